@@ -1,0 +1,38 @@
+// A cache that cannot outgrow its bound: two generations of a Map. What is used moves to the young one; when that is
+// full, the old one is dropped whole. Constant time, no list to keep, and at most two bounds of weight are ever held.
+type Entry<Value> = { value: Value; weight: number }
+
+export class BoundedCache<Value> {
+  readonly #mostWeight: number
+  #young = new Map<string, Entry<Value>>()
+  #old = new Map<string, Entry<Value>>()
+  #weight = 0
+
+  constructor(mostWeight: number) {
+    this.#mostWeight = mostWeight
+  }
+
+  get(key: string): Value | undefined {
+    const young = this.#young.get(key)
+    if (young !== undefined) return young.value
+    const old = this.#old.get(key)
+    if (old === undefined) return undefined
+    this.#keep(key, old)
+    return old.value
+  }
+
+  /** `weight` is in the unit of the bound: entries, or characters. */
+  set(key: string, value: Value, weight: number): void {
+    this.#keep(key, { value, weight })
+  }
+
+  #keep(key: string, entry: Entry<Value>): void {
+    this.#weight += entry.weight - (this.#young.get(key)?.weight ?? 0)
+    this.#young.set(key, entry)
+    this.#old.delete(key)
+    if (this.#weight <= this.#mostWeight) return
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#weight = 0
+  }
+}

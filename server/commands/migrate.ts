@@ -1,0 +1,16 @@
+// `carillon migrate`: brings the store to the schema of this program. `serve` does so too when it starts.
+import { Command } from 'commander'
+import { openStore } from '../store/open.ts'
+import { print } from './output.ts'
+import { configOf, withSettings } from './settings.ts'
+
+export function migrateCommand(): Command {
+  const command = new Command('migrate').description("Bring the store to this program's schema")
+  return withSettings(command, 'migrate').action(async (options) => {
+    const { store, migrations } = await openStore(configOf(command, 'migrate').databaseUrl)
+    await store.close()
+    print(options, { applied: migrations }, () =>
+      migrations.length === 0 ? 'The store is up to date' : migrations.map((name) => `Applied ${name}`),
+    )
+  })
+}

@@ -1,0 +1,23 @@
+// How commands speak: lines for people, one JSON value for machines (`--json`); results on stdout, all else on stderr.
+
+/** The command was called in a way that it does not understand; ends with exit status 2. */
+export class WrongUse extends Error {}
+
+export type Output = { json?: boolean }
+
+/** Prints a result: as JSON where it was asked for, else the lines that people read. */
+export function print({ json }: Output, value: unknown, lines: () => string | readonly string[]): void {
+  const text = json ? JSON.stringify(value) : [lines()].flat().join('\n')
+  if (text !== '') process.stdout.write(`${text}\n`)
+}
+
+/** Rows under headings, in columns. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)))
+  const line = (cells: readonly string[]) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ').trimEnd()
+  return [line(headings), ...rows.map(line)]
+}
+
+export function day(at: number | null): string {
+  return at === null ? '-' : new Date(at).toISOString().slice(0, 10)
+}

@@ -1,0 +1,53 @@
+// `carillon serve`: runs the service until a signal or a failure ends it.
+import { writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { Command } from 'commander'
+import type { Config } from '../config.ts'
+import { firstSignInText } from '../first-start.ts'
+import { createLog, type Log } from '../log.ts'
+import { type Service, startService } from '../serve.ts'
+import { sqlitePath } from '../store/open.ts'
+import { configOf, withSettings } from './settings.ts'
+
+/** How long those who balance load see "not ready" before a service that has failed closes its port. */
+const lameDuckMs = 500
+
+export function serveCommand(): Command {
+  const command = new Command('serve').description('Run the service')
+  return withSettings(command, 'serve').action(() => serve(configOf(command, 'serve'), command.opts()))
+}
+
+async function serve(config: Config, { json = false }: { json?: boolean }): Promise<void> {
+  const isTerminal = process.stdout.isTTY === true && !json
+  const log = await createLog({ level: config.logLevel, isTerminal })
+  const service = await startService(config, { log })
+  log.info({ url: service.url }, 'Carillon stands')
+  if (service.firstSignIn !== undefined) showOnce(service, { config, isTerminal, log })
+
+  let stopping: Promise<void> | undefined
+  const stop = (status: number, reason: string) => {
+    stopping ??= service.stop().then(() => {
+      log.info({ reason }, 'stopped')
+      process.exit(status)
+    })
+  }
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0, signal))
+  service.failed.then((error) => {
+    log.fatal({ err: error }, 'the store failed; this process has to be started anew')
+    setTimeout(() => stop(1, 'the store failed'), lameDuckMs)
+  })
+}
+
+/** On a terminal it is printed; elsewhere output is kept by somebody, so it goes to a file that only the owner reads. */
+function showOnce(service: Service, { config, isTerminal, log }: { config: Config; isTerminal: boolean; log: Log }): void {
+  const { firstSignIn, url } = service
+  if (firstSignIn === undefined) return
+  const text = firstSignInText(firstSignIn, url)
+  if (isTerminal) {
+    process.stdout.write(`\n${text}\n`)
+    return
+  }
+  const file = join(dirname(resolve(sqlitePath(config.databaseUrl) ?? '.')), 'first-sign-in.txt')
+  writeFileSync(file, text, { mode: 0o600 })
+  log.info({ file }, 'first start: the sign-in, the producer key and a curl session are in this file')
+}

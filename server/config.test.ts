@@ -1,0 +1,381 @@
+// Is every setting read, refused, masked and documented as the table says?
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type Config,
+  configPage,
+  describeConfig,
+  type Environment,
+  type Flags,
+  readConfig,
+  settings,
+} from './config.ts'
+import { CarillonError, type Fault } from './errors.ts'
+
+const day = 24 * 60 * 60 * 1000
+const secret = 'a-secret-of-more-than-32-characters'
+
+function faultsOf(env: Environment, flags?: Flags): readonly Fault[] {
+  return refusalOf(env, flags).details ?? []
+}
+
+function refusalOf(env: Environment, flags?: Flags): CarillonError {
+  try {
+    readConfig(env, flags)
+  } catch (error) {
+    assert.ok(error instanceof CarillonError, String(error))
+    assert.equal(error.code, 'INVALID_REQUEST')
+    return error
+  }
+  return assert.fail('was accepted')
+}
+
+/** The one fault of one setting. */
+function reasonOf(name: string, text: string, more: Environment = {}): string {
+  const faults = faultsOf({ [name]: text, ...more })
+  assert.equal(faults.length, 1, JSON.stringify(faults))
+  assert.equal(faults[0]?.field, name)
+  return faults[0]?.reason ?? ''
+}
+
+function withFile(content: string, act: (path: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-config-'))
+  const path = join(folder, 'setting')
+  try {
+    writeFileSync(path, content)
+    act(path)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test('has a default for all that serve needs', () => {
+  const expected: Config = {
+    host: '127.0.0.1',
+    port: 7464,
+    databaseUrl: 'sqlite:data/carillon.db',
+    insecureHttp: false,
+    variant: 'stateful',
+    sessionIdleMs: 7 * day,
+    sessionLifetimeMs: 30 * day,
+    tokenLifetimeMs: day / 96,
+    tokenChainMs: day / 2,
+    passwordMin: 15,
+    allowedOrigins: [],
+    firstStart: true,
+    logLevel: 'info',
+    url: 'http://127.0.0.1:7464',
+  }
+  assert.deepEqual(readConfig({ PATH: '/bin', HOME: '/', CARILLON_PORT: undefined }), expected)
+})
+
+test('reads every setting', () => {
+  const config = readConfig({
+    CARILLON_HOST: '::1',
+    CARILLON_PORT: '0',
+    CARILLON_DATABASE_URL: 'postgres://ann@db.example/carillon',
+    CARILLON_PUBLIC_URL: 'https://bell.example.org',
+    CARILLON_INSECURE_HTTP: 'off',
+    CARILLON_VARIANT: 'stateless',
+    CARILLON_SECRET: secret,
+    CARILLON_SESSION_IDLE: '500s',
+    CARILLON_SESSION_LIFETIME: '2h',
+    CARILLON_TOKEN_LIFETIME: '1500ms',
+    CARILLON_TOKEN_CHAIN: '20m',
+    CARILLON_PASSWORD_MIN: '8',
+    CARILLON_ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000',
+    CARILLON_FIRST_START: 'off',
+    CARILLON_LOG: 'silent',
+    CARILLON_URL: 'https://bell.example.org:8443',
+    CARILLON_PRODUCER_KEY: 'crl_abc_def',
+  })
+  assert.deepEqual(config, {
+    host: '::1',
+    port: 0,
+    databaseUrl: 'postgres://ann@db.example/carillon',
+    publicUrl: 'https://bell.example.org',
+    insecureHttp: false,
+    variant: 'stateless',
+    secret,
+    sessionIdleMs: 500_000,
+    sessionLifetimeMs: 7_200_000,
+    tokenLifetimeMs: 1500,
+    tokenChainMs: 1_200_000,
+    passwordMin: 8,
+    allowedOrigins: ['https://a.example', 'http://localhost:3000'],
+    firstStart: false,
+    logLevel: 'silent',
+    url: 'https://bell.example.org:8443',
+    producerKey: 'crl_abc_def',
+  })
+})
+
+test('cannot be changed once it is read', () => {
+  const config = readConfig({ CARILLON_ALLOWED_ORIGINS: 'https://a.example' })
+  assert.ok(Object.isFrozen(config))
+  assert.ok(Object.isFrozen(config.allowedOrigins))
+})
+
+test('an option goes before the environment, and the environment before the default', () => {
+  assert.equal(readConfig({ CARILLON_PORT: '1' }, { CARILLON_PORT: '2' }).port, 2)
+  assert.equal(readConfig({ CARILLON_PORT: '1' }, { CARILLON_PORT: undefined }).port, 1)
+  assert.equal(readConfig({ CARILLON_PORT: 'x' }, { CARILLON_PORT: '2' }).port, 2)
+  assert.equal(readConfig({ CARILLON_PORT_FILE: '/no/such/file' }, { CARILLON_PORT: '2' }).port, 2)
+  assert.match(faultsOf({}, { CARILLON_PORT: 'x' })[0]?.reason ?? '', /^is "x"; write a whole number from 0 to 65535$/)
+})
+
+test('reports all faults at once, a line for each', () => {
+  const refusal = refusalOf({
+    CARILLON_PORT: '70000',
+    CARILLON_VARIANT: 'both',
+    CARILLON_SECRET: 'short',
+    CARILLON_PROT: '1',
+    CARILLON_SESSION_IDLE: '40d',
+  })
+  assert.deepEqual(
+    refusal.details?.map(({ field }) => field),
+    ['CARILLON_PROT', 'CARILLON_PORT', 'CARILLON_VARIANT', 'CARILLON_SECRET', 'CARILLON_SESSION_IDLE'],
+  )
+  const lines = refusal.message.split('\n')
+  assert.equal(lines[0], '5 settings are wrong:')
+  assert.equal(lines.length, 6)
+  assert.equal(lines[2], '  CARILLON_PORT is "70000"; write a whole number from 0 to 65535')
+})
+
+test('keeps a fault on its line, whatever the value holds', () => {
+  assert.equal(refusalOf({ CARILLON_HOST: 'a\nb\u001b[31m' }).message.split('\n').length, 2)
+  assert.ok(refusalOf({ CARILLON_HOST: '!'.repeat(10_000) }).message.length < 300)
+})
+
+test('reads any setting from a file, without its last line break alone', () => {
+  for (const [content, value] of [
+    ['8080', 8080],
+    ['8080\n', 8080],
+    ['8080\r\n', 8080],
+  ] as const) {
+    withFile(content, (path) => assert.equal(readConfig({ CARILLON_PORT_FILE: path }).port, value))
+  }
+  withFile(`${secret}\n\n`, (path) => assert.equal(readConfig({ CARILLON_SECRET_FILE: path }).secret, `${secret}\n`))
+})
+
+test('every setting has a twin for a file', () => {
+  for (const { name } of settings) {
+    const faults = faultsOf({ [`${name}_FILE`]: '/no/such/file' })
+    assert.match(faults[0]?.reason ?? '', /"\/no\/such\/file", which does not exist$/, name)
+  }
+})
+
+test('says why a file cannot be read, and refuses both twins together', () => {
+  assert.match(reasonOf('CARILLON_PORT', '1', { CARILLON_PORT_FILE: '/x' }), /CARILLON_PORT_FILE are both set/)
+  assert.match(faultsOf({ CARILLON_PORT_FILE: tmpdir() })[0]?.reason ?? '', /is a folder/)
+  assert.match(faultsOf({ CARILLON_PORT_FILE: '\0' })[0]?.reason ?? '', /fails: ERR_INVALID_ARG_VALUE/)
+  withFile('', (path) => assert.match(faultsOf({ CARILLON_PORT_FILE: path })[0]?.reason ?? '', /is empty/))
+})
+
+test('never shows a secret, a file or a password in a URL', () => {
+  const hidden = 'hunter2'
+  const env = {
+    CARILLON_SECRET: hidden,
+    CARILLON_PRODUCER_KEY: hidden,
+    CARILLON_PUBLIC_URL: `https://ann:${hidden}@bell.example`,
+    CARILLON_URL: `https://bell.example/?password=${hidden}`,
+    CARILLON_DATABASE_URL: ` postgres://ann:${hidden}@db`,
+  }
+  assert.equal(refusalOf(env).details?.length, 5)
+  assert.doesNotMatch(refusalOf(env).message, /hunter2/)
+  withFile(hidden, (path) => {
+    const files = { CARILLON_SECRET_FILE: path, CARILLON_PORT_FILE: path, CARILLON_LOG_FILE: path }
+    assert.equal(refusalOf(files).details?.length, 3)
+    assert.doesNotMatch(refusalOf(files).message, /hunter2/)
+  })
+})
+
+test('refuses an unknown name and gives the nearest one', () => {
+  const nearest: [string, string][] = [
+    ['CARILLON_PROT', 'CARILLON_PORT'],
+    ['CARILLON_PUBLICURL', 'CARILLON_PUBLIC_URL'],
+    ['CARILLON_DATABASE', 'CARILLON_DATABASE_URL'],
+    ['CARILLON_SECRET_FIEL', 'CARILLON_SECRET_FILE'],
+    ['CARILLON_LOG_LEVEL', 'CARILLON_LOG_FILE'],
+    ['CARILLON_', 'CARILLON_LOG'],
+  ]
+  for (const [name, near] of nearest) {
+    assert.equal(reasonOf(name, 'x'), `is no setting; the nearest one is ${near}`)
+  }
+  assert.ok(readConfig({ CARILLONS: '3', MY_CARILLON_PORT: 'x' }))
+})
+
+test('any one slip of the pen in a name finds the name again', () => {
+  const names = settings.map(({ name }) => name).filter((name) => name !== 'CARILLON_URL' && name !== 'CARILLON_LOG')
+  fc.assert(
+    fc.property(fc.constantFrom(...names), fc.nat(), (name, at) => {
+      const place = 'CARILLON_'.length + (at % (name.length - 'CARILLON_'.length))
+      const misspelt = `${name.slice(0, place)}Q${name.slice(place + 1)}`
+      assert.equal(reasonOf(misspelt, 'x'), `is no setting; the nearest one is ${name}`)
+    }),
+  )
+})
+
+test('knows the names that Kubernetes brings in for a Service called carillon', () => {
+  for (const name of ['CARILLON_SERVICE_HOST', 'CARILLON_SERVICE_PORT', 'CARILLON_PORT_7464_TCP_ADDR']) {
+    assert.match(reasonOf(name, '10.0.0.1'), /enableServiceLinks: false/)
+  }
+  assert.match(reasonOf('CARILLON_PORT', 'tcp://10.0.0.1:7464'), /whole number/)
+})
+
+test('refuses what does not fit, with what would', () => {
+  const wrong: [string, string[], RegExp][] = [
+    ['CARILLON_HOST', ['a b', 'http://x', '[::1]', '256.1.1.1', '127.1', '-x', 'a..b', 'x:1'], /such as 127\.0\.0\.1/],
+    ['CARILLON_PORT', ['-1', '65536', '1.5', '1e3', '0x10', ' 80', '80 ', 'http'], /from 0 to 65535/],
+    ['CARILLON_DATABASE_URL', ['data/carillon.db', ':x', 'sqlite:', 'sqlite: x'], /such as sqlite:data/],
+    [
+      'CARILLON_PUBLIC_URL',
+      [
+        'bell.example',
+        'ftp://a',
+        'https://a/b',
+        'https://a?',
+        'https://a/#',
+        'https://u@a',
+        'https://',
+        'https:a',
+        'https://a b',
+        'https://a:99999',
+        'https://a//',
+        'https:\\\\a',
+      ],
+      /scheme, host and port alone/,
+    ],
+    ['CARILLON_URL', ['127.0.0.1:7464', 'http://127.0.0.1:7464/api'], /scheme, host and port alone/],
+    ['CARILLON_INSECURE_HTTP', ['true', '1', 'ON', 'yes'], /on or off/],
+    ['CARILLON_FIRST_START', ['false', '0', 'Off'], /on or off/],
+    ['CARILLON_VARIANT', ['Stateful', 'cookie'], /one of stateful, stateless/],
+    ['CARILLON_LOG', ['warning', 'INFO'], /one of fatal, error, warn, info, debug, trace, silent/],
+    ['CARILLON_SECRET', ['x'.repeat(31), '🔔'.repeat(31)], /value that is not shown here; write at least 32/],
+    ['CARILLON_PRODUCER_KEY', ['abc', 'crl_', 'crl_a b', 'crl_a\n'], /not shown here; write the key as it was shown/],
+    ['CARILLON_PASSWORD_MIN', ['7', '65', '15.0'], /from 8 to 64/],
+    [
+      'CARILLON_SESSION_IDLE',
+      ['7', 'd', '7 d', '-7d', '1.5h', '7D', '1h30m', '9999999999999d'],
+      /500ms, 30s, 15m, 12h or 30d/,
+    ],
+    ['CARILLON_SESSION_LIFETIME', ['401d', '999ms', '0s', '999999999999d'], /from 1s to 400d/],
+    ['CARILLON_TOKEN_LIFETIME', ['16m', '999ms'], /from 1s to 15m/],
+    [
+      'CARILLON_ALLOWED_ORIGINS',
+      ['*', 'https://*.example', 'https://a.example,*'],
+      /no pattern is accepted, as every page/,
+    ],
+    [
+      'CARILLON_ALLOWED_ORIGINS',
+      ['null', 'a.example', 'https://a/b', 'https://a,,https://b', 'https://a,'],
+      /host and port alone/,
+    ],
+    [
+      'CARILLON_ALLOWED_ORIGINS',
+      ['https://A.example', 'https://a.example/', 'https://a.example:443'],
+      /write https:\/\/a\.example, as browsers/,
+    ],
+  ]
+  for (const [name, texts, reason] of wrong) {
+    for (const text of texts) assert.match(reasonOf(name, text), reason, `${name}=${text}`)
+  }
+})
+
+test('refuses an empty value for every setting', () => {
+  for (const { name } of settings) assert.match(reasonOf(name, ''), /^is empty; give a value, or leave the name out$/)
+})
+
+test('a session is not idle for longer than it lives, nor a chain shorter than a token', () => {
+  assert.match(reasonOf('CARILLON_SESSION_IDLE', '31d'), /is 31d, longer than CARILLON_SESSION_LIFETIME \(30d\)/)
+  assert.ok(readConfig({ CARILLON_SESSION_IDLE: '30d' }))
+  assert.match(reasonOf('CARILLON_TOKEN_CHAIN', '14m'), /is 14m, shorter than CARILLON_TOKEN_LIFETIME \(15m\)/)
+  assert.ok(readConfig({ CARILLON_TOKEN_CHAIN: '15m' }))
+})
+
+test('refuses plain HTTP beyond this machine, unless it is asked for', () => {
+  const exposed: Environment[] = [
+    { CARILLON_HOST: '0.0.0.0' },
+    { CARILLON_HOST: '::' },
+    { CARILLON_HOST: 'bell.example' },
+    { CARILLON_HOST: 'fe80::1%eth0' },
+    { CARILLON_PUBLIC_URL: 'http://bell.example' },
+    { CARILLON_PUBLIC_URL: 'http://127.0.0.1.example' },
+    { CARILLON_PUBLIC_URL: 'http://notlocalhost' },
+  ]
+  for (const env of exposed) {
+    const faults = faultsOf(env)
+    assert.equal(faults.length, 1)
+    assert.match(faults[0]?.reason ?? '', /set CARILLON_PUBLIC_URL=https:\/\/\.\.\. .*, or CARILLON_INSECURE_HTTP=on$/)
+    assert.ok(readConfig({ ...env, CARILLON_INSECURE_HTTP: 'on' }).insecureHttp)
+  }
+})
+
+test('says nothing about plain HTTP while the switch for it cannot be read', () => {
+  assert.match(reasonOf('CARILLON_INSECURE_HTTP', 'yes', { CARILLON_HOST: '0.0.0.0' }), /on or off/)
+})
+
+test('accepts plain HTTP on this machine, and any address behind HTTPS', () => {
+  const safe: Environment[] = [
+    { CARILLON_HOST: 'localhost' },
+    { CARILLON_HOST: '127.8.9.10' },
+    { CARILLON_HOST: '0:0:0:0:0:0:0:1' },
+    { CARILLON_PUBLIC_URL: 'http://bell.localhost:8080' },
+    { CARILLON_PUBLIC_URL: 'http://[::1]:8080' },
+    { CARILLON_HOST: '0.0.0.0', CARILLON_PUBLIC_URL: 'https://bell.example' },
+  ]
+  for (const env of safe) assert.ok(readConfig(env))
+})
+
+test('normalises an origin: one slash at the end, the case, the port that is the default', () => {
+  assert.equal(readConfig({ CARILLON_PUBLIC_URL: 'HTTPS://Bell.Example:443/' }).publicUrl, 'https://bell.example')
+})
+
+test('shows the settings in effect as they would be written, secrets masked', () => {
+  const shown = describeConfig(
+    readConfig({
+      CARILLON_SECRET: secret,
+      CARILLON_DATABASE_URL: 'postgres://ann:p@ss/w:rd@db.example:5432/c?sslmode=require&sslpassword=hunter2',
+      CARILLON_SESSION_IDLE: '90m',
+      CARILLON_ALLOWED_ORIGINS: 'https://a.example,https://b.example',
+    }),
+  )
+  assert.deepEqual(shown, {
+    CARILLON_HOST: '127.0.0.1',
+    CARILLON_PORT: '7464',
+    CARILLON_DATABASE_URL: 'postgres://ann:***@db.example:5432/c?sslmode=require&sslpassword=***',
+    CARILLON_PUBLIC_URL: '(derived from host and port)',
+    CARILLON_INSECURE_HTTP: 'off',
+    CARILLON_VARIANT: 'stateful',
+    CARILLON_SECRET: '(set, not shown)',
+    CARILLON_SESSION_IDLE: '90m',
+    CARILLON_SESSION_LIFETIME: '30d',
+    CARILLON_TOKEN_LIFETIME: '15m',
+    CARILLON_TOKEN_CHAIN: '12h',
+    CARILLON_PASSWORD_MIN: '15',
+    CARILLON_ALLOWED_ORIGINS: 'https://a.example,https://b.example',
+    CARILLON_FIRST_START: 'on',
+    CARILLON_LOG: 'info',
+    CARILLON_URL: 'http://127.0.0.1:7464',
+    CARILLON_PRODUCER_KEY: '(not set)',
+  })
+})
+
+test('what is shown can be set again and gives the same', () => {
+  const shown = Object.entries(
+    describeConfig(readConfig({ CARILLON_TOKEN_LIFETIME: '1001ms', CARILLON_SESSION_IDLE: '48h' })),
+  )
+  const env = Object.fromEntries(shown.filter(([, text]) => !text.startsWith('(')))
+  assert.equal(env.CARILLON_SESSION_IDLE, '2d')
+  assert.deepEqual(describeConfig(readConfig(env)), Object.fromEntries(shown))
+})
+
+test('docs/config.md is what the table says', () => {
+  const page = readFileSync(new URL('../docs/config.md', import.meta.url), 'utf8')
+  assert.equal(page, configPage(), 'make it again with the command in its first lines')
+})

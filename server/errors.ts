@@ -1,0 +1,51 @@
+// The one error type and the one table of codes. Who throws names a code; http/failure.ts turns it into an answer,
+// commands/ into a line on stderr.
+
+/** Every code an answer may carry, with its HTTP status. CONTRACT: the error table. */
+export const statusOf = {
+  Unauthorized: 401,
+  UNAUTHORIZED: 401,
+  INVALID_CREDENTIALS: 401,
+  INVALID_REQUEST: 400,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  TIMEOUT: 408,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  UNPROCESSABLE: 422,
+  TOO_MANY_REQUESTS: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const
+
+export type ErrorCode = keyof typeof statusOf
+
+/** One field that was wrong, and the reason in words that say what would be right. */
+export type Fault = { field: string; reason: string }
+
+/** A refusal that its reader can act on. `message` is shown to the caller; `cause` only ever reaches the log. */
+export class CarillonError extends Error {
+  readonly code: ErrorCode
+  readonly details: readonly Fault[] | undefined
+  /** Seconds after which trying again makes sense; sent as `Retry-After` (RFC 9110, section 10.2.3). */
+  readonly retryAfter: number | undefined
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; details?: readonly Fault[]; retryAfter?: number } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'CarillonError'
+    this.code = code
+    this.details = options.details
+    this.retryAfter = options.retryAfter ?? (statusOf[code] === 503 ? 1 : undefined)
+  }
+
+  get status(): number {
+    return statusOf[this.code]
+  }
+}

@@ -1,0 +1,165 @@
+// How the outside speaks to Carillon: the route table on one screen, and the Fastify instance that serves it.
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { Inbox } from '../inbox/inbox.ts'
+import type { Deliveries } from '../inbox/deliver.ts'
+import { CarillonError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { ProducerKeys } from '../sign-in/producer-key.ts'
+import type { Store } from '../store/store.ts'
+import { deliveryOperations } from './deliveries.ts'
+import { documentationOperations } from './documentation.ts'
+import { acceptBodies, refuseCrossSite, refuseMalformed } from './door.ts'
+import { announceDrain } from './drain.ts'
+import { answerFailure, rawFailure } from './failure.ts'
+import { guards } from './guards.ts'
+import { healthOperations, type Readiness } from './health.ts'
+import { notificationOperations } from './notifications.ts'
+import { type Route, route } from './operation.ts'
+import { parseQuery, readQuery } from './query.ts'
+import { securityHeaders } from './security-headers.ts'
+import { type SignInParts, signInOperations } from './sign-in.ts'
+
+export type AppParts = {
+  signIn: SignInParts
+  producerKeys: ProducerKeys
+  inbox: Inbox
+  deliveries: Deliveries
+  store: Pick<Store, 'check'>
+  readiness: Readiness
+  allowedOrigins: readonly string[]
+  isHttps: boolean
+  log: Log
+}
+
+export function routeTable(parts: AppParts): Route[] {
+  const { open, user, restricted, token, producer } = guards({ ...parts.signIn, cookieName: parts.signIn.cookie.name, ...parts })
+  const signIn = signInOperations(parts.signIn)
+  const notifications = notificationOperations(parts.inbox)
+  const deliveries = deliveryOperations(parts.deliveries)
+  const health = healthOperations(parts)
+  const documentation = documentationOperations(() => routeTable(parts))
+  return [
+    route('POST', '/login', open, signIn.login),
+    route('GET', '/routeRestreinte', restricted, signIn.restricted),
+    route('POST', '/logout', open, signIn.logout),
+    route('POST', '/token/renew', token, signIn.renew),
+    route('GET', '/.well-known/jwks.json', open, signIn.keySet),
+    route('GET', '/api/me', user, signIn.me),
+
+    route('GET', '/api/notifications', user, notifications.list),
+    route('GET', '/api/notifications/counts', user, notifications.counts),
+    route('GET', '/api/notifications/:id', user, notifications.one),
+    route('PATCH', '/api/notifications/:id/read', user, notifications.read),
+    route('POST', '/api/notifications/read-all', user, notifications.readAll),
+
+    route('POST', '/api/notifications', producer('send'), deliveries.send),
+
+    route('GET', '/livez', open, health.live),
+    route('GET', '/readyz', open, health.ready),
+    route('GET', '/openapi.json', open, documentation.openApi),
+    route('GET', '/docs', open, documentation.page),
+    route('GET', '/docs/style.css', open, documentation.style),
+  ]
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: unknown
+  }
+  interface FastifyContextConfig {
+    acceptsForm?: boolean
+  }
+}
+
+/** Milliseconds. TRUST, fact 1 and row I8: Fastify's own limits are none. */
+const patience = { headers: 5_000, request: 10_000, idleSocket: 10_000, keepAlive: 5_000, checkEvery: 1_000 }
+
+export function createApp(parts: AppParts): FastifyInstance {
+  const { log } = parts
+  const headers = securityHeaders(parts)
+  const nextRequestId = requestIds()
+  const app = Fastify({
+    logger: false,
+    genReqId: nextRequestId,
+    bodyLimit: 64 * 1024,
+    requestTimeout: patience.request,
+    keepAliveTimeout: patience.keepAlive,
+    connectionTimeout: patience.idleSocket,
+    http: {
+      headersTimeout: patience.headers,
+      connectionsCheckingInterval: patience.checkEvery,
+      // Node's own refusal has no body; refuseMalformed answers with the envelope.
+      requireHostHeader: false,
+    },
+    routerOptions: { querystringParser: parseQuery },
+    // AJV without its repairs: nothing is coerced, removed or filled in.
+    ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    clientErrorHandler: (error, socket) => refuseSocket(socket, error.code),
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(headers)
+      answerFailure(log, error, request, reply)
+    },
+  })
+  app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
+  app.server.on('connect', (_request, socket) => refuseSocket(socket as Socket, 'CONNECT'))
+
+  function refuseSocket(socket: Socket | null, cause: string | undefined): void {
+    if (socket?.writable) socket.end(rawFailure(cause, nextRequestId(), headers))
+    else socket?.destroy()
+  }
+
+  const routes = routeTable(parts)
+  acceptBodies(app)
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.setErrorHandler((error, request, reply) => answerFailure(log, error, request, reply))
+  app.decorateRequest('caller', null)
+  announceDrain(app)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(headers)
+    refuseMalformed(request)
+    refuseCrossSite(request, parts.allowedOrigins)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = allowedMethods(routes, request)
+    if (allowed.length === 0) throw new CarillonError('NOT_FOUND', 'There is no such route')
+    reply.header('allow', allowed.join(', '))
+    throw new CarillonError('METHOD_NOT_ALLOWED', `This route takes ${allowed.join(', ')}`)
+  })
+  for (const { method, path, guard, operation } of routes)
+    app.route({
+      method,
+      url: path,
+      schema: {
+        ...(operation.body && { body: operation.body }),
+        ...(operation.query && { querystring: operation.query }),
+      },
+      config: { acceptsForm: operation.acceptsForm === true },
+      ...(operation.bodyLimit && { bodyLimit: operation.bodyLimit }),
+      onRequest: async (request) => {
+        request.caller = await guard.admit(request)
+      },
+      ...(operation.query && { preValidation: readQuery(operation.query) }),
+      handler: (request, reply) => operation.handle(request.caller, request, reply),
+    })
+  return app
+}
+
+/** What a path can be asked with, for `Allow` (RFC 9110, section 10.2.1). */
+function allowedMethods(routes: readonly Route[], request: FastifyRequest): string[] {
+  const path = request.url.split('?', 1)[0] as string
+  const methods = routes.filter((known) => isSamePath(known.path, path)).map(({ method }) => method as string)
+  return methods.includes('GET') ? [...methods, 'HEAD'] : methods
+}
+
+function isSamePath(pattern: string, path: string): boolean {
+  const [wanted, found] = [pattern.split('/'), path.split('/')]
+  return wanted.length === found.length && wanted.every((part, i) => part === found[i] || (part[0] === ':' && found[i] !== ''))
+}
+
+/** Unique in this process and, by its random beginning, in the log of many. */
+function requestIds(): () => string {
+  const beginning = crypto.randomUUID().slice(0, 8)
+  let count = 0
+  return () => `${beginning}-${(++count).toString(36)}`
+}

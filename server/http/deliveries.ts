@@ -1,0 +1,29 @@
+// The route of a producer: one request, notifications in many inboxes.
+import { CarillonError } from '../errors.ts'
+import type { Deliveries } from '../inbox/deliver.ts'
+import type { Producer } from '../store/store.ts'
+import { sendData } from './answers.ts'
+import type { Operation } from './operation.ts'
+import { DeliveryBody } from './schemas.ts'
+
+const mebibyte = 1024 * 1024
+
+export function deliveryOperations(deliveries: Deliveries) {
+  const send: Operation<Producer> = {
+    summary: 'Send a notification to up to 1,000 recipients: all that are known, or none',
+    body: DeliveryBody,
+    bodyLimit: mebibyte,
+    headers: { 'Idempotency-Key': 'The same key and body again: the same answer and no second notification' },
+    answers: { 201: ['Delivery'] },
+    async handle(producer, request, reply) {
+      const key = request.raw.headersDistinct['idempotency-key']
+      if (key !== undefined && key.length > 1)
+        throw new CarillonError('INVALID_REQUEST', 'The request is not as it should be', {
+          details: [{ field: 'Idempotency-Key', reason: 'must be sent once' }],
+        })
+      const outcome = await deliveries.deliver(producer.id, request.body as DeliveryBody, key?.[0])
+      return sendData(reply.code(201), outcome)
+    },
+  }
+  return { send }
+}

@@ -1,0 +1,108 @@
+// The one place that turns an error into an answer: one envelope, one table of codes, nothing internal. What happened
+// inside goes to the log under the same request id.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { CarillonError, type ErrorCode, type Fault, statusOf } from '../errors.ts'
+import type { Log } from '../log.ts'
+
+const mostFaults = 20
+
+export function envelope(error: CarillonError, requestId: string): string {
+  const { code, status, message, details } = error
+  return JSON.stringify({
+    success: false,
+    error: { code, status, message, requestId, ...(details && { details: details.slice(0, mostFaults) }) },
+  })
+}
+
+/** Answers a failed request; what is not the caller's mistake is logged whole. */
+export function answerFailure(log: Log, failure: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = asCarillonError(failure, request)
+  if (error.status >= 500)
+    log.error({ requestId: request.id, method: request.method, route: request.routeOptions.url, err: failure }, error.message)
+  if (error.status === 401) reply.header('www-authenticate', challenge(request))
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
+  return reply.code(error.status).type('application/json; charset=utf-8').send(envelope(error, request.id))
+}
+
+/** RFC 6750, section 3: the reason is named only where a token was presented. */
+function challenge(request: FastifyRequest): string {
+  return /^bearer /i.test(request.headers.authorization ?? '') ? 'Bearer error="invalid_token"' : 'Bearer'
+}
+
+function asCarillonError(failure: unknown, request: FastifyRequest): CarillonError {
+  if (failure instanceof CarillonError) return failure
+  const error = failure as Partial<FastifyError>
+  if (error.validation !== undefined) return invalid(error as FastifyError)
+  const [code, message] = refusalOf(error, request)
+  return new CarillonError(code, message, { cause: failure })
+}
+
+/** What the framework refuses by itself, in our words. */
+function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): readonly [ErrorCode, string] {
+  switch (error.statusCode) {
+    case 400:
+    case 414:
+      return ['INVALID_REQUEST', 'The request is malformed']
+    case 404:
+      return ['NOT_FOUND', 'There is no such route']
+    case 413:
+      return ['PAYLOAD_TOO_LARGE', `The body must be at most ${request.routeOptions.bodyLimit} bytes`]
+    case 415:
+      return ['UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json']
+    case 503:
+      return ['UNAVAILABLE', 'The service is stopping; try again in a moment']
+    default:
+      return ['INTERNAL', 'Something went wrong here; the log has it under this request id']
+  }
+}
+
+function invalid({ validation = [], validationContext = 'body' }: FastifyError): CarillonError {
+  const details = validation
+    .map(({ instancePath, keyword, params, message }): Fault => {
+      const path = instancePath.slice(1).replaceAll('/', '.')
+      const named = params.missingProperty ?? params.additionalProperty
+      const field = [path, named].filter((part) => part !== undefined && part !== '').join('.')
+      return { field: field === '' ? validationContext : field, reason: reasonOf(keyword, params, message) }
+    })
+    .filter(({ reason }, index, all) => reason !== '' || all.length === index + 1)
+  return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', { details })
+}
+
+function reasonOf(keyword: string, params: Record<string, unknown>, message = 'is not valid'): string {
+  if (keyword === 'required') return 'is missing'
+  if (keyword === 'additionalProperties') return 'is not known here'
+  if (keyword === 'enum') return `must be one of: ${(params.allowedValues as unknown[]).join(', ')}`
+  return message
+}
+
+const rawAnswers: Record<string, readonly [ErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The header fields must be at most 16 KiB together'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['TIMEOUT', 'The request took too long to arrive'],
+}
+
+/** The answer to bytes that are no HTTP request, whole with its status line: nothing else is there to write it. */
+export function rawFailure(
+  cause: string | undefined,
+  requestId: string,
+  headers: Readonly<Record<string, string>>,
+): string {
+  const [code, message] = rawAnswers[cause ?? ''] ?? ['INVALID_REQUEST', 'This is not a well-formed HTTP request']
+  const body = envelope(new CarillonError(code, message), requestId)
+  const fields = {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${statusOf[code]} ${reasonPhrases[statusOf[code]] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`
+}
+
+const reasonPhrases: Record<number, string> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  431: 'Request Header Fields Too Large',
+}

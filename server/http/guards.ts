@@ -1,0 +1,66 @@
+// Who may call a route: anybody, a signed-in user, a producer with a scope. Each guard yields the caller that its
+// handlers are given, or throws the refusal.
+import type { FastifyRequest } from 'fastify'
+import { CarillonError, type ErrorCode } from '../errors.ts'
+import type { AccessTokens, TokenSubject } from '../sign-in/access-token.ts'
+import { authenticate, authenticateToken, bearerToken, type Presented } from '../sign-in/authenticate.ts'
+import type { ProducerKeys, Scope } from '../sign-in/producer-key.ts'
+import type { Sessions } from '../sign-in/session.ts'
+import type { Subject } from '../sign-in/subject.ts'
+import type { Producer } from '../store/store.ts'
+
+export type Guard<Caller> = {
+  name: 'open' | 'user' | 'token' | 'producer'
+  admit(request: FastifyRequest): Promise<Caller>
+}
+
+/** Every `Authorization` field that came, also those that Node's parsed headers leave out. */
+export function presentedBy(request: FastifyRequest): Presented {
+  const { headers, rawHeaders } = request.raw
+  const authorization: string[] = []
+  if (headers.authorization !== undefined)
+    for (let i = 0; i < rawHeaders.length; i += 2)
+      if (rawHeaders[i]?.toLowerCase() === 'authorization') authorization.push(rawHeaders[i + 1] ?? '')
+  return { authorization, cookie: headers.cookie }
+}
+
+export function guards(parts: {
+  sessions: Sessions
+  accessTokens: AccessTokens
+  producerKeys: ProducerKeys
+  cookieName: string
+}) {
+  const user = (refusal: ErrorCode, message: string): Guard<Subject> => ({
+    name: 'user',
+    async admit(request) {
+      const subject = await authenticate(parts, presentedBy(request))
+      if (subject === null) throw new CarillonError(refusal, message)
+      return subject
+    },
+  })
+  return {
+    open: { name: 'open', admit: async () => null } satisfies Guard<null>,
+    user: user('UNAUTHORIZED', 'Not authenticated'),
+    /** The seed's own words for its restricted route (section 7). */
+    restricted: user('Unauthorized', 'Unauthorized'),
+    token: {
+      name: 'token',
+      async admit(request) {
+        const subject = await authenticateToken(parts, presentedBy(request))
+        if (subject === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+        return subject
+      },
+    } satisfies Guard<TokenSubject>,
+    producer: (scope: Scope): Guard<Producer> => ({
+      name: 'producer',
+      async admit(request) {
+        const key = bearerToken(presentedBy(request).authorization)
+        const producer = key === null ? null : await parts.producerKeys.verify(key)
+        if (producer === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+        if (!producer.scopes.includes(scope))
+          throw new CarillonError('FORBIDDEN', `This key lacks the scope "${scope}"; make one with: carillon key add NAME --scope ${scope}`)
+        return producer
+      },
+    }),
+  }
+}

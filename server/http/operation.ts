@@ -1,0 +1,30 @@
+// What a route is made of: who may call (its guard), what it takes, what it answers, what it does. A route cannot be
+// written down without its guard, and a handler only fits the guard that yields its kind of caller.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import type { Guard } from './guards.ts'
+import type { AnswerName } from './schemas.ts'
+
+/** The body of an answer: a named JSON shape (several where it depends on the request), other text, or none. */
+export type Answer = readonly AnswerName[] | 'text' | 'none'
+
+export type Operation<Caller> = {
+  summary: string
+  query?: TSchema
+  body?: TSchema
+  /** Takes form encoding too. */
+  acceptsForm?: true
+  /** Bytes; 64 KiB where nothing is said. */
+  bodyLimit?: number
+  /** Header fields that it reads, with what they are for. */
+  headers?: Readonly<Record<string, string>>
+  answers: Readonly<Record<number, Answer>>
+  handle(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<unknown>
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH'
+export type Route = { method: Method; path: string; guard: Guard<unknown>; operation: Operation<unknown> }
+
+export function route<Caller>(method: Method, path: string, guard: Guard<Caller>, operation: Operation<Caller>): Route {
+  return { method, path, guard, operation: operation as Operation<unknown> }
+}

@@ -1,0 +1,48 @@
+// Reads a query strictly, where Fastify's own parser repairs: broken encoding and repeated names are faults, and only a
+// decimal integer is a number.
+import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import { CarillonError } from '../errors.ts'
+import { parseForm } from './strict-json.ts'
+
+/** The router has no way to refuse, so what could not be read is said when the query is read for its route. */
+class UnreadableQuery {
+  readonly [name: string]: unknown
+  readonly cause: unknown
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
+}
+
+export function parseQuery(text: string): Record<string, unknown> {
+  if (text === '') return {}
+  try {
+    return parseForm(Buffer.from(text))
+  } catch (cause) {
+    return new UnreadableQuery(cause)
+  }
+}
+
+const decimalInteger = /^(0|-?[1-9]\d*)$/
+
+/** Prepares a query for its schema: its integers become numbers, and 1.5, 1e3, 007 or an empty text stay text. */
+export function readQuery(schema: TSchema): (request: FastifyRequest) => Promise<void> {
+  const { properties } = schema as { properties?: Record<string, { type?: string }> }
+  const integers = Object.entries(properties ?? {}).filter(([, { type }]) => type === 'integer')
+  return async (request) => {
+    const query = request.query as Record<string, unknown>
+    if (query instanceof UnreadableQuery) throw unreadable(query)
+    for (const [name] of integers) {
+      const text = query[name]
+      if (typeof text === 'string' && decimalInteger.test(text)) query[name] = Number(text)
+    }
+  }
+}
+
+function unreadable({ cause }: UnreadableQuery): CarillonError {
+  const reason = cause instanceof CarillonError ? cause.details?.[0]?.reason : undefined
+  return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', {
+    details: [{ field: 'query', reason: reason ?? 'cannot be read' }],
+    cause,
+  })
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// Runs Carillon under a Node that can: this one where it is new enough, else the one that came along from npm.
+// Plain JavaScript for Node 18 and later. What Carillon does with its arguments is the business of carillon.ts.
+
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { platformNode } from './platform-node.js'
+
+const oldest = 24
+const source = new URL('./carillon.ts', import.meta.url)
+// A checkout runs its source; what is published holds JavaScript, since Node strips no types under node_modules.
+const entry = existsSync(source) ? source : new URL('./carillon.js', import.meta.url)
+
+if (Number.parseInt(process.versions.node, 10) >= oldest) await import(entry.href)
+else relay()
+
+/** Stands in for the newer Node: passes signals on to it, and its end back. */
+function relay() {
+  const node = platformNode()
+  if (!node) return refuse('npm brought none along for this platform')
+  const child = spawn(node, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: 'inherit' })
+  child.on('error', (error) => refuse(`the one from npm does not run here (${error.message})`))
+
+  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
+    process.on(signal, () => {
+      const toldByTerminal = signal === 'SIGINT' && process.stdin.isTTY
+      if (!toldByTerminal) child.kill(signal)
+    })
+  }
+  child.on('exit', (status, signal) => {
+    if (signal === null) process.exit(status)
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}
+
+/** @param {string} why */
+function refuse(why) {
+  process.stderr.write(
+    `Carillon needs Node ${oldest} or later: this is ${process.version}, and ${why}. Install a newer Node from https://nodejs.org and try again.\n`,
+  )
+  process.exitCode = 1
+}

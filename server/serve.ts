@@ -1,0 +1,118 @@
+// The one place where the parts are put together: start, drain, stop. What a signal means, and what is printed, is the
+// business of commands/serve.ts.
+import { createApp } from './http/app.ts'
+import { drain } from './http/drain.ts'
+import type { Config } from './config.ts'
+import { firstStart, type FirstSignIn } from './first-start.ts'
+import { Deliveries } from './inbox/deliver.ts'
+import { Inbox } from './inbox/inbox.ts'
+import type { Log } from './log.ts'
+import { sealingSecret } from './sealing-secret.ts'
+import { AccessTokens } from './sign-in/access-token.ts'
+import { Passwords } from './sign-in/passwords.ts'
+import { ProducerKeys } from './sign-in/producer-key.ts'
+import { Sessions } from './sign-in/session.ts'
+import { SigningKeys } from './sign-in/signing-keys.ts'
+import { TokenCutoffs } from './sign-in/token-cutoffs.ts'
+import { findableUsername } from './sign-in/username.ts'
+import { openStore } from './store/open.ts'
+import type { Store } from './store/store.ts'
+
+export type Service = {
+  url: string
+  store: Store
+  /** Where the store was empty: what its first user and first producer sign in with. */
+  firstSignIn: FirstSignIn | undefined
+  /** Resolves, with the reason, when the service cannot go on; `stop` it then. */
+  failed: Promise<Error>
+  /** Drains and stops; resolves when everything is let go of. */
+  stop(): Promise<void>
+}
+
+const hourMs = 3_600_000
+const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4)
+
+/** Opens the store, puts the parts together and listens. Throws CarillonError with a sentence where it cannot. */
+export async function startService(
+  config: Config,
+  { log, now = Date.now }: { log: Log; now?: () => number },
+): Promise<Service> {
+  const { store, migrations } = await openStore(config.databaseUrl)
+  for (const migration of migrations) log.info({ migration }, 'migration applied')
+  try {
+    return await startOn(store, config, { log, now })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function startOn(store: Store, config: Config, { log, now }: { log: Log; now: () => number }): Promise<Service> {
+  let url = config.publicUrl ?? ''
+  const isHttps = url.startsWith('https:')
+  const passwords = new Passwords({ threads })
+  const keys = await SigningKeys.open({ store, secret: await sealingSecret(config, store), now })
+  const cutoffs = await TokenCutoffs.load({ store, now }, (error) => log.error({ err: error }, 'token cutoffs not read'))
+  const sessions = new Sessions({ store, now, idleMs: config.sessionIdleMs, lifetimeMs: config.sessionLifetimeMs })
+  const accessTokens = new AccessTokens({
+    keys,
+    cutoffs,
+    now,
+    issuer: () => url,
+    lifetimeMs: config.tokenLifetimeMs,
+    chainMs: config.tokenChainMs,
+  })
+  const producerKeys = new ProducerKeys({ store, now })
+  const inbox = new Inbox({ store, now })
+  const deliveries = new Deliveries({ store, now, prepareUsername: findableUsername })
+  const readiness = { isReady: false }
+  const cookie = {
+    name: isHttps ? '__Host-carillon' : 'carillon',
+    isSecure: isHttps,
+    lifetimeMs: config.sessionLifetimeMs,
+  }
+  const app = createApp({
+    signIn: { store, passwords, sessions, accessTokens, keys, variant: config.variant, cookie, log, now },
+    producerKeys,
+    inbox,
+    deliveries,
+    store,
+    readiness,
+    allowedOrigins: config.allowedOrigins,
+    isHttps,
+    log,
+  })
+  const firstSignIn = config.firstStart
+    ? await firstStart({ store, passwords, producerKeys, deliveries, passwordMinLength: config.passwordMin, now })
+    : undefined
+
+  const address = await app.listen({ host: config.host, port: config.port })
+  if (config.publicUrl === undefined) url = reachable(address)
+  if (!isHttps) log.warn({ url }, 'plain HTTP: the session cookie goes without Secure. Fit for this machine only')
+  readiness.isReady = true
+
+  const tidy = () => {
+    const failed = (error: unknown) => log.warn({ err: error }, 'tidying failed; it is tried again in an hour')
+    Promise.all([sessions.removeStale(), deliveries.removeOld()]).catch(failed)
+  }
+  const tidying = setInterval(tidy, hourMs).unref()
+  tidy()
+
+  return {
+    url,
+    store,
+    firstSignIn,
+    failed: store.failed,
+    async stop() {
+      readiness.isReady = false
+      clearInterval(tidying)
+      await drain(app)
+      await store.close()
+    },
+  }
+}
+
+/** Every interface has no address of its own; this machine reaches it under the loopback's. */
+function reachable(address: string): string {
+  return address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')
+}

@@ -1,0 +1,66 @@
+// The key of a producer, `crl_<id>_<secret>`: shown once, kept as a hash, with scopes and an expiry. Issue, verify,
+// revoke, as for the proofs of a user; but a producer is no user and the two never open each other's routes.
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { CarillonError } from '../errors.ts'
+import type { Producer, Store } from '../store/store.ts'
+
+export const scopes = ['send', 'users'] as const
+export type Scope = (typeof scopes)[number]
+
+const touchEveryMs = 60_000
+const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
+
+type Parts = {
+  store: Pick<Store, 'addProducer' | 'findProducer' | 'revokeProducer' | 'touchProducer'>
+  now: () => number
+}
+
+export class ProducerKeys {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** A new key; `expiresAt` in milliseconds, null for one that does not expire. */
+  async issue(wanted: {
+    name: string
+    scopes: readonly Scope[]
+    expiresAt: number | null
+  }): Promise<{ id: string; key: string }> {
+    const id = randomBytes(8).toString('hex')
+    const secret = randomBytes(32).toString('base64url')
+    await this.#parts.store.addProducer({ id, secretHash: hashOf(secret), createdAt: this.#parts.now(), ...wanted })
+    return { id, key: `crl_${id}_${secret}` }
+  }
+
+  /** The producer, or null where the key is unknown, revoked or expired. */
+  async verify(key: string): Promise<Producer | null> {
+    const [, id, secret] = keyShape.exec(key) ?? []
+    if (id === undefined || secret === undefined) return null
+    const { store, now } = this.#parts
+    const producer = await store.findProducer(id)
+    if (producer === undefined || !isSame(producer.secretHash, hashOf(secret))) return null
+    const at = now()
+    if (producer.revokedAt !== null || (producer.expiresAt !== null && at >= producer.expiresAt)) return null
+    if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
+      const done = () => {} // nobody waits for it, and a failure costs nothing but a note
+      store.touchProducer({ producerId: id, at }).then(done, done)
+    }
+    return producer
+  }
+
+  /** In force at once. Throws NOT_FOUND. */
+  async revoke(producerId: string): Promise<void> {
+    const outcome = await this.#parts.store.revokeProducer({ producerId, at: this.#parts.now() })
+    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
+  }
+}
+
+function hashOf(secret: string): string {
+  return hash('sha256', secret, 'base64url')
+}
+
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}

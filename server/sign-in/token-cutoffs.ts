@@ -1,0 +1,58 @@
+// Which tokens are cut before they expire: a small table, whole in memory, so that a check costs no read. Loaded at
+// start and again whenever the store rings; only ever added to, since an entry outlives every token that it cuts.
+import type { Store, TokenCutoff } from '../store/store.ts'
+
+type Parts = { store: Pick<Store, 'cutTokens' | 'tokenCutoffs' | 'onRing'>; now: () => number }
+
+export class TokenCutoffs {
+  readonly #parts: Parts
+  readonly #cutoffs = new Map<string, TokenCutoff>()
+
+  private constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  static async load(parts: Parts, onFailure: (error: unknown) => void): Promise<TokenCutoffs> {
+    const cutoffs = new TokenCutoffs(parts)
+    await cutoffs.#reload()
+    const reloadUntilDone = (): void => {
+      cutoffs.#reload().catch((error: unknown) => {
+        onFailure(error)
+        setTimeout(reloadUntilDone, 1_000).unref()
+      })
+    }
+    parts.store.onRing((ring) => {
+      if (ring.about !== 'inbox') reloadUntilDone()
+    })
+    return cutoffs
+  }
+
+  /** In force here when it resolves, and on the disk; on other nodes when the ring reaches them. */
+  async cut(cutoff: TokenCutoff): Promise<void> {
+    await this.#parts.store.cutTokens(cutoff)
+    this.#add(cutoff)
+  }
+
+  isCut(signIn: { userId: string; signInId: string; signedInAt: number }): boolean {
+    if (this.#cutoffs.size === 0) return false
+    if (this.#cutoffs.has(keyOf(signIn.userId, signIn.signInId))) return true
+    const everySignIn = this.#cutoffs.get(keyOf(signIn.userId, null))
+    return everySignIn !== undefined && signIn.signedInAt <= everySignIn.notBefore
+  }
+
+  async #reload(): Promise<void> {
+    const now = this.#parts.now()
+    for (const cutoff of await this.#parts.store.tokenCutoffs(now)) this.#add(cutoff)
+    for (const [key, { expiresAt }] of this.#cutoffs) if (expiresAt <= now) this.#cutoffs.delete(key)
+  }
+
+  #add(cutoff: TokenCutoff): void {
+    const key = keyOf(cutoff.userId, cutoff.signInId)
+    const known = this.#cutoffs.get(key)
+    if (known === undefined || known.notBefore < cutoff.notBefore) this.#cutoffs.set(key, cutoff)
+  }
+}
+
+function keyOf(userId: string, signInId: string | null): string {
+  return `${userId} ${signInId ?? ''}`
+}

@@ -1,0 +1,128 @@
+// Opens a database file, or says in one sentence why not and leaves the file as it is. The only place that knows
+// node:sqlite; what is asked of the database is in reads.ts and writes/.
+import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import * as sqlite from 'node:sqlite'
+import { CarillonError } from '../../errors.ts'
+
+// The class is being renamed upstream; both names are the same thing.
+export const Database = ('Database' in sqlite ? sqlite.Database : sqlite.DatabaseSync) as typeof sqlite.DatabaseSync
+export type Database = InstanceType<typeof Database>
+export type Statement = sqlite.StatementSync
+
+/** "CRLN": SQLite keeps it in bytes 68-71 of the file, https://sqlite.org/fileformat.html section 1.3. */
+const applicationId = 0x43524c4e
+const oldestSqlite = '3.51.3'
+const busyTimeoutMs = 5_000
+
+const busy = 5
+const locked = 6
+const readonly = 8
+const corrupt = 11
+const cannotOpen = 14
+const notADatabase = 26
+const systemFailures = new Set([busy, locked, readonly, 10 /* io */, corrupt, 13 /* full */, cannotOpen, notADatabase])
+
+/** SQLite's primary result code of an error, or undefined where the error is not SQLite's. */
+export function resultCode(error: unknown): number | undefined {
+  const extended = (error as { errcode?: unknown } | null)?.errcode
+  return typeof extended === 'number' ? extended & 0xff : undefined
+}
+
+/** Turns SQLite's failures of the system into UNAVAILABLE; whatever else it is stays as it is. */
+export function asStoreError(error: unknown): unknown {
+  const code = resultCode(error)
+  if (code === undefined || !systemFailures.has(code)) return error
+  return new CarillonError('UNAVAILABLE', 'The store cannot do this now', { cause: error })
+}
+
+/** A connection of this process to an existing, checked database. */
+export function connect(path: string): Database {
+  const database = new Database(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false })
+  database.exec('pragma synchronous = full')
+  return database
+}
+
+/**
+ * Opens the file at `path`, making it (mode 0600) and its folder (0700) where there is none, in WAL mode.
+ * Throws CarillonError UNAVAILABLE with the sentence to show where it cannot be used.
+ */
+export function openDatabase(path: string): Database {
+  refuseOldSqlite(process.versions.sqlite ?? '0')
+  const isNew = prepareFile(path)
+  try {
+    const database = connect(path)
+    if (isNew) database.exec(`pragma application_id = ${applicationId}`)
+    switchToWal(database)
+    database.exec('begin immediate; rollback')
+    return database
+  } catch (error) {
+    throw new CarillonError('UNAVAILABLE', sentenceFor(error, path), { cause: error })
+  }
+}
+
+export function refuseOldSqlite(version: string): void {
+  if (version.localeCompare(oldestSqlite, 'en', { numeric: true }) >= 0) return
+  throw new CarillonError(
+    'UNAVAILABLE',
+    `This Node brings SQLite ${version}; Carillon needs ${oldestSqlite} or later. Run it with a newer Node.`,
+  )
+}
+
+/** True where the file holds nothing yet. Looks with plain reads, so that a foreign file is not touched at all. */
+function prepareFile(path: string): boolean {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (existsSync(path) && !statSync(path).isFile()) throw new CarillonError('UNAVAILABLE', `${path} is not a file.`)
+    closeSync(openSync(path, 'a', 0o600))
+  } catch (error) {
+    throw error instanceof CarillonError
+      ? error
+      : new CarillonError('UNAVAILABLE', sentenceFor(error, path), { cause: error })
+  }
+  const header = readHeader(path)
+  if (header.length === 0) return true
+  const isOurs = header.toString('latin1', 0, 15) === 'SQLite format 3' && header.readUInt32BE(68) === applicationId
+  if (isOurs) return false
+  throw new CarillonError(
+    'UNAVAILABLE',
+    `${path} is not a Carillon database and was left as it is. Name another file in CARILLON_DATABASE_URL.`,
+  )
+}
+
+function readHeader(path: string): Buffer {
+  const header = Buffer.alloc(100)
+  const file = openSync(path, 'r')
+  try {
+    const length = readSync(file, header)
+    return length === 0 ? Buffer.alloc(0) : header
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Two processes that start at once meet here; SQLite does not wait by itself for a change of the journal mode. */
+function switchToWal(database: Database): void {
+  const giveUpAt = performance.now() + busyTimeoutMs
+  for (;;) {
+    try {
+      database.exec('pragma journal_mode = wal')
+      return
+    } catch (error) {
+      if (resultCode(error) !== busy || performance.now() > giveUpAt) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    }
+  }
+}
+
+function sentenceFor(error: unknown, path: string): string {
+  const system = (error as NodeJS.ErrnoException).code
+  const code = resultCode(error)
+  if (code === busy || code === locked)
+    return `${path} is locked by another process. Stop that process, or wait until it is done, and start again.`
+  if (code === readonly || system === 'EACCES' || system === 'EPERM' || system === 'EROFS')
+    return `${path} cannot be written. Make the file and its folder writable for this user, then start again.`
+  if (code === corrupt || code === notADatabase)
+    return `${path} is damaged and was left as it is. Restore a backup, or name another file in CARILLON_DATABASE_URL.`
+  return `${path} cannot be opened: ${error instanceof Error ? error.message : String(error)}.`
+}

@@ -1,0 +1,102 @@
+-- The first schema. Every key of an inbox begins with user_id; WITHOUT ROWID keeps an inbox's rows side by side.
+-- Times are milliseconds since 1970, but for those that are sent as they are stored (read_at, at): ISO 8601 text.
+
+create table user (
+  id text primary key,
+  username text not null unique,
+  display_name text,
+  password_hash text not null,
+  created_at integer not null,
+  disabled_at integer
+) without rowid, strict;
+
+-- Only the SHA-256 of the cookie's secret is kept.
+create table session (
+  secret_hash text primary key,
+  user_id text not null,
+  created_at integer not null,
+  last_seen_at integer not null
+) without rowid, strict;
+create index session_by_user on session (user_id);
+
+-- sign_in_id '' cuts every sign-in of the user that began before not_before; any other cuts that one sign-in.
+create table token_cutoff (
+  user_id text not null,
+  sign_in_id text not null,
+  not_before integer not null,
+  expires_at integer not null,
+  primary key (user_id, sign_in_id)
+) without rowid, strict;
+
+create table signing_key (
+  kid text primary key,
+  public_jwk text not null,
+  sealed_private_jwk text not null,
+  created_at integer not null
+) without rowid, strict;
+
+create table producer (
+  id text primary key,
+  name text not null,
+  secret_hash text not null,
+  scopes text not null,
+  created_at integer not null,
+  expires_at integer,
+  revoked_at integer,
+  last_used_at integer
+) without rowid, strict;
+
+-- What was answered to an Idempotency-Key, so that a retry gets the same answer and no second effect.
+create table delivery (
+  producer_id text not null,
+  idempotency_key text not null,
+  body_hash text not null,
+  answer text not null,
+  at integer not null,
+  primary key (producer_id, idempotency_key)
+) without rowid, strict;
+create index delivery_by_time on delivery (at);
+
+create table inbox (
+  user_id text primary key,
+  version integer not null,
+  first_seq integer not null,
+  last_seq integer not null,
+  total integer not null,
+  unread integer not null,
+  read_through integer not null
+) without rowid, strict;
+
+create table inbox_category (
+  user_id text not null,
+  category text not null,
+  total integer not null,
+  unread integer not null,
+  primary key (user_id, category)
+) without rowid, strict;
+
+create table notification (
+  user_id text not null,
+  seq integer not null,
+  id text not null,
+  version integer not null,
+  content text not null,
+  category text,
+  key text,
+  read_at text,
+  primary key (user_id, seq)
+) without rowid, strict;
+create unique index notification_by_id on notification (user_id, id);
+create unique index notification_by_key on notification (user_id, key) where key is not null;
+create index notification_by_version on notification (user_id, version);
+create index notification_unread on notification (user_id, seq, category) where read_at is null;
+
+-- One row per read-all that changed something: everything up to through_seq was read at that moment.
+create table read_mark (
+  user_id text not null,
+  version integer not null,
+  through_seq integer not null,
+  at text not null,
+  primary key (user_id, version)
+) without rowid, strict;
+create unique index read_mark_by_seq on read_mark (user_id, through_seq, at);

@@ -1,0 +1,92 @@
+// The embedded engine: reads on the main thread, writes on one writer thread, both on one file in WAL mode.
+import type { Store, Ring } from '../store.ts'
+import { connect, openDatabase } from './database.ts'
+import { migrate } from './migrate.ts'
+import { Reads } from './reads.ts'
+import { Writer } from './writer.ts'
+
+/** Opens (and where need be makes and migrates) the database at `path`. Throws UNAVAILABLE with a sentence. */
+export async function openSqliteStore(path: string): Promise<{ store: Store; migrations: string[] }> {
+  const database = openDatabase(path)
+  try {
+    const migrations = await migrate(database)
+    return { store: new SqliteStore(path), migrations }
+  } finally {
+    database.close()
+  }
+}
+
+class SqliteStore implements Store {
+  readonly #reads: Reads
+  readonly #writer: Writer
+  readonly #listeners = new Set<(ring: Ring) => void>()
+  readonly failed: Promise<Error>
+
+  constructor(path: string) {
+    const database = connect(path)
+    database.exec('pragma query_only = on')
+    this.#reads = new Reads(database)
+    this.#writer = new Writer(path, (rings) => this.#announce(rings))
+    this.failed = this.#writer.failed
+  }
+
+  #announce(rings: readonly Ring[]): void {
+    this.#reads.endSnapshot()
+    for (const ring of rings) for (const listener of this.#listeners) listener(ring)
+  }
+
+  addUser: Store['addUser'] = async (user) => this.#writer.write('addUser', user)
+  findUser: Store['findUser'] = async (userId) => this.#reads.user(userId)
+  findCredentials: Store['findCredentials'] = async (username) => this.#reads.credentials(username)
+  listUsers: Store['listUsers'] = async (query) => this.#reads.users(query)
+  disableUser: Store['disableUser'] = async (change) => this.#writer.write('disableUser', change)
+  setPassword: Store['setPassword'] = async (change) => this.#writer.write('setPassword', change)
+
+  addSession: Store['addSession'] = async (session) => this.#writer.write('addSession', session)
+  findSession: Store['findSession'] = async (secretHash) => this.#reads.session(secretHash)
+  touchSession: Store['touchSession'] = async (session) => this.#writer.write('touchSession', session)
+  endSession: Store['endSession'] = async (secretHash) => this.#writer.write('endSession', secretHash)
+  removeStaleSessions: Store['removeStaleSessions'] = async (bounds) =>
+    this.#writer.write('removeStaleSessions', bounds)
+
+  cutTokens: Store['cutTokens'] = async (cutoff) => this.#writer.write('cutTokens', cutoff)
+  tokenCutoffs: Store['tokenCutoffs'] = async (now) => this.#reads.tokenCutoffs(now)
+  ensureSigningKey: Store['ensureSigningKey'] = async (key) => {
+    await this.#writer.write('ensureSigningKey', key)
+    return this.#reads.signingKeys()
+  }
+  signingKeys: Store['signingKeys'] = async () => this.#reads.signingKeys()
+
+  addProducer: Store['addProducer'] = async (producer) => this.#writer.write('addProducer', producer)
+  findProducer: Store['findProducer'] = async (producerId) => this.#reads.producer(producerId)
+  listProducers: Store['listProducers'] = async () => this.#reads.producers()
+  revokeProducer: Store['revokeProducer'] = async (change) => this.#writer.write('revokeProducer', change)
+  touchProducer: Store['touchProducer'] = async (change) => this.#writer.write('touchProducer', change)
+
+  readInbox: Store['readInbox'] = async (userId) => this.#reads.inbox(userId)
+  readPage: Store['readPage'] = async (query) => this.#reads.page(query)
+  readNotification: Store['readNotification'] = async (owned) => this.#reads.notification(owned)
+  readCounts: Store['readCounts'] = async (userId) => this.#reads.counts(userId)
+  changesSince: Store['changesSince'] = async (query) => this.#reads.changesSince(query)
+  markRead: Store['markRead'] = async (change) => this.#writer.write('markRead', change)
+  markAllRead: Store['markAllRead'] = async (change) => this.#writer.write('markAllRead', change)
+
+  deliver: Store['deliver'] = async (delivery) => this.#writer.write('deliver', delivery)
+  removeOldDeliveries: Store['removeOldDeliveries'] = async (before) =>
+    this.#writer.write('removeOldDeliveries', before)
+
+  onRing(listener: (ring: Ring) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async check(): Promise<void> {
+    this.#writer.check()
+    this.#reads.inbox('')
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close()
+    this.#reads.close()
+  }
+}

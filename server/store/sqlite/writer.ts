@@ -1,0 +1,105 @@
+// The main thread's end of the writer thread: gathers writes while a commit is under way, hands them over together,
+// and answers each caller. When the thread dies every caller is told at once; none waits for ever.
+import { Worker } from 'node:worker_threads'
+import { CarillonError } from '../../errors.ts'
+import type { Ring } from '../store.ts'
+import { asStoreError } from './database.ts'
+import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from './writer-thread.ts'
+
+const mostWritesInOneCommit = 512
+const mostWritesWaiting = 10_000
+
+type Waiting = { request: WriteRequest; resolve: (value: never) => void; reject: (error: unknown) => void }
+
+export class Writer {
+  readonly #thread: Worker
+  readonly #onCommit: (rings: readonly Ring[]) => void
+  readonly failed: Promise<Error>
+  #waiting: Waiting[] = []
+  #underWay: Waiting[] = []
+  #death: Error | undefined
+  #closing: Promise<void> | undefined
+  #isAskedToEnd = false
+  readonly #ended: Promise<void>
+
+  constructor(path: string, onCommit: (rings: readonly Ring[]) => void) {
+    this.#onCommit = onCommit
+    this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } })
+    const { promise, resolve } = Promise.withResolvers<Error>()
+    this.failed = promise
+    const die = (error: Error) => {
+      this.#die(error)
+      resolve(error)
+    }
+    this.#thread.on('message', (message: WriterMessage) => this.#settle(message))
+    this.#thread.on('error', (error) => die(error instanceof Error ? error : new Error(String(error))))
+    const ended = Promise.withResolvers<void>()
+    this.#ended = ended.promise
+    this.#thread.on('exit', (code) => {
+      if (!this.#isAskedToEnd) die(new Error(`The writer thread ended with exit status ${code}`))
+      ended.resolve()
+    })
+  }
+
+  write<Name extends WriteName>(
+    name: Name,
+    change: Parameters<Writes[Name]>[1],
+  ): Promise<ReturnType<Writes[Name]>> {
+    this.check()
+    if (this.#waiting.length >= mostWritesWaiting)
+      throw new CarillonError('UNAVAILABLE', 'Too many writes wait for the disk; try again in a moment')
+    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Writes[Name]>>()
+    this.#waiting.push({ request: [name, change], resolve, reject })
+    if (this.#underWay.length === 0 && this.#waiting.length === 1) setImmediate(() => this.#handOver())
+    return promise
+  }
+
+  check(): void {
+    if (this.#death !== undefined)
+      throw new CarillonError('UNAVAILABLE', 'The store cannot be written; it has to be started anew', {
+        cause: this.#death,
+      })
+    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closing')
+  }
+
+  /** Refuses what comes from now on, finishes what came before, and ends the thread; asked twice it is one end. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#underWay.length > 0) await new Promise(setImmediate)
+    if (this.#death !== undefined) return
+    this.#isAskedToEnd = true
+    this.#thread.postMessage('close')
+    await this.#ended
+  }
+
+  #handOver(): void {
+    if (this.#underWay.length > 0 || this.#waiting.length === 0 || this.#death !== undefined) return
+    this.#underWay = this.#waiting.splice(0, mostWritesInOneCommit)
+    this.#thread.postMessage(this.#underWay.map(({ request }) => request))
+  }
+
+  #settle({ replies, rings }: WriterMessage): void {
+    this.#onCommit(rings)
+    const done = replies.length === 0 ? [] : this.#underWay
+    if (replies.length > 0) this.#underWay = []
+    this.#handOver()
+    for (const [index, { resolve, reject }] of done.entries()) {
+      const reply = replies[index] as WriteReply
+      if (reply.ok) resolve(reply.value as never)
+      else reject(asStoreError(Object.assign(new Error(reply.message), { errcode: reply.sqliteCode })))
+    }
+  }
+
+  #die(error: Error): void {
+    this.#death ??= error
+    const stranded = [...this.#underWay, ...this.#waiting]
+    this.#underWay = []
+    this.#waiting = []
+    const unknown = new CarillonError('UNAVAILABLE', 'The store failed; the outcome is unknown', { cause: error })
+    for (const { reject } of stranded) reject(unknown)
+  }
+}

@@ -1,0 +1,17 @@
+// Every write by its name, as the writer thread runs it.
+export { deliver, removeOldDeliveries } from './deliver.ts'
+export { markAllRead, markRead } from './inbox.ts'
+export {
+  addProducer,
+  addSession,
+  addUser,
+  cutTokens,
+  disableUser,
+  endSession,
+  ensureSigningKey,
+  removeStaleSessions,
+  revokeProducer,
+  setPassword,
+  touchProducer,
+  touchSession,
+} from './sign-in.ts'

@@ -1,0 +1,106 @@
+// A delivery: to all known recipients or to none, once per idempotency key. The writer's savepoint makes it one step.
+import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient } from '../../store.ts'
+import type { WriteContext } from './context.ts'
+
+export function deliver(context: WriteContext, delivery: Delivery): DeliveryOutcome | 'mismatch' {
+  const { sql } = context
+  const { idempotency, producerId } = delivery
+  if (idempotency !== null) {
+    const earlier = sql.get`
+      select body_hash, answer from delivery
+      where producer_id = ${producerId} and idempotency_key = ${idempotency.key}`
+    if (earlier !== undefined)
+      return earlier.body_hash === idempotency.bodyHash ? JSON.parse(earlier.answer as string) : 'mismatch'
+  }
+  const outcome = { deliveryId: delivery.id, results: deliverToEach(context, delivery) }
+  if (idempotency !== null)
+    sql.run`
+      insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
+      values (${producerId}, ${idempotency.key}, ${idempotency.bodyHash}, ${JSON.stringify(outcome)}, ${delivery.at})`
+  return outcome
+}
+
+export function removeOldDeliveries({ sql }: WriteContext, before: number): void {
+  sql.run`delete from delivery where at < ${before}`
+}
+
+function deliverToEach(context: WriteContext, delivery: Delivery): DeliveryResult[] {
+  const told = new Map<string, DeliveryResult>()
+  return delivery.recipients.map(({ to, notificationId }) => {
+    const userId = findRecipient(context, to)
+    if (userId === undefined) return { userId: null, id: null, status: 'unknown_recipient' }
+    const result = told.get(userId) ?? deliverToOne(context, { delivery, userId, notificationId })
+    told.set(userId, result)
+    return result
+  })
+}
+
+function findRecipient({ sql }: WriteContext, to: Recipient): string | undefined {
+  const user =
+    'userId' in to
+      ? sql.get`select id from user where id = ${to.userId}`
+      : sql.get`select id from user where username = ${to.username}`
+  return user?.id as string | undefined
+}
+
+type OneDelivery = { delivery: Delivery; userId: string; notificationId: string }
+
+function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
+  const { delivery, userId } = one
+  const earlier =
+    delivery.key === null
+      ? undefined
+      : context.sql.get`
+          select n.id, n.seq, n.category, n.read_at is null and n.seq > i.read_through as is_unread
+          from notification n join inbox i on i.user_id = n.user_id
+          where n.user_id = ${userId} and n.key = ${delivery.key}`
+  const result: DeliveryResult =
+    earlier === undefined
+      ? insertNotification(context, one)
+      : replaceContent(context, one, earlier as unknown as Earlier)
+  context.ring({ about: 'inbox', userId })
+  return result
+}
+
+function insertNotification({ sql }: WriteContext, { delivery, userId, notificationId }: OneDelivery): DeliveryResult {
+  const inbox = sql.get`
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
+    values (${userId}, 1, 1, 1, 1, 1, 0)
+    on conflict (user_id) do update set
+      version = version + 1, last_seq = last_seq + 1, total = total + 1, unread = unread + 1
+    returning version, last_seq`
+  sql.run`
+    insert into notification (user_id, seq, id, version, content, category, key)
+    values (${userId}, ${inbox?.last_seq as number}, ${notificationId}, ${inbox?.version as number},
+      ${delivery.content}, ${delivery.category}, ${delivery.key})`
+  countInCategory(sql, { userId, category: delivery.category, total: 1, unread: 1 })
+  return { userId, id: notificationId, status: 'delivered' }
+}
+
+type Earlier = { id: string; seq: number; category: string | null; is_unread: number }
+
+/** The text changes in place: sequence, id and read state stay, so nothing jumps or rings twice for one matter. */
+function replaceContent(
+  { sql }: WriteContext,
+  { delivery, userId }: OneDelivery,
+  { id, seq, category, is_unread }: Earlier,
+): DeliveryResult {
+  const inbox = sql.get`update inbox set version = version + 1 where user_id = ${userId} returning version`
+  sql.run`
+    update notification set content = ${delivery.content}, category = ${delivery.category},
+      version = ${inbox?.version as number}
+    where user_id = ${userId} and seq = ${seq}`
+  countInCategory(sql, { userId, category, total: -1, unread: -is_unread })
+  countInCategory(sql, { userId, category: delivery.category, total: 1, unread: is_unread })
+  return { userId, id, status: 'updated' }
+}
+
+function countInCategory(
+  sql: WriteContext['sql'],
+  { userId, category, total, unread }: { userId: string; category: string | null; total: number; unread: number },
+): void {
+  if (category === null) return
+  sql.run`
+    insert into inbox_category (user_id, category, total, unread) values (${userId}, ${category}, ${total}, ${unread})
+    on conflict (user_id, category) do update set total = total + excluded.total, unread = unread + excluded.unread`
+}

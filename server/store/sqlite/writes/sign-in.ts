@@ -1,0 +1,100 @@
+// The writes of who may sign in: users, sessions, token cutoffs, keys. Each runs inside the writer's transaction.
+import type { NewUser, Producer, SigningKey, TokenCutoff } from '../../store.ts'
+import type { WriteContext } from './context.ts'
+
+export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'taken' {
+  const { changes } = sql.run`
+    insert into user (id, username, display_name, password_hash, created_at)
+    values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt})
+    on conflict (username) do nothing`
+  return changes === 1 ? 'added' : 'taken'
+}
+
+type UserChange = { userId: string; at: number; cutoffExpiresAt: number }
+
+export function disableUser(context: WriteContext, change: UserChange): 'done' | 'absent' {
+  const { changes } = context.sql.run`
+    update user set disabled_at = coalesce(disabled_at, ${change.at}) where id = ${change.userId}`
+  if (changes === 0) return 'absent'
+  endEveryProof(context, change)
+  return 'done'
+}
+
+export function setPassword(context: WriteContext, change: UserChange & { passwordHash: string }): 'done' | 'absent' {
+  const { changes } = context.sql.run`
+    update user set password_hash = ${change.passwordHash}, disabled_at = null where id = ${change.userId}`
+  if (changes === 0) return 'absent'
+  endEveryProof(context, change)
+  return 'done'
+}
+
+function endEveryProof(context: WriteContext, { userId, at, cutoffExpiresAt }: UserChange): void {
+  context.sql.run`delete from session where user_id = ${userId}`
+  cutTokens(context, { userId, signInId: null, notBefore: at, expiresAt: cutoffExpiresAt })
+}
+
+export function addSession(
+  { sql }: WriteContext,
+  session: { secretHash: string; userId: string; checkedPasswordHash: string; at: number; replaces: string | null },
+): 'added' | 'refused' {
+  const { changes } = sql.run`
+    insert into session (secret_hash, user_id, created_at, last_seen_at)
+    select ${session.secretHash}, id, ${session.at}, ${session.at} from user
+    where id = ${session.userId} and disabled_at is null and password_hash = ${session.checkedPasswordHash}`
+  if (changes === 0) return 'refused'
+  if (session.replaces !== null) sql.run`delete from session where secret_hash = ${session.replaces}`
+  return 'added'
+}
+
+export function touchSession({ sql }: WriteContext, { secretHash, at }: { secretHash: string; at: number }): void {
+  sql.run`update session set last_seen_at = max(last_seen_at, ${at}) where secret_hash = ${secretHash}`
+}
+
+export function endSession({ sql }: WriteContext, secretHash: string): void {
+  sql.run`delete from session where secret_hash = ${secretHash}`
+}
+
+export function removeStaleSessions(
+  { sql }: WriteContext,
+  bounds: { createdBefore: number; lastSeenBefore: number },
+): void {
+  sql.run`
+    delete from session where created_at < ${bounds.createdBefore} or last_seen_at < ${bounds.lastSeenBefore}`
+}
+
+export function cutTokens({ sql, ring }: WriteContext, cutoff: TokenCutoff): void {
+  sql.run`delete from token_cutoff where expires_at <= ${cutoff.notBefore}`
+  sql.run`
+    insert into token_cutoff (user_id, sign_in_id, not_before, expires_at)
+    values (${cutoff.userId}, ${cutoff.signInId ?? ''}, ${cutoff.notBefore}, ${cutoff.expiresAt})
+    on conflict (user_id, sign_in_id) do update set
+      not_before = max(not_before, excluded.not_before), expires_at = max(expires_at, excluded.expires_at)`
+  ring({ about: 'token-cutoff' })
+}
+
+export function ensureSigningKey({ sql }: WriteContext, key: SigningKey): void {
+  sql.run`
+    insert into signing_key (kid, public_jwk, sealed_private_jwk, created_at)
+    select ${key.kid}, ${key.publicJwk}, ${key.sealedPrivateJwk}, ${key.createdAt}
+    where not exists (select 1 from signing_key)`
+}
+
+export function addProducer({ sql }: WriteContext, producer: Omit<Producer, 'revokedAt' | 'lastUsedAt'>): void {
+  sql.run`
+    insert into producer (id, name, secret_hash, scopes, created_at, expires_at)
+    values (${producer.id}, ${producer.name}, ${producer.secretHash}, ${producer.scopes.join(',')},
+      ${producer.createdAt}, ${producer.expiresAt})`
+}
+
+export function revokeProducer(
+  { sql }: WriteContext,
+  { producerId, at }: { producerId: string; at: number },
+): 'done' | 'absent' {
+  const { changes } = sql.run`
+    update producer set revoked_at = coalesce(revoked_at, ${at}) where id = ${producerId}`
+  return changes === 1 ? 'done' : 'absent'
+}
+
+export function touchProducer({ sql }: WriteContext, { producerId, at }: { producerId: string; at: number }): void {
+  sql.run`update producer set last_used_at = ${at} where id = ${producerId}`
+}

@@ -1,0 +1,220 @@
+// Holds the arrows and rooms of docs/architecture.md: who may import whom, and where each dependency lives. It reads the
+// source as text, so a type-only import counts like any other: a type that crosses a boundary is knowledge that does.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { matchesGlob, posix } from 'node:path'
+import { test } from 'node:test'
+
+const composition = ['server/{carillon,serve,first-start,sealing-secret}.ts', 'server/commands/**']
+const readersOfConfig = ['server/{carillon,serve}.ts', 'server/commands/**']
+
+/** Every room and what it may import beside itself and the leaves; the first row that fits a file is its room. */
+const arrows: { room: string[]; knows: string[] }[] = [
+  { room: ['server/http/**'], knows: ['server/sign-in/**', 'server/inbox/**', 'server/store/store.ts'] },
+  { room: ['server/sign-in/**'], knows: ['server/store/store.ts'] },
+  { room: ['server/inbox/**'], knows: ['server/store/store.ts'] },
+  { room: ['server/store/open.ts'], knows: ['server/store/**'] },
+  { room: ['server/store/*.ts'], knows: [] },
+  { room: ['server/store/sqlite/**'], knows: ['server/store/!(open).ts'] },
+  { room: ['server/store/postgres/**'], knows: ['server/store/!(open).ts'] },
+  { room: composition, knows: ['server/*.ts', 'server/{http,sign-in,inbox}/**', 'server/store/*.ts'] },
+  { room: ['server/*.ts'], knows: [] },
+]
+
+/** Root files that any room may import; they import nothing but each other. */
+const leaves = 'server/!(carillon|serve|first-start|sealing-secret|config).ts'
+
+/** The one room of each runtime dependency, and of the built-in modules that would carry knowledge across. */
+const rooms: Record<string, string[]> = {
+  '@node-rs/argon2': ['server/sign-in/**'],
+  commander: ['server/carillon.ts', 'server/commands/**'],
+  fastify: ['server/http/**'],
+  jose: ['server/sign-in/**'],
+  kysely: ['server/store/**'],
+  pino: ['server/log.ts'],
+  'pino-pretty': ['server/log.ts'],
+  typebox: ['server/http/**'],
+  uuid: ['server/ids.ts'],
+  'node:http': ['server/http/**'],
+  'node:sqlite': ['server/store/sqlite/**'],
+}
+
+const longestFile = 450
+
+type Source = { file: string; code: string; lines: number; imports: string[] }
+type Manifest = { dependencies?: Record<string, string>; devDependencies?: Record<string, string> }
+
+const sources = globSync('**/*.ts', { exclude: (name) => name === 'node_modules' }).map(read)
+const product = sources.filter(({ file }) => file.startsWith('server/') && !isTest(file))
+const files = new Set(sources.map(({ file }) => file))
+const runtimeDependencies = Object.keys(manifest('server/package.json').dependencies ?? {})
+
+test('arrows go one way: http -> sign-in, inbox -> store/store.ts <- engines', () => {
+  assert.ok(product.length > 0, 'No product code was found: this test looks in the wrong place.')
+  holds(product, ({ file, imports }) => {
+    const arrow = arrows.find(({ room }) => isIn(file, room))
+    if (!arrow) return [`${file} is in no room. Move it into one, or give its folder a row in this test.`]
+    const known = [...arrow.room, ...arrow.knows, leaves]
+    const strays = inner(file, imports).filter((other) => !isIn(other, known))
+    return strays.map((other) => `${file} imports ${other}, which it may not know. Let the caller hand it in.`)
+  })
+})
+
+test('the configuration is read by serve.ts, carillon.ts and the commands only', () => {
+  holds(product, ({ file, imports }) => {
+    const reads = inner(file, imports).includes('server/config.ts') && !isIn(file, readersOfConfig)
+    return reads ? [`${file} imports server/config.ts. Take the few values it needs as arguments.`] : []
+  })
+})
+
+test('each runtime dependency has one room', () => {
+  holds(product, ({ file, imports }) =>
+    outer(imports)
+      .filter((name) => rooms[name] && !isIn(file, rooms[name]))
+      .map((name) => `${file} imports ${name}, whose room is ${rooms[name]?.join(' and ')}. Ask that room instead.`),
+  )
+})
+
+test('each runtime dependency is declared, used and in the table of rooms', () => {
+  holds(runtimeDependencies, (name) => {
+    if (!rooms[name]) return [`${name} has no room. Give it a row in this test.`]
+    const used = product.some(({ file, code }) => isIn(file, rooms[name] ?? []) && code.includes(`'${name}`))
+    return used ? [] : [`${name} is in server/package.json, and its room does not use it. Remove it.`]
+  })
+  holds(product, ({ file, imports }) =>
+    outer(imports)
+      .filter((name) => !isBuiltin(name) && !runtimeDependencies.includes(name))
+      .map(
+        (name) => `${file} imports ${name}, which server/package.json does not declare. Add it there, exactly pinned.`,
+      ),
+  )
+})
+
+test('each dependency is pinned and has its line of reason in docs/decisions/0002-dependencies.md', () => {
+  const rows = readFileSync('docs/decisions/0002-dependencies.md', 'utf8').split('\n')
+  const manifests = ['package.json', 'server/package.json', 'tools/lint/package.json'].map(manifest)
+  const declared = manifests.flatMap((one) => Object.entries({ ...one.dependencies, ...one.devDependencies }))
+  holds(declared, ([name, version]) => {
+    if (!/^\d+\.\d+\.\d+/.test(version)) return [`${name} is declared as ${version}. Pin one version.`]
+    const [, , noted, , reason] = rows.find((row) => row.startsWith(`| ${name} |`))?.split('|') ?? []
+    if (noted?.trim() === version && reason?.trim()) return []
+    return [
+      `${name} ${version} has no true row in docs/decisions/0002-dependencies.md: | ${name} | ${version} | room | reason |`,
+    ]
+  })
+})
+
+test('every import names a file that is there, a declared package or a node: module, by a literal', () => {
+  holds(sources, ({ file, code, imports }) => {
+    const wrong = imports.filter((name) => (isRelative(name) ? !files.has(target(file, name)) : isBareBuiltin(name)))
+    const computed = code.match(/(?<!["'`\w])import\((?!')/g) ?? []
+    return [
+      ...wrong.map(
+        (name) => `${file} imports '${name}'. Name a .ts file that is there, or a built-in with node: before it.`,
+      ),
+      ...computed.map(() => `${file} imports a computed name. Write it out: who knows whom must be readable.`),
+    ]
+  })
+})
+
+test('product code imports nothing from outside server/', () => {
+  holds(product, ({ file, imports }) =>
+    inner(file, imports)
+      .filter((name) => !name.startsWith('server/') || isTest(name))
+      .map((name) => `${file} imports ${name}. What the service needs belongs in server/, beside its user.`),
+  )
+})
+
+test('no file imports itself by way of others', () => {
+  const importsOf = new Map(product.map(({ file, imports }) => [file, inner(file, imports)]))
+  const done = new Set<string>()
+  const cyclesFrom = (file: string, path: string[]): string[] => {
+    if (path.includes(file)) return [[...path.slice(path.indexOf(file)), file].join(' -> ')]
+    if (done.has(file)) return []
+    const found = (importsOf.get(file) ?? []).flatMap((next) => cyclesFrom(next, [...path, file]))
+    done.add(file)
+    return found
+  }
+  holds([...importsOf.keys()], (file) =>
+    cyclesFrom(file, []).map((cycle) => `${cycle} is a cycle. Move what both ends need into a file of its own.`),
+  )
+})
+
+test(`no file of product code is longer than ${longestFile} lines`, () => {
+  holds(product, ({ file, lines }) =>
+    lines > longestFile ? [`${file} has ${lines} lines. A file answers one question: which second one is in it?`] : [],
+  )
+})
+
+test('only the commands write to the console', () => {
+  holds(product, ({ file, code }) =>
+    /\bconsole\./.test(code) && !isIn(file, ['server/commands/**'])
+      ? [`${file} uses the console. Take the log as an argument, or return what is to be shown.`]
+      : [],
+  )
+})
+
+test('time and chance come in as arguments', () => {
+  holds(product, ({ file, code }) => {
+    if (isIn(file, ['server/serve.ts', 'server/commands/**'])) return []
+    const found = code.match(/\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/g) ?? []
+    return found.map((what) => `${file} uses ${what}. Take it as an argument, so that a test can hold it still.`)
+  })
+})
+
+function holds<Item>(items: readonly Item[], breachesOf: (item: Item) => string[]): void {
+  const breaches = items.flatMap(breachesOf)
+  assert.ok(breaches.length === 0, `\n${breaches.join('\n')}`)
+}
+
+function read(path: string): Source {
+  const file = path.replaceAll('\\', '/')
+  const text = readFileSync(path, 'utf8')
+  const code = text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+  const forms = [
+    /^(?:import|export)\b[^'";]*?\bfrom '([^']+)'/gm,
+    /^import '([^']+)'/gm,
+    /(?<!["'`\w])import\('([^']+)'\)/g,
+    /\bnew URL\('([^']+\.[cm]?[jt]s)', import\.meta\.url\)/g,
+  ]
+  const imports = forms.flatMap((form) => [...code.matchAll(form)].map(([, name = '']) => name))
+  return { file, code, lines: text.split('\n').length - 1, imports }
+}
+
+function manifest(path: string): Manifest {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+/** The files of this repository that are imported. */
+function inner(file: string, imports: string[]): string[] {
+  return imports.filter(isRelative).map((name) => target(file, name))
+}
+
+/** The packages that are imported, without their inner paths, and the node: modules. */
+function outer(imports: string[]): string[] {
+  const names = imports.filter((name) => !isRelative(name))
+  return names.map((name) => name.match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? name)
+}
+
+function target(file: string, name: string): string {
+  return posix.join(posix.dirname(file), name)
+}
+
+function isRelative(name: string): boolean {
+  return /^[./]/.test(name)
+}
+
+function isBareBuiltin(name: string): boolean {
+  return isBuiltin(name) && !name.startsWith('node:')
+}
+
+function isIn(file: string, globs: string[]): boolean {
+  return globs.some((glob) => matchesGlob(file, glob))
+}
+
+/** Promises that several suites run are contracts, in a file or a folder; what tests build with is in server/testing/. */
+function isTest(file: string): boolean {
+  return /\.(test|soak|contract)\.ts$|\/(contract|testing)\//.test(file)
+}

@@ -1,0 +1,181 @@
+// Does what the README promises hold for a stranger? Clones the last commit to an empty folder, installs and starts it with
+// the machine's own Node and npm, and uses the service with curl alone. Neither step may print a warning.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const usualPort = 7464
+const startsWithinMs = 30_000
+const stopsWithinMs = 15_000
+
+const folder = mkdtempSync(join(tmpdir(), 'carillon-clone-'))
+const clone = join(folder, 'carillon')
+const cookies = join(folder, 'cookies')
+const port = (await isFree(usualPort)) ? usualPort : await freePort()
+const url = `http://127.0.0.1:${port}`
+const env = strangersEnvironment()
+
+try {
+  step(`clone to ${clone}`)
+  execFileSync('git', ['clone', '--quiet', process.cwd(), clone])
+
+  step(`npm ci, with Node ${versionOf('node')} and npm ${versionOf('npm')}`)
+  const install = spawnSync('npm', ['ci'], { cwd: clone, env, encoding: 'utf8' })
+  assert.equal(install.status, 0, `npm ci failed:\n${install.stdout}${install.stderr}`)
+  isQuiet('npm ci', install.stdout + install.stderr)
+
+  step(`npm start, on port ${port}`)
+  await whileServing('npm', ['start'], () => useTheService())
+
+  step('carillon serve, by its launcher, on the same data')
+  await whileServing(join(clone, 'node_modules', '.bin', 'carillon'), ['serve'], () => {
+    expect(200, ['-b', cookies, `${url}/api/me`])
+  })
+  step('passed')
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Sign-in by both variants, the restricted route, a notification sent, listed and read; every answer by curl. */
+function useTheService(): void {
+  const { username, password, key } = firstSignIn()
+  const credentials = { username, password }
+
+  expect(401, [`${url}/routeRestreinte`])
+  expect(401, post('/login', { ...credentials, password: 'not the passphrase' }))
+  expect(200, ['-c', cookies, ...post('/login', { ...credentials, variant: 'stateful' })])
+  const { token } = expect(200, post('/login', { ...credentials, variant: 'stateless' }))
+  const proofs = [
+    ['-b', cookies],
+    ['-H', `authorization: Bearer ${token}`],
+  ]
+  const [session = [], accessToken = []] = proofs
+  for (const proof of proofs) {
+    const { data } = expect(200, [...proof, `${url}/routeRestreinte`])
+    assert.equal(data.username, username)
+  }
+
+  const welcome = list(session)
+  const send = ['-H', `authorization: Bearer ${key}`]
+  expect(201, [...send, ...post('/api/notifications', { recipients: [{ username }], title: 'Hi' })])
+  expect(201, [...send, ...post('/api/notifications', { recipients: [{ username }], title: 'Hi again' })])
+  const { items, unread, total } = list(accessToken)
+  assert.equal(items[0].title, 'Hi again', 'the newest notification comes first')
+  assert.equal(total, welcome.total + 2)
+
+  expect(204, [...session, '-X', 'PATCH', `${url}/api/notifications/${items[0].id}/read`])
+  assert.equal(list(accessToken).unread, unread - 1, 'one read notification is one unread less')
+  expect(204, [...accessToken, '-X', 'POST', `${url}/api/notifications/read-all`])
+  assert.equal(list(session).unread, 0, 'nothing is unread after read-all')
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are what this script checks, not what it knows.
+type Answer = any
+
+function list(proof: string[]): Answer {
+  return expect(200, [...proof, `${url}/api/notifications`]).data
+}
+
+function post(path: string, body: object): string[] {
+  return ['-H', 'content-type: application/json', '--data', JSON.stringify(body), url + path]
+}
+
+/** Calls curl as a reader of the README does; gives the answer's JSON. */
+function expect(status: number, args: string[]): Answer {
+  const output = execFileSync('curl', ['-s', '--max-time', '10', '-w', '\n%{http_code}', ...args], { encoding: 'utf8' })
+  const end = output.lastIndexOf('\n')
+  const [body, answered] = [output.slice(0, end), Number(output.slice(end))]
+  assert.equal(answered, status, `curl ${args.at(-1)} answered ${answered}, not ${status}: ${body}`)
+  return body ? JSON.parse(body) : undefined
+}
+
+/** Starts a command in the clone, does the work once it is ready, and expects SIGTERM to end it with status 0. */
+async function whileServing(command: string, args: string[], work: () => void): Promise<void> {
+  const startedAt = performance.now()
+  // A group of its own, so that nothing of it outlives this script.
+  const service = spawn(command, args, { cwd: clone, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  let printed = ''
+  for (const stream of [service.stdout, service.stderr]) stream.on('data', (data) => (printed += data))
+  try {
+    await ready(service)
+    step(`ready after ${(performance.now() - startedAt).toFixed(0)} ms`)
+    work()
+    service.kill('SIGTERM')
+    const [status] = await once(service, 'exit', { signal: AbortSignal.timeout(stopsWithinMs) })
+    assert.equal(status, 0, `SIGTERM ended it with status ${status}`)
+    isQuiet(command, printed)
+  } catch (error) {
+    console.error(`What ${command} printed:\n${printed}`)
+    throw error
+  } finally {
+    endGroup(service)
+  }
+}
+
+async function ready(service: ChildProcess): Promise<void> {
+  const givesUpAt = performance.now() + startsWithinMs
+  while (performance.now() < givesUpAt) {
+    assert.equal(service.exitCode, null, `it ended with status ${service.exitCode} before it was ready`)
+    if (spawnSync('curl', ['-sf', '--max-time', '2', `${url}/readyz`]).status === 0) return
+    await sleep(25)
+  }
+  assert.fail(`${url}/readyz did not answer 200 within ${startsWithinMs} ms`)
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It is gone, as it should be.
+  }
+}
+
+/** What the first start left for its operator, as `name: value` lines among others. */
+function firstSignIn(): Record<string, string> {
+  const text = readFileSync(join(clone, 'data', 'first-sign-in.txt'), 'utf8')
+  const found = Object.fromEntries([...text.matchAll(/^(username|password|key): (.+)$/gm)].map(([, ...pair]) => pair))
+  assert.deepEqual(Object.keys(found), ['username', 'password', 'key'], 'data/first-sign-in.txt is not as promised')
+  return found
+}
+
+function isQuiet(what: string, printed: string): void {
+  const warnings = printed.split('\n').filter((line) => /^npm (warn|error)|Warning:|deprecated|vulnerabilit/i.test(line))
+  assert.deepEqual(warnings, [], `${what} printed warnings`)
+}
+
+/** Without our node_modules in the PATH, and without settings for Carillon or from an npm that may run this script. */
+function strangersEnvironment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^(CARILLON_|npm_(package|lifecycle)_)/.test(name))
+  const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))
+  const clean: NodeJS.ProcessEnv = { ...Object.fromEntries(own), PATH: path.join(delimiter) }
+  return port === usualPort ? clean : { ...clean, CARILLON_PORT: String(port) }
+}
+
+function versionOf(program: string): string {
+  return execFileSync(program, ['--version'], { env, encoding: 'utf8' }).trim().replace(/^v/, '')
+}
+
+async function isFree(candidate: number): Promise<boolean> {
+  const server = createServer().listen(candidate, '127.0.0.1')
+  const free = await Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)])
+  server.close()
+  return free
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address ? address.port : assert.fail('no free port')
+}
+
+function step(name: string): void {
+  console.log(`  ${name}`)
+}

@@ -1,0 +1,74 @@
+// Runs test files: a line for each as it ends, and a report that holds in full whatever did not pass. Stricter than
+// `node --test` (which serves well for one file): a test that was skipped or left to do, a file without a test, an error
+// after a test's end and a run without tests are faults too.
+
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { relative, resolve } from 'node:path'
+import { run } from 'node:test'
+import { inspect } from 'node:util'
+
+/** `report` ends with a line alone that reads `N passed, N failed`. */
+export type Outcome = { passed: boolean; report: string }
+
+type Place = { file?: string | undefined; line?: number | undefined }
+
+/** Nothing hangs: a test is ended after `perTestMs`, all of it after `allMs`, and what an ended file holds open is cut. */
+export function runTests(plan: { pattern: string; perTestMs: number; allMs: number }): Promise<Outcome> {
+  const faults: string[] = []
+  const faulty = new Set<string>()
+  const printed = new Map<string, string>()
+  let passed = 0
+
+  const blame = (name: string, { file = '', line = 1 }: Place, reason: string) => {
+    faulty.add(file)
+    faults.push(`✖ ${name}\n  ${shown(file)}:${line}\n  ${reason.replaceAll('\n', '\n  ')}`)
+  }
+  const keep = ({ file, message }: { file: string; message: string }) => {
+    printed.set(file, (printed.get(file) ?? '') + message)
+  }
+
+  const tests = run({
+    files: filesThatMatch(plan.pattern),
+    concurrency: availableParallelism(),
+    timeout: plan.perTestMs,
+    signal: AbortSignal.timeout(plan.allMs),
+    forceExit: true,
+  })
+  tests.on('test:stdout', keep)
+  tests.on('test:stderr', keep)
+  tests.on('test:pass', (test) => {
+    if (test.skip !== undefined || test.todo !== undefined)
+      blame(test.name, test, 'Did not run. Nothing is skipped here.')
+    else if (test.name === test.file) blame('a file without a test', test, 'Write one, or remove the file.')
+    else if (test.details.type !== 'suite') passed += 1
+  })
+  tests.on('test:fail', (test) => {
+    const { error } = test.details
+    const toldBySubtests = 'failureType' in error && error.failureType === 'subtestsFailed'
+    if (!toldBySubtests) blame(test.name, test, inspect(error.cause ?? error))
+  })
+  tests.on('test:diagnostic', (note) => {
+    if (note.message.includes('asynchronous activity after the test ended')) blame('a late error', note, note.message)
+  })
+
+  return new Promise((done) => {
+    tests.on('test:summary', ({ file, duration_ms, success }) => {
+      if (file !== undefined) return console.log(`  ${shown(file)} (${duration_ms.toFixed(0)} ms)`)
+      const words = [...faulty]
+        .filter((name) => printed.has(name))
+        .map((name) => `${shown(name)} printed:\n${printed.get(name)}`)
+      const report = [...faults, ...words, `${passed} passed, ${faults.length} failed`].join('\n\n')
+      done({ passed: success && faults.length === 0 && passed > 0, report })
+    })
+  })
+}
+
+function filesThatMatch(pattern: string): string[] {
+  const found = globSync(pattern, { exclude: (name) => name === 'node_modules' })
+  return found.map((file) => resolve(file)).sort()
+}
+
+function shown(file: string): string {
+  return relative('.', file)
+}

@@ -1,0 +1,42 @@
+// What has to hold before a change is done? The steps of `npm test`, the same for a person and for CI, and of
+// `npm run soak`. Each prints its name and time, then what it has to say; the first that fails ends the list.
+
+import { spawnSync } from 'node:child_process'
+import { type Outcome, runTests } from './run-tests.ts'
+
+type Step = { name: string; run: () => Outcome | Promise<Outcome> }
+
+const minute = 60_000
+
+const lists: Record<string, Step[]> = {
+  test: [
+    { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
+    { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
+    { name: 'tests', run: () => runTests({ pattern: '**/*.test.ts', perTestMs: 2 * minute, allMs: 30 * minute }) },
+  ],
+  soak: [
+    { name: 'soak', run: () => runTests({ pattern: '**/*.soak.ts', perTestMs: 60 * minute, allMs: 180 * minute }) },
+  ],
+}
+
+const list = process.argv[2] ?? 'test'
+process.exitCode = (await allPass(lists[list] ?? [])) ? 0 : 1
+
+async function allPass(steps: Step[]): Promise<boolean> {
+  for (const { name, run } of steps) {
+    const startedAt = performance.now()
+    const { passed, report } = await run()
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    console.log(`${passed ? '✔' : '✖'} ${name} (${seconds} s)`)
+    if (report) console.log(report)
+    if (!passed) return false
+  }
+  return steps.length > 0
+}
+
+/** Runs a program of node_modules under this Node; it has something to say only when it fails. */
+function command(script: string, ...args: string[]): Outcome {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })
+  const passed = status === 0
+  return { passed, report: passed ? '' : `${stdout}${stderr}`.trimEnd() }
+}
