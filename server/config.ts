@@ -2,7 +2,24 @@
 // Only serve.ts and the commands read it, and they pass the environment in; docs/config.md is made from the same table.
 
 import { readFileSync } from 'node:fs'
-import { isIP, isIPv6 } from 'node:net'
+import {
+  duration,
+  integer,
+  isLoopback,
+  longest,
+  minute,
+  oneOf,
+  readDatabaseUrl,
+  readHost,
+  readOrigin,
+  readOrigins,
+  readProducerKey,
+  readSecret,
+  readSwitch,
+  second,
+  unfit,
+  written,
+} from './config-values.ts'
 import { CarillonError, type Fault } from './errors.ts'
 
 /** The settings in effect. Durations are milliseconds; an absent field says in the table what takes its place. */
@@ -50,15 +67,6 @@ type SettingOf<K extends keyof Config> = {
   read: (text: string) => NonNullable<Config[K]>
 }
 type Setting = { [K in keyof Config]-?: SettingOf<K> }[keyof Config]
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
-const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: day }
-
-/** Browsers keep a cookie 400 days at most (RFC 6265bis, section 5.5), so no sign-in is promised for longer. */
-const longest = 400 * day
 
 /** The one table. Its order is the order of docs/config.md and of `describeConfig`. */
 export const settings = [
@@ -288,10 +296,6 @@ function allFaults(faults: readonly Fault[]): CarillonError {
   return new CarillonError('INVALID_REQUEST', [head, ...lines].join('\n'), { details: faults })
 }
 
-function unfit(reason: string): never {
-  throw new CarillonError('INVALID_REQUEST', reason)
-}
-
 // Faults that no single setting has.
 
 function faultsBetween(config: Partial<Config>): Fault[] {
@@ -324,12 +328,6 @@ function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): Fault[
   return [{ field: 'CARILLON_HOST', reason: `is ${JSON.stringify(host)}: plain HTTP beyond this machine, ${remedy}` }]
 }
 
-/** 127.0.0.0/8 and ::1 (RFC 6890), localhost and below (RFC 6761, section 6.3). */
-function isLoopback(host: string): boolean {
-  const hostname = URL.parse(`http://${isIPv6(host) ? `[${host}]` : host}`)?.hostname ?? ''
-  return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname)
-}
-
 function unknownNames(env: Environment): Fault[] {
   const known: string[] = table.flatMap(({ name }) => [name, `${name}_FILE`])
   const unknown = Object.keys(env).filter(
@@ -359,81 +357,6 @@ function editDistance(a: string, b: string): number {
     row = next
   }
   return row[b.length] ?? 0
-}
-
-// How each kind of text is read. A reason begins where "CARILLON_X is ...; " ends.
-
-function readHost(text: string): string {
-  const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
-  const isName = new RegExp(`^${label}(\\.${label})*$`, 'i').test(text) && !/(^|\.)\d+$/.test(text) && text.length < 254
-  return isIP(text) || isName ? text : unfit('write an address or a host name, such as 127.0.0.1, ::1 or localhost')
-}
-
-function integer(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    return value >= least && value <= most ? value : unfit(`write a whole number from ${least} to ${most}`)
-  }
-}
-
-function duration(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? []
-    if (!count || !unit) unfit('write a number and its unit, such as 500ms, 30s, 15m, 12h or 30d')
-    const value = Number(count) * (units[unit] ?? Number.NaN)
-    return value >= least && value <= most
-      ? value
-      : unfit(`write a duration from ${written(least)} to ${written(most)}`)
-  }
-}
-
-/** Milliseconds as they would be set, in the largest unit that divides them: 604800000 -> `7d`. */
-function written(ms: number): string {
-  const [unit, size] = Object.entries(units).findLast(([, length]) => ms % length === 0) ?? ['ms', 1]
-  return `${ms / size}${unit}`
-}
-
-function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
-  return (text) => words.find((word) => word === text) ?? unfit(`write one of ${words.join(', ')}`)
-}
-
-function readSwitch(text: string): boolean {
-  return text === 'on' || (text === 'off' ? false : unfit('write on or off'))
-}
-
-function readSecret(text: string): string {
-  return [...text].length >= 32
-    ? text
-    : unfit('write at least 32 random characters, such as openssl rand -hex 32 prints')
-}
-
-function readProducerKey(text: string): string {
-  return /^crl_[!-~]+$/.test(text) ? text : unfit('write the key as it was shown when it was made: crl_<id>_<secret>')
-}
-
-function readDatabaseUrl(text: string): string {
-  return /^[a-z][a-z0-9+.-]*:\S/i.test(text) ? text : unfit('write scheme:rest, such as sqlite:data/carillon.db')
-}
-
-/** An origin of http or https (RFC 6454, section 4). One slash at the end is forgiven and dropped. */
-function readOrigin(text: string): string {
-  const url = /^https?:\/\/[^\s/?#\\@]+\/?$/i.test(text) ? URL.parse(text) : null
-  return url
-    ? url.origin
-    : unfit('write scheme, host and port alone (no path, query or user), such as https://bell.example.org')
-}
-
-function readOrigins(text: string): readonly string[] {
-  if (text === 'none') return Object.freeze([])
-  return Object.freeze(text.split(',').map((part) => readExactOrigin(part.trim())))
-}
-
-/** Compared with the `Origin` header byte for byte, so it has to be written as browsers write it. */
-function readExactOrigin(text: string): string {
-  if (text.includes('*'))
-    unfit('no pattern is accepted, as every page it covers could act for your users; list the origins')
-  const origin = readOrigin(text)
-  return origin === text ? origin : unfit(`write ${origin}, as browsers send it, in place of ${text}`)
 }
 
 // How settings are shown.

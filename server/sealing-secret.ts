@@ -2,19 +2,19 @@
 // database (mode 0600), so that a first start needs no settings.
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { Config } from './config.ts'
 import { CarillonError } from './errors.ts'
 import { sqlitePath } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
 /** Throws UNAVAILABLE where none is set and none may be made. */
 export async function sealingSecret(
-  { secret, databaseUrl }: Pick<Config, 'secret' | 'databaseUrl'>,
+  { secret, databaseUrl }: { secret?: string; databaseUrl: string },
   store: Pick<Store, 'signingKeys'>,
 ): Promise<string> {
   if (secret !== undefined) return secret
   const path = sqlitePath(databaseUrl)
-  if (path === undefined) throw new CarillonError('UNAVAILABLE', 'Set CARILLON_SECRET: this store has no place beside it.')
+  if (path === undefined)
+    throw new CarillonError('UNAVAILABLE', 'Set CARILLON_SECRET: this store has no place beside it.')
   const file = `${path.replace(/\.db$/, '')}.secret`
   const kept = readIfThere(file)
   if (kept !== undefined) return kept

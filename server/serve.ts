@@ -1,9 +1,10 @@
 // The one place where the parts are put together: start, drain, stop. What a signal means, and what is printed, is the
 // business of commands/serve.ts.
+
+import type { Config } from './config.ts'
+import { type FirstSignIn, firstStart } from './first-start.ts'
 import { createApp } from './http/app.ts'
 import { drain } from './http/drain.ts'
-import type { Config } from './config.ts'
-import { firstStart, type FirstSignIn } from './first-start.ts'
 import { Deliveries } from './inbox/deliver.ts'
 import { Inbox } from './inbox/inbox.ts'
 import type { Log } from './log.ts'
@@ -52,7 +53,9 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
   const isHttps = url.startsWith('https:')
   const passwords = new Passwords({ threads })
   const keys = await SigningKeys.open({ store, secret: await sealingSecret(config, store), now })
-  const cutoffs = await TokenCutoffs.load({ store, now }, (error) => log.error({ err: error }, 'token cutoffs not read'))
+  const cutoffs = await TokenCutoffs.load({ store, now }, (error) =>
+    log.error({ err: error }, 'token cutoffs not read'),
+  )
   const sessions = new Sessions({ store, now, idleMs: config.sessionIdleMs, lifetimeMs: config.sessionLifetimeMs })
   const accessTokens = new AccessTokens({
     keys,

@@ -145,7 +145,9 @@ function firstSignIn(): Record<string, string> {
 }
 
 function isQuiet(what: string, printed: string): void {
-  const warnings = printed.split('\n').filter((line) => /^npm (warn|error)|Warning:|deprecated|vulnerabilit/i.test(line))
+  const warnings = printed
+    .split('\n')
+    .filter((line) => /^npm (warn|error)|Warning:|deprecated|vulnerabilit/i.test(line))
   assert.deepEqual(warnings, [], `${what} printed warnings`)
 }
 

@@ -1,6 +1,6 @@
 // Runs test files: a line for each as it ends, and a report that holds in full whatever did not pass. Stricter than
-// `node --test` (which serves well for one file): a test that was skipped or left to do, a file without a test, an error
-// after a test's end and a run without tests are faults too.
+// `node --test` (which serves well for one file): a test that was skipped or left to do, a file without a test and a run
+// without tests are faults too.
 
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -37,6 +37,8 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
   })
   tests.on('test:stdout', keep)
   tests.on('test:stderr', keep)
+  // A seed that a test notes, and an error after a test's end (for which Node fails the file).
+  tests.on('test:diagnostic', ({ file, message }) => file && keep({ file, message: `${message}\n` }))
   tests.on('test:pass', (test) => {
     if (test.skip !== undefined || test.todo !== undefined)
       blame(test.name, test, 'Did not run. Nothing is skipped here.')
@@ -47,9 +49,6 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
     const { error } = test.details
     const toldBySubtests = 'failureType' in error && error.failureType === 'subtestsFailed'
     if (!toldBySubtests) blame(test.name, test, inspect(error.cause ?? error))
-  })
-  tests.on('test:diagnostic', (note) => {
-    if (note.message.includes('asynchronous activity after the test ended')) blame('a late error', note, note.message)
   })
 
   return new Promise((done) => {

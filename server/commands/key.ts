@@ -27,7 +27,9 @@ export function keyCommand(): Command {
 }
 
 function withKeys(command: Command, work: (parts: { store: Store; keys: ProducerKeys }) => Promise<void>) {
-  return withStore(configOf(command, 'key'), (store) => work({ store, keys: new ProducerKeys({ store, now: Date.now }) }))
+  return withStore(configOf(command, 'key'), (store) =>
+    work({ store, keys: new ProducerKeys({ store, now: Date.now }) }),
+  )
 }
 
 async function addOne(

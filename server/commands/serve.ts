@@ -1,6 +1,7 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
 import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { firstSignInText } from '../first-start.ts'
@@ -24,22 +25,26 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   log.info({ url: service.url }, 'Carillon stands')
   if (service.firstSignIn !== undefined) showOnce(service, { config, isTerminal, log })
 
-  let stopping: Promise<void> | undefined
-  const stop = (status: number, reason: string) => {
-    stopping ??= service.stop().then(() => {
-      log.info({ reason }, 'stopped')
-      process.exit(status)
-    })
+  let isStopping = false
+  const stop = async (status: number, reason: string) => {
+    if (isStopping) return
+    isStopping = true
+    await service.stop()
+    log.info({ reason }, 'stopped')
+    process.exit(status)
   }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0, signal))
-  service.failed.then((error) => {
-    log.fatal({ err: error }, 'the store failed; this process has to be started anew')
-    setTimeout(() => stop(1, 'the store failed'), lameDuckMs)
-  })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(0, signal))
+  const error = await service.failed
+  log.fatal({ err: error }, 'the store failed; this process has to be started anew')
+  await sleep(lameDuckMs)
+  await stop(1, 'the store failed')
 }
 
 /** On a terminal it is printed; elsewhere output is kept by somebody, so it goes to a file that only the owner reads. */
-function showOnce(service: Service, { config, isTerminal, log }: { config: Config; isTerminal: boolean; log: Log }): void {
+function showOnce(
+  service: Service,
+  { config, isTerminal, log }: { config: Config; isTerminal: boolean; log: Log },
+): void {
   const { firstSignIn, url } = service
   if (firstSignIn === undefined) return
   const text = firstSignInText(firstSignIn, url)

@@ -1,5 +1,5 @@
 // The settings of a command: an option for each that it uses, unless it is a secret, which the process list would show.
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Config, type Flags, readConfig, settings } from '../config.ts'
 import { CarillonError } from '../errors.ts'
 import { openStore } from '../store/open.ts'

@@ -12,7 +12,13 @@ const fromStdin = ['--password-stdin', 'read the password from stdin; without it
 const listedAtOnce = 500
 
 export function userCommand(): Command {
-  const add = withSettings(new Command('add').argument('<name>').description('Add a user').option(...fromStdin), 'user')
+  const add = withSettings(
+    new Command('add')
+      .argument('<name>')
+      .description('Add a user')
+      .option(...fromStdin),
+    'user',
+  )
   add.action((name, options) => withUsers(add, (parts) => addOne(parts, name, options)))
   const list = withSettings(new Command('list').description('List the users'), 'user')
   list.action((options) => withUsers(list, (parts) => listAll(parts, options)))
@@ -40,9 +46,7 @@ type PasswordOptions = Output & { passwordStdin?: boolean }
 async function withUsers(command: Command, work: (parts: Parts) => Promise<void>): Promise<void> {
   const config: Config = configOf(command, 'user')
   const passwords = new Passwords({ threads: 4 })
-  await withStore(config, (store) =>
-    work({ store, passwords, passwordMinLength: config.passwordMin, now: Date.now }),
-  )
+  await withStore(config, (store) => work({ store, passwords, passwordMinLength: config.passwordMin, now: Date.now }))
 }
 
 async function addOne(parts: Parts, username: string, options: PasswordOptions): Promise<void> {

@@ -1,9 +1,9 @@
 // How the outside speaks to Carillon: the route table on one screen, and the Fastify instance that serves it.
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import type { Inbox } from '../inbox/inbox.ts'
-import type { Deliveries } from '../inbox/deliver.ts'
 import { CarillonError } from '../errors.ts'
+import type { Deliveries } from '../inbox/deliver.ts'
+import type { Inbox } from '../inbox/inbox.ts'
 import type { Log } from '../log.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { Store } from '../store/store.ts'
@@ -33,7 +33,11 @@ export type AppParts = {
 }
 
 export function routeTable(parts: AppParts): Route[] {
-  const { open, user, restricted, token, producer } = guards({ ...parts.signIn, cookieName: parts.signIn.cookie.name, ...parts })
+  const { open, user, restricted, token, producer } = guards({
+    ...parts.signIn,
+    cookieName: parts.signIn.cookie.name,
+    ...parts,
+  })
   const signIn = signInOperations(parts.signIn)
   const notifications = notificationOperations(parts.inbox)
   const deliveries = deliveryOperations(parts.deliveries)
@@ -154,7 +158,10 @@ function allowedMethods(routes: readonly Route[], request: FastifyRequest): stri
 
 function isSamePath(pattern: string, path: string): boolean {
   const [wanted, found] = [pattern.split('/'), path.split('/')]
-  return wanted.length === found.length && wanted.every((part, i) => part === found[i] || (part[0] === ':' && found[i] !== ''))
+  return (
+    wanted.length === found.length &&
+    wanted.every((part, i) => part === found[i] || (part[0] === ':' && found[i] !== ''))
+  )
 }
 
 /** Unique in this process and, by its random beginning, in the log of many. */

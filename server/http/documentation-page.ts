@@ -31,7 +31,9 @@ export function documentationPage(openApi: object): string {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
   )
-  const list = routes.map(({ method, path }) => `<li><a href="#${anchor(method, path)}"><b>${method}</b> ${text(path)}</a></li>`)
+  const list = routes.map(
+    ({ method, path }) => `<li><a href="#${anchor(method, path)}"><b>${method}</b> ${text(path)}</a></li>`,
+  )
   const shapes = Object.entries(components.schemas).map(
     ([name, schema]) => `<section id="${name}"><h3>${name}</h3>${shape(schema)}</section>`,
   )
@@ -61,7 +63,9 @@ function whoMayCall(security: readonly Record<string, unknown>[]): string {
   const names = security.flatMap((scheme) => Object.keys(scheme))
   if (names.length === 0) return 'Open to anybody'
   if (names.includes('producer')) return 'A producer with its key'
-  return names.includes('session') ? 'A signed-in user: session cookie or access token' : 'A signed-in user: access token'
+  return names.includes('session')
+    ? 'A signed-in user: session cookie or access token'
+    : 'A signed-in user: access token'
 }
 
 type Field = { name: string; type: string; isRequired: boolean; note: string }
@@ -107,7 +111,8 @@ function typeOf(schema: Schema): string {
     const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)
     return `<a href="#${name}">${name}</a>`
   }
-  if (schema.enum !== undefined) return schema.enum.map((value) => `<code>${text(JSON.stringify(value))}</code>`).join(' or ')
+  if (schema.enum !== undefined)
+    return schema.enum.map((value) => `<code>${text(JSON.stringify(value))}</code>`).join(' or ')
   if (schema.const !== undefined) return `<code>${text(JSON.stringify(schema.const))}</code>`
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' or ')
   if (schema.type === 'array' && schema.items !== undefined) return `array of ${typeOf(schema.items)}`
@@ -118,7 +123,10 @@ function typeOf(schema: Schema): string {
 function curl(method: string, path: string, security: readonly Record<string, unknown>[], body?: Schema): string {
   const names = security.flatMap((scheme) => Object.keys(scheme))
   const proof = names.includes('producer') ? ' -H "Authorization: Bearer $KEY"' : ' -H "Authorization: Bearer $TOKEN"'
-  const data = body === undefined ? '' : ` -H 'content-type: application/json' -d '{${(body.required ?? []).map((name) => `"${name}":…`).join(',')}}'`
+  const data =
+    body === undefined
+      ? ''
+      : ` -H 'content-type: application/json' -d '{${(body.required ?? []).map((name) => `"${name}":…`).join(',')}}'`
   return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${path}"${names.length === 0 ? '' : proof}${data}`
 }
 

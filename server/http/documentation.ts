@@ -2,8 +2,8 @@
 // from elsewhere (docs/decisions/0007), so the strict content policy of every other answer holds for it too.
 import { readFileSync } from 'node:fs'
 import { sendJson } from './answers.ts'
-import { openApi } from './openapi.ts'
 import { documentationPage } from './documentation-page.ts'
+import { openApi } from './openapi.ts'
 import type { Operation, Route } from './operation.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }

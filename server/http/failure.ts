@@ -18,7 +18,10 @@ export function envelope(error: CarillonError, requestId: string): string {
 export function answerFailure(log: Log, failure: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = asCarillonError(failure, request)
   if (error.status >= 500)
-    log.error({ requestId: request.id, method: request.method, route: request.routeOptions.url, err: failure }, error.message)
+    log.error(
+      { requestId: request.id, method: request.method, route: request.routeOptions.url, err: failure },
+      error.message,
+    )
   if (error.status === 401) reply.header('www-authenticate', challenge(request))
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   return reply.code(error.status).type('application/json; charset=utf-8').send(envelope(error, request.id))

@@ -58,7 +58,10 @@ export function guards(parts: {
         const producer = key === null ? null : await parts.producerKeys.verify(key)
         if (producer === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
         if (!producer.scopes.includes(scope))
-          throw new CarillonError('FORBIDDEN', `This key lacks the scope "${scope}"; make one with: carillon key add NAME --scope ${scope}`)
+          throw new CarillonError(
+            'FORBIDDEN',
+            `This key lacks the scope "${scope}"; make one with: carillon key add NAME --scope ${scope}`,
+          )
         return producer
       },
     }),

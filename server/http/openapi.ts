@@ -48,9 +48,9 @@ function describe({ path, method, guard, operation }: Route): object {
     required: true,
     schema: { type: 'string', format: 'uuid' },
   }))
-  const fromQuery = Object.entries((query as { properties?: Record<string, object> } | undefined)?.properties ?? {}).map(
-    ([name, schema]) => ({ name, in: 'query', schema }),
-  )
+  const fromQuery = Object.entries(
+    (query as { properties?: Record<string, object> } | undefined)?.properties ?? {},
+  ).map(([name, schema]) => ({ name, in: 'query', schema }))
   const fromHeaders = Object.entries(headers).map(([name, description]) => ({
     name,
     in: 'header',
@@ -70,7 +70,9 @@ function describe({ path, method, guard, operation }: Route): object {
       },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(operation.answers).map(([status, answer]) => [status, describeAnswer(answer)])),
+      ...Object.fromEntries(
+        Object.entries(operation.answers).map(([status, answer]) => [status, describeAnswer(answer)]),
+      ),
       default: describeAnswer(['Error'], `Refused: one envelope, with the codes ${Object.keys(statusOf).join(', ')}`),
     },
   }

@@ -1,8 +1,8 @@
 // What a route is made of: who may call (its guard), what it takes, what it answers, what it does. A route cannot be
 // written down without its guard, and a handler only fits the guard that yields its kind of caller.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
 import type { Guard } from './guards.ts'
+import type { Schema } from './schema.ts'
 import type { AnswerName } from './schemas.ts'
 
 /** The body of an answer: a named JSON shape (several where it depends on the request), other text, or none. */
@@ -10,8 +10,8 @@ export type Answer = readonly AnswerName[] | 'text' | 'none'
 
 export type Operation<Caller> = {
   summary: string
-  query?: TSchema
-  body?: TSchema
+  query?: Schema
+  body?: Schema
   /** Takes form encoding too. */
   acceptsForm?: true
   /** Bytes; 64 KiB where nothing is said. */

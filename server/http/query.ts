@@ -1,8 +1,8 @@
 // Reads a query strictly, where Fastify's own parser repairs: broken encoding and repeated names are faults, and only a
 // decimal integer is a number.
 import type { FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
 import { CarillonError } from '../errors.ts'
+import type { Schema } from './schema.ts'
 import { parseForm } from './strict-json.ts'
 
 /** The router has no way to refuse, so what could not be read is said when the query is read for its route. */
@@ -26,7 +26,7 @@ export function parseQuery(text: string): Record<string, unknown> {
 const decimalInteger = /^(0|-?[1-9]\d*)$/
 
 /** Prepares a query for its schema: its integers become numbers, and 1.5, 1e3, 007 or an empty text stay text. */
-export function readQuery(schema: TSchema): (request: FastifyRequest) => Promise<void> {
+export function readQuery(schema: Schema): (request: FastifyRequest) => Promise<void> {
   const { properties } = schema as { properties?: Record<string, { type?: string }> }
   const integers = Object.entries(properties ?? {}).filter(([, { type }]) => type === 'integer')
   return async (request) => {

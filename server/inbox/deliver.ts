@@ -51,7 +51,10 @@ export class Deliveries {
     if (idempotencyKey === undefined) return this.#send(producerId, request, null)
     const running = `${producerId} ${idempotencyKey}`
     if (this.#underWay.has(running))
-      throw new CarillonError('CONFLICT', 'A delivery with this Idempotency-Key is under way; ask again when it is done')
+      throw new CarillonError(
+        'CONFLICT',
+        'A delivery with this Idempotency-Key is under way; ask again when it is done',
+      )
     this.#underWay.add(running)
     try {
       return await this.#send(producerId, request, idempotencyKey)
@@ -108,5 +111,6 @@ function refuseUnfit({ url, data }: DeliveryRequest, idempotencyKey: string | un
   if (badLink !== undefined) details.push({ field: 'url', reason: badLink })
   if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > mostDataBytes)
     details.push({ field: 'data', reason: `must be at most ${mostDataBytes} bytes as JSON` })
-  if (details.length > 0) throw new CarillonError('INVALID_REQUEST', 'The delivery cannot be sent like this', { details })
+  if (details.length > 0)
+    throw new CarillonError('INVALID_REQUEST', 'The delivery cannot be sent like this', { details })
 }

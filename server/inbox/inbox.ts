@@ -13,10 +13,7 @@ export type Reader = { userId: string; inbox?: InboxState }
 /** A page as it is sent. `version` is the inbox's, which says whether the page is still true. */
 export type RenderedPage = { version: number; json: string; etag: string }
 
-type InboxStore = Pick<
-  Store,
-  'readInbox' | 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'
->
+type InboxStore = Pick<Store, 'readInbox' | 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'>
 
 const mostCachedCharacters = 16 * 1024 * 1024
 

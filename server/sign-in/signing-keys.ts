@@ -52,7 +52,9 @@ export class SigningKeys {
 
   /** A JWK Set (RFC 7517, section 5) of the public parts. */
   get publicKeySet(): { keys: JWK[] } {
-    return { keys: [...this.#keys.values()].map(({ kid, publicJwk }) => ({ ...publicJwk, kid, alg: 'EdDSA', use: 'sig' })) }
+    return {
+      keys: [...this.#keys.values()].map(({ kid, publicJwk }) => ({ ...publicJwk, kid, alg: 'EdDSA', use: 'sig' })),
+    }
   }
 }
 

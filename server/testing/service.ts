@@ -1,7 +1,9 @@
 // For tests: a whole service as `serve` puts it together, on a real file and a real port, with a clock that the test
 // moves, and builders that read like the domain.
+import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { request as httpRequest } from 'node:http'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Environment, readConfig } from '../config.ts'
@@ -19,7 +21,16 @@ export type TestUser = { id: string; username: string; password: string }
 /** The header fields that carry a proof. */
 export type Proof = Readonly<Record<string, string>>
 export type Notification = { id: string; title: string; read: boolean; readAt: string | null; createdAt: string }
-export type Listed = { items: Notification[]; total: number; hasMore: boolean; unread: number; version: number; next: string | null }
+export type Listed = {
+  items: Notification[]
+  total: number
+  hasMore: boolean
+  unread: number
+  version: number
+  next: string | null
+}
+
+export type Answer = { status: number; headers: Headers; text: string; json: () => ReturnType<typeof JSON.parse> }
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
@@ -29,11 +40,18 @@ export async function startTestService({
   env = {},
   dir = mkdtempSync(join(tmpdir(), 'carillon-')),
   log,
-}: { env?: Environment; dir?: string; log?: Log } = {}) {
+}: {
+  env?: Environment
+  dir?: string
+  log?: Log
+} = {}) {
   let time = startOfTime
   const now = () => time
+  // One port for its whole life: the address is the issuer of its tokens, and they have to outlive a restart.
+  const port = await freePort()
+  const address = `http://127.0.0.1:${port}`
   const config = readConfig({
-    CARILLON_PORT: '0',
+    CARILLON_PORT: String(port),
     CARILLON_DATABASE_URL: `sqlite:${join(dir, 'carillon.db')}`,
     CARILLON_FIRST_START: 'off',
     CARILLON_LOG: 'silent',
@@ -44,17 +62,16 @@ export async function startTestService({
   const passwords = new Passwords({ threads: 4 })
   let names = 0
 
-  async function fetchJson(path: string, init: RequestInit = {}) {
-    const response = await fetch(service.url + path, init)
+  async function fetchJson(path: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await fetch(address + path, init)
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
   }
 
   return {
     dir,
-    get url() {
-      return service.url
-    },
+    /** Where it answers, whatever its public URL is. */
+    url: address,
     get store() {
       return service.store
     },
@@ -84,10 +101,17 @@ export async function startTestService({
     },
 
     /** Sends through HTTP, as a producer does; answers the ids of the notifications, in the order of the recipients. */
-    async deliver({ to, ...content }: { to: TestUser | TestUser[] } & Omit<DeliveryRequest, 'recipients'>): Promise<string[]> {
+    async deliver({
+      to,
+      ...content
+    }: { to: TestUser | TestUser[] } & Omit<DeliveryRequest, 'recipients'>): Promise<string[]> {
       const { key } = await this.producerKey()
       const recipients = [to].flat().map(({ username }) => ({ username }))
-      const answer = await this.post('/api/notifications', { recipients, ...content }, { authorization: `Bearer ${key}` })
+      const answer = await this.post(
+        '/api/notifications',
+        { recipients, ...content },
+        { authorization: `Bearer ${key}` },
+      )
       if (answer.status !== 201) throw new Error(`delivery answered ${answer.status}: ${answer.text}`)
       return answer.json().data.results.map(({ id }: { id: string }) => id)
     },
@@ -108,11 +132,35 @@ export async function startTestService({
     patch: (path: string, headers: Proof = {}) => fetchJson(path, { method: 'PATCH', headers }),
     request: fetchJson,
 
+    /** What fetch would tidy up goes out as it is written: the path, the method, a field that is sent twice. */
+    exchange(
+      path: string,
+      {
+        method = 'GET',
+        fields = [],
+        body,
+      }: { method?: string; fields?: readonly [string, string][]; body?: string } = {},
+    ): Promise<Answer> {
+      const wire = [['host', new URL(address).host], ['connection', 'close'], ...fields]
+      if (body !== undefined) wire.push(['content-length', String(Buffer.byteLength(body))])
+      return new Promise((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path, method, headers: wire.flat() }
+        const outgoing = httpRequest(options, async (answer) => {
+          const headers = new Headers()
+          for (const [name, values = []] of Object.entries(answer.headersDistinct))
+            for (const value of values) headers.append(name, value)
+          const text = Buffer.concat(await answer.toArray()).toString('utf8')
+          resolve({ status: answer.statusCode ?? 0, headers, text, json: () => JSON.parse(text) })
+        })
+        outgoing.on('error', reject)
+        outgoing.end(body)
+      })
+    },
+
     /** Writes bytes to a fresh connection and answers all that comes back until the other side ends it. */
     raw(bytes: string | Buffer, timeoutMs = 15_000): Promise<string> {
-      const { hostname, port } = new URL(service.url)
       return new Promise((resolve, reject) => {
-        const socket = connect(Number(port), hostname, () => socket.write(bytes))
+        const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
         const chunks: Buffer[] = []
         socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no end after ${timeoutMs} ms`)))
         socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -132,4 +180,15 @@ export async function startTestService({
       rmSync(dir, { recursive: true, force: true })
     },
   }
+}
+
+/** Below the ports that systems give to outgoing connections, so that none of those takes it between two starts. */
+async function freePort(): Promise<number> {
+  const port = randomInt(10_000, 30_000)
+  const probe = createServer()
+  const isFree = await new Promise<boolean>((resolve) => {
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+  return isFree ? port : freePort()
 }

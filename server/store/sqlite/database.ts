@@ -39,8 +39,13 @@ export function asStoreError(error: unknown): unknown {
 /** A connection of this process to an existing, checked database. */
 export function connect(path: string): Database {
   const database = new Database(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false })
-  database.exec('pragma synchronous = full')
-  return database
+  try {
+    database.exec('pragma synchronous = full')
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
 }
 
 /**
@@ -49,16 +54,24 @@ export function connect(path: string): Database {
  */
 export function openDatabase(path: string): Database {
   refuseOldSqlite(process.versions.sqlite ?? '0')
-  const isNew = prepareFile(path)
+  prepareFile(path)
+  let database: Database | undefined
   try {
-    const database = connect(path)
-    if (isNew) database.exec(`pragma application_id = ${applicationId}`)
+    database = connect(path)
+    markAsOurs(database)
     switchToWal(database)
     database.exec('begin immediate; rollback')
     return database
   } catch (error) {
-    throw new CarillonError('UNAVAILABLE', sentenceFor(error, path), { cause: error })
+    database?.close()
+    throw openingFailure(error, path)
   }
+}
+
+/** What stopped the opening of the database at `path`, with the sentence to show. */
+export function openingFailure(error: unknown, path: string): CarillonError {
+  if (error instanceof CarillonError) return error
+  return new CarillonError('UNAVAILABLE', sentenceFor(error, path), { cause: error })
 }
 
 export function refuseOldSqlite(version: string): void {
@@ -69,21 +82,20 @@ export function refuseOldSqlite(version: string): void {
   )
 }
 
-/** True where the file holds nothing yet. Looks with plain reads, so that a foreign file is not touched at all. */
-function prepareFile(path: string): boolean {
+/** Makes the file or finds it ours. Looks with plain reads, so that a foreign file is not touched at all. */
+function prepareFile(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    if (existsSync(path) && !statSync(path).isFile()) throw new CarillonError('UNAVAILABLE', `${path} is not a file.`)
+    if (existsSync(path) && !statSync(path).isFile())
+      throw new CarillonError('UNAVAILABLE', `${path} is a folder. Name a file in CARILLON_DATABASE_URL.`)
     closeSync(openSync(path, 'a', 0o600))
   } catch (error) {
-    throw error instanceof CarillonError
-      ? error
-      : new CarillonError('UNAVAILABLE', sentenceFor(error, path), { cause: error })
+    throw openingFailure(error, path)
   }
   const header = readHeader(path)
-  if (header.length === 0) return true
+  if (header.length === 0) return
   const isOurs = header.toString('latin1', 0, 15) === 'SQLite format 3' && header.readUInt32BE(68) === applicationId
-  if (isOurs) return false
+  if (isOurs) return
   throw new CarillonError(
     'UNAVAILABLE',
     `${path} is not a Carillon database and was left as it is. Name another file in CARILLON_DATABASE_URL.`,
@@ -99,6 +111,12 @@ function readHeader(path: string): Buffer {
   } finally {
     closeSync(file)
   }
+}
+
+/** A file that was killed while it was marked is empty again by now, though its header had the mark. */
+function markAsOurs(database: Database): void {
+  if (database.prepare('pragma application_id').get()?.application_id === applicationId) return
+  database.exec(`pragma application_id = ${applicationId}`)
 }
 
 /** Two processes that start at once meet here; SQLite does not wait by itself for a change of the journal mode. */

@@ -27,16 +27,17 @@ export const statements = {
   range: `select ${pageRow} from notification n where n.user_id = ? and n.seq > ? and n.seq <= ? order by n.seq desc`,
   before: `select ${pageRow} from notification n where n.user_id = ? and n.seq < ? order by n.seq desc limit ?`,
   unreadBefore: `
-    select ${pageRow} from notification n
-    where n.user_id = ?1 and n.seq < ?2 and ${unread} order by n.seq desc limit ?3`,
+    select ${pageRow} from notification n where n.user_id = ?1 and n.seq in (
+      select n.seq from notification n where n.user_id = ?1 and n.seq < ?2 and ${unread} order by n.seq desc limit ?3
+    ) order by n.seq desc`,
   unreadFromNewest: `
-    select ${pageRow} from (
+    select ${pageRow} from notification n where n.user_id = ?1 and n.seq in (
       select n.seq from notification n where n.user_id = ?1 and ${unread} order by n.seq desc limit ?2 offset ?3
-    ) found join notification n on n.user_id = ?1 and n.seq = found.seq order by n.seq desc`,
+    ) order by n.seq desc`,
   unreadFromOldest: `
-    select ${pageRow} from (
+    select ${pageRow} from notification n where n.user_id = ?1 and n.seq in (
       select n.seq from notification n where n.user_id = ?1 and ${unread} order by n.seq limit ?2 offset ?3
-    ) found join notification n on n.user_id = ?1 and n.seq = found.seq order by n.seq desc`,
+    ) order by n.seq desc`,
   notification: `select n.id, n.content, ${readAt} from notification n where n.user_id = ? and n.id = ?`,
   categories: 'select category, total, unread from inbox_category where user_id = ? and total > 0 order by category',
   changedNotifications: `

@@ -48,7 +48,12 @@ export class Reads {
   endSnapshot = (): void => {
     if (!this.#isOpen) return
     this.#isOpen = false
-    this.#commit.run()
+    try {
+      this.#commit.run()
+    } catch {
+      // After a read that met a damaged page; whoever read it has been told, and there is nothing here to lose.
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+    }
   }
 
   close(): void {

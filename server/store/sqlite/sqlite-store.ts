@@ -1,16 +1,21 @@
 // The embedded engine: reads on the main thread, writes on one writer thread, both on one file in WAL mode.
-import type { Store, Ring } from '../store.ts'
-import { connect, openDatabase } from './database.ts'
+import { resolve } from 'node:path'
+import type { Ring, Store } from '../store.ts'
+import { connect, openDatabase, openingFailure } from './database.ts'
 import { migrate } from './migrate.ts'
 import { Reads } from './reads.ts'
 import { Writer } from './writer.ts'
 
-/** Opens (and where need be makes and migrates) the database at `path`. Throws UNAVAILABLE with a sentence. */
-export async function openSqliteStore(path: string): Promise<{ store: Store; migrations: string[] }> {
+/** Opens (and where need be makes and migrates) the database in `file`. Throws UNAVAILABLE with a sentence. */
+export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[] }> {
+  // Absolute, because SQLite takes ':memory:' and 'file:' for something else than a file's name.
+  const path = resolve(file)
   const database = openDatabase(path)
   try {
     const migrations = await migrate(database)
     return { store: new SqliteStore(path), migrations }
+  } catch (error) {
+    throw openingFailure(error, path)
   } finally {
     database.close()
   }

@@ -3,8 +3,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Ring } from '../store.ts'
 import { connect, resultCode } from './database.ts'
-import type { WriteContext } from './writes/context.ts'
 import * as writes from './writes/all.ts'
+import type { WriteContext } from './writes/context.ts'
 
 export type Writes = typeof writes
 export type WriteName = keyof Writes

@@ -41,10 +41,7 @@ export class Writer {
     })
   }
 
-  write<Name extends WriteName>(
-    name: Name,
-    change: Parameters<Writes[Name]>[1],
-  ): Promise<ReturnType<Writes[Name]>> {
+  write<Name extends WriteName>(name: Name, change: Parameters<Writes[Name]>[1]): Promise<ReturnType<Writes[Name]>> {
     this.check()
     if (this.#waiting.length >= mostWritesWaiting)
       throw new CarillonError('UNAVAILABLE', 'Too many writes wait for the disk; try again in a moment')

@@ -1,0 +1,51 @@
+// JSON Schema (2020-12, as OpenAPI 3.1 takes it) with the TypeScript type that it describes: one source for validation,
+// types and the published document. Thirty lines in place of a library, for its 16 MB and 45 ms (decision 0012).
+
+declare const described: unique symbol
+
+/** A schema, and at compile time the type of what it accepts. */
+export type Schema<Value = unknown> = { readonly [keyword: string]: unknown; readonly [described]?: Value }
+export type TypeOf<S> = S extends Schema<infer Value> ? Value : never
+
+type Notes = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, Schema>>
+type Required<F extends Fields> = { [Name in keyof F]: TypeOf<F[Name]> }
+
+export const string = (notes: Notes = {}): Schema<string> => ({ type: 'string', ...notes })
+export const integer = (notes: Notes = {}): Schema<number> => ({ type: 'integer', ...notes })
+export const boolean = (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean', ...notes })
+export const constant = <const Value>(value: Value): Schema<Value> => ({ const: value })
+export const oneOf = <const Word extends string>(words: readonly Word[], notes: Notes = {}): Schema<Word> => ({
+  type: 'string',
+  enum: words,
+  ...notes,
+})
+export const array = <S extends Schema>(items: S, notes: Notes = {}): Schema<TypeOf<S>[]> => ({
+  type: 'array',
+  items,
+  ...notes,
+})
+/** An object of any fields whose values are of one kind. */
+export const record = <S extends Schema>(values: S, notes: Notes = {}): Schema<Record<string, TypeOf<S>>> => ({
+  type: 'object',
+  additionalProperties: values,
+  ...notes,
+})
+export const anyOf = <const S extends readonly Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({
+  anyOf: schemas,
+})
+export const nullable = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
+  anyOf: [schema, { type: 'null' }],
+})
+export const anything: Schema<unknown> = {}
+/** A schema of the document's components, by its name. */
+export const ref = (name: string): Schema<unknown> => ({ $ref: `#/components/schemas/${name}` })
+
+/** Exactly these fields: an unknown one is refused. */
+export function object<R extends Fields, O extends Fields = Record<never, never>>(
+  required: R,
+  optional: O = {} as O,
+): Schema<Required<R> & Partial<Required<O>>> {
+  const properties = { ...required, ...optional }
+  return { type: 'object', properties, required: Object.keys(required), additionalProperties: false }
+}

@@ -1,0 +1,47 @@
+// `npm run dev`: the service on a database of its own, started anew when a file changes, with a user whose password is
+// known and something that rings every few seconds. For developing only: the password stands in this file.
+
+import { readConfig } from '../server/config.ts'
+import { CarillonError } from '../server/errors.ts'
+import { createLog } from '../server/log.ts'
+import { startService } from '../server/serve.ts'
+import { Passwords } from '../server/sign-in/passwords.ts'
+import { ProducerKeys } from '../server/sign-in/producer-key.ts'
+import { addUser } from '../server/sign-in/users.ts'
+
+const credentials = { username: 'dev', password: 'green lamp over seven hills' }
+const everyMs = 5_000
+
+const config = readConfig({
+  CARILLON_DATABASE_URL: 'sqlite:data/dev.db',
+  CARILLON_FIRST_START: 'off',
+  CARILLON_LOG: 'debug',
+  ...process.env,
+})
+const log = await createLog({ level: config.logLevel, isTerminal: process.stdout.isTTY === true })
+const service = await startService(config, { log })
+const { store, url } = service
+
+await addUser(
+  { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: config.passwordMin, now: Date.now },
+  credentials,
+).catch((error: unknown) => {
+  if (!(error instanceof CarillonError && error.code === 'CONFLICT')) throw error
+})
+const { key } = await new ProducerKeys({ store, now: Date.now }).issue({
+  name: 'dev',
+  scopes: ['send'],
+  expiresAt: null,
+})
+log.info({ url, user: credentials.username, signInWith: credentials.password }, 'sign in with this')
+
+let count = 0
+setInterval(() => void ring(), everyMs)
+process.on('SIGTERM', () => void service.stop().then(() => process.exit()))
+
+async function ring(): Promise<void> {
+  const body = JSON.stringify({ recipients: [{ username: credentials.username }], title: `Ring ${++count}` })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/api/notifications`, { method: 'POST', headers, body })
+  log.debug({ status: answer.status, count }, 'rang')
+}

@@ -1,0 +1,45 @@
+// After an install, silently, and no install fails for its sake: lays a link to the Node from npm, and compiles once what
+// every start needs.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { platformNode } from '../server/platform-node.js'
+
+const link = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
+const node = platformNode()
+
+if (node && runs(node)) {
+  // On Windows npm lays command files, not links.
+  if (process.platform !== 'win32' && !existsSync(link)) layLink(node)
+  compile(node)
+}
+
+/**
+ * Puts the Node from npm first in the PATH of every npm script. npm before 11.12 drops the link that several optional
+ * packages offer (npm/cli#4362). Without it scripts run under the machine's Node, and server/launch.js finds the newer.
+ * @param {string} binary
+ */
+function layLink(binary) {
+  try {
+    rmSync(link, { force: true })
+    symlinkSync(relative(dirname(link), binary), link)
+  } catch {
+    // A read-only or shared folder.
+  }
+}
+
+/** Fills server/.compile-cache (decision 0013) by one run on a database that is thrown away. @param {string} binary */
+function compile(binary) {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
+  const launcher = fileURLToPath(new URL('../server/launch.js', import.meta.url))
+  spawnSync(binary, [launcher, 'migrate', '--database-url', `sqlite:${join(folder, 'carillon.db')}`], { env: {} })
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** The packages are built for glibc: under musl the binary is there and does not start. @param {string} binary */
+function runs(binary) {
+  return spawnSync(binary, ['--version']).status === 0
+}

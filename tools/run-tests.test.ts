@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Outcome } from './run-tests.ts'
+
+const start = `import { test } from 'node:test'\n`
+
+test('passes where every test passed, and tells how many', () => {
+  const { passed, report } = runOn(`${start} test('one', () => {}); test('two', () => {})`)
+  assert.equal(passed, true)
+  assert.equal(report, '2 passed, 0 failed')
+})
+
+for (const [name, text] of [
+  ['a test that fails', `${start} test('x', () => { throw new Error('broken') })`],
+  ['a skipped test', `${start} test('x', { skip: true }, () => {})`],
+  ['a test left to do', `${start} test('x', { todo: true }, () => {})`],
+  ['a test that never ends', `${start} test('x', () => new Promise(() => setInterval(() => {}, 1000)))`],
+  [
+    'an error after a test has ended, while others run',
+    `${start} test('x', () => { setTimeout(() => { throw new Error('late') }) })
+     test('y', () => new Promise((done) => setTimeout(done, 50)))`,
+  ],
+  ['a file without a test', ''],
+  ['a file that cannot be loaded', `import './absent.ts'`],
+] as const) {
+  test(`blames ${name}, beside one that passes`, () => {
+    const { passed, report } = runOn(`${start} test('good', () => {})`, text)
+    assert.equal(passed, false)
+    assert.match(report, /✖ .+\n {2}second\.test\.ts:\d/)
+    assert.match(report.split('\n').at(-1) ?? '', /^[1-3] passed, 1 failed$/)
+  })
+}
+
+test('does not pass where there is nothing to run', () => {
+  assert.deepEqual(runOn(), { passed: false, report: '0 passed, 0 failed' })
+})
+
+test('ends a file that holds something open after its tests', () => {
+  const { report } = runOn(`${start} test('one', () => { setInterval(() => {}, 1000) })`)
+  assert.equal(report, '1 passed, 0 failed')
+})
+
+/** Runs test files of these texts, in a process that does not know that a test is its parent. */
+function runOn(...texts: string[]): Outcome {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-run-tests-'))
+  try {
+    for (const [i, text] of texts.entries()) writeFileSync(join(folder, `${['first', 'second'][i]}.test.ts`), text)
+    const program = new URL('./run-tests.ts', import.meta.url).href
+    writeFileSync(
+      join(folder, 'run.ts'),
+      `import { writeFileSync } from 'node:fs'
+       import { runTests } from '${program}'
+       const outcome = await runTests({ pattern: '*.test.ts', perTestMs: 1000, allMs: 20000 })
+       writeFileSync('outcome.json', JSON.stringify(outcome))`,
+    )
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const { stdout, stderr } = spawnSync(process.execPath, ['run.ts'], { cwd: folder, env, encoding: 'utf8' })
+    assert.ok(existsSync(join(folder, 'outcome.json')), stdout + stderr)
+    return JSON.parse(readFileSync(join(folder, 'outcome.json'), 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
