@@ -1,6 +1,6 @@
 // How the outside speaks to Carillon: the route table on one screen, and the Fastify instance that serves it.
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { CarillonError } from '../errors.ts'
 import type { Deliveries } from '../inbox/deliver.ts'
 import type { Inbox } from '../inbox/inbox.ts'
@@ -76,8 +76,11 @@ declare module 'fastify' {
   }
 }
 
-/** Milliseconds. TRUST, fact 1 and row I8: Fastify's own limits are none. */
-const patience = { headers: 5_000, request: 10_000, idleSocket: 10_000, keepAlive: 5_000, checkEvery: 1_000 }
+/**
+ * Milliseconds. TRUST, fact 1 and row I8: Fastify's own limits are none. `request` and `checkEvery` together end before
+ * `idleSocket`, which cuts without an answer.
+ */
+const patience = { headers: 5_000, request: 8_500, idleSocket: 10_000, keepAlive: 5_000, checkEvery: 1_000 }
 
 export function createApp(parts: AppParts): FastifyInstance {
   const { log } = parts
@@ -99,7 +102,12 @@ export function createApp(parts: AppParts): FastifyInstance {
     routerOptions: { querystringParser: parseQuery },
     // AJV without its repairs: nothing is coerced, removed or filled in.
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
-    clientErrorHandler: (error, socket) => refuseSocket(socket, error.code),
+    clientErrorHandler(error, socket) {
+      const path = error.code === 'HPE_INVALID_METHOD' ? pathOfStrangeMethod(error.rawPacket) : undefined
+      const allowed = path === undefined ? [] : allowedMethods(routes, path)
+      if (allowed.length === 0) refuseSocket(socket, error.code)
+      else refuseSocket(socket, 'STRANGE_METHOD', { allow: allowed.join(', ') })
+    },
     frameworkErrors: (error, request, reply) => {
       reply.headers(headers)
       answerFailure(log, error, request, reply)
@@ -108,8 +116,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
   app.server.on('connect', (_request, socket) => refuseSocket(socket as Socket, 'CONNECT'))
 
-  function refuseSocket(socket: Socket | null, cause: string | undefined): void {
-    if (socket?.writable) socket.end(rawFailure(cause, nextRequestId(), headers))
+  function refuseSocket(socket: Socket | null, cause: string | undefined, more: Readonly<Record<string, string>> = {}) {
+    if (socket?.writable) socket.end(rawFailure(cause, nextRequestId(), { ...headers, ...more }))
     else socket?.destroy()
   }
 
@@ -123,10 +131,10 @@ export function createApp(parts: AppParts): FastifyInstance {
     reply.headers(headers)
     refuseMalformed(request)
     refuseCrossSite(request, parts.allowedOrigins)
-  })
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = allowedMethods(routes, request)
-    if (allowed.length === 0) throw new CarillonError('NOT_FOUND', 'There is no such route')
+    // Here and not in a handler: a body that nobody will read is not looked at either.
+    if (!request.is404) return
+    const allowed = allowedMethods(routes, request.url.split('?', 1)[0] as string)
+    if (allowed.length === 0) throw new CarillonError('NOT_FOUND', 'There is no such route; /docs lists them')
     reply.header('allow', allowed.join(', '))
     throw new CarillonError('METHOD_NOT_ALLOWED', `This route takes ${allowed.join(', ')}`)
   })
@@ -150,10 +158,14 @@ export function createApp(parts: AppParts): FastifyInstance {
 }
 
 /** What a path can be asked with, for `Allow` (RFC 9110, section 10.2.1). */
-function allowedMethods(routes: readonly Route[], request: FastifyRequest): string[] {
-  const path = request.url.split('?', 1)[0] as string
+function allowedMethods(routes: readonly Route[], path: string): string[] {
   const methods = routes.filter((known) => isSamePath(known.path, path)).map(({ method }) => method as string)
   return methods.includes('GET') ? [...methods, 'HEAD'] : methods
+}
+
+/** The path of `FOO /login HTTP/1.1`: a request in order but for its method, which Node's parser does not know. */
+function pathOfStrangeMethod(packet: unknown): string | undefined {
+  return /^[!#$%&'*+.^`|~\w-]+ (\/[^\s?]*)\S* HTTP\/1\.[01]\r\n/.exec(String(packet))?.[1]
 }
 
 function isSamePath(pattern: string, path: string): boolean {

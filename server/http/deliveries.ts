@@ -14,7 +14,7 @@ export function deliveryOperations(deliveries: Deliveries) {
     body: DeliveryBody,
     bodyLimit: mebibyte,
     headers: { 'Idempotency-Key': 'The same key and body again: the same answer and no second notification' },
-    answers: { 201: ['Delivery'] },
+    answers: { 201: ['Delivery'], 409: ['Error'], 422: ['Error'] },
     async handle(producer, request, reply) {
       const key = request.raw.headersDistinct['idempotency-key']
       if (key !== undefined && key.length > 1)

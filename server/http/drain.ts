@@ -14,8 +14,9 @@ const draining = new WeakSet<FastifyInstance>()
 
 /** `Connection: close` on every answer of a server that drains. */
 export function announceDrain(app: FastifyInstance): void {
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (draining.has(app)) reply.header('connection', 'close')
+    done()
   })
 }
 

@@ -47,7 +47,7 @@ function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): reado
     case 414:
       return ['INVALID_REQUEST', 'The request is malformed']
     case 404:
-      return ['NOT_FOUND', 'There is no such route']
+      return ['NOT_FOUND', 'There is no such route; /docs lists them']
     case 413:
       return ['PAYLOAD_TOO_LARGE', `The body must be at most ${request.routeOptions.bodyLimit} bytes`]
     case 415:
@@ -82,6 +82,7 @@ const rawAnswers: Record<string, readonly [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The header fields must be at most 16 KiB together'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['TIMEOUT', 'The request took too long to arrive'],
+  STRANGE_METHOD: ['METHOD_NOT_ALLOWED', 'No route takes this method'],
 }
 
 /** The answer to bytes that are no HTTP request, whole with its status line: nothing else is there to write it. */

@@ -40,7 +40,8 @@ const security: Record<Guard<unknown>['name'], readonly object[]> = {
   producer: [{ producer: [] }],
 }
 
-function describe({ path, method, guard, operation }: Route): object {
+function describe(route: Route): object {
+  const { path, method, guard, operation } = route
   const { summary, query, headers = {}, body, acceptsForm } = operation
   const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
@@ -71,15 +72,44 @@ function describe({ path, method, guard, operation }: Route): object {
     }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(operation.answers).map(([status, answer]) => [status, describeAnswer(answer)]),
+        Object.entries(operation.answers).map(([status, answer]) => [
+          status,
+          describeAnswer(answer, meaningOf(Number(status))),
+        ]),
       ),
-      default: describeAnswer(['Error'], `Refused: one envelope, with the codes ${Object.keys(statusOf).join(', ')}`),
+      ...Object.fromEntries(refusals(route).map((status) => [status, describeAnswer(['Error'], codesOf(status))])),
+      default: describeAnswer(['Error'], 'Any other refusal, in the same envelope'),
     },
   }
 }
 
-function describeAnswer(answer: Answer, description = 'As asked'): object {
-  if (answer === 'none') return { description: 'No body' }
+/** The refusals that follow from what a route is; its own are among its answers. */
+function refusals({ path, method, guard, operation }: Route): number[] {
+  const takesBody = operation.body !== undefined
+  const followsFrom: readonly (readonly [status: number, follows: boolean])[] = [
+    [400, takesBody || operation.query !== undefined],
+    [401, guard.name !== 'open' || path === '/login'],
+    [403, method !== 'GET'],
+    [404, path.includes(':')],
+    [413, takesBody],
+    [415, takesBody],
+    [503, true],
+  ]
+  return followsFrom.flatMap(([status, follows]) => (follows && !(status in operation.answers) ? [status] : []))
+}
+
+function codesOf(status: number): string {
+  const codes = Object.entries(statusOf).filter(([, statusOfCode]) => statusOfCode === status)
+  return codes.map(([code]) => code).join(' or ')
+}
+
+function meaningOf(status: number): string {
+  if (status === 304) return 'Nothing changed since that ETag'
+  return status < 400 ? 'Done' : codesOf(status)
+}
+
+function describeAnswer(answer: Answer, description: string): object {
+  if (answer === 'none') return { description: `${description}; no body` }
   if (answer === 'text') return { description }
   const refs = answer.map((name) => ({ $ref: `#/components/schemas/${name}` }))
   return { description, content: { [json]: { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } } }

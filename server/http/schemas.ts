@@ -1,4 +1,5 @@
 // The shapes on the wire, once: Fastify validates by them, openapi.ts publishes them. `answers` holds the named ones.
+import { statusOf } from '../errors.ts'
 import {
   anyOf,
   anything,
@@ -75,7 +76,7 @@ export const answers = {
   Error: object({
     success: constant(false),
     error: object(
-      { code: string(), status: integer(), message: string(), requestId: string() },
+      { code: oneOf(Object.keys(statusOf)), status: integer(), message: string(), requestId: string() },
       { details: array(object({ field: string(), reason: string() })) },
     ),
   }),
