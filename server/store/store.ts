@@ -31,6 +31,9 @@ export type InboxState = {
 
 export const emptyInbox: InboxState = { version: 0, firstSeq: 1, lastSeq: 0, total: 0, unread: 0, readThrough: 0 }
 
+/** Where a session is kept: with its user, so that looking it up touches what is his and nothing else. */
+export type SessionKey = { userId: string; secretHash: string }
+
 export type LiveSession = {
   userId: string
   username: string
@@ -128,19 +131,15 @@ export interface Store {
    * Keeps a session, and ends the one that `replaces` names, in one step. Keeps nothing where the user is gone, is
    * disabled or no longer has the password hash that was checked ('refused').
    */
-  addSession(session: {
-    secretHash: string
-    userId: string
-    checkedPasswordHash: string
-    at: number
-    replaces: string | null
-  }): Promise<'added' | 'refused'>
+  addSession(
+    session: SessionKey & { checkedPasswordHash: string; at: number; replaces: SessionKey | null },
+  ): Promise<'added' | 'refused'>
   /** Finds a session whose user is not disabled. Whether it is too old is the caller's to say. */
-  findSession(secretHash: string): Promise<LiveSession | undefined>
+  findSession(key: SessionKey): Promise<LiveSession | undefined>
   /** Notes that a session was used. Names a live row: an ended session is never revived. */
-  touchSession(session: { secretHash: string; at: number }): Promise<void>
+  touchSession(session: SessionKey & { at: number }): Promise<void>
   /** Ends a session. One that is not there is ended already. */
-  endSession(secretHash: string): Promise<void>
+  endSession(key: SessionKey): Promise<void>
   /** Removes sessions that began before `createdBefore` or were last used before `lastSeenBefore`. */
   removeStaleSessions(bounds: { createdBefore: number; lastSeenBefore: number }): Promise<void>
 

@@ -17,7 +17,7 @@ export const statements = {
       coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
       coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0)
     from session s join user u on u.id = s.user_id left join inbox i on i.user_id = s.user_id
-    where s.secret_hash = ? and u.disabled_at is null`,
+    where s.user_id = ? and s.secret_hash = ? and u.disabled_at is null`,
   tokenCutoffs: 'select user_id, sign_in_id, not_before, expires_at from token_cutoff where expires_at > ?',
   signingKeys: 'select kid, public_jwk, sealed_private_jwk, created_at from signing_key order by created_at, kid',
   producer: `select ${producerRow} from producer where id = ?`,

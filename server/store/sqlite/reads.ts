@@ -12,6 +12,7 @@ import {
   type Page,
   type PageQuery,
   type Producer,
+  type SessionKey,
   type SigningKey,
   type TokenCutoff,
   type User,
@@ -105,8 +106,8 @@ export class Reads {
     return this.#all('users', query.after, query.limit).map(toUser)
   }
 
-  session(secretHash: string): LiveSession | undefined {
-    const row = this.#one('session', secretHash)
+  session({ userId, secretHash }: SessionKey): LiveSession | undefined {
+    const row = this.#one('session', userId, secretHash)
     if (row === undefined) return undefined
     return {
       userId: row[0] as string,

@@ -48,9 +48,9 @@ class SqliteStore implements Store {
   setPassword: Store['setPassword'] = async (change) => this.#writer.write('setPassword', change)
 
   addSession: Store['addSession'] = async (session) => this.#writer.write('addSession', session)
-  findSession: Store['findSession'] = async (secretHash) => this.#reads.session(secretHash)
+  findSession: Store['findSession'] = async (key) => this.#reads.session(key)
   touchSession: Store['touchSession'] = async (session) => this.#writer.write('touchSession', session)
-  endSession: Store['endSession'] = async (secretHash) => this.#writer.write('endSession', secretHash)
+  endSession: Store['endSession'] = async (key) => this.#writer.write('endSession', key)
   removeStaleSessions: Store['removeStaleSessions'] = async (bounds) =>
     this.#writer.write('removeStaleSessions', bounds)
 

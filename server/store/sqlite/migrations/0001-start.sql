@@ -12,12 +12,12 @@ create table user (
 
 -- Only the SHA-256 of the cookie's secret is kept.
 create table session (
-  secret_hash text primary key,
   user_id text not null,
+  secret_hash text not null,
   created_at integer not null,
-  last_seen_at integer not null
+  last_seen_at integer not null,
+  primary key (user_id, secret_hash)
 ) without rowid, strict;
-create index session_by_user on session (user_id);
 
 -- sign_in_id '' cuts every sign-in of the user that began before not_before; any other cuts that one sign-in.
 create table token_cutoff (

@@ -1,5 +1,5 @@
 // The writes of who may sign in: users, sessions, token cutoffs, keys. Each runs inside the writer's transaction.
-import type { NewUser, Producer, SigningKey, TokenCutoff } from '../../store.ts'
+import type { NewUser, Producer, SessionKey, SigningKey, TokenCutoff } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
 export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'taken' {
@@ -34,24 +34,26 @@ function endEveryProof(context: WriteContext, { userId, at, cutoffExpiresAt }: U
 }
 
 export function addSession(
-  { sql }: WriteContext,
-  session: { secretHash: string; userId: string; checkedPasswordHash: string; at: number; replaces: string | null },
+  context: WriteContext,
+  session: SessionKey & { checkedPasswordHash: string; at: number; replaces: SessionKey | null },
 ): 'added' | 'refused' {
-  const { changes } = sql.run`
-    insert into session (secret_hash, user_id, created_at, last_seen_at)
-    select ${session.secretHash}, id, ${session.at}, ${session.at} from user
+  const { changes } = context.sql.run`
+    insert into session (user_id, secret_hash, created_at, last_seen_at)
+    select id, ${session.secretHash}, ${session.at}, ${session.at} from user
     where id = ${session.userId} and disabled_at is null and password_hash = ${session.checkedPasswordHash}`
   if (changes === 0) return 'refused'
-  if (session.replaces !== null) sql.run`delete from session where secret_hash = ${session.replaces}`
+  if (session.replaces !== null) endSession(context, session.replaces)
   return 'added'
 }
 
-export function touchSession({ sql }: WriteContext, { secretHash, at }: { secretHash: string; at: number }): void {
-  sql.run`update session set last_seen_at = max(last_seen_at, ${at}) where secret_hash = ${secretHash}`
+export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: SessionKey & { at: number }): void {
+  sql.run`
+    update session set last_seen_at = max(last_seen_at, ${at})
+    where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 
-export function endSession({ sql }: WriteContext, secretHash: string): void {
-  sql.run`delete from session where secret_hash = ${secretHash}`
+export function endSession({ sql }: WriteContext, { userId, secretHash }: SessionKey): void {
+  sql.run`delete from session where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 
 export function removeStaleSessions(

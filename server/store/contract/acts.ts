@@ -1,0 +1,113 @@
+// Random acts on the inboxes of a few people. A turn is an act made ready: for the store here, for plain arrays there.
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { at, newId, type Person, type World } from './world.ts'
+
+/** People are named by number, a notification by how many arrived in somebody's inbox before it. */
+type Named = { whose: number; nth: number }
+export type Act =
+  | {
+      kind: 'deliver'
+      to: number[]
+      key: string | null
+      category: string | null
+      idempotency: { key: string; bodyHash: string } | null
+    }
+  | { kind: 'read'; who: number; named: Named }
+  | { kind: 'read-all'; who: number; through: Named | null }
+  | { kind: 'list'; who: number; page: number; limit: number; unreadOnly: boolean }
+
+const peopleCount = 3
+const someone = fc.nat(peopleCount - 1)
+const named = fc.record({ whose: someone, nth: fc.nat(9) })
+const rarely = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 2 })
+
+const anyDelivery: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constant('deliver'),
+  to: fc.array(someone, { minLength: 1, maxLength: 4 }),
+  key: rarely(fc.constantFrom('deploy', 'backup')),
+  category: rarely(fc.constantFrom('build', 'chat')),
+  idempotency: rarely(fc.record({ key: fc.constantFrom('k1', 'k2', 'k3'), bodyHash: fc.constantFrom('b1', 'b2') })),
+})
+const anyRead: fc.Arbitrary<Act> = fc.record({ kind: fc.constant('read'), who: someone, named })
+const anyReadAll: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constant('read-all'),
+  who: someone,
+  through: rarely(named),
+})
+const anyList: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constant('list'),
+  who: someone,
+  page: fc.integer({ min: 1, max: 4 }),
+  limit: fc.integer({ min: 1, max: 5 }),
+  unreadOnly: fc.boolean(),
+})
+
+export const anyAct: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 5, arbitrary: anyDelivery },
+  { weight: 3, arbitrary: anyRead },
+  { weight: 2, arbitrary: anyReadAll },
+  { weight: 1, arbitrary: anyList },
+)
+
+/** An act whose names have become people and ids, at its moment. */
+export type Turn = { act: Act; seconds: number; title: string; person: Person; id: string; newIds: string[] }
+
+export class Stage {
+  readonly world: World
+  readonly people: Person[]
+  /** The ids that arrived, by person. */
+  readonly #arrived: string[][]
+  #seconds = 0
+
+  private constructor(world: World, people: Person[]) {
+    this.world = world
+    this.people = people
+    this.#arrived = people.map(() => [])
+  }
+
+  static async of(world: World): Promise<Stage> {
+    const people = []
+    for (let number = 0; number < peopleCount; number++) people.push(await world.addUser(`person ${number}`))
+    return new Stage(world, people)
+  }
+
+  turn(act: Act): Turn {
+    const seconds = ++this.#seconds
+    const name = act.kind === 'read' ? act.named : act.kind === 'read-all' ? act.through : null
+    return {
+      act,
+      seconds,
+      title: `no. ${seconds}`,
+      person: this.#person(act.kind === 'deliver' ? 0 : act.who),
+      id: (name && this.#arrived[name.whose]?.[name.nth]) ?? newId(),
+      newIds: act.kind === 'deliver' ? act.to.map(newId) : [],
+    }
+  }
+
+  /** Does it to the store, and answers what the store answered. */
+  async perform(turn: Turn): Promise<unknown> {
+    const { act, person, id, seconds } = turn
+    const { store } = this.world
+    const owned = { userId: person.id, at: at(seconds) }
+    if (act.kind === 'deliver') return this.#deliver(turn, act)
+    if (act.kind === 'read') return store.markRead({ ...owned, id })
+    if (act.kind === 'read-all') return store.markAllRead({ ...owned, throughId: act.through && id })
+    return JSON.parse((await store.readPage({ ...act, userId: person.id })).items)
+  }
+
+  async #deliver({ newIds: ids, title, seconds }: Turn, act: Act & { kind: 'deliver' }): Promise<unknown> {
+    const to = act.to.map((number) => this.#person(number))
+    const outcome = await this.world.store.deliver(this.world.letter({ ...act, to, ids, title, at: at(seconds) }))
+    if (outcome === 'mismatch') return outcome
+    for (const [index, { id, status }] of outcome.results.entries()) {
+      const arrived = this.#arrived[act.to[index] ?? 0]
+      if (status === 'delivered' && id !== null && !arrived?.includes(id)) arrived?.push(id)
+    }
+    return outcome.results
+  }
+
+  #person(number: number): Person {
+    return this.people[number] ?? assert.fail(`there is no person ${number}`)
+  }
+}

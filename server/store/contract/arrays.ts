@@ -1,0 +1,71 @@
+// The inboxes of a few people as plain arrays: what the store has to answer to acts that come one by one.
+import assert from 'node:assert/strict'
+import type { Act, Turn } from './acts.ts'
+import { isoAt, type Person, type Seen } from './world.ts'
+
+type Result = { userId: string | undefined; id: string; status: string }
+
+export class Arrays {
+  readonly #people: Person[]
+  /** Oldest first. */
+  readonly #inboxes: { version: number; items: Seen[] }[]
+  readonly #answers = new Map<string, { bodyHash: string; results: Result[] }>()
+
+  constructor(people: Person[]) {
+    this.#people = people
+    this.#inboxes = people.map(() => ({ version: 0, items: [] }))
+  }
+
+  state(number: number): { version: number; items: Seen[] } {
+    const { version, items } = this.#inbox(number)
+    return { version, items: items.toReversed() }
+  }
+
+  perform(turn: Turn): unknown {
+    const { act, id, seconds } = turn
+    if (act.kind === 'deliver') return this.#deliver(turn, act)
+    const inbox = this.#inbox(act.who)
+    if (act.kind === 'list') {
+      const shown = inbox.items.filter(({ read }) => !act.unreadOnly || !read).toReversed()
+      return shown.slice((act.page - 1) * act.limit, act.page * act.limit)
+    }
+    const found = inbox.items.findIndex((item) => item.id === id)
+    const isUnbounded = act.kind === 'read-all' && act.through === null
+    if (found === -1 && !isUnbounded) return 'absent'
+    const first = act.kind === 'read' ? found : 0
+    const last = isUnbounded ? inbox.items.length - 1 : found
+    const changed = inbox.items.slice(first, last + 1).filter(({ read }) => !read)
+    for (const item of changed) Object.assign(item, { read: true, readAt: isoAt(seconds) })
+    if (changed.length > 0) inbox.version++
+    return 'done'
+  }
+
+  #deliver({ title, newIds }: Turn, act: Act & { kind: 'deliver' }): Result[] | 'mismatch' {
+    const { key = null, bodyHash = '' } = act.idempotency ?? {}
+    const earlier = key === null ? undefined : this.#answers.get(key)
+    if (earlier !== undefined) return earlier.bodyHash === bodyHash ? earlier.results : 'mismatch'
+    const told = new Map<number, Result>()
+    for (const [index, number] of act.to.entries())
+      if (!told.has(number)) told.set(number, this.#put(number, { ...act, title, id: newIds[index] ?? '' }))
+    const results = act.to.map((number) => told.get(number) ?? assert.fail('everyone was told'))
+    if (key !== null) this.#answers.set(key, { bodyHash, results })
+    return results
+  }
+
+  #put(number: number, { id, title, category, key }: Pick<Seen, 'id' | 'title' | 'category' | 'key'>): Result {
+    const inbox = this.#inbox(number)
+    inbox.version++
+    const userId = this.#people[number]?.id
+    const earlier = key === null ? undefined : inbox.items.find((item) => item.key === key)
+    if (earlier !== undefined) {
+      Object.assign(earlier, { title, category })
+      return { userId, id: earlier.id, status: 'updated' }
+    }
+    inbox.items.push({ id, title, category, key, read: false, readAt: null, archivedAt: null })
+    return { userId, id, status: 'delivered' }
+  }
+
+  #inbox(number: number): { version: number; items: Seen[] } {
+    return this.#inboxes[number] ?? assert.fail(`there is no person ${number}`)
+  }
+}

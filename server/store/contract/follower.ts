@@ -1,0 +1,62 @@
+// Somebody who keeps a copy of an inbox and brings it up to date with changesSince, as a client with a stream does.
+import assert from 'node:assert/strict'
+import type { Change } from '../store.ts'
+import type { Person, Seen, World } from './world.ts'
+
+export class Follower {
+  readonly #world: World
+  readonly #person: Person
+  readonly #items: Map<string, Seen>
+  version: number
+
+  private constructor(world: World, person: Person, items: Seen[], version: number) {
+    this.#world = world
+    this.#person = person
+    this.#items = new Map(items.map((item) => [item.id, item]))
+    this.version = version
+  }
+
+  /** Begins with a copy of the inbox as it is now; nothing may be under way. */
+  static async of(world: World, person: Person): Promise<Follower> {
+    const items = await world.list(person)
+    return new Follower(world, person, items, (await world.store.readInbox(person.id)).version)
+  }
+
+  /** Asks for what changed, `limit` changes at a time, and answers it; the copy is not touched yet. */
+  async ask(limit: number): Promise<Change[]> {
+    const asked: Change[] = []
+    for (;;) {
+      const answer = await this.#world.store.changesSince({ userId: this.#person.id, version: this.version, limit })
+      if (answer === 'reset') return assert.fail(`version ${this.version} was reached, yet the answer is 'reset'`)
+      assert.ok(answer.changes.length <= limit)
+      for (const change of answer.changes) {
+        assert.ok(change.version > this.version && change.version <= answer.inbox.version)
+        this.version = change.version
+      }
+      asked.push(...answer.changes)
+      if (!answer.more) return asked
+      assert.equal(answer.changes.length, limit)
+    }
+  }
+
+  /** Brings the copy up to date and compares it with the pages; nothing may be under way. */
+  async catchUp(limit: number): Promise<void> {
+    const changes = await this.ask(limit)
+    const pages = await this.#world.list(this.#person)
+    const { lastSeq, version } = await this.#world.store.readInbox(this.#person.id)
+    const seqOf = new Map(pages.map(({ id }, index) => [id, lastSeq - index]))
+    for (const change of changes)
+      if (change.type === 'notification') this.#put(JSON.parse(change.notification))
+      else
+        for (const item of this.#items.values())
+          if (!item.read && (seqOf.get(item.id) ?? Infinity) <= change.throughSeq)
+            this.#put({ ...item, read: true, readAt: change.at })
+    assert.deepEqual(this.#items, new Map(pages.map((item) => [item.id, item])))
+    assert.ok(this.version <= version)
+    this.version = version
+  }
+
+  #put(item: Seen): void {
+    this.#items.set(item.id, item)
+  }
+}

@@ -1,0 +1,114 @@
+// What the store promises of its life: what it acknowledged stays, each write stands alone, and it ends in order.
+
+import assert from 'node:assert/strict'
+import type { SessionKey } from '../store.ts'
+import { at, isUnavailable, newId, type Person, type PromiseOf, type World } from './world.ts'
+
+export function lifePromises(promise: PromiseOf): void {
+  promise('law 5: everything that was acknowledged is there after it is opened again', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const session = await fillEveryCorner(world, ann, ben)
+    const before = await everything(world, [ann, ben], session)
+    await world.reopen()
+    assert.deepEqual(await everything(world, [ann, ben], session), before)
+    assert.equal(before.cutoffs.length, 2)
+    const again = { to: [ann, ben], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } }
+    await world.deliver(again)
+    assert.deepEqual(await everything(world, [ann, ben], session), before)
+    await world.tell(ann, 'And on it goes')
+    assert.equal((await world.store.readInbox(ann.id)).version, (before.inboxes[0]?.inbox.version ?? 0) + 1)
+  })
+
+  promise('law 5: each of many writes at once stands or falls alone', async (world) => {
+    const ann = await world.addUser('ann')
+    const taken = await world.tell(ann, 'Earlier')
+    const letters = Array.from({ length: 60 }, (_, n) => ({
+      to: [ann],
+      title: `no. ${n}`,
+      ids: [n % 3 === 1 ? taken : newId()],
+      idempotency: { key: `k${n}`, bodyHash: 'b1' },
+    }))
+    const settled = await Promise.allSettled([
+      ...letters.map((letter) => world.deliver(letter)),
+      world.store.addProducer({ ...producer, id: world.producerId }),
+      world.store.addProducer({ ...producer, id: newId() }),
+    ])
+    const expected = letters.map((_, n) => (n % 3 === 1 ? 'rejected' : 'fulfilled'))
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      [...expected, 'rejected', 'fulfilled'],
+    )
+    const kept = letters.filter(({ ids }) => ids[0] !== taken).map(({ title }) => title)
+    assert.deepEqual(new Set(await world.titles(ann)), new Set([...kept, 'Earlier']))
+    assert.equal((await world.store.readInbox(ann.id)).version, 41)
+    assert.equal((await world.store.listProducers()).length, 2)
+    await world.reopen()
+    assert.equal((await world.store.readInbox(ann.id)).total, 41)
+  })
+
+  promise('finishes the writes under way before it lets go', async (world) => {
+    const ann = await world.addUser('ann')
+    const writing = Array.from({ length: 100 }, () => world.tell(ann))
+    await Promise.all([world.store.close(), ...writing])
+    await world.reopen()
+    assert.equal((await world.store.readInbox(ann.id)).total, 100)
+  })
+
+  promise('is let go of once, however often it is asked', async ({ store }) => {
+    await Promise.all([store.close(), store.close()])
+    await store.close()
+  })
+
+  promise('refuses whoever comes after it has let go, as UNAVAILABLE', async ({ store }) => {
+    await store.check()
+    await store.close()
+    const late = [
+      () => store.check(),
+      () => store.findUser(newId()),
+      () => store.readPage({ userId: newId(), page: 1, limit: 1, unreadOnly: false }),
+      () => store.endSession({ userId: newId(), secretHash: 'any' }),
+    ]
+    for (const act of late) await assert.rejects(act, isUnavailable)
+  })
+
+  promise('does not take an orderly end for a failure', async ({ store }) => {
+    await store.close()
+    const first = await Promise.race([store.failed, new Promise((resolve) => setTimeout(resolve, 20, 'no failure'))])
+    assert.equal(first, 'no failure')
+  })
+}
+
+const producer = { name: 'app', secretHash: 'hash', scopes: ['send'], createdAt: at(0), expiresAt: null }
+
+async function fillEveryCorner(world: World, ann: Person, ben: Person): Promise<SessionKey> {
+  const { store } = world
+  await store.disableUser({ userId: (await world.addUser('cay')).id, at: at(1), cutoffExpiresAt: at(900) })
+  await store.cutTokens({ userId: ann.id, signInId: newId(), notBefore: at(2), expiresAt: at(901) })
+  await store.ensureSigningKey({ kid: 'k1', publicJwk: '{}', sealedPrivateJwk: 'sealed', createdAt: at(3) })
+  await store.revokeProducer({ producerId: await world.addProducer('revoked'), at: at(4) })
+  await store.touchProducer({ producerId: world.producerId, at: at(5) })
+  const session = await world.signIn(ann)
+  await store.touchSession({ ...session, at: at(6) })
+  await world.deliver({ to: [ann, ben], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } })
+  const read = await world.tell(ann, 'Read', { category: 'build' })
+  await store.markRead({ userId: ann.id, id: read, at: at(7) })
+  await store.markAllRead({ userId: ann.id, throughId: null, at: at(8) })
+  for (const title of ['Deploying', 'Deployed']) await world.tell(ann, title, { key: 'deploy', category: title })
+  return session
+}
+
+/** All that can be asked about them. */
+async function everything(world: World, people: Person[], session: SessionKey) {
+  const { store } = world
+  const perPerson = (ask: (person: Person) => Promise<unknown>) => Promise.all(people.map(ask))
+  return {
+    users: await store.listUsers({ after: '', limit: 10 }),
+    credentials: await perPerson(({ username }) => store.findCredentials(username)),
+    session: await store.findSession(session),
+    cutoffs: await store.tokenCutoffs(at(0)),
+    signingKeys: await store.signingKeys(),
+    producers: await store.listProducers(),
+    inboxes: await Promise.all(people.map((person) => world.inboxOf(person))),
+    changes: await perPerson(({ id }) => store.changesSince({ userId: id, version: 0, limit: 100 })),
+  }
+}

@@ -1,0 +1,175 @@
+// What the store promises of the pages and counts of an inbox.
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { emptyInbox } from '../store.ts'
+import { at, newId, type PromiseOf, runs, type Seen, type World } from './world.ts'
+
+export function pagePromises(promise: PromiseOf): void {
+  promise('shows an inbox newest first, in the order of sequence and not of ids', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids = ['01900000-0000-7000-8000-000000000005', newId(), '01900000-0000-7000-8000-000000000001', newId()]
+    for (const id of ids) await world.tell(ann, 'Hi', { ids: [id] })
+    assert.deepEqual(await world.ids(ann), ids.toReversed())
+  })
+
+  promise('shows nothing, and no error, of an inbox without notifications', async (world) => {
+    const ann = await world.addUser('ann')
+    for (const unreadOnly of [true, false])
+      for (const place of [{ page: 1 }, { page: 7 }, { before: 9 }]) {
+        const page = await world.store.readPage({ userId: ann.id, limit: 5, unreadOnly, ...place })
+        assert.deepEqual(page, { inbox: emptyInbox, items: '[]', next: null })
+      }
+    assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
+  })
+
+  promise('shows an empty page past the end, however far', async (world) => {
+    const ann = await world.addUser('ann')
+    await world.tellTimes(3, ann)
+    for (const page of [2, 3, 1_000_000_000])
+      for (const unreadOnly of [true, false]) {
+        const past = await world.store.readPage({ userId: ann.id, page, limit: 3, unreadOnly })
+        assert.deepEqual([past.items, past.next, past.inbox.total], ['[]', null, 3])
+      }
+  })
+
+  promise('I6: pages partition the set, and page * limit < total says exactly that more follow', async (world) => {
+    await fc.assert(
+      fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (inbox, limit, unreadOnly) => {
+        const { ann, expected } = await fill(world, inbox, unreadOnly)
+        const seen: string[] = []
+        for (let page = 1; page <= expected.length / limit + 2; page++) {
+          const { items, next } = await world.store.readPage({ userId: ann.id, page, limit, unreadOnly })
+          seen.push(...idsIn(items))
+          const hasMore = page * limit < expected.length
+          assert.equal(seen.length < expected.length, hasMore)
+          assert.equal(next !== null, hasMore)
+        }
+        assert.deepEqual(seen, expected)
+      }),
+      { numRuns: runs(40) },
+    )
+  })
+
+  promise('I6: pages that follow the cursor partition the set too, begun on any page', async (world) => {
+    const firstPage = fc.integer({ min: 1, max: 3 })
+    await fc.assert(
+      fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), fc.boolean(), firstPage, async (...random) => {
+        const [inbox, limit, unreadOnly, page] = random
+        const { ann, expected } = await fill(world, inbox, unreadOnly)
+        const query = { userId: ann.id, limit, unreadOnly }
+        const first = await world.store.readPage({ ...query, page })
+        const seen = idsIn(first.items)
+        for (let { next } = first; next !== null; ) {
+          const following = await world.store.readPage({ ...query, before: next })
+          assert.notEqual(following.items, '[]')
+          seen.push(...idsIn(following.items))
+          next = following.next
+        }
+        assert.deepEqual(seen, expected.slice((page - 1) * limit))
+      }),
+      { numRuns: runs(40) },
+    )
+  })
+
+  promise('shows each notification once to whoever follows the cursor while others arrive', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids = await world.tellTimes(30, ann)
+    const seen: string[] = []
+    let { items, next } = await world.store.readPage({ userId: ann.id, page: 1, limit: 7, unreadOnly: false })
+    seen.push(...idsIn(items))
+    while (next !== null) {
+      await Promise.all([world.tellTimes(3, ann), world.store.readInbox(ann.id)])
+      const query = { userId: ann.id, before: next, limit: 7, unreadOnly: false }
+      ;({ items, next } = await world.store.readPage(query))
+      seen.push(...idsIn(items))
+    }
+    assert.deepEqual(new Set(seen), new Set(ids))
+    assert.equal(seen.length, 30)
+  })
+
+  promise('shows with a page the inbox as that page saw it, while others arrive and are read', async (world) => {
+    const ann = await world.addUser('ann')
+    const session = await world.signIn(ann)
+    let isWriting = true
+    const look = async () => {
+      let looks = 0
+      for (; isWriting; looks++) {
+        const { inbox, items } = await world.store.readPage({ userId: ann.id, page: 1, limit: 100, unreadOnly: false })
+        const seen: Seen[] = JSON.parse(items)
+        assert.equal(seen.length, inbox.total)
+        assert.equal(seen.filter(({ read }) => !read).length, inbox.unread)
+        const counts = await world.store.readCounts(ann.id)
+        assert.equal(counts.inbox.total, counts.categories.build?.total ?? 0)
+        assert.equal(counts.inbox.unread, counts.categories.build?.unread ?? 0)
+        const owned = (await world.store.findSession(session))?.inbox ?? assert.fail('the session is gone')
+        assert.equal(owned.total, owned.lastSeq - owned.firstSeq + 1)
+        await new Promise(setImmediate)
+      }
+      return looks
+    }
+    const looking = look()
+    for (let round = 1; round <= 9; round++) {
+      await Promise.all(Array.from({ length: 10 }, () => world.tell(ann, 'Hi', { category: 'build' })))
+      await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(round) })
+    }
+    isWriting = false
+    assert.ok((await looking) > 9)
+  })
+
+  promise('law 4: a page far down costs what the first one costs', async (world) => {
+    const ann = await world.addUser('ann')
+    for (let round = 0; round < 5; round++) await world.tellTimes(2_000, ann)
+    const query = { userId: ann.id, limit: 20, unreadOnly: false }
+    const deep = { ...query, page: 500 }
+    assert.equal(idsIn((await world.store.readPage(deep)).items).length, 20)
+    const cost = { first: Infinity, deep: Infinity, cursor: Infinity }
+    for (let round = 0; round < 200; round++) {
+      cost.first = Math.min(cost.first, await timeOf(() => world.store.readPage({ ...query, page: 1 })))
+      cost.deep = Math.min(cost.deep, await timeOf(() => world.store.readPage(deep)))
+      cost.cursor = Math.min(cost.cursor, await timeOf(() => world.store.readPage({ ...query, before: 30 })))
+    }
+    // Skipping over 10,000 rows costs more than ten pages; the rest of the factor is for a busy machine.
+    assert.ok(cost.deep < 4 * cost.first && cost.cursor < 4 * cost.first, JSON.stringify(cost))
+  })
+
+  promise('counts each category by its own name, whatever that is', async (world) => {
+    const ann = await world.addUser('ann')
+    const categories = ['build', '__proto__', 'constructor', 'a b', 'é']
+    for (const category of [...categories, ...categories, null]) await world.tell(ann, 'Hi', { category })
+    const moved = await world.tell(ann, 'Deploying', { category: 'build', key: 'deploy' })
+    await world.tell(ann, 'Deployed', { category: 'done', key: 'deploy' })
+    await world.store.markRead({ userId: ann.id, id: moved, at: at(1) })
+    const { inbox, categories: counted } = await world.store.readCounts(ann.id)
+    const expected = categories.map((category) => [category, { total: 2, unread: 2 }] as const)
+    assert.deepEqual(new Map(Object.entries(counted)), new Map([...expected, ['done', { total: 1, unread: 0 }]]))
+    assert.deepEqual([inbox.total, inbox.unread], [12, 11])
+  })
+}
+
+/** For each notification in the order of arrival whether it was read by itself, and through which all was read. */
+type SomeInbox = { readOneByOne: boolean[]; readThrough: number | null }
+const someInbox: fc.Arbitrary<SomeInbox> = fc.record({
+  readOneByOne: fc.array(fc.boolean(), { maxLength: 40 }),
+  readThrough: fc.option(fc.nat(40)),
+})
+
+async function fill(world: World, { readOneByOne, readThrough }: SomeInbox, unreadOnly: boolean) {
+  const ann = await world.addUser(newId())
+  const ids = await world.tellTimes(readOneByOne.length, ann)
+  const throughId = ids[readThrough ?? ids.length]
+  if (throughId !== undefined) await world.store.markAllRead({ userId: ann.id, throughId, at: at(1) })
+  const chosen = ids.filter((_, index) => readOneByOne[index])
+  await Promise.all(chosen.map((id) => world.store.markRead({ userId: ann.id, id, at: at(2) })))
+  const isRead = (id: string) => chosen.includes(id) || ids.indexOf(id) <= ids.indexOf(throughId ?? '')
+  return { ann, expected: ids.filter((id) => !unreadOnly || !isRead(id)).toReversed() }
+}
+
+function idsIn(items: string): string[] {
+  return (JSON.parse(items) as Seen[]).map(({ id }) => id)
+}
+
+async function timeOf(act: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now()
+  await act()
+  return performance.now() - begun
+}

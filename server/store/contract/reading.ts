@@ -1,0 +1,119 @@
+// What the store promises of a reader's acts: one read, all read, and nobody else's inbox touched.
+import assert from 'node:assert/strict'
+import { emptyInbox } from '../store.ts'
+import { at, isoAt, newId, type Person, type PromiseOf, type World } from './world.ts'
+
+export function readingPromises(promise: PromiseOf): void {
+  promise('marks one notification as read; repeating changes nothing and keeps the first moment', async (world) => {
+    const ann = await world.addUser('ann')
+    const [first, second] = [await world.tell(ann), await world.tell(ann)]
+    assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(5) }), 'done')
+    const before = await world.inboxOf(ann)
+    assert.deepEqual([before.inbox.version, before.inbox.unread], [3, 1])
+    assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(9) }), 'done')
+    assert.deepEqual(await world.inboxOf(ann), before)
+    assert.equal((await world.find(ann, first))?.readAt, isoAt(5))
+    assert.equal((await world.find(ann, second))?.read, false)
+  })
+
+  promise('law 3: marks everything as read as one change, and keeps each first moment', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids = await world.tellTimes(100, ann)
+    const [id = ''] = ids
+    await world.store.markRead({ userId: ann.id, id, at: at(5) })
+    const { version } = await world.store.readInbox(ann.id)
+    assert.equal(await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(6) }), 'done')
+    const changed = await world.store.changesSince({ userId: ann.id, version, limit: 10 })
+    assert.deepEqual(changed !== 'reset' && changed.changes, [
+      { version: version + 1, type: 'read-all', throughSeq: 100, at: isoAt(6) },
+    ])
+    await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(7) })
+    await world.store.markRead({ userId: ann.id, id: ids[1] ?? '', at: at(8) })
+    for (const seen of await world.list(ann)) assert.equal(seen.readAt, isoAt(seen.id === id ? 5 : 6))
+    const inbox = await world.store.readInbox(ann.id)
+    assert.deepEqual([inbox.unread, inbox.version, inbox.readThrough], [0, version + 1, 100])
+  })
+
+  promise('law 3: marks as read up to and with the notification that is named', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids = await world.tellTimes(9, ann)
+    const readThrough = (index: number, seconds: number) =>
+      world.store.markAllRead({ userId: ann.id, throughId: ids[index] ?? '', at: at(seconds) })
+    assert.equal(await readThrough(3, 5), 'done')
+    assert.deepEqual(await readAts(world, ann), [5, 5, 5, 5, null, null, null, null, null])
+    assert.equal(await readThrough(6, 6), 'done')
+    assert.equal(await readThrough(1, 7), 'done')
+    assert.deepEqual(await readAts(world, ann), [5, 5, 5, 5, 6, 6, 6, null, null])
+    assert.equal((await world.store.readInbox(ann.id)).unread, 2)
+    assert.equal((await world.store.readInbox(ann.id)).version, 11)
+  })
+
+  promise('law 3: what arrives after what was on the screen stays unread, whatever is under way', async (world) => {
+    for (let round = 0; round < 20; round++) {
+      const person = await world.addUser(`person ${round}`)
+      const onScreen = await world.tellTimes(3, person)
+      const readAll = () => world.store.markAllRead({ userId: person.id, throughId: onScreen.at(-1) ?? '', at: at(5) })
+      const arriving = world.tellTimes(round, person)
+      await Promise.all([arriving, readAll(), world.tell(person, 'last')])
+      const unread = (await world.list(person, { unreadOnly: true })).map(({ id }) => id)
+      assert.equal(unread.length, round + 1)
+      for (const id of onScreen) assert.equal((await world.find(person, id))?.readAt, isoAt(5))
+    }
+  })
+
+  promise('law 3: reading all covers exactly what had arrived by then', async (world) => {
+    const ann = await world.addUser('ann')
+    const acts = Array.from({ length: 200 }, (_, n) =>
+      n % 10 === 9 ? world.store.markAllRead({ userId: ann.id, throughId: null, at: at(n) }) : world.tell(ann),
+    )
+    await Promise.all(acts)
+    const all = await world.store.changesSince({ userId: ann.id, version: 0, limit: 1_000 })
+    const { changes, inbox } = all === 'reset' ? assert.fail('reset') : all
+    let arrived = 0
+    for (const change of changes)
+      if (change.type === 'notification') arrived++
+      else assert.equal(change.throughSeq, arrived)
+    assert.equal(arrived, 180)
+    const unread = await world.list(ann, { unreadOnly: true })
+    assert.equal(unread.length, arrived - inbox.readThrough)
+  })
+
+  promise('answers "done" to reading all of an inbox without notifications, and changes nothing', async (world) => {
+    const ann = await world.addUser('ann')
+    assert.equal(await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(5) }), 'done')
+    assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
+  })
+
+  promise('law 6, Z2: another user’s notification is as absent as one that never was', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const bens = await world.tell(ben)
+    await world.tell(ann)
+    const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
+    for (const id of [bens, newId(), '', 'no id at all']) {
+      assert.equal(await world.store.readNotification({ userId: ann.id, id }), undefined)
+      assert.equal(await world.store.markRead({ userId: ann.id, id, at: at(5) }), 'absent')
+      assert.equal(await world.store.markAllRead({ userId: ann.id, throughId: id, at: at(5) }), 'absent')
+    }
+    assert.deepEqual([await world.inboxOf(ann), await world.inboxOf(ben)], before)
+  })
+
+  promise('Z1: what one user does leaves every other inbox alone, though both were told together', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const shared = newId()
+    for (const title of ['One', 'Two']) await world.deliver({ to: [ann, ben], title, key: title, category: 'build' })
+    await world.tell(ann, 'Mine', { ids: [shared] })
+    const before = await world.inboxOf(ben)
+    const [id = ''] = await world.ids(ann)
+    await world.store.markRead({ userId: ann.id, id, at: at(5) })
+    await world.tell(ann, 'Changed', { key: 'One', category: 'other' })
+    await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(6) })
+    assert.deepEqual(await world.inboxOf(ben), before)
+    assert.equal((await world.store.readInbox(ann.id)).unread, 0)
+  })
+}
+
+/** When each was read, in seconds, in the order of arrival. */
+async function readAts(world: World, person: Person): Promise<(number | null)[]> {
+  const seen = (await world.list(person)).toReversed()
+  return seen.map(({ readAt }) => (readAt === null ? null : (Date.parse(readAt) - at(0)) / 1_000))
+}

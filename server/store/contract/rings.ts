@@ -1,0 +1,103 @@
+// What the store promises of rings: they come after the commit, and to whom they are about.
+import assert from 'node:assert/strict'
+import type { InboxState, Ring } from '../store.ts'
+import { at, type PromiseOf, type World } from './world.ts'
+
+export function ringPromises(promise: PromiseOf): void {
+  promise('law 8: rings for every inbox that a write changed', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const about = (userId: string) => (ring: Ring) => ring.about === 'inbox' && ring.userId === userId
+    const rings = await heard(world, [about(ann.id), about(ben.id)], () => world.deliver({ to: [ann, ben] }))
+    assert.ok(rings.every((ring) => about(ann.id)(ring) || about(ben.id)(ring)))
+    const [id = ''] = await world.ids(ann)
+    await heard(world, [about(ann.id)], () => world.store.markRead({ userId: ann.id, id, at: at(1) }))
+    const readAll = () => world.store.markAllRead({ userId: ben.id, throughId: null, at: at(1) })
+    await heard(world, [about(ben.id)], readAll)
+    await heard(world, [about(ann.id)], () => world.tell(ann, 'Deploying', { key: 'deploy' }))
+    await heard(world, [about(ann.id)], () => world.tell(ann, 'Deployed', { key: 'deploy' }))
+  })
+
+  promise('law 8: rings when tokens were cut, for whichever reason', async (world) => {
+    const ann = await world.addUser('ann')
+    const [userId, cutoffExpiresAt] = [ann.id, at(900)]
+    const cut = (ring: Ring) => ring.about === 'token-cutoff'
+    const cutoff = { userId, signInId: null, notBefore: at(1), expiresAt: cutoffExpiresAt }
+    await heard(world, [cut], () => world.store.cutTokens(cutoff))
+    await heard(world, [cut], () =>
+      world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), cutoffExpiresAt }),
+    )
+    await heard(world, [cut], () => world.store.disableUser({ userId, at: at(3), cutoffExpiresAt }))
+  })
+
+  promise('law 8: whoever reads at a ring finds what it rang for, under a hundred writes at once', async (world) => {
+    const people = await Promise.all(Array.from({ length: 10 }, (_, n) => world.addUser(`person ${n}`)))
+    const heardOf = new Map<string, Promise<InboxState>[]>(people.map(({ id }) => [id, []]))
+    const forget = world.store.onRing((ring) => {
+      if (ring.about === 'inbox') heardOf.get(ring.userId)?.push(world.store.readInbox(ring.userId))
+    })
+    for (let round = 0; round < 3; round++) await Promise.all(people.map((person) => world.tellTimes(10, person)))
+    for (const readings of heardOf.values()) await until(async () => (await readings.at(-1))?.version === 30)
+    forget()
+    for (const readings of heardOf.values()) {
+      const versions = (await Promise.all(readings)).map(({ version }) => version)
+      assert.ok((versions[0] ?? 0) >= 1)
+      assert.deepEqual(
+        versions,
+        versions.toSorted((a, b) => a - b),
+      )
+    }
+  })
+
+  promise('law 8: never rings for a change before reads can see it', async (world) => {
+    const ann = await world.addUser('ann')
+    const seen: number[] = []
+    const reads: Promise<void>[] = []
+    const forget = world.store.onRing(() => {
+      reads.push(world.store.readInbox(ann.id).then(({ version }) => void seen.push(version)))
+    })
+    for (let version = 1; version <= 30; version++) {
+      await Promise.all([world.tell(ann), world.store.readInbox(ann.id)])
+      await until(async () => reads.length >= version)
+      await Promise.all(reads)
+      assert.equal(seen.at(-1), version)
+    }
+    forget()
+  })
+
+  promise('calls every listener until it is let go', async (world) => {
+    const ann = await world.addUser('ann')
+    const calls = { kept: 0, letGo: 0 }
+    const forgetKept = world.store.onRing(() => calls.kept++)
+    const forget = world.store.onRing(() => calls.letGo++)
+    await world.tell(ann)
+    await until(async () => calls.kept === 1 && calls.letGo === 1)
+    forget()
+    await world.tell(ann)
+    await until(async () => calls.kept === 2)
+    assert.equal(calls.letGo, 1)
+    forgetKept()
+  })
+}
+
+/** Acts, waits until a ring of each kind was heard, and answers all that were heard. */
+async function heard(
+  { store }: World,
+  kinds: readonly ((ring: Ring) => boolean)[],
+  act: () => Promise<unknown>,
+): Promise<Ring[]> {
+  const rings: Ring[] = []
+  const forget = store.onRing((ring) => rings.push(ring))
+  await act()
+  await until(async () => kinds.every((kind) => rings.some(kind)))
+  forget()
+  return rings
+}
+
+/** Waits at most as long as a ring may take to come from another process. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + 5_000
+  while (!(await holds())) {
+    if (performance.now() > giveUpAt) assert.fail('the ring did not come')
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}

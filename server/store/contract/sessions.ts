@@ -1,0 +1,137 @@
+// What the store promises of sessions: one that has ended stays ended, whatever else is under way.
+import assert from 'node:assert/strict'
+import { emptyInbox, type SessionKey } from '../store.ts'
+import { at, newId, type Person, type PromiseOf } from './world.ts'
+
+const cutoffExpiresAt = at(3_600)
+
+const madeUp: SessionKey = { userId: 'nobody', secretHash: 'made up' }
+
+export function sessionPromises(promise: PromiseOf): void {
+  promise('keeps a session, and finds it with its owner and the owner’s inbox', async (world) => {
+    const ann = await world.addUser('ann')
+    const session = await world.signIn(ann, { seconds: 3 })
+    const found = { userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(3) }
+    assert.deepEqual(await world.store.findSession(session), { ...found, inbox: emptyInbox })
+    await world.tell(ann)
+    const inbox = await world.store.readInbox(ann.id)
+    assert.equal(inbox.total, 1)
+    assert.deepEqual(await world.store.findSession(session), { ...found, inbox })
+  })
+
+  promise('S3: adopts no session that it did not keep', async ({ store }) => {
+    assert.equal(await store.findSession(madeUp), undefined)
+    await store.touchSession({ ...madeUp, at: at(1) })
+    assert.equal(await store.findSession(madeUp), undefined)
+  })
+
+  promise('S3: ends the session that a new one replaces, and no other', async (world) => {
+    const ann = await world.addUser('ann')
+    const [old, other] = [await world.signIn(ann), await world.signIn(ann)]
+    const session = await world.signIn(ann, { replaces: old })
+    assert.equal(await world.store.findSession(old), undefined)
+    assert.ok(await world.store.findSession(other))
+    assert.ok(await world.store.findSession(session))
+  })
+
+  promise('refuses a session where the user is gone, disabled, or has another password by now', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    await world.store.disableUser({ userId: ann.id, at: at(1), cutoffExpiresAt })
+    await world.store.setPassword({ userId: ben.id, passwordHash: 'new hash', at: at(1), cutoffExpiresAt })
+    const stranger = { id: newId(), username: 'stranger', passwordHash: 'hash' }
+    for (const person of [ann, ben, stranger]) {
+      const secretHash = newId()
+      assert.equal(await world.store.addSession(attempt(person, { secretHash })), 'refused')
+      assert.equal(await world.store.findSession({ userId: person.id, secretHash }), undefined)
+    }
+  })
+
+  promise('ends nothing for a session that it refuses', async (world) => {
+    const ann = await world.addUser('ann')
+    const session = await world.signIn(ann)
+    const refused = attempt({ ...ann, passwordHash: 'wrong' }, { replaces: session })
+    assert.equal(await world.store.addSession(refused), 'refused')
+    assert.ok(await world.store.findSession(session))
+  })
+
+  promise('notes that a session was used, and no other', async (world) => {
+    const ann = await world.addUser('ann')
+    const [used, unused] = [await world.signIn(ann), await world.signIn(ann)]
+    await world.store.touchSession({ ...used, at: at(60) })
+    assert.equal((await world.store.findSession(used))?.lastSeenAt, at(60))
+    assert.equal((await world.store.findSession(used))?.createdAt, at(0))
+    assert.equal((await world.store.findSession(unused))?.lastSeenAt, at(0))
+  })
+
+  promise('S4: ends a session, and takes one that is not there for ended', async (world) => {
+    const ann = await world.addUser('ann')
+    const [ended, other] = [await world.signIn(ann), await world.signIn(ann)]
+    await world.store.endSession(ended)
+    await world.store.endSession(ended)
+    await world.store.endSession(madeUp)
+    assert.equal(await world.store.findSession(ended), undefined)
+    assert.ok(await world.store.findSession(other))
+  })
+
+  promise('S6: removes the sessions that began too early or were long unused, and no others', async (world) => {
+    const ann = await world.addUser('ann')
+    const tooOld = await world.signIn(ann, { seconds: 9 })
+    const oldEnough = await world.signIn(ann, { seconds: 10 })
+    const idle = await world.signIn(ann, { seconds: 19 })
+    const active = await world.signIn(ann, { seconds: 20 })
+    for (const session of [tooOld, oldEnough]) await world.store.touchSession({ ...session, at: at(30) })
+    await world.store.removeStaleSessions({ createdBefore: at(10), lastSeenBefore: at(20) })
+    for (const session of [tooOld, idle]) assert.equal(await world.store.findSession(session), undefined)
+    for (const session of [oldEnough, active]) assert.ok(await world.store.findSession(session))
+  })
+
+  promise('law 7: a use that is noted late does not revive a session, however it ended', async (world) => {
+    const ann = await world.addUser('ann')
+    const { store } = world
+    const loggedOut = await world.signIn(ann)
+    const replaced = await world.signIn(ann)
+    const stale = await world.signIn(ann, { seconds: -100 })
+    const disabled = await world.signIn(ann)
+    await store.endSession(loggedOut)
+    await world.signIn(ann, { replaces: replaced })
+    await store.removeStaleSessions({ createdBefore: at(-50), lastSeenBefore: at(-50) })
+    await store.disableUser({ userId: ann.id, at: at(1), cutoffExpiresAt })
+    await store.setPassword({ userId: ann.id, passwordHash: ann.passwordHash, at: at(2), cutoffExpiresAt })
+    for (const session of [loggedOut, replaced, stale, disabled]) {
+      await store.touchSession({ ...session, at: at(9) })
+      assert.equal(await store.findSession(session), undefined)
+    }
+  })
+
+  promise('law 7, S5: a request in flight never revives an ended session, 200 of 200 times', async (world) => {
+    const ann = await world.addUser('ann')
+    const sessions = await Promise.all(Array.from({ length: 200 }, () => world.signIn(ann)))
+    await Promise.all(
+      sessions.flatMap((session, index) => {
+        const touch = () => world.store.touchSession({ ...session, at: at(index) })
+        const end = () => world.store.endSession(session)
+        return index % 2 === 0 ? [touch(), end(), touch()] : [end(), touch(), touch()]
+      }),
+    )
+    for (const session of sessions) assert.equal(await world.store.findSession(session), undefined)
+  })
+
+  promise('leaves no session that was added while its user was disabled or got a new password', async (world) => {
+    for (let round = 0; round < 20; round++) {
+      const person = await world.addUser(`person ${round}`)
+      const change = { userId: person.id, at: at(1), cutoffExpiresAt }
+      const end = () =>
+        round % 2 === 0
+          ? world.store.disableUser(change)
+          : world.store.setPassword({ ...change, passwordHash: 'new hash' })
+      const sessions = Array.from({ length: 6 }, () => attempt(person))
+      const add = (session: ReturnType<typeof attempt>) => world.store.addSession(session)
+      await Promise.all([...sessions.slice(0, 3).map(add), end(), ...sessions.slice(3).map(add)])
+      for (const session of sessions) assert.equal(await world.store.findSession(session), undefined)
+    }
+  })
+}
+
+function attempt(person: Person, { secretHash = newId(), replaces = null as SessionKey | null } = {}) {
+  return { secretHash, userId: person.id, checkedPasswordHash: person.passwordHash, at: at(0), replaces }
+}

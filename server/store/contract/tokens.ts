@@ -1,0 +1,67 @@
+// What the store promises of token cutoffs and of the keys that sign tokens.
+import assert from 'node:assert/strict'
+import type { SigningKey, TokenCutoff } from '../store.ts'
+import { at, newId, type PromiseOf } from './world.ts'
+
+export function tokenPromises(promise: PromiseOf): void {
+  promise('T7: cuts one sign-in, or all of a user, and says so until no token is alive', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const one = { userId: ann.id, signInId: newId(), notBefore: at(1), expiresAt: at(900) }
+    const all = { userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(1_000) }
+    const bens = { userId: ben.id, signInId: null, notBefore: at(3), expiresAt: at(1_100) }
+    for (const cutoff of [one, all, bens]) await world.store.cutTokens(cutoff)
+    const listedAt = async (seconds: number) => sorted(await world.store.tokenCutoffs(at(seconds)))
+    assert.deepEqual(await listedAt(3), sorted([one, all, bens]))
+    assert.deepEqual(await listedAt(899), sorted([one, all, bens]))
+    assert.deepEqual(await listedAt(900), sorted([all, bens]))
+    assert.deepEqual(await listedAt(1_100), [])
+  })
+
+  promise('keeps the later moment of two cuts of the same thing, whichever comes first', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const earlier = { signInId: null, notBefore: at(1), expiresAt: at(901) }
+    const later = { signInId: null, notBefore: at(2), expiresAt: at(902) }
+    for (const cutoff of [earlier, later]) await world.store.cutTokens({ userId: ann.id, ...cutoff })
+    for (const cutoff of [later, earlier]) await world.store.cutTokens({ userId: ben.id, ...cutoff })
+    assert.deepEqual(
+      sorted(await world.store.tokenCutoffs(at(3))),
+      sorted([ann, ben].map(({ id }) => ({ userId: id, ...later }))),
+    )
+  })
+
+  promise('keeps the latest of many cuts that are made at once', async (world) => {
+    const ann = await world.addUser('ann')
+    const moments = [5, 1, 9, 3, 7, 2, 8]
+    await Promise.all(
+      moments.map((seconds) =>
+        world.store.cutTokens({ userId: ann.id, signInId: null, notBefore: at(seconds), expiresAt: at(900 + seconds) }),
+      ),
+    )
+    const latest = { userId: ann.id, signInId: null, notBefore: at(9), expiresAt: at(909) }
+    assert.deepEqual(await world.store.tokenCutoffs(at(9)), [latest])
+  })
+
+  promise('keeps a first signing key, and nothing where there is one', async ({ store }) => {
+    assert.deepEqual(await store.signingKeys(), [])
+    const [first, second] = [signingKey('k1', 5), signingKey('k2', 1)]
+    assert.deepEqual(await store.ensureSigningKey(first), [first])
+    assert.deepEqual(await store.ensureSigningKey(second), [first])
+    assert.deepEqual(await store.signingKeys(), [first])
+  })
+
+  promise('keeps one first signing key of many that are offered at once, and answers it to all', async ({ store }) => {
+    const offered = Array.from({ length: 10 }, (_, n) => signingKey(`k${n}`, n))
+    const answers = await Promise.all(offered.map((key) => store.ensureSigningKey(key)))
+    const kept = await store.signingKeys()
+    assert.equal(kept.length, 1)
+    for (const answer of answers) assert.deepEqual(answer, kept)
+  })
+}
+
+function signingKey(kid: string, seconds: number): SigningKey {
+  return { kid, publicJwk: `{"kid":"${kid}"}`, sealedPrivateJwk: `sealed ${kid}`, createdAt: at(seconds) }
+}
+
+function sorted(cutoffs: TokenCutoff[]): TokenCutoff[] {
+  return cutoffs.toSorted((a, b) => a.notBefore - b.notBefore || (a.userId < b.userId ? -1 : 1))
+}

@@ -1,0 +1,134 @@
+// What the store promises of users: a username is one person's, and whoever may no longer sign in is out at once.
+import assert from 'node:assert/strict'
+import { at, newId, type PromiseOf } from './world.ts'
+
+const cutoffExpiresAt = at(3_600)
+
+export function userPromises(promise: PromiseOf): void {
+  promise('finds a user by id, and by username with the password hash', async ({ store }) => {
+    const user = { id: newId(), username: 'ann', displayName: 'Ann Bee', createdAt: at(1) }
+    assert.equal(await store.addUser({ ...user, passwordHash: 'hash' }), 'added')
+    assert.deepEqual(await store.findUser(user.id), { ...user, disabledAt: null })
+    assert.deepEqual(await store.findCredentials('ann'), { ...user, disabledAt: null, passwordHash: 'hash' })
+  })
+
+  promise('answers absence for an id or a username that was never added', async ({ store }) => {
+    assert.equal(await store.findUser(newId()), undefined)
+    assert.equal(await store.findCredentials('nobody'), undefined)
+  })
+
+  promise('says that a username is taken and changes nothing', async (world) => {
+    const ann = await world.addUser('ann')
+    const before = await world.store.findCredentials(ann.username)
+    const second = { ...ann, id: newId(), passwordHash: 'other', displayName: 'Other', createdAt: at(9) }
+    assert.equal(await world.store.addUser(second), 'taken')
+    assert.deepEqual(await world.store.findCredentials(ann.username), before)
+    assert.equal(await world.store.findUser(second.id), undefined)
+  })
+
+  promise('gives a username to one user, however many ask for it at once', async ({ store }) => {
+    const asked = Array.from({ length: 20 }, (_, n) => ({
+      id: newId(),
+      username: 'ann',
+      displayName: null,
+      createdAt: at(n),
+      passwordHash: `hash ${n}`,
+    }))
+    const answers = await Promise.all(asked.map((user) => store.addUser(user)))
+    assert.equal(answers.filter((answer) => answer === 'added').length, 1)
+    const winner = asked[answers.indexOf('added')]
+    assert.equal((await store.findCredentials('ann'))?.id, winner?.id)
+  })
+
+  promise('lists users in the order of their usernames, those after a name, at most so many', async ({ store }) => {
+    const names = ['zoe', 'ann', 'a-b', 'a.b', 'ab', 'a1', 'a_b', 'élise', 'ünal', '李雷', 'B']
+    for (const username of names)
+      await store.addUser({ id: newId(), username, displayName: null, createdAt: at(0), passwordHash: 'hash' })
+    const inOrder = names.toSorted()
+    const listed: string[] = []
+    for (;;) {
+      const users = await store.listUsers({ after: listed.at(-1) ?? '', limit: 3 })
+      assert.ok(users.length <= 3)
+      if (users.length === 0) break
+      listed.push(...users.map(({ username }) => username))
+    }
+    assert.deepEqual(listed, inOrder)
+    const [first] = await store.listUsers({ after: 'ann', limit: 1 })
+    assert.deepEqual(first, await store.findUser(first?.id ?? ''))
+  })
+
+  promise('disables a user, and keeps the first moment when that is repeated', async (world) => {
+    const ann = await world.addUser('ann')
+    assert.equal(await world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt }), 'done')
+    assert.equal(await world.store.disableUser({ userId: ann.id, at: at(9), cutoffExpiresAt }), 'done')
+    assert.equal((await world.store.findUser(ann.id))?.disabledAt, at(5))
+    assert.equal((await world.store.findCredentials(ann.username))?.disabledAt, at(5))
+  })
+
+  promise('ends every session and cuts every token of a user who is disabled, and of nobody else', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const sessions = [await world.signIn(ann), await world.signIn(ann)]
+    const bens = await world.signIn(ben)
+    await world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt })
+    for (const session of sessions) assert.equal(await world.store.findSession(session), undefined)
+    assert.equal((await world.store.findSession(bens))?.userId, ben.id)
+    const cutoff = { userId: ann.id, signInId: null, notBefore: at(5), expiresAt: cutoffExpiresAt }
+    assert.deepEqual(await world.store.tokenCutoffs(at(6)), [cutoff])
+  })
+
+  promise('sets a password: every session ends and every token is cut, and nobody else is touched', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
+    const change = { userId: ann.id, passwordHash: 'new hash', at: at(5), cutoffExpiresAt }
+    assert.equal(await world.store.setPassword(change), 'done')
+    assert.equal((await world.store.findCredentials(ann.username))?.passwordHash, 'new hash')
+    assert.equal((await world.store.findCredentials(ben.username))?.passwordHash, ben.passwordHash)
+    assert.equal(await world.store.findSession(anns), undefined)
+    assert.equal((await world.store.findSession(bens))?.userId, ben.id)
+    const cutoff = { userId: ann.id, signInId: null, notBefore: at(5), expiresAt: cutoffExpiresAt }
+    assert.deepEqual(await world.store.tokenCutoffs(at(6)), [cutoff])
+  })
+
+  promise('enables a disabled user with the password that is set; the sessions of before stay ended', async (world) => {
+    const ann = await world.addUser('ann')
+    const session = await world.signIn(ann)
+    await world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt })
+    await world.store.setPassword({ userId: ann.id, passwordHash: 'new hash', at: at(6), cutoffExpiresAt })
+    assert.equal((await world.store.findUser(ann.id))?.disabledAt, null)
+    assert.equal(await world.store.findSession(session), undefined)
+    await world.signIn({ ...ann, passwordHash: 'new hash' })
+  })
+
+  promise('says of a user who is not there that he is absent, and cuts nothing', async ({ store }) => {
+    const change = { userId: newId(), at: at(5), cutoffExpiresAt }
+    assert.equal(await store.disableUser(change), 'absent')
+    assert.equal(await store.setPassword({ ...change, passwordHash: 'hash' }), 'absent')
+    assert.deepEqual(await store.tokenCutoffs(at(0)), [])
+  })
+
+  promise(
+    'S7: sets a password, ends the sessions and cuts the tokens in one step for whoever looks on',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      for (let round = 1; round <= 20; round++) {
+        const before = `hash ${round - 1}`
+        const passwordHash = `hash ${round}`
+        const session = await world.signIn(round === 1 ? ann : { ...ann, passwordHash: before })
+        const change = { userId: ann.id, passwordHash, at: at(round), cutoffExpiresAt }
+        let isDone = false
+        const writing = world.store.setPassword(change).finally(() => {
+          isDone = true
+        })
+        while (!isDone) {
+          const credentials = await world.store.findCredentials(ann.username)
+          if (credentials?.passwordHash === passwordHash) {
+            assert.equal(await world.store.findSession(session), undefined)
+            assert.equal((await world.store.tokenCutoffs(at(0)))[0]?.notBefore, at(round))
+          }
+          await new Promise(setImmediate)
+        }
+        await writing
+      }
+    },
+  )
+}

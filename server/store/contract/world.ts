@@ -1,0 +1,174 @@
+// The words that the store's contract is written in: people, what they are told, and what they then see.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CarillonError } from '../../errors.ts'
+import type { Delivery, DeliveryOutcome, SessionKey, Store } from '../store.ts'
+
+/** What an engine shows of itself to be held to the contract. */
+export type Engine = {
+  name: string
+  /** An empty store of its own; `reopen` closes it and opens the same data again; `remove` leaves nothing behind. */
+  open(): Promise<{ store: Store; reopen(): Promise<Store>; remove(): Promise<void> }>
+}
+
+/** Declares one promise; each is tried on an empty store. */
+export type PromiseOf = (title: string, attempt: (world: World) => Promise<void>) => void
+
+export type Person = { id: string; username: string; passwordHash: string }
+
+export type Letter = {
+  to: readonly (Person | { username: string } | { userId: string })[]
+  title?: string
+  category?: string | null
+  key?: string | null
+  idempotency?: { key: string; bodyHash: string } | null
+  producerId?: string
+  /** The ids of the notifications, one for each recipient; made up where they do not matter. */
+  ids?: readonly string[]
+  content?: string
+  at?: number
+}
+
+/** A notification as its reader sees it. */
+export type Seen = {
+  id: string
+  title: string
+  category: string | null
+  key: string | null
+  read: boolean
+  readAt: string | null
+  archivedAt: string | null
+}
+
+/** How often a random test runs: SOAK=1 raises everyday's count. */
+export const runs = (everyday: number): number => (process.env.SOAK === undefined ? everyday : everyday * 20)
+
+/** The frozen clock: so many seconds after the moment at which every test begins. */
+export const at = (seconds: number): number => Date.UTC(2026, 0, 1) + seconds * 1_000
+export const isoAt = (seconds: number): string => new Date(at(seconds)).toISOString()
+
+let idsMade = 0
+/** Ids that go down while time goes up, so that an order taken from ids shows. */
+export const newId = (): string => `01900000-0000-7000-8000-${(0xffffffffffff - ++idsMade).toString(16)}`
+
+let worldsMade = 0
+
+export class World {
+  store: Store
+  readonly producerId = newId()
+  readonly #reopen: () => Promise<Store>
+  readonly #number = ++worldsMade
+
+  private constructor(store: Store, reopen: () => Promise<Store>) {
+    this.store = store
+    this.#reopen = reopen
+  }
+
+  /** A world of its own on a store that may hold others: its people and its producer are new. */
+  static async on(store: Store, reopen: () => Promise<Store> = () => assert.fail('cannot reopen')): Promise<World> {
+    const world = new World(store, reopen)
+    await world.addProducer('app', { id: world.producerId })
+    return world
+  }
+
+  async reopen(): Promise<void> {
+    this.store = await this.#reopen()
+  }
+
+  async addUser(name: string): Promise<Person> {
+    const person = { id: newId(), username: `${name}-${this.#number}`, passwordHash: `hash of ${name}'s password` }
+    assert.equal(await this.store.addUser({ ...person, displayName: null, createdAt: at(0) }), 'added')
+    return person
+  }
+
+  async addProducer(name: string, { id = newId(), createdAt = at(0) } = {}): Promise<string> {
+    const secretHash = `hash of ${id}`
+    await this.store.addProducer({ id, name, secretHash, scopes: ['send'], createdAt, expiresAt: null })
+    return id
+  }
+
+  letter({ to, title = 'Hi', category = null, key = null, idempotency = null, ...rest }: Letter): Delivery {
+    return {
+      id: newId(),
+      producerId: rest.producerId ?? this.producerId,
+      idempotency,
+      content: rest.content ?? JSON.stringify({ title, category, key }),
+      category,
+      key,
+      recipients: to.map((recipient, index) => ({
+        to: 'id' in recipient ? { userId: recipient.id } : recipient,
+        notificationId: rest.ids?.[index] ?? newId(),
+      })),
+      at: rest.at ?? at(0),
+    }
+  }
+
+  async deliver(letter: Letter): Promise<DeliveryOutcome> {
+    const outcome = await this.store.deliver(this.letter(letter))
+    if (outcome === 'mismatch') return assert.fail('the idempotency key was used for another body')
+    return outcome
+  }
+
+  /** Tells one person one thing and answers the notification's id. */
+  async tell(person: Person, title = 'Hi', more: Partial<Letter> = {}): Promise<string> {
+    const { results } = await this.deliver({ to: [person], title, ...more })
+    return results[0]?.id ?? assert.fail(`${person.username} was not told`)
+  }
+
+  /** Tells one person many things at once and answers the ids in the order in which they arrived. */
+  async tellTimes(count: number, person: Person): Promise<string[]> {
+    const told = new Set(await Promise.all(Array.from({ length: count }, () => this.tell(person))))
+    return (await this.ids(person)).filter((id) => told.has(id)).toReversed()
+  }
+
+  /** Everything that a person was told, newest first, gathered page by page. */
+  async list(person: Person, { unreadOnly = false, limit = 100 } = {}): Promise<Seen[]> {
+    const seen: Seen[] = []
+    for (let page = 1; ; page++) {
+      const { items } = await this.store.readPage({ userId: person.id, page, limit, unreadOnly })
+      const found: Seen[] = JSON.parse(items)
+      if (found.length === 0) return seen
+      seen.push(...found)
+    }
+  }
+
+  async ids(person: Person): Promise<string[]> {
+    return (await this.list(person)).map(({ id }) => id)
+  }
+
+  async titles(person: Person): Promise<string[]> {
+    return (await this.list(person)).map(({ title }) => title)
+  }
+
+  async find(person: Person, id: string): Promise<Seen | undefined> {
+    const text = await this.store.readNotification({ userId: person.id, id })
+    return text === undefined ? undefined : JSON.parse(text)
+  }
+
+  /** All that the store says of a person's inbox, to compare before and after. */
+  async inboxOf(person: Person) {
+    const { inbox, categories } = await this.store.readCounts(person.id)
+    return { inbox, categories: { ...categories }, items: await this.list(person) }
+  }
+
+  async signIn(person: Person, { secretHash = newId(), replaces = null as SessionKey | null, seconds = 0 } = {}) {
+    const checkedPasswordHash = person.passwordHash
+    const session = { secretHash, userId: person.id, checkedPasswordHash, at: at(seconds), replaces }
+    assert.equal(await this.store.addSession(session), 'added')
+    return { userId: person.id, secretHash }
+  }
+}
+
+export function isUnavailable(error: unknown): error is CarillonError {
+  return error instanceof CarillonError && error.code === 'UNAVAILABLE'
+}
+
+/** How a contract declares its promises on an engine. */
+export function promisesOf(engine: Engine): PromiseOf {
+  return (title, attempt) =>
+    void test(title, async (t) => {
+      const { store, reopen, remove } = await engine.open()
+      t.after(remove)
+      await attempt(await World.on(store, reopen))
+    })
+}

@@ -1,0 +1,186 @@
+// What is said of a file that cannot be used (TRUST R4, R5, R6): one sentence that says what to do, the file untouched.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { isUnavailable } from '../contract/world.ts'
+import { connect, Database, refuseOldSqlite } from './database.ts'
+import { openSqliteStore } from './sqlite-store.ts'
+import { contentOf, newFolder } from './testing/folder.ts'
+import { openWorld } from './testing/open-world.ts'
+import { OtherProcess } from './testing/other-process.ts'
+
+const nameAnother = /is not a Carillon database and was left as it is\. Name another file in CARILLON_DATABASE_URL\.$/
+const restore = /is damaged and was left as it is\. Restore a backup, or name another file in CARILLON_DATABASE_URL\.$/
+const makeWritable = /cannot be written\. Make the file and its folder writable for this user, then start again\.$/
+
+test('R6: refuses a file that is no database', async (t) => {
+  for (const text of ['x', 'Dear diary, this is not a database.\n'.repeat(500), 'SQLite format 3\0']) {
+    const path = join(await newFolder(t), 'diary.txt')
+    writeFileSync(path, text)
+    await refuses(path, nameAnother)
+  }
+})
+
+test('R6: refuses another program’s SQLite database', async (t) => {
+  const marks = ['pragma user_version = 7', 'pragma application_id = 12345', 'pragma journal_mode = wal']
+  for (const mark of marks) {
+    const path = join(await newFolder(t), 'other.db')
+    const database = new Database(path)
+    database.exec(`${mark}; create table diary (entry text); insert into diary values ('Dear diary')`)
+    database.close()
+    await refuses(path, nameAnother)
+  }
+})
+
+test('R6: refuses a database whose pages are damaged where it has to read them', async (t) => {
+  const { path, original } = await filledDatabase(t)
+  const pageSize = 4_096
+  const damages: Record<string, (bytes: Buffer) => Buffer> = {
+    'the schema': (bytes) => bytes.fill(0xa5, 100, pageSize),
+    'all but the header': (bytes) => bytes.fill(0xa5, 100),
+    'all but the schema': (bytes) => bytes.fill(0xa5, pageSize),
+    'the end is missing': (bytes) => bytes.subarray(0, 2 * pageSize),
+    'all but the header is missing': (bytes) => bytes.subarray(0, 100),
+  }
+  for (const [what, damage] of Object.entries(damages)) {
+    writeFileSync(path, damage(Buffer.from(original)))
+    await refuses(path, restore, what)
+  }
+})
+
+test('answers UNAVAILABLE where a page is damaged that is only read later, and goes on', async (t) => {
+  const { path, original, ids } = await filledDatabase(t)
+  const pageSize = 4_096
+  const damaged = Math.floor(original.indexOf('x'.repeat(300)) / pageSize) * pageSize
+  writeFileSync(path, Buffer.from(original).fill(0xa5, damaged, damaged + pageSize))
+  await using opened = await openWorld(t, path)
+  const { store } = opened
+  const [ann] = await store.listUsers({ after: '', limit: 1 })
+  const userId = ann?.id ?? ''
+  const refused: unknown[] = []
+  for (const id of ids) await store.readNotification({ userId, id }).catch((error) => refused.push(error))
+  assert.ok(refused.length > 0 && refused.every(isUnavailable))
+  assert.equal((await store.readInbox(userId)).total, ids.length)
+})
+
+test('R6: refuses a database that a newer Carillon wrote', async (t) => {
+  const { path } = await filledDatabase(t)
+  const database = connect(path)
+  database.exec("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
+  database.close()
+  await refuses(path, /newer Carillon \(schema 9999-future; .*\)\. Run that version or a later one; .* as it is\.$/)
+})
+
+test('R5: says who has to let go of a database that another process has locked', async (t) => {
+  const { path } = await filledDatabase(t)
+  await using other = await OtherProcess.start()
+  await other.lock(path)
+  await refuses(path, /is locked by another process\. Stop that process, or wait until it is done, and start again\.$/)
+})
+
+test('refuses a folder in place of a file', async (t) => {
+  const path = join(await newFolder(t), 'carillon.db')
+  mkdirSync(path)
+  await refuses(path, /is a folder\. Name a file in CARILLON_DATABASE_URL\.$/)
+})
+
+test('refuses a path that leads through a file', async (t) => {
+  const folder = await newFolder(t)
+  writeFileSync(join(folder, 'file'), 'text')
+  await refuses(join(folder, 'file', 'carillon.db'), /cannot be opened: .*\.$/, '', folder)
+})
+
+test('R4: says what to make writable of a file, a folder, or both', async (t) => {
+  const { path } = await filledDatabase(t)
+  const folder = join(path, '..')
+  const cases = [
+    { fileMode: 0o444, folderMode: 0o777, name: path },
+    { fileMode: 0o666, folderMode: 0o555, name: path },
+    { fileMode: 0o444, folderMode: 0o555, name: path },
+    { fileMode: 0o666, folderMode: 0o555, name: join(folder, 'new.db') },
+    { fileMode: 0o666, folderMode: 0o555, name: join(folder, 'new folder', 'new.db') },
+  ]
+  for (const { fileMode, folderMode, name } of cases) {
+    await using other = await OtherProcess.start()
+    chmodSync(path, fileMode)
+    chmodSync(folder, folderMode)
+    const before = contentOf(folder)
+    const error = await other.openDatabaseAsNobody(name).catch((reason: unknown) => reason)
+    assertSentence(error, makeWritable, JSON.stringify({ fileMode, folderMode, name }))
+    assert.deepEqual(contentOf(folder), before)
+    chmodSync(folder, 0o700)
+  }
+})
+
+test('refuses a SQLite that is too old, and says which one is old enough', () => {
+  const runNewer = /brings SQLite .*; Carillon needs 3\.51\.3 or later\. Run it with a newer Node\.$/
+  for (const version of ['0', '3.51.2', '3.9.99', '2.99.99'])
+    assert.throws(
+      () => refuseOldSqlite(version),
+      (error) => assertSentence(error, runNewer),
+    )
+  const newEnough = ['3.51.3', '3.51.10', '3.100.0', '4.0.0', process.versions.sqlite ?? '']
+  for (const version of newEnough) refuseOldSqlite(version)
+})
+
+test('makes the file for its owner only, and its folder too', async (t) => {
+  const folder = join(await newFolder(t), 'new', 'folder')
+  const path = join(folder, 'carillon.db')
+  await using opened = await openWorld(t, path)
+  await opened.world.addUser('ann')
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) assert.equal(statSync(file).mode & 0o777, 0o600, file)
+  for (const made of [folder, join(folder, '..')]) assert.equal(statSync(made).mode & 0o777, 0o700, made)
+})
+
+test('takes an empty file for a new database', async (t) => {
+  const path = join(await newFolder(t), 'carillon.db')
+  writeFileSync(path, '')
+  await (await openWorld(t, path)).store.close()
+  await using opened = await openWorld(t, path)
+  assert.equal((await opened.store.listProducers()).length, 2)
+})
+
+test('takes a path to the letter, whatever SQLite would make of it', async (t) => {
+  const folder = await newFolder(t)
+  const here = process.cwd()
+  process.chdir(folder)
+  t.after(() => process.chdir(here))
+  for (const path of [':memory:', 'file:a.db?mode=memory', 'a b%20c#d?e.db']) {
+    const first = await openWorld(t, path)
+    await first.world.addUser('ann')
+    await first.store.close()
+    await using again = await openWorld(t, path)
+    assert.equal((await again.store.listUsers({ after: '', limit: 9 })).length, 1, path)
+    assert.ok(statSync(join(folder, path)).size > 0, path)
+  }
+})
+
+/** A database with a few hundred notifications, closed in order. */
+async function filledDatabase(t: TestContext): Promise<{ path: string; original: Buffer; ids: string[] }> {
+  await using opened = await openWorld(t)
+  const { world, path } = opened
+  const ann = await world.addUser('ann')
+  const ids = await Promise.all(Array.from({ length: 300 }, () => world.tell(ann, 'x'.repeat(300))))
+  await opened.store.close()
+  return { path, original: readFileSync(path), ids }
+}
+
+async function refuses(path: string, sentence: RegExp, what = '', folder = join(path, '..')): Promise<void> {
+  const before = contentOf(folder)
+  const error = await openSqliteStore(path).then(
+    ({ store }) => store.close(),
+    (reason: unknown) => reason,
+  )
+  assertSentence(error, sentence, what)
+  assert.deepEqual(contentOf(folder), before, what)
+}
+
+/** One line for whoever runs the service, with nothing of our insides. */
+function assertSentence(error: unknown, sentence: RegExp, what = ''): true {
+  assert.ok(isUnavailable(error), `${what}: ${error}`)
+  assert.match(error.message, sentence, what)
+  assert.match(error.message, /^[^\n]+\.$/)
+  assert.doesNotMatch(error.message, /SQLITE_|node:| at /)
+  return true
+}

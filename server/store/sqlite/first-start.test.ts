@@ -1,0 +1,95 @@
+// The first start on a new file (TRUST R12): two processes at once, or one that is killed in the middle of it.
+import assert from 'node:assert/strict'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { runs, World } from '../contract/world.ts'
+import { connect, Database } from './database.ts'
+import { assertIntact, newFolder } from './testing/folder.ts'
+import { openWorld } from './testing/open-world.ts'
+import { OtherProcess } from './testing/other-process.ts'
+
+const migrations = readdirSync(new URL('./migrations/', import.meta.url)).map((name) => name.replace('.sql', ''))
+
+test('two processes that open a new file at once both get it, and each migration is applied once', async (t) => {
+  const folder = await newFolder(t)
+  await using one = await OtherProcess.start()
+  await using two = await OtherProcess.start()
+  for (let round = 0; round < runs(12); round++) {
+    const path = join(folder, `${round}.db`)
+    const applied = await Promise.all([one.open(path), two.open(path)])
+    assert.deepEqual(applied.flat(), migrations)
+    assert.deepEqual(ledgerOf(path), migrations)
+    const [first, second] = [await World.on(one.store), await World.on(two.store)]
+    const [ann, ben] = await Promise.all([first.addUser('ann'), second.addUser('ben')])
+    await Promise.all([first.tell(ben, 'From one'), second.tell(ann, 'From two')])
+    assert.deepEqual(await first.titles(ann), ['From two'])
+    await Promise.all([one.store.close(), two.store.close()])
+  }
+})
+
+test('a first start that was killed at any moment leaves a file that the next start finishes', async (t) => {
+  const folder = await newFolder(t)
+  const undisturbed = await killedAfter(10_000, join(folder, 'undisturbed.db'))
+  // The second range is where the file is written.
+  const percent = fc.oneof(fc.integer({ min: 0, max: 110 }), fc.integer({ min: 80, max: 105 }))
+  let rounds = 0
+  await fc.assert(
+    fc.asyncProperty(percent, async (hundredths) => {
+      const path = join(folder, `${++rounds}.db`)
+      await killedAfter((undisturbed * hundredths) / 100, path)
+      await startsWell(path, await openWorld(t, path))
+    }),
+    { numRuns: runs(14) },
+  )
+})
+
+test('a first start that was killed while it marked the file as ours leaves a file that is still ours', async (t) => {
+  const path = join(await newFolder(t), 'carillon.db')
+  const database = new Database(path)
+  database.exec('pragma application_id = 0x43524c4e')
+  database.close()
+  writeFileSync(`${path}-journal`, journalOfAnEmptyFile())
+  await startsWell(path, await openWorld(t, path))
+  await startsWell(path, await openWorld(t, path))
+})
+
+/** Lets a process open `path` and kills it when it has, or after so many milliseconds; answers how long it lived. */
+async function killedAfter(milliseconds: number, path: string): Promise<number> {
+  const other = await OtherProcess.start()
+  const startedAt = performance.now()
+  const opening = other.open(path).catch(() => undefined)
+  await Promise.race([opening, new Promise((resolve) => setTimeout(resolve, milliseconds).unref())])
+  const took = performance.now() - startedAt
+  await other.kill()
+  await opening
+  return took
+}
+
+async function startsWell(path: string, opened: Awaited<ReturnType<typeof openWorld>>): Promise<void> {
+  await opened.world.tell(await opened.world.addUser('ann'))
+  await opened.store.close()
+  assertIntact(path)
+  assert.deepEqual(ledgerOf(path), migrations)
+}
+
+function ledgerOf(path: string): unknown[] {
+  const database = connect(path)
+  const rows = database.prepare('select name from kysely_migration').all()
+  database.close()
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * The rollback journal of a first commit that was cut: SQLite goes back to a file of no pages.
+ * https://sqlite.org/fileformat.html section 3
+ */
+function journalOfAnEmptyFile(): Buffer {
+  const journal = Buffer.alloc(512)
+  journal.write('d9d505f920a163d7', 0, 'hex')
+  journal.writeUInt32BE(0, 16)
+  journal.writeUInt32BE(512, 20)
+  journal.writeUInt32BE(4_096, 24)
+  return journal
+}

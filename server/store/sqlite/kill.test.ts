@@ -1,0 +1,45 @@
+// A process that is killed at any moment (TRUST R1): what was acknowledged is there, and nothing is half there.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { recount } from '../contract/random.ts'
+import { runs, World } from '../contract/world.ts'
+import { assertIntact, newFolder } from './testing/folder.ts'
+import { openWorld } from './testing/open-world.ts'
+import { OtherProcess } from './testing/other-process.ts'
+
+test('law 5, R1: what was acknowledged is there after kill -9 at any moment, and it is up again in 2 s', async (t) => {
+  const folder = await newFolder(t)
+  let rounds = 0
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 120 }), async (milliseconds) => {
+      const path = join(folder, `${++rounds}.db`)
+      const other = await OtherProcess.start()
+      await other.open(path)
+      const world = await World.on(other.store)
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const acknowledged: string[] = []
+      const writeForEver = async () => {
+        for (;;) acknowledged.push((await world.deliver({ to: [ann, ben] })).results[0]?.id ?? '')
+      }
+      const writers = Promise.allSettled(Array.from({ length: 20 }, writeForEver))
+      await new Promise((resolve) => setTimeout(resolve, milliseconds))
+      await other.kill()
+      await writers
+
+      const startedAt = performance.now()
+      await using opened = await openWorld(t, path)
+      assert.ok(performance.now() - startedAt < 2_000)
+      const kept = new Set(await opened.world.ids(ann))
+      assert.deepEqual(
+        acknowledged.filter((id) => !kept.has(id)),
+        [],
+      )
+      await recount(opened.world, ann)
+      assert.equal((await recount(opened.world, ben)).inbox.total, kept.size)
+      assertIntact(path)
+    }),
+    { numRuns: runs(4) },
+  )
+})

@@ -1,0 +1,22 @@
+// For tests: loaded before the program (--import), lets the test ask the writer thread's own connection. The question
+// is SQL and comes over a BroadcastChannel, so that the thread's code is what ships.
+import { syncBuiltinESMExports } from 'node:module'
+import { BroadcastChannel, isMainThread } from 'node:worker_threads'
+
+if (!isMainThread) {
+  const sqlite = process.getBuiltinModule('node:sqlite')
+  const connections: InstanceType<typeof sqlite.DatabaseSync>[] = []
+  sqlite.DatabaseSync = class extends sqlite.DatabaseSync {
+    constructor(...args: ConstructorParameters<typeof sqlite.DatabaseSync>) {
+      super(...args)
+      connections.push(this)
+    }
+  }
+  syncBuiltinESMExports()
+  const channel = new BroadcastChannel('writer-tap')
+  channel.onmessage = (event) => {
+    const { data } = event as unknown as { data: unknown }
+    if (typeof data === 'string') channel.postMessage(connections.flatMap((one) => one.prepare(data).all()))
+  }
+  channel.unref()
+}

@@ -1,0 +1,64 @@
+// What becomes of callers when the writer thread dies: every one is told at once, and the reads go on.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isUnavailable } from '../contract/world.ts'
+import { openWorld } from './testing/open-world.ts'
+
+test('tells every waiting caller at once that the writer is dead, and counts none as done', async (t) => {
+  await using opened = await openWorld(t)
+  const { world, writer } = opened
+  const ann = await world.addUser('ann')
+  const [kept] = await world.tellTimes(1, ann)
+  const moreThanOneCommitTakes = 600
+  const waiting = Array.from({ length: moreThanOneCommitTakes }, () => world.tell(ann))
+  await new Promise(setImmediate)
+  const killedAt = performance.now()
+  const dead = writer.terminate()
+  const settled = await Promise.allSettled(waiting)
+  assert.ok(performance.now() - killedAt < 1_000)
+  await dead
+  const refused = settled.filter((one) => one.status === 'rejected')
+  assert.ok(refused.length > 0)
+  for (const { reason } of refused) {
+    assert.ok(isUnavailable(reason), reason)
+    assert.match(reason.message, /outcome is unknown/)
+  }
+  const acknowledged = settled.filter((one) => one.status === 'fulfilled').map(({ value }) => value)
+  const there = new Set(await world.ids(ann))
+  for (const id of [kept ?? '', ...acknowledged]) assert.ok(there.has(id))
+})
+
+test('says that it has failed for good, refuses later writes, and goes on reading', async (t) => {
+  await using opened = await openWorld(t)
+  const { world, store, writer } = opened
+  const ann = await world.addUser('ann')
+  const id = await world.tell(ann, 'Still here')
+  await store.check()
+  await writer.terminate()
+  assert.match((await store.failed).message, /writer thread/)
+  await assert.rejects(world.tell(ann), isUnavailable)
+  await assert.rejects(store.markRead({ userId: ann.id, id, at: 0 }), isUnavailable)
+  await assert.rejects(store.check(), isUnavailable)
+  assert.deepEqual(await world.titles(ann), ['Still here'])
+  assert.equal((await store.findUser(ann.id))?.username, ann.username)
+})
+
+test('closes though its writer is dead', async (t) => {
+  await using opened = await openWorld(t)
+  await opened.writer.terminate()
+  await opened.store.failed
+  await opened.store.close()
+})
+
+test('closes though its writer dies while it waits for the last writes', async (t) => {
+  await using opened = await openWorld(t)
+  const { world, store, writer } = opened
+  const ann = await world.addUser('ann')
+  const waiting = Promise.allSettled(Array.from({ length: 600 }, () => world.tell(ann)))
+  const closing = store.close()
+  await new Promise(setImmediate)
+  await writer.terminate()
+  await closing
+  const settled = await waiting
+  assert.ok(settled.some(({ status }) => status === 'rejected'))
+})
