@@ -71,7 +71,7 @@ function notFound(): CarillonError {
   return new CarillonError('NOT_FOUND', 'You have no such notification')
 }
 
-/** The answer of CONTRACT section 3, once for all who ask while the version stands. */
+/** The list's answer (docs/guide.md), once for all who ask while the version stands. */
 function render({ inbox, items, next }: Page, query: ListQuery, userId: string): RenderedPage {
   const total = query.status === 'unread' ? inbox.unread : inbox.total
   const hasMore = 'page' in query ? query.page * query.limit < total : next !== null

@@ -11,6 +11,7 @@ export function linkFault(link: string): string | undefined {
   if (neverInALink.test(link) || link.startsWith('//')) return reason
   const url = URL.parse(link, ownHost)
   if (url === null) return reason
-  if (url.origin === ownHost) return undefined
-  return /^https?:\/\/[^/]/i.test(link) && url.username === '' && url.password === '' ? undefined : reason
+  if (/^https?:\/\/[^/]/i.test(link)) return url.username === '' && url.password === '' ? undefined : reason
+  // `https:evil.example` is a path on a page of the same scheme and another host on any other.
+  return url.origin === ownHost && !/^https?:/i.test(link) ? undefined : reason
 }

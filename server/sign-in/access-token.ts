@@ -9,13 +9,16 @@ import type { SigningKeys } from './signing-keys.ts'
 import type { Subject } from './subject.ts'
 import type { TokenCutoffs } from './token-cutoffs.ts'
 
-/** No token lives longer, whatever is set; a cutoff is kept for as long. */
-export const longestTokenLifeMs = 15 * 60_000
+/** No token lives longer, whatever is set. */
+const longestTokenLifeMs = 15 * 60_000
 /** How far another node's clock may be ahead of ours. */
 const clockLeewaySeconds = 60
+/** A cutoff is kept until nothing that it cuts is alive, a token included that a node renewed before it heard of it. */
+export const cutoffKeptForMs = longestTokenLifeMs + clockLeewaySeconds * 1000
 const mostCachedTokens = 20_000
 const strictShape = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
 const headerNames = 'alg,kid,typ'
+const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type TokenOptions = {
   keys: SigningKeys
@@ -63,7 +66,7 @@ export class AccessTokens {
       userId: subject.userId,
       signInId: subject.signInId,
       notBefore: at,
-      expiresAt: at + longestTokenLifeMs + clockLeewaySeconds * 1000,
+      expiresAt: at + cutoffKeptForMs,
     })
   }
 
@@ -117,6 +120,7 @@ export class AccessTokens {
     const { payload, protectedHeader } = verified
     // Exactly the header that we write: none that brings a key, an extension or another spelling of the type.
     if (Object.keys(protectedHeader).sort().join() !== headerNames || protectedHeader.typ !== 'at+jwt') return null
+    if (!isWrittenAsByUs(token, [protectedHeader, payload])) return null
     if (!hasSoundClaims(payload, issuer, Math.floor(now() / 1000))) return null
     const subject: TokenSubject = {
       userId: payload.sub,
@@ -132,12 +136,19 @@ export class AccessTokens {
 }
 
 function hasSoundClaims(payload: JWTPayload, issuer: string, now: number): payload is JWTPayload & Claims {
-  const { sub, jti, sid, preferred_username, iat, exp, auth_time, aud } = payload
-  const texts = [sub, jti, sid, preferred_username].every((claim) => typeof claim === 'string' && claim !== '')
-  const times = [iat, exp, auth_time].every((claim) => Number.isSafeInteger(claim))
-  if (!texts || !times || aud !== issuer) return false
+  const { sub, jti, sid, preferred_username: name, iat, exp, auth_time, aud } = payload
+  const ids = [sub, jti, sid].every((claim) => typeof claim === 'string' && idShape.test(claim))
+  const times = [iat, exp].every((claim) => Number.isSafeInteger(claim))
+  if (!ids || !times || typeof name !== 'string' || name === '' || aud !== issuer) return false
+  if (auth_time !== Math.floor(madeAt(sid as string) / 1000)) return false
   const [issuedAt, expiry] = [iat as number, exp as number]
   return issuedAt <= now + clockLeewaySeconds && expiry - issuedAt <= longestTokenLifeMs / 1000
+}
+
+/** Nothing twice and nothing between: of two equal names (RFC 7519, section 4) another reader may take the other. */
+function isWrittenAsByUs(token: string, parts: readonly object[]): boolean {
+  const written = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  return token.startsWith(`${written.join('.')}.`)
 }
 
 /** One spelling only: RFC 4648 section 3.5, no bits set beyond the last byte. */

@@ -2,13 +2,17 @@
 // the same verbs in the same order as access-token.ts, so that the two can be read side by side.
 import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
-import type { Store } from '../store/store.ts'
+import type { SessionKey, Store } from '../store/store.ts'
 import type { CheckedUser } from './credentials.ts'
 import type { Subject } from './subject.ts'
 
-const touchEveryMs = 60_000
-/** 32 bytes as base64url. */
-const secretShape = /^[\w-]{43}$/
+/** A use is noted once a minute, and oftener where the idle timeout is so short that a minute counts. */
+const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
+/**
+ * What the cookie holds: whose session it is, which is no secret but says where to look, and 32 random bytes as
+ * base64url.
+ */
+const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 type SessionStore = Pick<Store, 'addSession' | 'findSession' | 'touchSession' | 'endSession' | 'removeStaleSessions'>
 type SessionOptions = {
@@ -34,14 +38,14 @@ export class Sessions {
    */
   async issue(user: CheckedUser, replaces: string | null): Promise<{ secret: string; expiresAt: number }> {
     const { store, now, lifetimeMs } = this.#options
-    const secret = randomBytes(32).toString('base64url')
+    const secret = `${user.id}.${randomBytes(32).toString('base64url')}`
     const at = now()
     const outcome = await store.addSession({
-      secretHash: hashOf(secret),
       userId: user.id,
+      secretHash: hashOf(secret),
       checkedPasswordHash: user.passwordHash,
       at,
-      replaces: replaces === null ? null : hashOf(replaces),
+      replaces: replaces === null ? null : keyOf(replaces),
     })
     if (outcome === 'refused') throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
     return { secret, expiresAt: at + lifetimeMs }
@@ -49,21 +53,22 @@ export class Sessions {
 
   /** Whose session it is, or null where there is none that lives. */
   async verify(secret: string): Promise<Subject | null> {
-    if (!secretShape.test(secret)) return null
+    const key = keyOf(secret)
+    if (key === null) return null
     const { store, now, idleMs, lifetimeMs } = this.#options
-    const secretHash = hashOf(secret)
-    const session = await store.findSession(secretHash)
+    const session = await store.findSession(key)
     if (session === undefined) return null
     const at = now()
     const expiresAt = session.createdAt + lifetimeMs
     if (at >= expiresAt || at >= session.lastSeenAt + idleMs) return null
-    if (at >= session.lastSeenAt + touchEveryMs) this.#touch(secretHash, at)
+    if (at >= session.lastSeenAt + touchEveryMs(idleMs)) this.#touch(key, at)
     return { userId: session.userId, username: session.username, proof: 'session', expiresAt, inbox: session.inbox }
   }
 
   /** Ends the session on the server. One that is not there has ended already. */
   async revoke(secret: string): Promise<void> {
-    if (secretShape.test(secret)) await this.#options.store.endSession(hashOf(secret))
+    const key = keyOf(secret)
+    if (key !== null) await this.#options.store.endSession(key)
   }
 
   /** Forgets what no longer lives; without it the table would only grow. */
@@ -72,13 +77,19 @@ export class Sessions {
     await store.removeStaleSessions({ createdBefore: now() - lifetimeMs, lastSeenBefore: now() - idleMs })
   }
 
-  /** Nobody waits for it, and a failure costs nothing but an idle timeout that comes a minute early. */
-  #touch(secretHash: string, at: number): void {
-    if (this.#touching.has(secretHash)) return
-    this.#touching.add(secretHash)
-    const done = () => this.#touching.delete(secretHash)
-    this.#options.store.touchSession({ secretHash, at }).then(done, done)
+  /** Nobody waits for it, and a failure costs nothing but an idle timeout that comes a little early. */
+  #touch(key: SessionKey, at: number): void {
+    if (this.#touching.has(key.secretHash)) return
+    this.#touching.add(key.secretHash)
+    const done = () => this.#touching.delete(key.secretHash)
+    this.#options.store.touchSession({ ...key, at }).then(done, done)
   }
+}
+
+/** Where the session of a cookie is kept, or null for what is no cookie of ours. */
+function keyOf(secret: string): SessionKey | null {
+  const userId = cookieShape.exec(secret)?.[1]
+  return userId === undefined ? null : { userId, secretHash: hashOf(secret) }
 }
 
 /** Only this is kept: whoever reads the database holds no secret. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Store, User } from '../store/store.ts'
-import { longestTokenLifeMs } from './access-token.ts'
+import { cutoffKeptForMs } from './access-token.ts'
 import { checkPassword, preparePassword } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
 import { prepareUsername } from './username.ts'
@@ -60,5 +60,5 @@ async function findByName(parts: Parts, username: string): Promise<User> {
 
 function cutNow({ now }: Parts): { at: number; cutoffExpiresAt: number } {
   const at = now()
-  return { at, cutoffExpiresAt: at + longestTokenLifeMs }
+  return { at, cutoffExpiresAt: at + cutoffKeptForMs }
 }
