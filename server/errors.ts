@@ -1,7 +1,7 @@
 // The one error type and the one table of codes. Who throws names a code; http/failure.ts turns it into an answer,
 // commands/ into a line on stderr.
 
-/** Every code an answer may carry, with its HTTP status. CONTRACT: the error table. */
+/** Every code an answer may carry, with its HTTP status; docs/guide.md says when. */
 export const statusOf = {
   Unauthorized: 401,
   UNAUTHORIZED: 401,

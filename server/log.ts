@@ -2,7 +2,7 @@
 // net below that rule.
 import { type Logger, pino } from 'pino'
 
-export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'>
+export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'isLevelEnabled'>
 
 const secrets = ['password', 'token', 'cookie', 'authorization', 'secret', 'key', 'passwordHash']
 const redact = [...secrets, ...secrets.map((name) => `*.${name}`), 'req.headers', 'res.headers']

@@ -1,15 +1,17 @@
 // How the outside speaks to Carillon: the route table on one screen, and the Fastify instance that serves it.
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { CarillonError } from '../errors.ts'
 import type { Deliveries } from '../inbox/deliver.ts'
 import type { Inbox } from '../inbox/inbox.ts'
 import type { Log } from '../log.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { Store } from '../store/store.ts'
+import { allowedMethods, pathOfStrangeMethod } from './allowed-methods.ts'
+import { allowOrigins } from './cors.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { documentationOperations } from './documentation.ts'
-import { acceptBodies, refuseCrossSite, refuseMalformed } from './door.ts'
+import { acceptBodies, refuseCrossSite, refuseFlood, refuseMalformed } from './door.ts'
 import { announceDrain } from './drain.ts'
 import { answerFailure, rawFailure } from './failure.ts'
 import { guards } from './guards.ts'
@@ -19,6 +21,7 @@ import { type Route, route } from './operation.ts'
 import { parseQuery, readQuery } from './query.ts'
 import { securityHeaders } from './security-headers.ts'
 import { type SignInParts, signInOperations } from './sign-in.ts'
+import { endSlowReaders } from './slow-readers.ts'
 
 export type AppParts = {
   signIn: SignInParts
@@ -80,7 +83,14 @@ declare module 'fastify' {
  * Milliseconds. TRUST, fact 1 and row I8: Fastify's own limits are none. `request` and `checkEvery` together end before
  * `idleSocket`, which cuts without an answer.
  */
-const patience = { headers: 5_000, request: 8_500, idleSocket: 10_000, keepAlive: 5_000, checkEvery: 1_000 }
+const patience = {
+  headers: 5_000,
+  request: 8_500,
+  reader: 8_000,
+  idleSocket: 10_000,
+  keepAlive: 5_000,
+  checkEvery: 1_000,
+}
 
 export function createApp(parts: AppParts): FastifyInstance {
   const { log } = parts
@@ -103,18 +113,21 @@ export function createApp(parts: AppParts): FastifyInstance {
     // AJV without its repairs: nothing is coerced, removed or filled in.
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     clientErrorHandler(error, socket) {
-      const path = error.code === 'HPE_INVALID_METHOD' ? pathOfStrangeMethod(error.rawPacket) : undefined
+      const path = error.code === 'HPE_INVALID_METHOD' ? pathOfStrangeMethod(error) : undefined
       const allowed = path === undefined ? [] : allowedMethods(routes, path)
       if (allowed.length === 0) refuseSocket(socket, error.code)
       else refuseSocket(socket, 'STRANGE_METHOD', { allow: allowed.join(', ') })
     },
-    frameworkErrors: (error, request, reply) => {
-      reply.headers(headers)
-      answerFailure(log, error, request, reply)
-    },
+    frameworkErrors: fail,
   })
+  endSlowReaders(app.server, { patienceMs: patience.reader, everyMs: patience.checkEvery })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
   app.server.on('connect', (_request, socket) => refuseSocket(socket as Socket, 'CONNECT'))
+
+  /** What never came as far as a hook has no header fields yet. */
+  function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    answerFailure(log, error, request, reply.headers(headers))
+  }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined, more: Readonly<Record<string, string>> = {}) {
     if (socket?.writable) socket.end(rawFailure(cause, nextRequestId(), { ...headers, ...more }))
@@ -124,20 +137,30 @@ export function createApp(parts: AppParts): FastifyInstance {
   const routes = routeTable(parts)
   acceptBodies(app)
   app.setSerializerCompiler(() => JSON.stringify)
-  app.setErrorHandler((error, request, reply) => answerFailure(log, error, request, reply))
+  app.setErrorHandler(fail)
   app.decorateRequest('caller', null)
   announceDrain(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headers)
     refuseMalformed(request)
+    refuseFlood(request, reply)
     refuseCrossSite(request, parts.allowedOrigins)
-    // Here and not in a handler: a body that nobody will read is not looked at either.
-    if (!request.is404) return
-    const allowed = allowedMethods(routes, request.url.split('?', 1)[0] as string)
-    if (allowed.length === 0) throw new CarillonError('NOT_FOUND', 'There is no such route; /docs lists them')
-    reply.header('allow', allowed.join(', '))
-    throw new CarillonError('METHOD_NOT_ALLOWED', `This route takes ${allowed.join(', ')}`)
   })
+  allowOrigins(app, parts.allowedOrigins)
+  app.addHook('onRequest', (request, reply, done) => {
+    // Here and not in a handler: a body that nobody will read is not looked at either.
+    if (!request.is404) return done()
+    done(notRouted(allowedMethods(routes, request.url.split('?', 1)[0] as string), reply))
+  })
+  if (log.isLevelEnabled('debug'))
+    app.addHook('onResponse', (request, reply, done) => {
+      const { id: requestId, method, routeOptions } = request
+      log.debug(
+        { requestId, method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime },
+        'answered',
+      )
+      done()
+    })
   for (const { method, path, guard, operation } of routes)
     app.route({
       method,
@@ -157,23 +180,10 @@ export function createApp(parts: AppParts): FastifyInstance {
   return app
 }
 
-/** What a path can be asked with, for `Allow` (RFC 9110, section 10.2.1). */
-function allowedMethods(routes: readonly Route[], path: string): string[] {
-  const methods = routes.filter((known) => isSamePath(known.path, path)).map(({ method }) => method as string)
-  return methods.includes('GET') ? [...methods, 'HEAD'] : methods
-}
-
-/** The path of `FOO /login HTTP/1.1`: a request in order but for its method, which Node's parser does not know. */
-function pathOfStrangeMethod(packet: unknown): string | undefined {
-  return /^[!#$%&'*+.^`|~\w-]+ (\/[^\s?]*)\S* HTTP\/1\.[01]\r\n/.exec(String(packet))?.[1]
-}
-
-function isSamePath(pattern: string, path: string): boolean {
-  const [wanted, found] = [pattern.split('/'), path.split('/')]
-  return (
-    wanted.length === found.length &&
-    wanted.every((part, i) => part === found[i] || (part[0] === ':' && found[i] !== ''))
-  )
+function notRouted(allowed: readonly string[], reply: FastifyReply): CarillonError {
+  if (allowed.length === 0) return new CarillonError('NOT_FOUND', 'There is no such route; /docs lists them')
+  reply.header('allow', allowed.join(', '))
+  return new CarillonError('METHOD_NOT_ALLOWED', `This route takes ${allowed.join(', ')}`)
 }
 
 /** Unique in this process and, by its random beginning, in the log of many. */

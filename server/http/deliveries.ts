@@ -1,7 +1,7 @@
 // The route of a producer: one request, notifications in many inboxes.
 import { CarillonError } from '../errors.ts'
 import type { Deliveries } from '../inbox/deliver.ts'
-import type { Producer } from '../store/store.ts'
+import type { Producer, Recipient } from '../store/store.ts'
 import { sendData } from './answers.ts'
 import type { Operation } from './operation.ts'
 import { DeliveryBody } from './schemas.ts'
@@ -21,9 +21,19 @@ export function deliveryOperations(deliveries: Deliveries) {
         throw new CarillonError('INVALID_REQUEST', 'The request is not as it should be', {
           details: [{ field: 'Idempotency-Key', reason: 'must be sent once' }],
         })
-      const outcome = await deliveries.deliver(producer.id, request.body as DeliveryBody, key?.[0])
+      const { recipients, ...content } = request.body as DeliveryBody
+      const outcome = await deliveries.deliver(
+        producer.id,
+        { recipients: recipients.map(toRecipient), ...content },
+        key?.[0],
+      )
       return sendData(reply.code(201), outcome)
     },
   }
   return { send }
+}
+
+/** The schema has made sure that it is one of the two. */
+function toRecipient({ username, userId }: DeliveryBody['recipients'][number]): Recipient {
+  return username === undefined ? { userId: userId as string } : { username }
 }

@@ -122,7 +122,9 @@ function typeOf(schema: Schema): string {
 
 function curl(method: string, path: string, security: readonly Record<string, unknown>[], body?: Schema): string {
   const names = security.flatMap((scheme) => Object.keys(scheme))
-  const proof = names.includes('producer') ? ' -H "Authorization: Bearer $KEY"' : ' -H "Authorization: Bearer $TOKEN"'
+  const proof = names.includes('producer')
+    ? ' -H @- <<< "authorization: Bearer $KEY"'
+    : ' -H @- <<< "authorization: Bearer $TOKEN"'
   const data =
     body === undefined
       ? ''

@@ -22,7 +22,10 @@ export function documentationOperations(routes: () => Route[]) {
     answers: { 200: 'text' },
     handle: async (_, _request, reply) =>
       reply
-        .header('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
+        .header(
+          'content-security-policy',
+          "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+        )
         .type('text/html; charset=utf-8')
         .send(documentationPage(described())),
   }

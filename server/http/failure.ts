@@ -60,22 +60,32 @@ function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): reado
 }
 
 function invalid({ validation = [], validationContext = 'body' }: FastifyError): CarillonError {
-  const details = validation
-    .map(({ instancePath, keyword, params, message }): Fault => {
-      const path = instancePath.slice(1).replaceAll('/', '.')
-      const named = params.missingProperty ?? params.additionalProperty
-      const field = [path, named].filter((part) => part !== undefined && part !== '').join('.')
-      return { field: field === '' ? validationContext : field, reason: reasonOf(keyword, params, message) }
-    })
-    .filter(({ reason }, index, all) => reason !== '' || all.length === index + 1)
+  const details = validation.map(({ instancePath, keyword, params, message = 'is not valid' }): Fault => {
+    const path = instancePath.slice(1).replaceAll('/', '.')
+    const named = params.missingProperty ?? params.additionalProperty
+    const field = [path, named].filter((part) => part !== undefined && part !== '').join('.')
+    return { field: field === '' ? validationContext : field, reason: reasons[keyword]?.(params) ?? message }
+  })
   return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', { details })
 }
 
-function reasonOf(keyword: string, params: Record<string, unknown>, message = 'is not valid'): string {
-  if (keyword === 'required') return 'is missing'
-  if (keyword === 'additionalProperties') return 'is not known here'
-  if (keyword === 'enum') return `must be one of: ${(params.allowedValues as unknown[]).join(', ')}`
-  return message
+type Params = Record<string, unknown>
+
+/** What would be right, by the keyword of JSON Schema that was not met. */
+const reasons: Record<string, (params: Params) => string> = {
+  required: () => 'is missing',
+  additionalProperties: () => 'is not known here',
+  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).join(', ')}`,
+  type: ({ type }) => `must be ${type === 'integer' ? 'a whole number, written in digits' : `of the type ${type}`}`,
+  format: ({ format }) => `must be ${format === 'uuid' ? 'a UUID' : `a ${format}`}`,
+  minimum: ({ limit }) => `must be ${limit} at least`,
+  maximum: ({ limit }) => `must be ${limit} at most`,
+  minLength: ({ limit }) => `must have ${limit} ${limit === 1 ? 'character' : 'characters'} at least`,
+  maxLength: ({ limit }) => `must have ${limit} characters at most`,
+  minItems: ({ limit }) => `must have ${limit} ${limit === 1 ? 'entry' : 'entries'} at least`,
+  maxItems: ({ limit }) => `must have ${limit} entries at most`,
+  minProperties: ({ limit }) => `must have ${limit} of its fields`,
+  maxProperties: ({ limit }) => `must have only ${limit} of its fields`,
 }
 
 const rawAnswers: Record<string, readonly [ErrorCode, string]> = {

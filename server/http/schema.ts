@@ -31,9 +31,6 @@ export const record = <S extends Schema>(values: S, notes: Notes = {}): Schema<R
   additionalProperties: values,
   ...notes,
 })
-export const anyOf = <const S extends readonly Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({
-  anyOf: schemas,
-})
 export const nullable = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
   anyOf: [schema, { type: 'null' }],
 })
@@ -45,7 +42,8 @@ export const ref = (name: string): Schema<unknown> => ({ $ref: `#/components/sch
 export function object<R extends Fields, O extends Fields = Record<never, never>>(
   required: R,
   optional: O = {} as O,
+  notes: Notes = {},
 ): Schema<Required<R> & Partial<Required<O>>> {
   const properties = { ...required, ...optional }
-  return { type: 'object', properties, required: Object.keys(required), additionalProperties: false }
+  return { type: 'object', properties, required: Object.keys(required), additionalProperties: false, ...notes }
 }

@@ -1,7 +1,6 @@
 // The shapes on the wire, once: Fastify validates by them, openapi.ts publishes them. `answers` holds the named ones.
 import { statusOf } from '../errors.ts'
 import {
-  anyOf,
   anything,
   array,
   boolean,
@@ -40,9 +39,10 @@ export const ReadAllQuery = object(
 )
 export type ReadAllQuery = TypeOf<typeof ReadAllQuery>
 
-const Recipient = anyOf(
-  object({ username: string({ minLength: 1, maxLength: 256 }) }),
-  object({ userId: string({ minLength: 1, maxLength: 64 }) }),
+const Recipient = object(
+  {},
+  { username: string({ minLength: 1, maxLength: 256 }), userId: string({ minLength: 1, maxLength: 64 }) },
+  { minProperties: 1, maxProperties: 1 },
 )
 
 export const DeliveryBody = object(

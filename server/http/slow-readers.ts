@@ -1,0 +1,25 @@
+// Ends the connections of those who do not read: what was answered to them is held in memory until they do (TRUST I8).
+// Node's idle timeout gives them a second term whenever anything was taken in the first.
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+
+type Unread = { taken: number; looks: number }
+
+/** Looks once every `everyMs`; a connection of which nothing was taken for `patienceMs` is cut. */
+export function endSlowReaders(server: Server, { patienceMs, everyMs }: { patienceMs: number; everyMs: number }): void {
+  const sockets = new Map<Socket, Unread>()
+  server.on('connection', (socket: Socket) => {
+    sockets.set(socket, { taken: 0, looks: 0 })
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const looking = setInterval(() => {
+    for (const [socket, unread] of sockets) {
+      const taken = socket.bytesWritten - socket.writableLength
+      unread.looks = socket.writableLength > 0 && taken === unread.taken ? unread.looks + 1 : 0
+      unread.taken = taken
+      if (unread.looks * everyMs >= patienceMs) socket.destroy()
+    }
+  }, everyMs)
+  looking.unref()
+  server.on('close', () => clearInterval(looking))
+}

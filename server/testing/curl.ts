@@ -1,0 +1,51 @@
+// A curl for machines that have none: as much of it as our pages use. Writes the status of the answer to stderr.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    silent: { type: 'boolean', short: 's' },
+    request: { type: 'string', short: 'X' },
+    header: { type: 'string', short: 'H', multiple: true },
+    data: { type: 'string', short: 'd', multiple: true },
+    cookie: { type: 'string', short: 'b' },
+    'cookie-jar': { type: 'string', short: 'c' },
+    output: { type: 'string', short: 'o' },
+    'dump-header': { type: 'string', short: 'D' },
+  },
+})
+
+const headers = new Headers(
+  (values.header ?? []).flatMap(read).map((line) => {
+    const [, name = '', value = ''] = /^([^:]+): *(.*)$/.exec(line) ?? []
+    return [name, value] as [string, string]
+  }),
+)
+if (values.cookie) headers.set('cookie', readFileSync(values.cookie, 'utf8'))
+const body = values.data?.map((data) => read(data).join('')).join('&')
+if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/x-www-form-urlencoded')
+const method = values.request ?? (body === undefined ? 'GET' : 'POST')
+
+const answer = await fetch(positionals[0] ?? '', { method, headers, ...(body !== undefined && { body }) })
+const fields = [...answer.headers].map(([name, value]) => `${name}: ${value}\r\n`)
+if (values['dump-header']) write(values['dump-header'], `HTTP/1.1 ${answer.status}\r\n${fields.join('')}\r\n`)
+if (values['cookie-jar']) {
+  const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])
+  writeFileSync(values['cookie-jar'], cookies.join('; '))
+}
+write(values.output ?? '-', await answer.text())
+process.stderr.write(`${answer.status}\n`)
+
+/** An argument, or where it begins with `@` the lines of the file that it names. */
+function read(argument: string): string[] {
+  if (!argument.startsWith('@')) return [argument]
+  const text = readFileSync(argument === '@-' ? 0 : argument.slice(1), 'utf8')
+  return text.split('\n').filter((line) => line !== '')
+}
+
+function write(file: string, text: string): void {
+  if (file === '-') process.stdout.write(text)
+  else writeFileSync(file, text)
+}

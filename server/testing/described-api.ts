@@ -1,0 +1,85 @@
+// For tests: the published description as its readers take it. Is it a sound OpenAPI document, and is this answer the one
+// that it promises? Judged by Ajv in strict mode, by JSON Schema 2020-12 as OpenAPI 3.1 has it.
+import assert from 'node:assert/strict'
+import { Ajv2020 as Ajv, type AnySchema } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Seen } from './envelope.ts'
+
+export type Schema = { readonly [keyword: string]: unknown }
+export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema }
+type Content = Record<string, { schema: Schema }>
+export type Operation = {
+  summary: string
+  operationId: string
+  security: Record<string, unknown>[]
+  parameters?: Parameter[]
+  requestBody?: { required?: boolean; content: Content }
+  responses: Record<string, { description: string; content?: Content }>
+}
+export type Described = { method: string; template: string; operation: Operation }
+export type Document = {
+  openapi: string
+  info: { title: string; version: string }
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, Schema> }
+}
+
+export class DescribedApi {
+  readonly document: Document
+  readonly operations: readonly Described[]
+  readonly #ajv = new Ajv({ strict: true, allErrors: true })
+
+  constructor(document: Document) {
+    this.document = document
+    this.operations = Object.entries(document.paths).flatMap(([template, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), template, operation })),
+    )
+    addFormats.default(this.#ajv)
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      this.#ajv.addSchema(reachable(schema), `component:${name}`)
+  }
+
+  /** Compiles a schema of the document; throws where it is none, or points at nothing. */
+  compile(schema: Schema): (value: unknown) => string[] {
+    const validate = this.#ajv.compile(reachable(schema))
+    return (value) => {
+      validate(value)
+      return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'it'} ${message}`)
+    }
+  }
+
+  /** The operation of a request, or undefined where the document has none; a path that is written out goes first. */
+  find(method: string, path: string): Described | undefined {
+    const bare = path.split('?', 1)[0] as string
+    const fits = this.operations.filter((one) => one.method === method && patternOf(one.template).test(bare))
+    return fits.find(({ template }) => template === bare) ?? fits[0]
+  }
+
+  /** Throws where the document does not promise this answer to this request; answers the status that it is listed under. */
+  promises({ method, template, operation }: Described, answer: Seen): string {
+    const place = `${method} ${template} answered ${answer.status}`
+    const listed = String(answer.status) in operation.responses ? String(answer.status) : 'default'
+    const response = operation.responses[listed]
+    assert.ok(response, `${place}, which is not described`)
+    assert.ok(listed !== 'default' || answer.status >= 400, `${place}, which is described as a refusal`)
+    if (response.content === undefined) {
+      if (response.description === 'No body' || answer.status === 204 || answer.status === 304)
+        assert.equal(answer.text, '', `${place} with a body that is not described`)
+      return listed
+    }
+    const type = answer.headers.get('content-type')?.split(';')[0] ?? 'nothing'
+    const described = response.content[type]
+    assert.ok(described, `${place} with ${type}, which is not described`)
+    assert.deepEqual(this.compile(described.schema)(JSON.parse(answer.text)), [], `${place} with ${answer.text}`)
+    return listed
+  }
+}
+
+function patternOf(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/{\w+}/g, '[^/]+')}$`)
+}
+
+/** The same schema with its references to components by the names under which Ajv has them. */
+function reachable(schema: Schema): AnySchema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', 'component:'))
+}

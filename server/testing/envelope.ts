@@ -1,0 +1,79 @@
+// For tests: is this answer the one envelope of CONTRACT section 1, whole, true, and with nothing internal in it? (TRUST
+// E1, E2, E3, C6.) Written from the contract, not from the code that it judges.
+import assert from 'node:assert/strict'
+
+export type Seen = { status: number; headers: Headers; text: string }
+export type Refusal = {
+  code: string
+  status: number
+  message: string
+  requestId: string
+  details?: { field: string; reason: string }[]
+}
+
+const statusOfCode: Record<string, number> = {
+  Unauthorized: 401,
+  UNAUTHORIZED: 401,
+  INVALID_CREDENTIALS: 401,
+  INVALID_REQUEST: 400,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  TIMEOUT: 408,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  UNPROCESSABLE: 422,
+  TOO_MANY_REQUESTS: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+}
+
+const onEveryAnswer: Record<string, string> = {
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** Stack lines, paths, SQL, and the names of what we are made of. */
+const internals =
+  /\n\s+at |node:|file:\/\/\/|[\w-]+\.[tj]s\b|node_modules|\/(?:home|root|tmp|usr|var|server)\/|\b(?:select|insert|update|delete|pragma) \w+ |sqlite|SQL\b|no such table|fastify|FST_|ERR_|HPE_|E[A-Z]{4,}:|ajv|undefined|\[object|prototype of/i
+
+/** Throws unless the answer is the envelope; returns what it says. Its `content-length` must be that of its body. */
+export function refusalIn({ status, headers, text }: Seen): Refusal {
+  assert.equal(headers.get('content-type'), 'application/json; charset=utf-8', text)
+  assert.equal(headers.get('content-length'), String(Buffer.byteLength(text)))
+  const body = JSON.parse(text) as { success: unknown; error: Refusal }
+  assert.deepEqual(Object.keys(body), ['success', 'error'])
+  assert.equal(body.success, false)
+  const { error } = body
+  const { details, ...rest } = error
+  assert.deepEqual(Object.keys(rest), ['code', 'status', 'message', 'requestId'])
+  assert.equal(error.status, status)
+  assert.equal(statusOfCode[error.code], status, `${error.code} is no code of status ${status}`)
+  assert.ok(error.message.length > 5)
+  assert.match(error.requestId, /^[\w-]{8,64}$/)
+  for (const fault of details ?? []) {
+    assert.deepEqual(Object.keys(fault), ['field', 'reason'])
+    assert.ok(fault.field !== '' && fault.reason !== '', text)
+  }
+  hasSecurityHeaders({ status, headers, text })
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.doesNotMatch(text.replace(error.requestId, ''), internals)
+  if (status === 401) assert.match(headers.get('www-authenticate') ?? '', /^Bearer(?: error="invalid_token")?$/)
+  if (status === 405) assert.match(headers.get('allow') ?? 'absent', /^[A-Z]+(, [A-Z]+)*$/)
+  if (status === 429 || status === 503) assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  return error
+}
+
+/** What stands on every answer, an error or not, and what stands on none. */
+export function hasSecurityHeaders({ headers }: Seen): void {
+  for (const [name, value] of Object.entries(onEveryAnswer)) assert.equal(headers.get(name), value, name)
+  const policy = headers.get('content-security-policy')?.split('; ') ?? []
+  for (const part of ['default-src', 'frame-ancestors', 'base-uri', 'form-action'])
+    assert.ok(policy.includes(`${part} 'none'`), `${policy}`)
+  assert.doesNotMatch(policy.join(), /unsafe|\*|https?:|data:/)
+  assert.ok(headers.has('cache-control'))
+  for (const name of ['server', 'x-powered-by', 'access-control-allow-origin']) assert.equal(headers.get(name), null)
+}

@@ -1,0 +1,91 @@
+// For tests: bytes out, answers in. What comes back is read as strictly as RFC 9112 has it, so an answer that is cut,
+// doubled or mixed with another is a failure here and not something that a lenient client repairs.
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Seen } from './envelope.ts'
+
+export type RawExchange = {
+  /** All that came back, before this side or the other ended it. */
+  bytes: Buffer
+  /** How long the connection lived, in milliseconds. */
+  lifeMs: number
+  /** The other side ended it; else it was still open after `patienceMs`. */
+  ended: boolean
+}
+
+export type RawOptions = {
+  /** How long to wait for the other side to end the connection. */
+  patienceMs?: number
+  /** Ends this side after the last byte, as a client does that dies. */
+  halfClose?: boolean
+  /** Between two pieces, in milliseconds. */
+  pauseMs?: number
+}
+
+/** Opens a connection, writes the pieces one by one, and waits until the other side ends it. Never throws. */
+export async function exchangeBytes(
+  url: string,
+  pieces: readonly (string | Buffer)[],
+  { patienceMs = 3_000, halfClose = false, pauseMs = 0 }: RawOptions = {},
+): Promise<RawExchange> {
+  const { socket, closed, closedAt } = open(url)
+  const startedAt = performance.now()
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const giveUp = setTimeout(() => socket.destroy(new Error('gave up')), patienceMs)
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) await sleep(pauseMs)
+    if (!socket.writable) break
+    socket.write(piece)
+  }
+  if (halfClose) socket.end()
+  await closed
+  clearTimeout(giveUp)
+  const lifeMs = closedAt() - startedAt
+  return { bytes: Buffer.concat(chunks), lifeMs, ended: lifeMs < patienceMs }
+}
+
+function open(url: string): { socket: Socket; closed: Promise<void>; closedAt: () => number } {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  socket.on('error', () => {}) // `close` follows; a reset after the answer is how a peer ends what it will not read
+  let at = Number.NaN
+  socket.on('close', () => {
+    at = performance.now()
+    resolve()
+  })
+  return { socket, closed: promise, closedAt: () => at }
+}
+
+/** Every final answer in these bytes, in order. Throws where anything else is in them. */
+export function readAnswers(bytes: Buffer): Seen[] {
+  const answers: Seen[] = []
+  for (let rest = bytes; rest.length > 0; ) {
+    const { answer, length } = readAnswer(rest)
+    if (answer.status >= 200) answers.push(answer)
+    rest = rest.subarray(length)
+  }
+  return answers
+}
+
+function readAnswer(bytes: Buffer): { answer: Seen; length: number } {
+  const headLength = bytes.indexOf('\r\n\r\n') + 4
+  assert.ok(headLength > 3, `no whole header in ${JSON.stringify(bytes.toString('latin1', 0, 200))}`)
+  const [statusLine = '', ...fields] = bytes.toString('latin1', 0, headLength - 4).split('\r\n')
+  const [, status] = /^HTTP\/1\.1 (\d{3}) [\x20-\x7e]+$/.exec(statusLine) ?? []
+  assert.ok(status !== undefined, `no status line: ${JSON.stringify(statusLine)}`)
+  const headers = new Headers()
+  for (const field of fields) {
+    const [, name = '', value = ''] = /^([\w-]+): ([\x20-\x7e]*)$/.exec(field) ?? []
+    assert.ok(name !== '', `no header field: ${JSON.stringify(field)}`)
+    headers.append(name, value)
+  }
+  const hasBody = Number(status) >= 200 && status !== '204' && status !== '304'
+  assert.equal(headers.get('transfer-encoding'), null)
+  const bodyLength = hasBody ? Number(headers.get('content-length') ?? Number.NaN) : 0
+  assert.ok(bytes.length >= headLength + bodyLength, 'the body is cut')
+  const text = bytes.toString('utf8', headLength, headLength + bodyLength)
+  return { answer: { status: Number(status), headers, text }, length: headLength + bodyLength }
+}
