@@ -15,7 +15,7 @@ export async function sealingSecret(
   const path = sqlitePath(databaseUrl)
   if (path === undefined)
     throw new CarillonError('UNAVAILABLE', 'Set CARILLON_SECRET: this store has no place beside it.')
-  const file = `${path.replace(/\.db$/, '')}.secret`
+  const file = secretFileOf(path)
   const kept = readIfThere(file)
   if (kept !== undefined) return kept
   const keys = await store.signingKeys()
@@ -25,6 +25,11 @@ export async function sealingSecret(
       `${file} is gone, and with it the secret of this database's signing keys. Put it back, or set CARILLON_SECRET.`,
     )
   return makeOnce(file)
+}
+
+/** Where the secret of the database at `path` is kept. */
+export function secretFileOf(path: string): string {
+  return `${path.replace(/\.db$/, '')}.secret`
 }
 
 /** Of two processes that start at once, one makes it and both read it: a link never replaces, and is never half written. */

@@ -1,7 +1,10 @@
 // The one place where the parts are put together: start, drain, stop. What a signal means, and what is printed, is the
 // business of commands/serve.ts.
 
+import { isIPv6 } from 'node:net'
 import type { Config } from './config.ts'
+import { refuseLostDatabase } from './database-file.ts'
+import { CarillonError } from './errors.ts'
 import { type FirstSignIn, firstStart } from './first-start.ts'
 import { createApp } from './http/app.ts'
 import { drain } from './http/drain.ts'
@@ -38,6 +41,7 @@ export async function startService(
   config: Config,
   { log, now = Date.now }: { log: Log; now?: () => number },
 ): Promise<Service> {
+  refuseLostDatabase(config.databaseUrl)
   const { store, migrations } = await openStore(config.databaseUrl)
   for (const migration of migrations) log.info({ migration }, 'migration applied')
   try {
@@ -85,13 +89,25 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
     isHttps,
     log,
   })
-  const firstSignIn = config.firstStart
-    ? await firstStart({ store, passwords, producerKeys, deliveries, passwordMinLength: config.passwordMin, now })
-    : undefined
-
-  const address = await app.listen({ host: config.host, port: config.port })
+  const address = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
+    throw notListening(config, cause)
+  })
   if (config.publicUrl === undefined) url = reachable(address)
   if (!isHttps) log.warn({ url }, 'plain HTTP: the session cookie goes without Secure. Fit for this machine only')
+  // Not before it listens: what is made here is shown once, by a service that stands.
+  const firstSignIn = config.firstStart
+    ? await firstStart({
+        store,
+        passwords,
+        producerKeys,
+        deliveries,
+        passwordMinLength: config.passwordMin,
+        now,
+      }).catch(async (error: unknown) => {
+        await app.close()
+        throw error
+      })
+    : undefined
   readiness.isReady = true
 
   const tidy = () => {
@@ -113,6 +129,19 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
       await store.close()
     },
   }
+}
+
+/** Why the service could not listen, and what to set. Any other error stays as it is. */
+function notListening({ host, port }: Config, error: unknown): unknown {
+  const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  const sentences: Record<string, string> = {
+    EADDRINUSE: `${place} is taken by another program. Stop that one, or set CARILLON_PORT to a free port.`,
+    EACCES: `${place} may not be listened on by this user. Set CARILLON_PORT to a port from 1024 on.`,
+    EADDRNOTAVAIL: `${host} is no address of this machine. Set CARILLON_HOST to one that is.`,
+    ENOTFOUND: `${host} is no name that this machine can resolve. Set CARILLON_HOST to one that is, or to an address.`,
+  }
+  const sentence = sentences[(error as NodeJS.ErrnoException).code ?? '']
+  return sentence === undefined ? error : new CarillonError('UNAVAILABLE', sentence, { cause: error })
 }
 
 /** Every interface has no address of its own; this machine reaches it under the loopback's. */

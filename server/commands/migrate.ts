@@ -1,5 +1,6 @@
 // `carillon migrate`: brings the store to the schema of this program. `serve` does so too when it starts.
 import { Command } from 'commander'
+import { refuseLostDatabase } from '../database-file.ts'
 import { openStore } from '../store/open.ts'
 import { print } from './output.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -7,7 +8,9 @@ import { configOf, withSettings } from './settings.ts'
 export function migrateCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")
   return withSettings(command, 'migrate').action(async (options) => {
-    const { store, migrations } = await openStore(configOf(command, 'migrate').databaseUrl)
+    const { databaseUrl } = configOf(command, 'migrate')
+    refuseLostDatabase(databaseUrl)
+    const { store, migrations } = await openStore(databaseUrl)
     await store.close()
     print(options, { applied: migrations }, () =>
       migrations.length === 0 ? 'The store is up to date' : migrations.map((name) => `Applied ${name}`),

@@ -1,5 +1,5 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
@@ -22,8 +22,6 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
   const service = await startService(config, { log })
-  log.info({ url: service.url }, 'Carillon stands')
-  if (service.firstSignIn !== undefined) showOnce(service, { config, isTerminal, log })
 
   let isStopping = false
   const stop = async (status: number, reason: string) => {
@@ -34,6 +32,9 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
     process.exit(status)
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(0, signal))
+  if (service.firstSignIn !== undefined) showOnce(service, { config, isTerminal, log })
+  // Last, since whoever waits for this line may read the first sign-in then, or stop the service.
+  log.info({ url: service.url }, 'Carillon stands')
   const error = await service.failed
   log.fatal({ err: error }, 'the store failed; this process has to be started anew')
   await sleep(lameDuckMs)
@@ -53,6 +54,13 @@ function showOnce(
     return
   }
   const file = join(dirname(resolve(sqlitePath(config.databaseUrl) ?? '.')), 'first-sign-in.txt')
-  writeFileSync(file, text, { mode: 0o600 })
-  log.info({ file }, 'first start: the sign-in, the producer key and a curl session are in this file')
+  try {
+    // The mode is that of a file which is made, so an older one, or a link, must not be written to.
+    rmSync(file, { force: true })
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
+    log.info({ file }, 'first start: the sign-in, the producer key and a curl session are in this file')
+  } catch (error) {
+    const remedy = `carillon user password ${firstSignIn.username}`
+    log.error({ file, err: error }, `first start: this file cannot be written. Make another sign-in with: ${remedy}`)
+  }
 }

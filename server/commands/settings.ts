@@ -1,6 +1,7 @@
 // The settings of a command: an option for each that it uses, unless it is a secret, which the process list would show.
 import { type Command, Option } from 'commander'
 import { type Config, type Flags, readConfig, settings } from '../config.ts'
+import { refuseMissingDatabase } from '../database-file.ts'
 import { CarillonError } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -44,6 +45,7 @@ export function configOf(command: Command, family: string): Config {
 
 /** Opens the store for one piece of work and closes it whatever becomes of that. */
 export async function withStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
+  refuseMissingDatabase(config.databaseUrl)
   const { store } = await openStore(config.databaseUrl)
   try {
     return await work(store)

@@ -1,0 +1,204 @@
+// A service that is told to stop while it is busy (TRUST R9): every request that it took is answered, its status is 0,
+// and it is gone within ten seconds, whatever hangs on to it.
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseFile } from '../server/testing/database-file.ts'
+import { refusalIn, type Seen } from '../server/testing/envelope.ts'
+import { readAnswers } from '../server/testing/raw-http.ts'
+import { CarillonProcess, Folder, firstSignInOf } from './carillon-process.ts'
+import { idIn, UserOfService } from './user-of-service.ts'
+
+/** A connection that is kept: one request at a time, and it says how many were never answered. */
+class KeptConnection {
+  readonly #socket: Socket
+  readonly #host: string
+  #received = Buffer.alloc(0)
+  #wake = () => {}
+  isOpen = true
+  unanswered = 0
+
+  constructor(url: string) {
+    const { hostname, port, host } = new URL(url)
+    this.#host = host
+    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    this.#socket.on('error', () => {})
+    this.#socket.on('data', (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk])
+      this.#wake()
+    })
+    this.#socket.on('close', () => {
+      this.isOpen = false
+      this.#wake()
+    })
+  }
+
+  opened(): Promise<void> {
+    return new Promise((resolve) => this.#socket.once('connect', () => resolve()))
+  }
+
+  /** The answer, or undefined where the connection ended without one. */
+  async ask(head: string, fields: readonly string[] = [], body = ''): Promise<Seen | undefined> {
+    if (!this.isOpen) return undefined
+    this.unanswered++
+    this.#received = Buffer.alloc(0)
+    const length = body === '' ? [] : ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]
+    this.#socket.write(
+      `${[`${head} HTTP/1.1`, `host: ${this.#host}`, ...fields, ...length].join('\r\n')}\r\n\r\n${body}`,
+    )
+    while (this.isOpen && !isWhole(this.#received)) await new Promise<void>((resolve) => (this.#wake = resolve))
+    if (!isWhole(this.#received)) return undefined
+    this.unanswered--
+    const [answer] = readAnswers(this.#received)
+    // As HTTP has it: no other request on this one (RFC 9112, section 9.6).
+    if (answer?.headers.get('connection') === 'close') this.end()
+    return answer
+  }
+
+  end(): void {
+    this.isOpen = false
+    this.#socket.end()
+  }
+}
+
+function isWhole(received: Buffer): boolean {
+  const head = received.indexOf('\r\n\r\n')
+  if (head < 0) return false
+  const length = /content-length: (\d+)/i.exec(received.toString('latin1', 0, head))?.[1] ?? '0'
+  return received.length >= head + 4 + Number(length)
+}
+
+async function isRefused(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => resolve(false))
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED'))
+  })
+}
+
+test('R9: told to stop under load, it answers every request that it took, and is gone with status 0', async (t) => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder)
+  const { url } = running
+  const signIn = firstSignInOf(folder)
+  const user = new UserOfService(url, signIn)
+  const { cookie } = await user.signIn()
+  user.close()
+
+  const reads = ['GET /api/notifications', 'GET /routeRestreinte', 'GET /docs', 'GET /livez']
+  const login = JSON.stringify({ username: signIn.username, password: signIn.password })
+  const acknowledged: string[] = []
+  let deliveries = 0
+  const statuses = new Map<number, number>()
+  const reader = (connection: KeptConnection, n: number) =>
+    connection.ask(reads[n % reads.length] as string, [`cookie: ${cookie}`])
+  const signer = (connection: KeptConnection) => connection.ask('POST /login', [], login)
+  const producer = async (connection: KeptConnection) => {
+    const title = `No. ${++deliveries}`
+    const body = JSON.stringify({ recipients: [{ username: signIn.username }], title })
+    const answer = await connection.ask('POST /api/notifications', [`authorization: Bearer ${signIn.key}`], body)
+    if (answer?.status === 201) acknowledged.push(title)
+    return answer
+  }
+  const acts = [...Array(30).fill(reader), ...Array(16).fill(producer), ...Array(4).fill(signer)]
+  const connections = acts.map(() => new KeptConnection(url))
+  const work = async (connection: KeptConnection, worker: number, n: number) => {
+    const answer = await acts[worker](connection, n)
+    if (answer !== undefined) statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+  }
+  // What still waits in the system's queue of connections was not taken, so each has its first answer before the signal.
+  await Promise.all(connections.map((connection, worker) => work(connection, worker, worker)))
+  const working = connections.map(async (connection, worker) => {
+    for (let n = worker; connection.isOpen; n++) await work(connection, worker, n)
+  })
+  await sleep(500)
+  const ended = running.end('SIGTERM')
+  await Promise.all(working)
+  const { status, signal, afterMs } = await ended
+
+  const unanswered = connections.reduce((sum, connection) => sum + connection.unanswered, 0)
+  t.diagnostic(`${JSON.stringify([...statuses])} answers; gone after ${afterMs.toFixed(0)} ms`)
+  assert.equal(unanswered, 0, `${unanswered} requests were never answered`)
+  assert.deepEqual([status, signal], [0, null])
+  assert.ok(afterMs < 10_000)
+  assert.deepEqual([...statuses.keys()].sort(), [200, 201], 'something was refused')
+  assert.ok(await isRefused(url))
+  assert.equal(running.lines.at(-1)?.msg, 'stopped')
+
+  const file = new DatabaseFile(folder.path)
+  const kept = new Set(
+    file.rows('select content from notification').map(({ content }) => JSON.parse(String(content)).title),
+  )
+  file.close()
+  assert.deepEqual(
+    acknowledged.filter((title) => !kept.has(title)),
+    [],
+  )
+})
+
+test('R9: while it stops it says that it is not ready, on every answer that it is the last, and takes no new connection', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder)
+  const { url } = running
+  const connections = Array.from({ length: 12 }, () => new KeptConnection(url))
+  await Promise.all(connections.map((connection) => connection.opened()))
+  const before = connections.pop()
+  assert.equal((await before?.ask('GET /readyz'))?.status, 200)
+  assert.ok(before?.isOpen)
+
+  const ended = running.end('SIGTERM')
+  const answers: Seen[] = []
+  for (const connection of connections) {
+    await sleep(10)
+    const answer = await connection.ask('GET /readyz')
+    assert.ok(answer, 'a connection was cut that was about to ask')
+    answers.push(answer)
+    if (answer.status !== 200) break
+  }
+  const last = answers.at(-1)
+  assert.ok(last)
+  assert.equal(refusalIn(last).code, 'UNAVAILABLE')
+  assert.equal(last.headers.get('connection'), 'close')
+  assert.ok(await isRefused(url))
+  assert.equal((await ended).status, 0)
+})
+
+test('R9: a request that never ends and a client that never reads hold it up for ten seconds at most', async (t) => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder)
+  const { hostname, port } = new URL(running.url)
+  const hangers = [
+    'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+    'GET /docs HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(50),
+    'GET /liv',
+    '',
+  ].map((text) => {
+    const socket = connect(Number(port), hostname, () => socket.write(text))
+    socket.on('error', () => {})
+    return socket.pause()
+  })
+  await sleep(300)
+  const { status, afterMs } = await running.end('SIGTERM')
+  for (const socket of hangers) socket.destroy()
+  t.diagnostic(`gone after ${afterMs.toFixed(0)} ms`)
+  assert.equal(status, 0)
+  assert.ok(afterMs > 1_000 && afterMs < 10_000, `gone after ${afterMs} ms`)
+})
+
+test('R9: SIGINT and SIGHUP stop it as SIGTERM does, and a second signal changes nothing', async () => {
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) {
+    using folder = new Folder()
+    await using running = await CarillonProcess.standing(folder)
+    const user = new UserOfService(running.url, firstSignInOf(folder))
+    const id = idIn(await user.deliver('Hi'))
+    user.close()
+    running.child.kill(signal)
+    const { status } = await running.end('SIGTERM')
+    assert.equal(status, 0)
+    await using again = await CarillonProcess.standing(folder)
+    const later = new UserOfService(again.url, firstSignInOf(folder))
+    assert.equal((await later.ask({ path: `/api/notifications/${id}`, headers: await later.signIn() })).status, 200)
+    later.close()
+  }
+})
