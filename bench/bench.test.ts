@@ -1,0 +1,20 @@
+// Does the bench still run? One scenario, briefly: what it measures in so short a time says nothing.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = fileURLToPath(new URL('./run.ts', import.meta.url))
+
+test('the bench compares a list with its floor', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [run, 'list', '--rounds', '1', '--seconds', '0.2'])
+  const rows = stdout.split('\n').filter((line) => /^list, .*\d\/s.*\d\/s.*\d\.\d\d \(/.test(line))
+  assert.equal(rows.length, 4, stdout)
+})
+
+test('an unknown scenario is wrong use, and the help names those that there are', async () => {
+  const failure = await promisify(execFile)(process.execPath, [run, 'lists']).catch((error) => error)
+  assert.equal(failure.code, 2)
+  assert.match(failure.stderr, /durable-writes/)
+})

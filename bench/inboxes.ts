@@ -1,0 +1,137 @@
+// What does the measured service know before it starts? Users and their proofs, made by the service's own parts, and
+// inboxes: as many rows as hours of deliveries would have left, written by SQL in one transaction.
+import { newId } from '../server/ids.ts'
+import { AccessTokens } from '../server/sign-in/access-token.ts'
+import { ProducerKeys } from '../server/sign-in/producer-key.ts'
+import { Sessions } from '../server/sign-in/session.ts'
+import { SigningKeys } from '../server/sign-in/signing-keys.ts'
+import { TokenCutoffs } from '../server/sign-in/token-cutoffs.ts'
+import { openStore } from '../server/store/open.ts'
+import { connect, type Database } from '../server/store/sqlite/database.ts'
+import type { Store } from '../server/store/store.ts'
+import type { ProofLine } from './requests.ts'
+import { databaseIn, publicUrl, secret } from './service.ts'
+
+export type Reader = { userId: string; username: string; cookies: ProofLine[]; tokens: ProofLine[] }
+export type Prepared = { readers: Reader[]; producer: ProofLine }
+
+const dayMs = 86_400_000
+const now = Date.now
+
+/** Users with so many proofs of each variant. `passwordHash` matters only where somebody signs in by password. */
+export async function prepareReaders(
+  dir: string,
+  { users, proofs, passwordHash = 'nobody signs in by it' }: { users: number; proofs: number; passwordHash?: string },
+): Promise<Prepared> {
+  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  try {
+    const issue = await issuers(store)
+    const names = Array.from({ length: users }, (_, i) => `reader-${i + 1}`)
+    const readers = await Promise.all(
+      names.map(async (username) => {
+        const user = { id: newId(now()), username, displayName: null, createdAt: now(), passwordHash }
+        await store.addUser(user)
+        const times = Array.from({ length: proofs })
+        const cookies = await Promise.all(times.map(() => issue.cookie(user)))
+        const tokens = await Promise.all(times.map(() => issue.token(user)))
+        return { userId: user.id, username, cookies, tokens }
+      }),
+    )
+    return { readers, producer: await issue.producer() }
+  } finally {
+    await store.close()
+  }
+}
+
+async function issuers(store: Store) {
+  const keys = await SigningKeys.open({ store, secret, now })
+  const cutoffs = await TokenCutoffs.load({ store, now }, () => {})
+  const accessTokens = new AccessTokens({
+    keys,
+    cutoffs,
+    now,
+    issuer: () => publicUrl,
+    lifetimeMs: 15 * 60_000,
+    chainMs: dayMs,
+  })
+  const sessions = new Sessions({ store, now, idleMs: dayMs, lifetimeMs: dayMs })
+  const producers = new ProducerKeys({ store, now })
+  type User = Parameters<Sessions['issue']>[0]
+  return {
+    cookie: async (user: Omit<User, 'disabledAt'>) =>
+      `Cookie: carillon=${(await sessions.issue({ ...user, disabledAt: null }, null)).secret}`,
+    token: async (user: { id: string; username: string }) =>
+      `Authorization: Bearer ${(await accessTokens.issue(user, now())).token}`,
+    producer: async () =>
+      `Authorization: Bearer ${(await producers.issue({ name: 'bench', scopes: ['send'], expiresAt: null })).key}`,
+  }
+}
+
+/** Inboxes as deliveries and one read-all would have left them: `readThrough` is what that read-all passed. */
+export function fillInboxes(
+  dir: string,
+  { userIds, count, readThrough = 0 }: { userIds: readonly string[]; count: number; readThrough?: number },
+): Promise<void> {
+  return withDatabase(dir, (database) => {
+    // Only for the filling, whose loss would cost nothing but the filling.
+    database.exec('pragma synchronous = off; begin immediate')
+    for (const userId of userIds) fillInbox(database, { userId, count, readThrough })
+    database.exec('commit; pragma wal_checkpoint(truncate)')
+  })
+}
+
+/** For what no route does, such as undoing a read-all; commits as the service does. */
+export async function withDatabase<Result>(
+  dir: string,
+  work: (database: Database) => Result | Promise<Result>,
+): Promise<Result> {
+  const database = connect(databaseIn(dir))
+  try {
+    return await work(database)
+  } finally {
+    database.close()
+  }
+}
+
+type Filling = { userId: string; count: number; readThrough: number }
+
+const categories = ['orders', 'payments', 'deliveries', 'messages', 'account']
+
+function fillInbox(database: Database, { userId, count, readThrough }: Filling): void {
+  const insert = database.prepare(
+    'insert into notification (user_id, seq, id, version, content, category) values (?, ?, ?, ?, ?, ?)',
+  )
+  const counts = categories.map((category) => ({ category, total: 0, unread: 0 }))
+  const firstAt = now() - count * 1_000
+  for (let seq = 1; seq <= count; seq++) {
+    const at = firstAt + seq * 1_000
+    const counted = counts[seq % counts.length] as (typeof counts)[number]
+    counted.total++
+    if (seq > readThrough) counted.unread++
+    // The read-all took the version after that of the last notification that it passed.
+    const version = seq <= readThrough ? seq : seq + 1
+    insert.run(userId, seq, newId(at), version, content(seq, at, counted.category), counted.category)
+  }
+  const state = [userId, count + 1, count, count, count - readThrough, readThrough]
+  database.prepare('insert into inbox values (?, ?, 1, ?, ?, ?, ?)').run(...state)
+  database.prepare('insert into read_mark values (?, ?, ?, ?)').run(userId, readThrough + 1, readThrough, iso(now()))
+  const countIn = database.prepare('insert into inbox_category values (?, ?, ?, ?)')
+  for (const { category, total, unread } of counts) countIn.run(userId, category, total, unread)
+}
+
+/** Some 300 bytes, as a shop might write them, in the order in which a delivery keeps them. */
+function content(seq: number, at: number, category: string): string {
+  return JSON.stringify({
+    title: `Your order ${100_000 + seq} is on its way`,
+    body: 'It left our warehouse this morning and should reach you within two working days.',
+    url: `/orders/${100_000 + seq}`,
+    category,
+    data: { order: 100_000 + seq, parcels: 1 },
+    key: null,
+    createdAt: iso(at),
+  })
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString()
+}

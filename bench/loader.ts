@@ -1,0 +1,44 @@
+// How much does a server answer under load? This end starts the loading process and puts what it counted beside the
+// processor time of the server meanwhile: a server that is not busy was not measured, its load was.
+import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { LoadQuestion, Measured, Plan } from './load.ts'
+import type { Role } from './machine.ts'
+import type { Delay, Usage } from './probe.ts'
+import { Asked } from './processes.ts'
+
+/** Shares of one core: of the server, all its threads together, and of what is no part of the bench. */
+export type Loaded = Measured & { serverShare: number; strangersShare: number; delay: Delay | undefined }
+/** `watchesDelay`: of the server's event loop, meanwhile. */
+export type Load = Plan & { seconds: number; warmUpSeconds: number; watchesDelay?: boolean }
+
+export class Loader {
+  readonly #process: Asked
+
+  constructor(role: Role = 'load') {
+    this.#process = new Asked({ args: [fileURLToPath(new URL('./load.ts', import.meta.url))], role })
+  }
+
+  async measure(server: Asked, { seconds, warmUpSeconds, watchesDelay = false, ...plan }: Load): Promise<Loaded> {
+    await this.#process.ask({ step: 'begin', plan, warmUpSeconds } satisfies LoadQuestion)
+    if (watchesDelay) await server.ask({ about: 'watch-delay' })
+    const [before, idleBefore] = [await server.ask<Usage>({ about: 'usage' }), idleUs()]
+    const measured = await this.#process.ask<Measured>({ step: 'measure', seconds } satisfies LoadQuestion)
+    const [after, idleAfter] = [await server.ask<Usage>({ about: 'usage' }), idleUs()]
+    const delay = watchesDelay ? await server.ask<Delay>({ about: 'delay' }) : undefined
+    const elapsedUs = (after.at - before.at) * 1000
+    const serverShare = (after.processorUs - before.processorUs) / elapsedUs
+    const busyShare = cpus().length - (idleAfter - idleBefore) / elapsedUs
+    const strangersShare = busyShare - serverShare - measured.processorShare
+    return { ...measured, serverShare, strangersShare, delay }
+  }
+
+  stop(): Promise<void> {
+    return this.#process.stop('SIGKILL')
+  }
+}
+
+/** Of all cores together; what the machine below this one took for others counts as well. */
+function idleUs(): number {
+  return cpus().reduce((sum, { times }) => sum + times.idle * 1000, 0)
+}

@@ -1,0 +1,31 @@
+// How does a measured process itself fare? What only the process knows: its processor time, its memory and the delay of
+// its event loop. It costs nothing while it is not asked.
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+
+export type ProbeQuestion = { about: 'usage' | 'memory' | 'watch-delay' | 'delay' }
+/** Microseconds of all threads together, and the moment in milliseconds. */
+export type Usage = { processorUs: number; at: number }
+/** Milliseconds. A timer of 1 ms is what is watched, so a process at rest shows a little more than 1. */
+export type Delay = { p50: number; p99: number; max: number }
+
+let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined
+
+export function probe({ about }: ProbeQuestion): Usage | Delay | number | undefined {
+  if (about === 'usage') return usage()
+  if (about === 'memory') return process.memoryUsage.rss()
+  if (about === 'delay') return delay()
+  histogram = monitorEventLoopDelay({ resolution: 1 })
+  histogram.enable()
+  return undefined
+}
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage()
+  return { processorUs: user + system, at: performance.now() }
+}
+
+function delay(): Delay {
+  if (histogram === undefined) throw new Error('nobody asked to watch the delay')
+  histogram.disable()
+  return { p50: histogram.percentile(50) / 1e6, p99: histogram.percentile(99) / 1e6, max: histogram.max / 1e6 }
+}

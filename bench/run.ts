@@ -1,0 +1,89 @@
+// `npm run bench`: which scenarios are run, and where does what they found go?
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { depth } from './depth.ts'
+import { durableWrites } from './durable-writes.ts'
+import { list } from './list.ts'
+import { commands, describeMachine } from './machine.ts'
+import { readAll } from './read-all.ts'
+import { restricted } from './restricted.ts'
+import type { Bench, Scenario } from './scenario.ts'
+import { signIns } from './sign-ins.ts'
+import { start } from './start.ts'
+import { asPage, asText, type Result, summary } from './table.ts'
+
+const scenarios: readonly Scenario[] = [list, restricted, depth, readAll, durableWrites, start, signIns]
+const usual = { rounds: 5, seconds: 2 }
+/** Beside the service's own data, so that the disk is the one that it would use; git ignores it. */
+const data = fileURLToPath(new URL('../data/', import.meta.url))
+const page = new URL('./RESULTS.md', import.meta.url)
+
+const help = `npm run bench [-- [scenario ...] [--rounds N] [--seconds S]]
+
+Measures what the service reaches, and prints it as it comes. All scenarios together, at their usual length, are also
+written to bench/RESULTS.md. Traffic goes to 127.0.0.1 only; what is written goes to data/ and is removed.
+
+${scenarios.map(({ name, question }) => `  ${name.padEnd(15)}${question}`).join('\n')}
+
+  --rounds N     how often each thing is measured, in turns with what it is compared with; ${usual.rounds}
+  --seconds S    how long each time; ${usual.seconds}
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { help: { type: 'boolean' }, rounds: { type: 'string' }, seconds: { type: 'string' } },
+})
+const unknown = positionals.find((name) => !scenarios.some((scenario) => scenario.name === name))
+const rounds = Number(values.rounds ?? usual.rounds)
+const seconds = Number(values.seconds ?? usual.seconds)
+
+if (values.help) process.stdout.write(help)
+else if (unknown !== undefined || !(rounds >= 1) || !(seconds > 0)) refuse()
+else await runAll()
+process.exit()
+
+function refuse(): void {
+  process.stderr.write(help)
+  process.exitCode = 2
+}
+
+async function runAll(): Promise<void> {
+  const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const machine = describeMachine(data)
+  for (const [what, value] of machine) console.log(`${what}: ${value}`)
+  const results: Result[] = []
+  for (const scenario of chosen) results.push(await runOne(scenario))
+  console.log(`\n${summary(results)}`)
+  const isWhole = chosen.length === scenarios.length && rounds >= usual.rounds && seconds >= usual.seconds
+  if (!isWhole) return console.log('RESULTS.md stays as it is: it holds all scenarios at their usual length.')
+  writeFileSync(page, asPage({ results, machine, commands: commands(), date: new Date() }))
+  console.log('Written to bench/RESULTS.md')
+}
+
+async function runOne({ name, run }: Scenario): Promise<Result> {
+  console.log(`\n${name}`)
+  const startedAt = performance.now()
+  const dir = mkdtempSync(join(data, `bench-${name}-`))
+  const started: { stop(): Promise<void> }[] = []
+  const bench: Bench = {
+    dir,
+    rounds,
+    seconds,
+    tell: (text) => process.stderr.write(`  ${text}\n`),
+    using(one) {
+      started.push(one)
+      return one
+    },
+  }
+  try {
+    const report = await run(bench)
+    console.log(asText(report))
+    return { scenario: name, ...report, seconds: (performance.now() - startedAt) / 1000 }
+  } finally {
+    await Promise.all(started.map((one) => one.stop()))
+    rmSync(dir, { recursive: true, force: true })
+  }
+}

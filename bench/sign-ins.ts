@@ -1,0 +1,84 @@
+// How many people can sign in within a second, and what do those who are signed in notice of it?
+import { Passwords } from '../server/sign-in/passwords.ts'
+import { asLoad, rate, requestsOf } from './beside-floor.ts'
+import { fillInboxes, prepareReaders } from './inboxes.ts'
+import { type Loaded, Loader } from './loader.ts'
+import { type ProofLine, request } from './requests.ts'
+import { inTurns, median, type Samples } from './rounds.ts'
+import type { Scenario } from './scenario.ts'
+import { startService } from './service.ts'
+import { asMs, type Row } from './table.ts'
+
+const leastPerSecond = 100
+const mostMs = 10
+const password = 'plum orchard gate 41'
+
+export const signIns: Scenario = {
+  name: 'sign-ins',
+  question: 'sign-ins by password per second, and the p99 of other requests meanwhile',
+  async run(bench) {
+    const { dir, rounds, seconds, tell } = bench
+    const passwordHash = await new Passwords({ threads: 4 }).hash(password)
+    const { readers } = await prepareReaders(dir, { users: 100, proofs: 10, passwordHash })
+    await fillInboxes(dir, { userIds: readers.map(({ userId }) => userId), count: 1_000 })
+    const service = bench.using(await startService({ dir, role: 'anywhere' }))
+    const [signer, lister] = [bench.using(new Loader('anywhere')), bench.using(new Loader('anywhere'))]
+    const on = { port: service.port, status: 200, seconds }
+    const logins = readers.map(({ username }) =>
+      request('POST', '/login', { body: JSON.stringify({ username, password }) }),
+    )
+    const lists = requestsOf(readers, 'cookies', listed)
+    const listQuietly = () =>
+      lister.measure(service.process, { ...on, connections: 8, everyMs: 40, requests: lists, warmUpSeconds: 0.7 })
+    const signIn = () =>
+      signer.measure(service.process, { ...on, connections: 16, requests: logins, warmUpSeconds: 0.7 })
+    const taken = await inTurns<'quiet' | 'busy', Sample>({
+      rounds,
+      tell,
+      contenders: {
+        quiet: async () => ({ present: await listQuietly(), arriving: undefined }),
+        busy: async () => {
+          const [seen, done] = await Promise.all([listQuietly(), signIn()])
+          return { present: seen, arriving: done }
+        },
+      },
+    })
+    return {
+      rows: rows(taken),
+      notes: [
+        'On all cores: hashing uses two threads of the pool. 16 people sign in at once, again and again (argon2id, 19 MiB, t=2), by session.',
+        'The others: 8 connections that list a page every 40 ms; beside it what they see while nobody signs in.',
+      ],
+    }
+  },
+}
+
+type Sample = { present: Loaded; arriving: Loaded | undefined }
+
+function rows({ quiet, busy }: Samples<'quiet' | 'busy', Sample>): Row[] {
+  const signedIn = busy.flatMap(({ arriving }) => arriving ?? [])
+  const perSecond = median(signedIn.map(rate))
+  const p99 = (samples: readonly Sample[]) => median(samples.map(({ present }) => present.p99Ms))
+  return [
+    {
+      what: 'sign-ins by password',
+      measured: asLoad(signedIn),
+      floor: '',
+      ratio: '',
+      target: `>= ${leastPerSecond}/s`,
+      met: perSecond >= leastPerSecond,
+    },
+    {
+      what: 'p99 of other requests meanwhile',
+      measured: asMs(p99(busy)),
+      floor: `nobody signs in: ${asMs(p99(quiet))}`,
+      ratio: '',
+      target: `< ${mostMs} ms`,
+      met: p99(busy) < mostMs,
+    },
+  ]
+}
+
+function listed(proof: ProofLine): string {
+  return request('GET', '/api/notifications', { proof })
+}
