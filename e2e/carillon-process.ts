@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const launcher = fileURLToPath(new URL('../server/launch.js', import.meta.url))
 const startsWithinMs = 30_000
+const endsWithinMs = 30_000
 
 export type Environment = Readonly<Record<string, string>>
 export type Ended = { status: number | null; signal: NodeJS.Signals | null }
@@ -115,7 +116,17 @@ export class CarillonProcess implements AsyncDisposable {
   async end(signal: NodeJS.Signals): Promise<Ended & { afterMs: number }> {
     const sentAt = performance.now()
     this.child.kill(signal)
-    return { ...(await this.ended), afterMs: performance.now() - sentAt }
+    return { ...(await this.isGone()), afterMs: performance.now() - sentAt }
+  }
+
+  /** Waits until it is gone. Throws where it stays. */
+  async isGone(): Promise<Ended> {
+    const staying = new AbortController()
+    const stays = sleep(endsWithinMs, undefined, { signal: staying.signal }).catch(() => undefined)
+    const ended = await Promise.race([this.ended, stays])
+    staying.abort()
+    if (ended === undefined) throw new Error(`It does not end.\n${this.stdout}${this.stderr}`)
+    return ended
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -132,7 +143,7 @@ export async function carillon(
 ): Promise<Ended & { stdout: string; stderr: string }> {
   await using running = new CarillonProcess(folder, { ...options, args })
   running.child.stdin?.end(stdin)
-  const { status, signal } = await running.ended
+  const { status, signal } = await running.isGone()
   return { status, signal, stdout: running.stdout, stderr: running.stderr }
 }
 

@@ -56,7 +56,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
     assert.equal(answer.status, 200, answer.text)
   user.close()
 
-  const { status, signal } = await running.ended
+  const { status, signal } = await running.isGone()
   assert.ok(performance.now() - killedAt < 10_000)
   assert.deepEqual([status, signal], [1, null])
   const fatal = running.lines.filter(({ level }) => level === 60)
@@ -85,7 +85,7 @@ test('E3: a writer that dies while nobody writes is noticed all the same', async
   await using running = await CarillonProcess.standing(folder, { nodeOptions: ['--import', tap] })
   const killedAt = performance.now()
   running.child.kill('SIGUSR2')
-  const { status } = await running.ended
+  const { status } = await running.isGone()
   assert.equal(status, 1)
   assert.ok(performance.now() - killedAt < 10_000)
 })

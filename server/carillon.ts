@@ -20,7 +20,7 @@ const program = new Command('carillon')
 for (const command of [serveCommand(), userCommand(), keyCommand(), sendCommand(), migrateCommand()])
   program.addCommand(command)
 for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
-  command.copyInheritedSettings(program).exitOverride()
+  command.copyInheritedSettings(program).exitOverride().helpCommand(false)
 
 try {
   await program.parseAsync()

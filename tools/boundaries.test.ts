@@ -223,5 +223,5 @@ function isIn(file: string, globs: string[]): boolean {
 
 /** Promises that several suites run are contracts, in a file or a folder; what tests build with is in server/testing/. */
 function isTest(file: string): boolean {
-  return /\.(test|soak|contract)\.ts$|\/(contract|testing)\//.test(file)
+  return /\.(test|contract)\.ts$|\/(contract|testing)\//.test(file)
 }

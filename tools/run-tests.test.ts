@@ -36,7 +36,7 @@ for (const [name, text] of [
 }
 
 test('does not pass where there is nothing to run', () => {
-  assert.deepEqual(runOn(), { passed: false, report: '0 passed, 0 failed' })
+  assert.deepEqual(runOn(), { passed: false, report: '0 passed, 0 failed', notes: [] })
 })
 
 test('ends a file that holds something open after its tests', () => {

@@ -8,8 +8,10 @@ import { relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { inspect } from 'node:util'
 
-/** `report` ends with a line alone that reads `N passed, N failed`. */
-export type Outcome = { passed: boolean; report: string }
+/**
+ * `report` ends with a line alone that reads `N passed, N failed`; `notes` are the figures that tests told (`t.diagnostic`).
+ */
+export type Outcome = { passed: boolean; report: string; notes?: readonly string[] }
 
 type Place = { file?: string | undefined; line?: number | undefined }
 
@@ -38,7 +40,12 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
   tests.on('test:stdout', keep)
   tests.on('test:stderr', keep)
   // A seed that a test notes, and an error after a test's end (for which Node fails the file).
-  tests.on('test:diagnostic', ({ file, message }) => file && keep({ file, message: `${message}\n` }))
+  const notes: string[] = []
+  tests.on('test:diagnostic', ({ file, message, level }) => {
+    if (!file) return
+    keep({ file, message: `${message}\n` })
+    if (level === 'info') notes.push(`${shown(file)}: ${message}`)
+  })
   tests.on('test:pass', (test) => {
     if (test.skip !== undefined || test.todo !== undefined)
       blame(test.name, test, 'Did not run. Nothing is skipped here.')
@@ -58,7 +65,7 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
         .filter((name) => printed.has(name))
         .map((name) => `${shown(name)} printed:\n${printed.get(name)}`)
       const report = [...faults, ...words, `${passed} passed, ${faults.length} failed`].join('\n\n')
-      done({ passed: success && faults.length === 0 && passed > 0, report })
+      done({ passed: success && faults.length === 0 && passed > 0, report, notes })
     })
   })
 }

@@ -1,6 +1,6 @@
 // Lets the pages of listed origins call and read (the CORS protocol, Fetch Standard, section 3.2). Without a list nothing
 // is said, and browsers keep other origins out by themselves.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const preflight = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
@@ -8,19 +8,20 @@ const preflight = {
   'access-control-max-age': '600',
 }
 
-/** `allowed` are origins exactly as browsers send them; never a pattern, since cookies are let through. */
-export function allowOrigins(app: FastifyInstance, allowed: readonly string[]): void {
+/**
+ * `allowed` are origins exactly as browsers send them; never a pattern, since cookies are let through. Answers a preflight
+ * of theirs by itself.
+ */
+export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): void {
   if (allowed.length === 0) return
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('vary', 'Origin')
-    const { origin } = request.headers
-    if (origin === undefined || !allowed.includes(origin)) return done()
-    reply.headers({
-      'access-control-allow-origin': origin,
-      'access-control-allow-credentials': 'true',
-      'access-control-expose-headers': 'etag, retry-after',
-    })
-    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return done()
-    reply.code(204).headers(preflight).send()
+  reply.header('vary', 'Origin')
+  const { origin } = request.headers
+  if (origin === undefined || !allowed.includes(origin)) return
+  reply.headers({
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': 'etag, retry-after',
   })
+  if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined)
+    reply.code(204).headers(preflight).send()
 }

@@ -225,6 +225,7 @@ const badLinks = [
   '////evil.example',
   '/\\evil.example',
   '\\\\evil.example',
+  '/orders\\7',
   '\\/evil.example',
   '/\t/evil.example',
   '/\n/evil.example',

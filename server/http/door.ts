@@ -1,5 +1,6 @@
 // What comes in at all: refused here, before any route sees it, is what Node and Fastify would let through (TRUST,
 // fact 3; rows I1-I8, C1, C3).
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../errors.ts'
@@ -7,7 +8,7 @@ import { isCrossSite, isSafeMethod } from './cross-site.ts'
 import { parseForm, parseJson } from './strict-json.ts'
 
 /** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that is not to be answered by any route. */
-export function refuseMalformed({ raw, url }: FastifyRequest): void {
+export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyReply): void {
   const { headers, httpVersion } = raw
   // Node's parser takes 0.9 and 2.0 in a request line as well.
   if (httpVersion !== '1.1' && httpVersion !== '1.0') throw malformed('version', 'must be HTTP/1.1')
@@ -16,12 +17,27 @@ export function refuseMalformed({ raw, url }: FastifyRequest): void {
     if (httpVersion === '1.1') throw malformed('Host', 'is missing')
   } else if (!hostShape.test(headers.host)) throw malformed('Host', 'must be a host and perhaps a port')
   const coding = headers['transfer-encoding']
-  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked'))
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+    // Nobody knows where such a body ends, so nothing that follows is a request.
+    reply.header('connection', 'close')
     throw malformed('Transfer-Encoding', 'must be chunked, and sent by HTTP/1.1')
+  }
   if (url.includes('%00')) throw malformed('path', 'must not contain NUL')
   if (url.includes('#')) throw malformed('path', 'must not contain a fragment')
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding')
+}
+
+const answeredEarly = new WeakMap<Socket, IncomingMessage>()
+
+/** Notes a request that is answered before all of it is here: what is wrong with the rest gets no second answer. */
+export function noteEarlyAnswer({ raw }: FastifyRequest): void {
+  if (!raw.complete) answeredEarly.set(raw.socket, raw)
+}
+
+/** Whether the request that is being read from a connection has its answer already. */
+export function isAnswered(socket: Socket): boolean {
+  return answeredEarly.get(socket)?.complete === false
 }
 
 /** RFC 9112, section 3.2; empty where the target has no authority. */

@@ -1,5 +1,5 @@
-// Stops a server without failing a request that it took: no new connections, every answer says that it is the last of
-// its connection, what runs is finished, and only then is closed what hangs on (TRUST, fact 2; row R9).
+// Stops a server without failing a request that it took: no new connections, every request from now on is told that it is
+// the last of its connection, what runs is finished, and only then is closed what hangs on (TRUST, fact 2; row R9).
 import { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -12,12 +12,9 @@ const everyMs = 20
 
 const draining = new WeakSet<FastifyInstance>()
 
-/** `Connection: close` on every answer of a server that drains. */
-export function announceDrain(app: FastifyInstance): void {
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (draining.has(app)) reply.header('connection', 'close')
-    done()
-  })
+/** Whether an answer should say that it is the last of its connection. */
+export function isDraining(app: FastifyInstance): boolean {
+  return draining.has(app)
 }
 
 export async function drain(app: FastifyInstance): Promise<void> {

@@ -17,7 +17,8 @@ export function healthOperations({ store, readiness }: { store: Pick<Store, 'che
     summary: 'The service takes requests: it is not stopping and its store works',
     answers: { 200: ['Health'], 503: ['Error'] },
     async handle(_, _request, reply) {
-      if (!readiness.isReady) throw new CarillonError('UNAVAILABLE', 'The service is stopping')
+      if (!readiness.isReady)
+        throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping')
       await store.check()
       return sendData(reply, { status: 'ready' })
     },

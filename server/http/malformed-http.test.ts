@@ -235,6 +235,24 @@ test('I7: garbage in one packet with a sound request never mixes into its answer
   }
 })
 
+test('I7: a request that was refused before its body came gets no second answer for what is wrong with that', async () => {
+  const early = ['POST /api/notifications HTTP/1.1', 'POST /nowhere HTTP/1.1', 'PUT /login HTTP/1.1']
+  for (const line of early)
+    for (const rest of ['zz\r\n', '2;a\n', '\0', '5\r\nhelloXX']) {
+      const start = `${line}\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+      const exchanges = [
+        await exchangeBytes(app.url, [start + rest]),
+        await exchangeBytes(app.url, [start, rest], { pauseMs: 50 }),
+      ]
+      for (const { bytes: received, ended } of exchanges) {
+        const [answer, ...more] = readAnswers(received)
+        assert.match(String(refusalIn(answer ?? assert.fail('no answer')).status), /^40[0145]$/)
+        assert.deepEqual(more, [])
+        assert.ok(ended)
+      }
+    }
+})
+
 test('I7: a client that dies in the middle of its request is answered, and its connection let go of', async () => {
   const cut = [
     'POST /login HTTP/1.1\r\nHost: a\r\nContent-Ty',

@@ -21,8 +21,8 @@ export function notificationOperations(inbox: Inbox) {
       const place = before === undefined ? { page: page ?? 1 } : { before }
       const rendered = await inbox.list(subject, { limit, ...(status && { status }), ...place })
       reply.header('etag', rendered.etag)
-      if (request.headers['if-none-match'] !== undefined && isKnown(request.headers['if-none-match'], rendered.etag))
-        return reply.code(304).send()
+      const known = request.headers['if-none-match']
+      if (known !== undefined && isKnown(known, rendered.etag)) return reply.code(304).send()
       return sendJson(reply, rendered.json)
     },
   }

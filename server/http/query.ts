@@ -1,6 +1,6 @@
 // Reads a query strictly, where Fastify's own parser repairs: broken encoding and repeated names are faults, and only a
 // decimal integer is a number.
-import type { FastifyRequest } from 'fastify'
+import type { preValidationHookHandler } from 'fastify'
 import { CarillonError } from '../errors.ts'
 import type { Schema } from './schema.ts'
 import { parseForm } from './strict-json.ts'
@@ -26,16 +26,17 @@ export function parseQuery(text: string): Record<string, unknown> {
 const decimalInteger = /^(0|-?[1-9]\d*)$/
 
 /** Prepares a query for its schema: its integers become numbers, and 1.5, 1e3, 007 or an empty text stay text. */
-export function readQuery(schema: Schema): (request: FastifyRequest) => Promise<void> {
+export function readQuery(schema: Schema): preValidationHookHandler {
   const { properties } = schema as { properties?: Record<string, { type?: string }> }
   const integers = Object.entries(properties ?? {}).filter(([, { type }]) => type === 'integer')
-  return async (request) => {
+  return (request, _reply, done) => {
     const query = request.query as Record<string, unknown>
-    if (query instanceof UnreadableQuery) throw unreadable(query)
+    if (query instanceof UnreadableQuery) return done(unreadable(query))
     for (const [name] of integers) {
       const text = query[name]
       if (typeof text === 'string' && decimalInteger.test(text)) query[name] = Number(text)
     }
+    done()
   }
 }
 

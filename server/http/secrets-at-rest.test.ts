@@ -35,6 +35,7 @@ async function useEverything(): Promise<Record<string, string>> {
   const secret = session.cookie?.split('=')[1] ?? ''
   const bareToken = token.authorization?.split(' ')[1] ?? ''
   await app.get('/routeRestreinte', bearer(secret))
+  await app.get('/routeRestreinte', { cookie: `carillon=${secret}x` })
   await app.get('/routeRestreinte', bearer(key))
   await app.get('/routeRestreinte', { cookie: `carillon=${bareToken}` })
   await app.get(`/routeRestreinte?access_token=${bareToken}`)
@@ -62,7 +63,8 @@ async function useEverything(): Promise<Record<string, string>> {
     'a password in an unknown field': 'violet kettle drum 80',
     'a password in broken JSON': 'violet kettle drum 81',
     'a password in a query': 'violet+kettle+drum+82',
-    'the secret of the cookie': secret,
+    'the cookie': secret,
+    'the random part of the cookie': secret.split('.')[1] ?? '',
     'the token': bareToken,
     'the signature of the token': bareToken.split('.')[2] ?? '',
     'the renewed token': renewed,

@@ -161,7 +161,15 @@ for (const variant of variants) {
       assert.deepEqual(others, othersBefore)
       assert.deepEqual(
         sessions.filter((row) => !sessionsBefore.some((old) => old.secret_hash === row.secret_hash)),
-        [{ secret_hash: sha256(secret), user_id: user.id, created_at: app.now(), last_seen_at: app.now() }],
+        [
+          {
+            secret_hash: sha256(secret),
+            user_id: user.id,
+            username: user.username,
+            created_at: app.now(),
+            last_seen_at: app.now(),
+          },
+        ],
       )
       assert.ok(!JSON.stringify(file.tables()).includes(secret))
     })

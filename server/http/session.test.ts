@@ -22,6 +22,8 @@ const bob = await app.user('bob')
 const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const secretOf = (proof: Proof) => proof.cookie?.split('=')[1] ?? ''
 
+const rowsOf = (proof: Proof) => file.rows(`select * from session where secret_hash = '${sha256(secretOf(proof))}'`)
+
 /** A session as the login makes it, without the work of the password. */
 async function session(user: TestUser, service: TestService = app): Promise<Proof> {
   const checked = await service.store.findCredentials(user.username)
@@ -89,7 +91,7 @@ test('S3: every login is a new session, and the one that it replaces is dead', a
 
 test('S3: a made-up session is never adopted', async () => {
   const { username, password } = ann
-  const madeUp = { cookie: `carillon=${randomBytes(32).toString('base64url')}` }
+  const madeUp = { cookie: `carillon=${ann.id}.${randomBytes(32).toString('base64url')}` }
   const login = await app.post('/login', { username, password }, madeUp)
   assert.equal(login.status, 200)
   assert.ok(!login.headers.getSetCookie()[0]?.startsWith(madeUp.cookie))
@@ -98,7 +100,23 @@ test('S3: a made-up session is never adopted', async () => {
 
 test('S3: what is no session of ours opens nothing', async () => {
   const secret = secretOf(await session(ann))
-  const others = ['', 'x', secret.slice(0, -1), `${secret}A`, `"${secret}"`, secret.toLowerCase(), sha256(secret)]
+  const [, random = ''] = secret.split('.')
+  const others = [
+    '',
+    'x',
+    '.',
+    random,
+    `.${random}`,
+    `${ann.id}.`,
+    `${bob.id}.${random}`,
+    `${ann.id.toUpperCase()}.${random}`,
+    secret.slice(0, -1),
+    `${secret}A`,
+    `"${secret}"`,
+    `${ann.id}.${random.toLowerCase()}`,
+    `${ann.id}.${sha256(secret)}`,
+    sha256(secret),
+  ]
   for (const other of others) assert.equal(await ask({ cookie: `carillon=${other}` }), 401, other)
   assert.equal(await ask({ cookie: `Carillon=${secret}` }), 401)
   assert.equal(await ask({ cookie: `theme=dark; carillon=${secret}; lang=fr` }), 200)
@@ -106,9 +124,10 @@ test('S3: what is no session of ours opens nothing', async () => {
 
 test('S4: logout ends the session on the server, and no other of the same user', async () => {
   const [one, another, bobs] = [await session(ann), await session(ann), await session(bob)]
+  assert.equal(rowsOf(one).length, 1)
   assert.equal((await app.post('/logout', undefined, one)).status, 204)
   assert.deepEqual([await ask(one), await ask(another), await ask(bobs)], [401, 200, 200])
-  assert.deepEqual(file.rows(`select * from session where secret_hash = '${sha256(secretOf(one))}'`), [])
+  assert.deepEqual([rowsOf(one).length, rowsOf(another).length], [0, 1])
 })
 
 const rounds = process.env.SOAK === undefined ? 200 : 1_000
@@ -123,8 +142,7 @@ test(`S5: a request in flight never revives a session that ends: ${rounds} of ${
     assert.equal((logout as { status: number }).status, 204)
     assert.equal(await ask(proof), 401, `round ${round}`)
     await noted()
-    const rows = file.rows(`select * from session where secret_hash = '${sha256(secretOf(proof))}'`)
-    assert.deepEqual(rows, [], `round ${round}`)
+    assert.deepEqual(rowsOf(proof), [], `round ${round}`)
   }
 })
 

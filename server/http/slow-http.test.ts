@@ -49,6 +49,15 @@ suite('I8: what is too slow is ended', { concurrency: true }, () => {
       isTimedOut(await exchangeBytes(app.url, pieces, { ...patience, pauseMs: 300 }))
     })
 
+  test('I8: a body that never comes after a refusal: the connection ends, and there is no second answer', async () => {
+    const start = 'POST /api/notifications HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{'
+    const { bytes, lifeMs, ended } = await exchangeBytes(app.url, [start], patience)
+    assert.ok(ended && lifeMs <= longestLifeMs, `it lived for ${lifeMs} ms`)
+    const [answer, ...more] = readAnswers(bytes)
+    assert.equal(answer?.status, 401)
+    assert.deepEqual(more, [])
+  })
+
   test('I8: a connection on which nothing is ever said is ended', async () => {
     const { lifeMs, ended } = await exchangeBytes(app.url, [], patience)
     assert.ok(ended && lifeMs <= longestLifeMs, `it lived for ${lifeMs} ms`)

@@ -20,7 +20,8 @@ const mostCachedCharacters = 16 * 1024 * 1024
 export class Inbox {
   readonly #store: InboxStore
   readonly #now: () => number
-  readonly #pages = new BoundedCache<RenderedPage>(mostCachedCharacters)
+  /** Null for a page that was asked once: only one that is asked again is kept, since most deep ones never are. */
+  readonly #pages = new BoundedCache<RenderedPage | null>(mostCachedCharacters)
 
   constructor({ store, now }: { store: InboxStore; now: () => number }) {
     this.#store = store
@@ -33,12 +34,13 @@ export class Inbox {
     const place = 'page' in query ? query.page : `<${query.before}`
     const key = `${reader.userId} ${place} ${query.limit} ${query.status ?? ''}`
     const known = this.#pages.get(key)
-    if (known !== undefined && known.version === version) return known
+    if (known?.version === version) return known
     const { limit, status } = query
     const where = 'page' in query ? { page: query.page } : { before: query.before }
     const page = await this.#store.readPage({ userId: reader.userId, limit, unreadOnly: status === 'unread', ...where })
     const rendered = render(page, query, reader.userId)
-    this.#pages.set(key, rendered, rendered.json.length)
+    if (known === undefined) this.#pages.set(key, null, key.length)
+    else this.#pages.set(key, rendered, rendered.json.length)
     return rendered
   }
 

@@ -83,11 +83,13 @@ export class AccessTokens {
     signInId: string
     signedInAt: number
   }): Promise<IssuedToken> {
-    const { keys, now, lifetimeMs } = this.#options
+    const { keys, now, lifetimeMs, chainMs } = this.#options
     const issuer = this.#options.issuer()
     const at = now()
     const issuedAt = Math.floor(at / 1000)
-    const expiry = Math.floor((at + Math.min(lifetimeMs, longestTokenLifeMs)) / 1000)
+    // The last of a chain ends with it.
+    const endsAt = Math.min(at + Math.min(lifetimeMs, longestTokenLifeMs), signIn.signedInAt + chainMs)
+    const expiry = Math.floor(endsAt / 1000)
     const { kid, privateKey } = keys.current
     const token = await new SignJWT({
       preferred_username: signIn.username,

@@ -7,6 +7,7 @@ import type { Subject } from './subject.ts'
 export type Presented = { authorization: readonly string[]; cookie: string | undefined }
 type Parts = { sessions: Sessions; accessTokens: AccessTokens; cookieName: string }
 
+const space = 0x20
 const bearer = /^Bearer +([\w.~+/-]+=*)$/i
 
 /** Where an `Authorization` header is present it alone is the proof, valid or not: the cookie is not looked at. */
@@ -28,6 +29,8 @@ export async function authenticateToken(
 export function bearerToken(authorization: readonly string[]): string | null {
   const [only, another] = authorization
   if (only === undefined || another !== undefined) return null
+  // As everybody writes it: what follows is checked by whoever knows its form.
+  if (only.startsWith('Bearer ') && only.charCodeAt(7) !== space) return only.slice(7)
   return bearer.exec(only)?.[1] ?? null
 }
 

@@ -4,9 +4,14 @@ import type { Store, TokenCutoff } from '../store/store.ts'
 
 type Parts = { store: Pick<Store, 'cutTokens' | 'tokenCutoffs' | 'onRing'>; now: () => number }
 
+const betweenReloadsMs = 50
+const retryMs = 1_000
+
 export class TokenCutoffs {
   readonly #parts: Parts
   readonly #cutoffs = new Map<string, TokenCutoff>()
+  #isReloading = false
+  #isRung = false
 
   private constructor(parts: Parts) {
     this.#parts = parts
@@ -15,16 +20,31 @@ export class TokenCutoffs {
   static async load(parts: Parts, onFailure: (error: unknown) => void): Promise<TokenCutoffs> {
     const cutoffs = new TokenCutoffs(parts)
     await cutoffs.#reload()
-    const reloadUntilDone = (): void => {
-      cutoffs.#reload().catch((error: unknown) => {
-        onFailure(error)
-        setTimeout(reloadUntilDone, 1_000).unref()
-      })
-    }
     parts.store.onRing((ring) => {
-      if (ring.about !== 'inbox') reloadUntilDone()
+      if (ring.about !== 'inbox') cutoffs.#reloadSoon(onFailure)
     })
     return cutoffs
+  }
+
+  /** At once when it is quiet; many rings together are one more reading of the table, not one each. */
+  #reloadSoon(onFailure: (error: unknown) => void): void {
+    this.#isRung = true
+    if (this.#isReloading) return
+    this.#isReloading = true
+    this.#isRung = false
+    const rest = (ms: number) =>
+      setTimeout(() => {
+        this.#isReloading = false
+        if (this.#isRung) this.#reloadSoon(onFailure)
+      }, ms).unref()
+    this.#reload().then(
+      () => rest(betweenReloadsMs),
+      (error: unknown) => {
+        onFailure(error)
+        this.#isRung = true
+        rest(retryMs)
+      },
+    )
   }
 
   /** In force here when it resolves, and on the disk; on other nodes when the ring reaches them. */

@@ -63,6 +63,7 @@ export function pagePromises(promise: PromiseOf): void {
           const following = await world.store.readPage({ ...query, before: next })
           assert.notEqual(following.items, '[]')
           seen.push(...idsIn(following.items))
+          assert.ok(seen.length <= expected.length)
           next = following.next
         }
         assert.deepEqual(seen, expected.slice((page - 1) * limit))
@@ -82,6 +83,7 @@ export function pagePromises(promise: PromiseOf): void {
       const query = { userId: ann.id, before: next, limit: 7, unreadOnly: false }
       ;({ items, next } = await world.store.readPage(query))
       seen.push(...idsIn(items))
+      assert.ok(seen.length <= ids.length)
     }
     assert.deepEqual(new Set(seen), new Set(ids))
     assert.equal(seen.length, 30)

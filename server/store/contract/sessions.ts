@@ -73,6 +73,18 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.ok(await world.store.findSession(other))
   })
 
+  promise('law 6: a session under another user’s id is as absent as one that never was', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const session = await world.signIn(ann)
+    const foreign = { ...session, userId: ben.id }
+    assert.equal(await world.store.findSession(foreign), undefined)
+    const before = await world.store.findSession(session)
+    await world.store.touchSession({ ...foreign, at: at(9) })
+    await world.store.endSession(foreign)
+    await world.signIn(ben, { replaces: foreign })
+    assert.deepEqual(await world.store.findSession(session), before)
+  })
+
   promise('S6: removes the sessions that began too early or were long unused, and no others', async (world) => {
     const ann = await world.addUser('ann')
     const tooOld = await world.signIn(ann, { seconds: 9 })

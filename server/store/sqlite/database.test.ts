@@ -73,10 +73,37 @@ test('R6: refuses a database that a newer Carillon wrote', async (t) => {
 })
 
 test('R5: says who has to let go of a database that another process has locked', async (t) => {
-  const { path } = await filledDatabase(t)
-  await using other = await OtherProcess.start()
-  await other.lock(path)
-  await refuses(path, /is locked by another process\. Stop that process, or wait until it is done, and start again\.$/)
+  const sentence = /is locked by another process\. Stop that process, or wait until it is done, and start again\.$/
+  const locks = ['pragma locking_mode = exclusive; begin exclusive', 'begin immediate']
+  await Promise.all(
+    locks.map(async (lock) => {
+      const { path } = await filledDatabase(t)
+      await using holder = await OtherProcess.start()
+      await using late = await OtherProcess.start()
+      await holder.run(path, lock)
+      const before = contentOf(join(path, '..'))
+      assertSentence(await late.open(path).catch((reason: unknown) => reason), sentence, lock)
+      assert.deepEqual(contentOf(join(path, '..')), before, lock)
+    }),
+  )
+})
+
+test('waits for a process that is about to let go of a new database', async (t) => {
+  const folder = await newFolder(t)
+  for (const lock of ['begin; select * from sqlite_schema', 'begin immediate']) {
+    const path = join(folder, `${lock.length}.db`)
+    await using holder = await OtherProcess.start()
+    await using late = await OtherProcess.start()
+    await holder.run(path, `pragma application_id = 0x43524c4e; ${lock}`)
+    let isOpen = false
+    const opening = late.open(path).then(() => {
+      isOpen = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.ok(!isOpen, lock)
+    await holder.kill()
+    await opening
+  }
 })
 
 test('refuses a folder in place of a file', async (t) => {

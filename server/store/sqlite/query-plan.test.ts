@@ -10,7 +10,7 @@ const paths: Record<keyof typeof statements, string> = {
   user: 'user by key',
   credentials: 'user by sqlite_autoindex_user_2',
   users: 'user by sqlite_autoindex_user_2',
-  session: 'u by key, s by key, i by key',
+  session: 's by key, i by key',
   // Once at the start, and when a command cut tokens; expired rows go with the next cut.
   tokenCutoffs: 'whole token_cutoff',
   // Once at the start: a handful of keys.
@@ -20,10 +20,9 @@ const paths: Record<keyof typeof statements, string> = {
   producers: 'whole producer, sorted',
   inbox: 'inbox by key',
   range: 'n by key, m by read_mark_by_seq alone',
-  before: 'n by key, m by read_mark_by_seq alone',
-  unreadBefore: 'n by key, n by notification_unread alone, inbox by key, m by read_mark_by_seq alone',
-  unreadFromNewest: 'n by key, n by notification_unread alone, inbox by key, m by read_mark_by_seq alone',
-  unreadFromOldest: 'n by key, n by notification_unread alone, inbox by key, m by read_mark_by_seq alone',
+  unreadBefore: 'n by key, n by notification_unread alone, m by read_mark_by_seq alone',
+  unreadFromNewest: 'n by key, n by notification_unread alone, m by read_mark_by_seq alone',
+  unreadFromOldest: 'n by key, n by notification_unread alone, m by read_mark_by_seq alone',
   notification: 'n by notification_by_id, m by read_mark_by_seq alone',
   categories: 'inbox_category by key',
   changedNotifications: 'n by notification_by_version, m by read_mark_by_seq alone',

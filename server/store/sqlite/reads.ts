@@ -154,36 +154,32 @@ export class Reads {
 
   page(query: PageQuery): Page {
     const inbox = this.inbox(query.userId)
-    const { rows, hasOlder } = 'before' in query ? this.#rowsBefore(query) : this.#rowsOfPage(query, inbox)
-    return { inbox, items: pageText(rows), next: hasOlder ? (rows.at(-1)?.[3] ?? null) : null }
+    const rows = 'before' in query ? this.#rowsBefore(query, inbox) : this.#rowsOfPage(query, inbox)
+    const shown = rows.slice(0, query.limit)
+    return { inbox, items: pageText(shown), next: rows.length > query.limit ? (shown.at(-1)?.[3] ?? null) : null }
   }
 
-  #rowsBefore(query: PageQuery & { before: number }): { rows: PageRow[]; hasOlder: boolean } {
-    const name = query.unreadOnly ? 'unreadBefore' : 'before'
-    const rows = this.#pageRows(name, query.userId, query.before, query.limit + 1)
-    return { rows: rows.slice(0, query.limit), hasOlder: rows.length > query.limit }
+  /** One row more than the page holds, where there is one. */
+  #rowsBefore({ userId, unreadOnly, before, limit }: PageQuery & { before: number }, inbox: InboxState): PageRow[] {
+    if (unreadOnly) return this.#pageRows('unreadBefore', userId, inbox.readThrough, before, limit + 1)
+    const highest = Math.min(before - 1, inbox.lastSeq)
+    return this.#pageRows('range', userId, inbox.readThrough, highest - limit - 1, highest)
   }
 
-  #rowsOfPage(query: PageQuery & { page: number }, inbox: InboxState): { rows: PageRow[]; hasOlder: boolean } {
-    const count = query.unreadOnly ? inbox.unread : inbox.total
-    const skipped = (query.page - 1) * query.limit
-    if (skipped >= count) return { rows: [], hasOlder: false }
-    const taken = Math.min(query.limit, count - skipped)
+  /** One row more than the page holds, where there is one. */
+  #rowsOfPage({ userId, unreadOnly, page, limit }: PageQuery & { page: number }, inbox: InboxState): PageRow[] {
+    const count = unreadOnly ? inbox.unread : inbox.total
+    const skipped = (page - 1) * limit
+    if (skipped >= count) return []
+    const taken = Math.min(limit + 1, count - skipped)
     const behind = count - skipped - taken
-    return { rows: this.#pick(query, { inbox, skipped, taken, behind }), hasOlder: behind > 0 }
-  }
-
-  #pick(
-    { userId, unreadOnly }: PageQuery,
-    { inbox, skipped, taken, behind }: { inbox: InboxState; skipped: number; taken: number; behind: number },
-  ): PageRow[] {
     // Without a gap a page is a range of sequence numbers. Only what was read one by one leaves gaps in the unread;
     // those are counted over from the nearer end.
     const isDense = !unreadOnly || inbox.unread === inbox.lastSeq - inbox.readThrough
     const highest = inbox.lastSeq - skipped
-    if (isDense) return this.#pageRows('range', userId, highest - taken, highest)
-    if (skipped <= behind) return this.#pageRows('unreadFromNewest', userId, taken, skipped)
-    return this.#pageRows('unreadFromOldest', userId, taken, behind)
+    if (isDense) return this.#pageRows('range', userId, inbox.readThrough, highest - taken, highest)
+    if (skipped <= behind) return this.#pageRows('unreadFromNewest', userId, inbox.readThrough, taken, skipped)
+    return this.#pageRows('unreadFromOldest', userId, inbox.readThrough, taken, behind)
   }
 
   #pageRows(name: keyof Prepared, ...values: (string | number)[]): PageRow[] {

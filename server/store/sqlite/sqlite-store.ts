@@ -29,7 +29,8 @@ class SqliteStore implements Store {
 
   constructor(path: string) {
     const database = connect(path)
-    database.exec('pragma query_only = on')
+    // Pages of the file are read where the system keeps them, not copied; the writer, which must not, copies.
+    database.exec('pragma query_only = on; pragma mmap_size = 268435456')
     this.#reads = new Reads(database)
     this.#writer = new Writer(path, (rings) => this.#announce(rings))
     this.failed = this.#writer.failed

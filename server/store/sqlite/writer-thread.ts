@@ -15,38 +15,65 @@ export type WriterMessage = { replies: WriteReply[]; rings: Ring[] }
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
+// What a write may have to take back is kept in memory; the log grows to 16 MB before it is copied into the file, since
+// what is copied less often is copied less.
+database.exec('pragma temp_store = memory; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384')
 const sql = database.createTagStore(64)
 const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion = dataVersion.get()?.data_version
 
+/**
+ * All in one transaction, without savepoints: those copy every page that is touched. Where one of the writes fails, all
+ * is taken back and run again, each in its savepoint, so that the one falls alone.
+ */
 function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
+  return commit(requests, run) ?? commit(requests, runAlone) ?? refuseAll(requests, new Error('no write could be run'))
+}
+
+/** Undefined where a write failed and the system did not: there is something to be tried again. */
+function commit(
+  requests: readonly WriteRequest[],
+  runOne: (request: WriteRequest, rings: Ring[]) => WriteReply,
+): WriterMessage | undefined {
   const rings: Ring[] = []
+  let isOneWrites = false
   try {
     database.exec('begin immediate')
-    const replies = requests.map((request) => runAlone(request, rings))
+    isOneWrites = true
+    const replies = requests.map((request) => runOne(request, rings))
+    isOneWrites = false
     database.exec('commit')
     return { replies, rings }
   } catch (error) {
+    // A failure of the system (disk full, I/O) has already ended the transaction.
+    isOneWrites &&= database.isTransaction
     if (database.isTransaction) database.exec('rollback')
-    return { replies: requests.map(() => failure(error)), rings: [] }
+    return isOneWrites ? undefined : refuseAll(requests, error)
   }
 }
 
-function runAlone([name, change]: WriteRequest, rings: Ring[]): WriteReply {
+function run([name, change]: WriteRequest, rings: Ring[]): WriteReply {
+  const context: WriteContext = { sql, ring: (ring) => rings.push(ring) }
+  return { ok: true, value: (writes[name] as (context: WriteContext, change: unknown) => unknown)(context, change) }
+}
+
+function runAlone(request: WriteRequest, rings: Ring[]): WriteReply {
   const rung: Ring[] = []
-  const context: WriteContext = { sql, ring: (ring) => rung.push(ring) }
   database.exec('savepoint one')
   try {
-    const value = (writes[name] as (context: WriteContext, change: unknown) => unknown)(context, change)
+    const reply = run(request, rung)
     database.exec('release one')
     rings.push(...rung)
-    return { ok: true, value }
+    return reply
   } catch (error) {
-    // A failure of the system (disk full, I/O) has already ended the whole transaction.
     if (!database.isTransaction) throw error
     database.exec('rollback to one; release one')
     return failure(error)
   }
+}
+
+function refuseAll(requests: readonly WriteRequest[], error: unknown): WriterMessage {
+  return { replies: requests.map(() => failure(error)), rings: [] }
 }
 
 function failure(error: unknown): WriteReply {

@@ -8,6 +8,8 @@ import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from 
 
 const mostWritesInOneCommit = 512
 const mostWritesWaiting = 10_000
+/** Each answer sets a request going again; all of a commit's in one turn would keep the event loop for milliseconds. */
+const answersInOneTurn = 16
 
 type Waiting = { request: WriteRequest; resolve: (value: never) => void; reject: (error: unknown) => void }
 
@@ -17,6 +19,7 @@ export class Writer {
   readonly failed: Promise<Error>
   #waiting: Waiting[] = []
   #underWay: Waiting[] = []
+  #answering = 0
   #death: Error | undefined
   #closing: Promise<void> | undefined
   #isAskedToEnd = false
@@ -66,8 +69,7 @@ export class Writer {
   }
 
   async #end(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#underWay.length > 0) await new Promise(setImmediate)
-    if (this.#death !== undefined) return
+    while (this.#waiting.length + this.#underWay.length + this.#answering > 0) await new Promise(setImmediate)
     this.#isAskedToEnd = true
     this.#thread.postMessage('close')
     await this.#ended
@@ -84,11 +86,19 @@ export class Writer {
     const done = replies.length === 0 ? [] : this.#underWay
     if (replies.length > 0) this.#underWay = []
     this.#handOver()
-    for (const [index, { resolve, reject }] of done.entries()) {
+    this.#answering += done.length
+    this.#answer(done, replies)
+  }
+
+  #answer(done: readonly Waiting[], replies: readonly WriteReply[]): void {
+    for (const [index, { resolve, reject }] of done.slice(0, answersInOneTurn).entries()) {
       const reply = replies[index] as WriteReply
+      this.#answering--
       if (reply.ok) resolve(reply.value as never)
       else reject(asStoreError(Object.assign(new Error(reply.message), { errcode: reply.sqliteCode })))
     }
+    if (done.length <= answersInOneTurn) return
+    setImmediate(() => this.#answer(done.slice(answersInOneTurn), replies.slice(answersInOneTurn)))
   }
 
   #die(error: Error): void {

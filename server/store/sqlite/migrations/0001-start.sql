@@ -10,10 +10,12 @@ create table user (
   disabled_at integer
 ) without rowid, strict;
 
--- Only the SHA-256 of the cookie's secret is kept.
+-- Only the SHA-256 of the cookie's secret is kept. A disabled user has no session, so that looking one up asks no further;
+-- usernames never change.
 create table session (
   user_id text not null,
   secret_hash text not null,
+  username text not null,
   created_at integer not null,
   last_seen_at integer not null,
   primary key (user_id, secret_hash)

@@ -9,15 +9,14 @@ import { openSqliteStore } from '../sqlite-store.ts'
 export type Order =
   | { act: 'open'; path: string }
   | { act: 'call'; method: keyof Store; args: unknown[] }
-  | { act: 'lock'; path: string }
-  | { act: 'write'; path: string; sql: string }
+  | { act: 'run'; path: string; sql: string }
   | { act: 'ask writer'; sql: string }
   | { act: 'open database as nobody'; path: string }
 export type Report = { ok: true; value: unknown } | { ok: false; code: string; message: string }
 
 const nobody = 65_534
 let store: Store | undefined
-let locked: Database | undefined
+let connection: Database | undefined
 
 async function obey(order: Order): Promise<unknown> {
   switch (order.act) {
@@ -29,12 +28,10 @@ async function obey(order: Order): Promise<unknown> {
     case 'call':
       if (store === undefined) throw new Error('open a store first')
       return (store[order.method] as (...args: unknown[]) => unknown)(...order.args)
-    case 'lock':
-      locked = connect(order.path)
-      locked.exec('pragma locking_mode = exclusive; begin exclusive')
+    case 'run':
+      connection = connect(order.path)
+      connection.exec(order.sql)
       return undefined
-    case 'write':
-      return connect(order.path).exec(order.sql)
     case 'ask writer':
       return askWriter(order.sql)
     case 'open database as nobody':

@@ -56,14 +56,9 @@ export class OtherProcess implements AsyncDisposable {
     })
   }
 
-  /** Takes the exclusive lock on the database at `path` and keeps it. */
-  async lock(path: string): Promise<void> {
-    await this.#ask({ act: 'lock', path })
-  }
-
-  /** Writes to the database at `path` past every store, as another program would. */
-  async write(path: string, sql: string): Promise<void> {
-    await this.#ask({ act: 'write', path, sql })
+  /** Runs SQL on a connection past every store, as another program would, and keeps it open with its locks. */
+  async run(path: string, sql: string): Promise<void> {
+    await this.#ask({ act: 'run', path, sql })
   }
 
   /** Asks the writer thread's own connection, where writer-tap.ts is loaded with `nodeOptions`. */

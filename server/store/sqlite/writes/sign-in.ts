@@ -38,8 +38,8 @@ export function addSession(
   session: SessionKey & { checkedPasswordHash: string; at: number; replaces: SessionKey | null },
 ): 'added' | 'refused' {
   const { changes } = context.sql.run`
-    insert into session (user_id, secret_hash, created_at, last_seen_at)
-    select id, ${session.secretHash}, ${session.at}, ${session.at} from user
+    insert into session (user_id, secret_hash, username, created_at, last_seen_at)
+    select id, ${session.secretHash}, username, ${session.at}, ${session.at} from user
     where id = ${session.userId} and disabled_at is null and password_hash = ${session.checkedPasswordHash}`
   if (changes === 0) return 'refused'
   if (session.replaces !== null) endSession(context, session.replaces)
