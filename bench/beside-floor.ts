@@ -61,7 +61,7 @@ export function floorRow({
   }
 }
 
-export function rate({ perSecond }: Loaded): number {
+export function rate({ perSecond }: { perSecond: number }): number {
   return perSecond
 }
 

@@ -67,6 +67,8 @@ async function runOne({ name, run }: Scenario): Promise<Result> {
   console.log(`\n${name}`)
   const startedAt = performance.now()
   const dir = mkdtempSync(join(data, `bench-${name}-`))
+  const remove = () => rmSync(dir, { recursive: true, force: true })
+  process.once('exit', remove)
   const started: { stop(): Promise<void> }[] = []
   const bench: Bench = {
     dir,
@@ -84,6 +86,6 @@ async function runOne({ name, run }: Scenario): Promise<Result> {
     return { scenario: name, ...report, seconds: (performance.now() - startedAt) / 1000 }
   } finally {
     await Promise.all(started.map((one) => one.stop()))
-    rmSync(dir, { recursive: true, force: true })
+    remove()
   }
 }
