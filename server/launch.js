@@ -13,8 +13,15 @@ const source = new URL('./carillon.ts', import.meta.url)
 // A checkout runs its source; what is published holds JavaScript, since Node strips no types under node_modules.
 const entry = existsSync(source) ? source : new URL('./carillon.js', import.meta.url)
 
-if (Number.parseInt(process.versions.node, 10) >= oldest) await run()
+if (isFit() || (Number.parseInt(process.versions.node, 10) >= oldest && !platformNode())) await run()
 else relay()
+
+/** New enough, its SQLite too: before 3.51.3 the write-ahead log could, rarely, damage a database. */
+function isFit() {
+  const [major = 0, minor = 0, patch = 0] = (process.versions.sqlite ?? '').split('.').map(Number)
+  const sqlite = major * 1e6 + minor * 1e3 + patch
+  return Number.parseInt(process.versions.node, 10) >= oldest && sqlite >= 3_051_003
+}
 
 /** What was compiled once is kept: a later start takes 100 ms and 40 MB less. Where it cannot be kept nothing is lost. */
 async function run() {

@@ -1,6 +1,7 @@
 // The one place where the parts are put together: start, drain, stop. What a signal means, and what is printed, is the
 // business of commands/serve.ts.
 
+import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import type { Config } from './config.ts'
 import { refuseLostDatabase } from './database-file.ts'
@@ -34,7 +35,8 @@ export type Service = {
 }
 
 const hourMs = 3_600_000
-const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4)
+/** The size of libuv's pool, as libuv itself reads it. */
+const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Opens the store, puts the parts together and listens. Throws CarillonError with a sentence where it cannot. */
 export async function startService(
@@ -89,9 +91,7 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
     isHttps,
     log,
   })
-  const address = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
-    throw notListening(config, cause)
-  })
+  const address = await listen(app, config)
   if (config.publicUrl === undefined) url = reachable(address)
   if (!isHttps) log.warn({ url }, 'plain HTTP: the session cookie goes without Secure. Fit for this machine only')
   // Not before it listens: what is made here is shown once, by a service that stands.
@@ -128,6 +128,16 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
       await drain(app)
       await store.close()
     },
+  }
+}
+
+/** On one address, also where a name has several: Fastify would serve the others by servers that drain no request. */
+async function listen(app: ReturnType<typeof createApp>, config: Config): Promise<string> {
+  try {
+    const { address } = await lookup(config.host)
+    return await app.listen({ host: address, port: config.port })
+  } catch (error) {
+    throw notListening(config, error)
   }
 }
 

@@ -12,6 +12,8 @@ import { configOf, withSettings } from './settings.ts'
 
 /** How long those who balance load see "not ready" before a service that has failed closes its port. */
 const lameDuckMs = 500
+/** The drain has 8 seconds; whatever hangs beyond it must not keep a supervisor waiting. */
+const longestStopMs = 12_000
 
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the service')
@@ -27,6 +29,10 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   const stop = async (status: number, reason: string) => {
     if (isStopping) return
     isStopping = true
+    setTimeout(() => {
+      log.fatal({ reason }, 'stopping took too long; what still ran is cut')
+      process.exit(1)
+    }, longestStopMs).unref()
     await service.stop()
     log.info({ reason }, 'stopped')
     process.exit(status)

@@ -1,6 +1,7 @@
 // How a handler answers: finished JSON text goes out as it is, everything else through these few.
 import type { FastifyReply } from 'fastify'
 import type { User } from '../store/store.ts'
+import { iso } from '../times.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
@@ -19,10 +20,6 @@ export function sendData(reply: FastifyReply, data: unknown): FastifyReply {
 
 export function sendNothing(reply: FastifyReply): FastifyReply {
   return reply.code(204).send()
-}
-
-export function iso(at: number): string {
-  return new Date(at).toISOString()
 }
 
 /** The seed's `User`, as it is shown: no hash, no state. */

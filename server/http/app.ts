@@ -109,7 +109,8 @@ export function createApp(parts: AppParts): FastifyInstance {
       // Node's own refusal has no body; refuseMalformed answers with the envelope.
       requireHostHeader: false,
     },
-    routerOptions: { querystringParser: parseQuery },
+    // An id of any length is no such notification; the header fields have their own limit.
+    routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
     // AJV without its repairs: nothing is coerced, removed or filled in.
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     clientErrorHandler(error, socket) {
@@ -131,9 +132,11 @@ export function createApp(parts: AppParts): FastifyInstance {
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined, more: Readonly<Record<string, string>> = {}) {
-    if (socket !== null && isAnswered(socket)) socket.end()
-    else if (socket?.writable) socket.end(rawFailure(cause, nextRequestId(), { ...headers, ...more }))
-    else socket?.destroy()
+    // Node hands some of these over without a listener, and with nobody who would end them.
+    socket?.on('error', () => socket.destroy())
+    if (socket?.writable !== true) socket?.destroy()
+    else if (isAnswered(socket)) socket.end()
+    else socket.end(rawFailure(cause, nextRequestId(), { ...headers, ...more }), () => socket.destroySoon())
   }
 
   const routes = routeTable(parts)

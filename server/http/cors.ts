@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const preflight = {
-  'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
+  'access-control-allow-methods': 'GET, POST, PATCH',
   'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-none-match',
   'access-control-max-age': '600',
 }

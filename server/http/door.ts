@@ -62,7 +62,7 @@ function malformed(field: string, reason: string): CarillonError {
   })
 }
 
-const mostPipelined = 64
+const mostPipelined = 16
 const pipelined = new WeakMap<Socket, number>()
 
 /**

@@ -37,7 +37,9 @@ function asCarillonError(failure: unknown, request: FastifyRequest): CarillonErr
   const error = failure as Partial<FastifyError>
   if (error.validation !== undefined) return invalid(error as FastifyError)
   const [code, message] = refusalOf(error, request)
-  return new CarillonError(code, message, { cause: failure })
+  const details =
+    error.code === 'FST_ERR_BAD_URL' ? [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] : undefined
+  return new CarillonError(code, message, { cause: failure, ...(details && { details }) })
 }
 
 /** What the framework refuses by itself, in our words. */

@@ -1,7 +1,11 @@
 // What ends when somebody signs out or is disabled, what does not, and that it stays ended.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import { Passwords } from '../sign-in/passwords.ts'
+import { setPassword } from '../sign-in/users.ts'
 import { DatabaseFile } from '../testing/database-file.ts'
 import { openForge } from '../testing/forge.ts'
 import { type Answer, type Proof, startTestService, variants } from '../testing/service.ts'
@@ -165,4 +169,22 @@ test('/logout takes no GET, and no other site’s page signs anybody out', async
   assert.equal((await app.get('/logout', proof)).status, 405)
   assert.equal((await logout({ ...proof, 'sec-fetch-site': 'cross-site' })).status, 403)
   assert.equal(await ask(proof), 200)
+})
+
+test('S7: who signs in with the old password while the new one waits for the disk is out when it is kept', async () => {
+  const eve = await app.user('eve')
+  const other = new DatabaseSync(join(app.dir, 'carillon.db'))
+  other.exec('begin immediate')
+  const users = { store: app.store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now: app.now }
+  const changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
+  // Hashing takes a while, and then the change waits behind the lock.
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  app.pass(5)
+  const late = await app.signIn(eve, 'stateless')
+  app.pass(5)
+  other.exec('rollback')
+  other.close()
+  await changed
+  assert.equal((await app.get('/api/me', late)).status, 401)
+  assert.equal((await app.post('/token/renew', undefined, late)).status, 401)
 })

@@ -1,6 +1,7 @@
 // Bytes that are no HTTP request, or one that two readers would read differently: each gets one envelope, and nobody
 // else notices (TRUST I7, E1, E2, Z10).
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { DatabaseFile } from '../testing/database-file.ts'
@@ -110,7 +111,7 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'a flood of header fields': [get(...Array.from({ length: 4_000 }, () => 'a: b')), 431],
   'a path of 20 KB': [path(`/${'a'.repeat(20_000)}`), 431],
 
-  'a parameter of 15 KB': [path(`/api/notifications/${'a'.repeat(15_000)}`), 400],
+  'a parameter of 15 KB': [path(`/api/notifications/${'a'.repeat(15_000)}`), 401],
   'broken percent-encoding': [path('/%zz'), 400],
   'cut percent-encoding': [path('/%'), 400],
   'broken percent-encoding of a parameter': [path('/api/notifications/%zz'), 400],
@@ -298,4 +299,32 @@ test('I7: an absolute form opens no route that needs a proof', async () => {
     const { status } = refusalIn(answer ?? assert.fail('no answer'))
     assert.ok(status === 401 || status === 404 || status === 400, target)
   }
+})
+
+test('I7: a client that asks to CONNECT and breaks off does no harm', async () => {
+  for (let round = 0; round < 20; round++) {
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port), allowHalfOpen: true })
+    socket.on('error', () => {})
+    socket.on('close', () => close())
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.resetAndDestroy()
+    await closed
+  }
+  assert.equal((await app.get('/livez')).status, 200)
+})
+
+test('R9: a client that holds on to its CONNECT holds up no end', async () => {
+  const other = await startTestService()
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(other.url).port), allowHalfOpen: true })
+  socket.on('error', () => {})
+  socket.write('CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n')
+  await new Promise((resolve) => socket.once('data', resolve))
+  const isStopped = await Promise.race([
+    other.stop().then(() => true),
+    new Promise((resolve) => setTimeout(resolve, 3_000, false)),
+  ])
+  socket.destroy()
+  assert.equal(isStopped, true)
 })

@@ -4,13 +4,14 @@ import { CarillonError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { AccessTokens, TokenSubject } from '../sign-in/access-token.ts'
 import { authenticateToken, sessionSecret } from '../sign-in/authenticate.ts'
-import { checkCredentials } from '../sign-in/credentials.ts'
+import { type CheckedUser, checkCredentials } from '../sign-in/credentials.ts'
 import type { Passwords } from '../sign-in/passwords.ts'
 import type { Sessions } from '../sign-in/session.ts'
 import type { SigningKeys } from '../sign-in/signing-keys.ts'
 import type { Subject } from '../sign-in/subject.ts'
 import type { Store } from '../store/store.ts'
-import { iso, sendData, sendNothing, sendObject, shownUser } from './answers.ts'
+import { iso } from '../times.ts'
+import { sendData, sendNothing, sendObject, shownUser } from './answers.ts'
 import { presentedBy } from './guards.ts'
 import type { Operation } from './operation.ts'
 import { LoginBody } from './schemas.ts'
@@ -42,20 +43,19 @@ export function signInOperations(parts: SignInParts) {
       const { variant = parts.variant, ...presented } = request.body as LoginBody
       // Before anything is read: what is cut from here on cuts this sign-in too.
       const startedAt = now()
-      const user = await checkCredentials(parts, presented).catch((error: unknown) => {
+      try {
+        const user = await checkCredentials(parts, presented)
+        const answer =
+          variant === 'stateless'
+            ? await issueToken(parts, user, startedAt)
+            : await issueSession(parts, user, { request, reply })
+        log.info({ event: 'sign-in', userId: user.id, variant, requestId: request.id }, 'sign-in')
+        return sendObject(reply, { User: shownUser(user), ...answer })
+      } catch (error) {
         const code = error instanceof CarillonError ? error.code : 'INTERNAL'
         log.info({ event: 'sign-in-refused', code, requestId: request.id }, 'sign-in refused')
         throw error
-      })
-      log.info({ event: 'sign-in', userId: user.id, variant, requestId: request.id }, 'sign-in')
-      if (variant === 'stateless') {
-        const { token, expiresAt } = await accessTokens.issue(user, startedAt)
-        return sendObject(reply, { User: shownUser(user), token, expiresAt: iso(expiresAt) })
       }
-      const running = sessionSecret(request.headers.cookie, cookie.name)
-      const { secret, expiresAt } = await sessions.issue(user, running)
-      setCookie(reply, cookie, { value: secret, maxAgeSeconds: Math.floor(cookie.lifetimeMs / 1000) })
-      return sendObject(reply, { User: shownUser(user), expiresAt: iso(expiresAt) })
     },
   }
 
@@ -123,6 +123,22 @@ export function signInOperations(parts: SignInParts) {
   }
 
   return { login, logout, renew, keySet, restricted, me }
+}
+
+async function issueToken({ accessTokens }: SignInParts, user: CheckedUser, startedAt: number) {
+  const { token, expiresAt } = await accessTokens.issue(user, startedAt)
+  return { token, expiresAt: iso(expiresAt) }
+}
+
+async function issueSession(
+  { sessions, cookie }: SignInParts,
+  user: CheckedUser,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+) {
+  const running = sessionSecret(request.headers.cookie, cookie.name)
+  const { secret, expiresAt } = await sessions.issue(user, running)
+  setCookie(reply, cookie, { value: secret, maxAgeSeconds: Math.floor(cookie.lifetimeMs / 1000) })
+  return { expiresAt: iso(expiresAt) }
 }
 
 /** RFC 6265bis: readable by no script, sent by no other site's form, kept to this host by the `__Host-` prefix. */

@@ -5,7 +5,10 @@ import type { Socket } from 'node:net'
 
 type Unread = { taken: number; looks: number }
 
-/** Looks once every `everyMs`; a connection of which nothing was taken for `patienceMs` is cut. */
+/** What must be taken within the patience, where so much waits: whoever takes a byte now and then does not read. */
+const leastBytes = 64 * 1024
+
+/** Looks once every `everyMs`; a connection of which too little was taken for `patienceMs` is cut. */
 export function endSlowReaders(server: Server, { patienceMs, everyMs }: { patienceMs: number; everyMs: number }): void {
   const sockets = new Map<Socket, Unread>()
   server.on('connection', (socket: Socket) => {
@@ -15,9 +18,8 @@ export function endSlowReaders(server: Server, { patienceMs, everyMs }: { patien
   const looking = setInterval(() => {
     for (const [socket, unread] of sockets) {
       const taken = socket.bytesWritten - socket.writableLength
-      unread.looks = socket.writableLength > 0 && taken === unread.taken ? unread.looks + 1 : 0
-      unread.taken = taken
-      if (unread.looks * everyMs >= patienceMs) socket.destroy()
+      if (socket.writableLength === 0 || taken - unread.taken >= leastBytes) Object.assign(unread, { taken, looks: 0 })
+      else if (++unread.looks * everyMs >= patienceMs) socket.destroy()
     }
   }, everyMs)
   looking.unref()

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { DeliveryOutcome, Recipient, Store } from '../store/store.ts'
+import { iso } from '../times.ts'
 import { linkFault } from './link.ts'
 
 export type DeliveryRequest = {
@@ -99,7 +100,7 @@ function contentOf({ title, body, url, category, data, key }: DeliveryRequest, a
     category: category ?? null,
     data: data ?? null,
     key: key ?? null,
-    createdAt: new Date(at).toISOString(),
+    createdAt: iso(at),
   })
 }
 

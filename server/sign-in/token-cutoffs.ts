@@ -4,7 +4,7 @@ import type { Store, TokenCutoff } from '../store/store.ts'
 
 type Parts = { store: Pick<Store, 'cutTokens' | 'tokenCutoffs' | 'onRing'>; now: () => number }
 
-const betweenReloadsMs = 50
+const shortReloadMs = 2
 const retryMs = 1_000
 
 export class TokenCutoffs {
@@ -26,23 +26,27 @@ export class TokenCutoffs {
     return cutoffs
   }
 
-  /** At once when it is quiet; many rings together are one more reading of the table, not one each. */
+  /** At once, but for a table so long that reading it again and again would be all that is done. */
   #reloadSoon(onFailure: (error: unknown) => void): void {
     this.#isRung = true
     if (this.#isReloading) return
     this.#isReloading = true
     this.#isRung = false
-    const rest = (ms: number) =>
-      setTimeout(() => {
-        this.#isReloading = false
-        if (this.#isRung) this.#reloadSoon(onFailure)
-      }, ms).unref()
+    const startedAt = performance.now()
+    const next = () => {
+      this.#isReloading = false
+      if (this.#isRung) this.#reloadSoon(onFailure)
+    }
     this.#reload().then(
-      () => rest(betweenReloadsMs),
+      () => {
+        const tookMs = performance.now() - startedAt
+        if (tookMs < shortReloadMs) next()
+        else setTimeout(next, tookMs * 9).unref()
+      },
       (error: unknown) => {
         onFailure(error)
         this.#isRung = true
-        rest(retryMs)
+        setTimeout(next, retryMs).unref()
       },
     )
   }

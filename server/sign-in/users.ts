@@ -9,7 +9,7 @@ import type { Passwords } from './passwords.ts'
 import { prepareUsername } from './username.ts'
 
 type Parts = {
-  store: Pick<Store, 'addUser' | 'findCredentials' | 'setPassword' | 'disableUser'>
+  store: Pick<Store, 'addUser' | 'findCredentials' | 'setPassword' | 'disableUser' | 'cutTokens'>
   passwords: Passwords
   passwordMinLength: number
   now: () => number
@@ -31,12 +31,14 @@ export async function setPassword(parts: Parts, wanted: { username: string; pass
   const user = await findByName(parts, wanted.username)
   const passwordHash = await hashNewPassword(parts, { username: user.username, password: wanted.password })
   await parts.store.setPassword({ userId: user.id, passwordHash, ...cutNow(parts) })
+  await cutAgain(parts, user)
 }
 
 /** Every session and token of the user ends, and no sign-in succeeds any more. Throws NOT_FOUND. */
 export async function disableUser(parts: Parts, username: string): Promise<void> {
   const user = await findByName(parts, username)
   await parts.store.disableUser({ userId: user.id, ...cutNow(parts) })
+  await cutAgain(parts, user)
 }
 
 /** Twenty characters of 32 in groups of five: 100 bits, easily read out and typed. */
@@ -56,6 +58,12 @@ async function findByName(parts: Parts, username: string): Promise<User> {
   const user = await parts.store.findCredentials(prepareUsername(username))
   if (user === undefined) throw new CarillonError('NOT_FOUND', `There is no user ${username}`)
   return user
+}
+
+/** Who signed in between the first cut's moment and its commit read the old credentials, and is later than that cut. */
+async function cutAgain({ store, now }: Parts, { id }: User): Promise<void> {
+  const at = now()
+  await store.cutTokens({ userId: id, signInId: null, notBefore: at, expiresAt: at + cutoffKeptForMs })
 }
 
 function cutNow({ now }: Parts): { at: number; cutoffExpiresAt: number } {

@@ -184,7 +184,7 @@ export interface Store {
   markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
   /**
    * Marks everything as read that has arrived, or everything up to and with `throughId`. One that arrives meanwhile
-   * stays unread. Costs the same however much was unread.
+   * stays unread. Costs the same however much was unread; each category that the inbox knows adds its one row.
    */
   markAllRead(change: { userId: string; throughId: string | null; at: number }): Promise<'done' | 'absent'>
 

@@ -68,6 +68,23 @@ export function openDatabase(path: string): Database {
   }
 }
 
+/**
+ * Looks at a database of ours whose log was not copied into it yet, before an opening would copy it. What else is wrong
+ * with it, that opening will say.
+ */
+export function peek(path: string, look: (database: Database) => void): void {
+  if (!existsSync(`${path}-wal`) || !existsSync(path) || !isOurs(readHeader(path))) return
+  let database: Database | undefined
+  try {
+    database = new Database(path, { readOnly: true })
+    look(database)
+  } catch (error) {
+    if (error instanceof CarillonError) throw error
+  } finally {
+    database?.close()
+  }
+}
+
 /** What stopped the opening of the database at `path`, with the sentence to show. */
 export function openingFailure(error: unknown, path: string): CarillonError {
   if (error instanceof CarillonError) return error
@@ -94,12 +111,16 @@ function prepareFile(path: string): void {
   }
   const header = readHeader(path)
   if (header.length === 0) return
-  const isOurs = header.toString('latin1', 0, 15) === 'SQLite format 3' && header.readUInt32BE(68) === applicationId
-  if (isOurs) return
+  if (isOurs(header)) return
   throw new CarillonError(
     'UNAVAILABLE',
     `${path} is not a Carillon database and was left as it is. Name another file in CARILLON_DATABASE_URL.`,
   )
+}
+
+function isOurs(header: Buffer): boolean {
+  if (header.length === 0) return false
+  return header.toString('latin1', 0, 15) === 'SQLite format 3' && header.readUInt32BE(68) === applicationId
 }
 
 function readHeader(path: string): Buffer {

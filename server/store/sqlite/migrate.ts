@@ -8,19 +8,26 @@ const folder = new URL('./migrations/', import.meta.url)
 
 /** Applies what is missing and answers the names of what was applied. Refuses a schema newer than this program. */
 export async function migrate(database: Database, from: URL = folder): Promise<string[]> {
-  const known = readdirSync(from)
-    .filter((name) => name.endsWith('.sql'))
-    .map((name) => name.slice(0, -4))
-    .sort()
-  const applied = appliedMigrations(database)
-  const newer = applied.find((name) => !known.includes(name))
-  if (newer !== undefined)
-    throw new CarillonError(
-      'UNAVAILABLE',
-      `The database was written by a newer Carillon (schema ${newer}; this program knows ${known.at(-1)}). ` +
-        'Run that version or a later one; the database was left as it is.',
-    )
-  return applied.length === known.length ? [] : applyPending(database, known, from)
+  const known = knownMigrations(from)
+  refuseNewer(database, from)
+  return appliedMigrations(database).length === known.length ? [] : applyPending(database, known, from)
+}
+
+/** Throws UNAVAILABLE where the database has a migration that this program does not know. Only reads. */
+export function refuseNewer(database: Database, from: URL = folder): void {
+  const known = knownMigrations(from)
+  const newer = appliedMigrations(database).find((name) => !known.includes(name))
+  if (newer === undefined) return
+  throw new CarillonError(
+    'UNAVAILABLE',
+    `The database was written by a newer Carillon (schema ${newer}; this program knows ${known.at(-1)}). ` +
+      'Run that version or a later one; the database was left as it is.',
+  )
+}
+
+function knownMigrations(from: URL): string[] {
+  const files = readdirSync(from).filter((name) => name.endsWith('.sql'))
+  return files.map((name) => name.slice(0, -4)).sort()
 }
 
 function appliedMigrations(database: Database): string[] {

@@ -4,9 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { newId, World } from '../contract/world.ts'
+import { isUnavailable, newId, World } from '../contract/world.ts'
 import { storeContract } from '../store.contract.ts'
 import type { Ring } from '../store.ts'
+import { connect } from './database.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import { commitsIn, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
@@ -118,4 +119,42 @@ test('law 8: rings within 2 s after another process wrote, and not for its own w
   const tooLate = new Promise<number>((next) => setTimeout(next, 2_000, Infinity).unref())
   assert.ok((await Promise.race([rung, tooLate])) - writtenAt < 2_000, 'it did not ring within 2 s')
   assert.deepEqual(await world.titles(ann), ['From there', 'From here'])
+})
+
+test('refuses at once, as UNAVAILABLE, what would wait for the disk too long, by the recipients that it tells', async (t) => {
+  await using opened = await openWorld(t)
+  const { world, store } = opened
+  const ann = await world.addUser('ann')
+  const letter = (index: number) => ({
+    id: `letter ${index}`,
+    producerId: world.producerId,
+    idempotency: null,
+    content: '{"title":"To many"}',
+    category: null,
+    key: null,
+    at: 1,
+    recipients: Array.from({ length: 1_000 }, (_, to) => ({
+      to: { userId: to === 0 ? ann.id : `nobody ${to}` },
+      notificationId: `${index}-${to}`,
+    })),
+  })
+  const outcomes = await Promise.allSettled(Array.from({ length: 60 }, (_, index) => store.deliver(letter(index))))
+  const refused = outcomes.filter(({ status }) => status === 'rejected')
+  assert.ok(refused.length >= 20 && refused.length < 60, `${refused.length} of 60 were refused`)
+  for (const outcome of outcomes) if (outcome.status === 'rejected') assert.ok(isUnavailable(outcome.reason))
+  assert.equal((await store.readInbox(ann.id)).total, 60 - refused.length)
+})
+
+test('says that it cannot write while it cannot, and that it can as soon as it can', async (t) => {
+  await using opened = await openWorld(t)
+  const { world, store, path } = opened
+  const ann = await world.addUser('ann')
+  const other = connect(path)
+  other.exec('begin immediate')
+  await assert.rejects(world.tell(ann, 'Hi'), isUnavailable)
+  await assert.rejects(store.check(), isUnavailable)
+  other.exec('rollback')
+  other.close()
+  await store.check()
+  await world.tell(ann, 'Hi')
 })

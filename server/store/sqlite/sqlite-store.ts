@@ -1,8 +1,8 @@
 // The embedded engine: reads on the main thread, writes on one writer thread, both on one file in WAL mode.
 import { resolve } from 'node:path'
 import type { Ring, Store } from '../store.ts'
-import { connect, openDatabase, openingFailure } from './database.ts'
-import { migrate } from './migrate.ts'
+import { connect, openDatabase, openingFailure, peek } from './database.ts'
+import { migrate, refuseNewer } from './migrate.ts'
 import { Reads } from './reads.ts'
 import { Writer } from './writer.ts'
 
@@ -10,6 +10,7 @@ import { Writer } from './writer.ts'
 export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[] }> {
   // Absolute, because SQLite takes ':memory:' and 'file:' for something else than a file's name.
   const path = resolve(file)
+  peek(path, (found) => refuseNewer(found))
   const database = openDatabase(path)
   try {
     const migrations = await migrate(database)
@@ -77,7 +78,7 @@ class SqliteStore implements Store {
   markRead: Store['markRead'] = async (change) => this.#writer.write('markRead', change)
   markAllRead: Store['markAllRead'] = async (change) => this.#writer.write('markAllRead', change)
 
-  deliver: Store['deliver'] = async (delivery) => this.#writer.write('deliver', delivery)
+  deliver: Store['deliver'] = async (delivery) => this.#writer.write('deliver', delivery, delivery.recipients.length)
   removeOldDeliveries: Store['removeOldDeliveries'] = async (before) =>
     this.#writer.write('removeOldDeliveries', before)
 
@@ -87,7 +88,7 @@ class SqliteStore implements Store {
   }
 
   async check(): Promise<void> {
-    this.#writer.check()
+    await this.#writer.probe()
     this.#reads.inbox('')
   }
 

@@ -88,6 +88,8 @@ function noticeOtherProcesses(): void {
   port.postMessage({ replies: [], rings: [{ about: 'anything' }] } satisfies WriterMessage)
 }
 
+// What another process wrote before this thread began to look is noticed by nobody else.
+port.postMessage({ replies: [], rings: [{ about: 'anything' }] } satisfies WriterMessage)
 setInterval(noticeOtherProcesses, 1_000).unref()
 
 port.on('message', (message: readonly WriteRequest[] | 'close') => {

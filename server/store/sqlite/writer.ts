@@ -6,12 +6,20 @@ import type { Ring } from '../store.ts'
 import { asStoreError } from './database.ts'
 import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from './writer-thread.ts'
 
-const mostWritesInOneCommit = 512
-const mostWritesWaiting = 10_000
+/** In recipients; every other write counts as one. A commit of that many takes a tenth of a second. */
+const mostInOneCommit = 1_000
+/** Beyond it the answer is "not now", long before the caller's connection is given up. */
+const mostWaiting = 30_000
+const longestCommitMs = 6_000
 /** Each answer sets a request going again; all of a commit's in one turn would keep the event loop for milliseconds. */
 const answersInOneTurn = 16
 
-type Waiting = { request: WriteRequest; resolve: (value: never) => void; reject: (error: unknown) => void }
+type Waiting = {
+  request: WriteRequest
+  weight: number
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
 
 export class Writer {
   readonly #thread: Worker
@@ -20,6 +28,9 @@ export class Writer {
   #waiting: Waiting[] = []
   #underWay: Waiting[] = []
   #answering = 0
+  #weightWaiting = 0
+  #handedOverAt = 0
+  #hasFailed = false
   #death: Error | undefined
   #closing: Promise<void> | undefined
   #isAskedToEnd = false
@@ -44,12 +55,17 @@ export class Writer {
     })
   }
 
-  write<Name extends WriteName>(name: Name, change: Parameters<Writes[Name]>[1]): Promise<ReturnType<Writes[Name]>> {
+  write<Name extends WriteName>(
+    name: Name,
+    change: Parameters<Writes[Name]>[1],
+    weight = 1,
+  ): Promise<ReturnType<Writes[Name]>> {
     this.check()
-    if (this.#waiting.length >= mostWritesWaiting)
+    if (this.#weightWaiting >= mostWaiting)
       throw new CarillonError('UNAVAILABLE', 'Too many writes wait for the disk; try again in a moment')
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Writes[Name]>>()
-    this.#waiting.push({ request: [name, change], resolve, reject })
+    this.#waiting.push({ request: [name, change], weight, resolve, reject })
+    this.#weightWaiting += weight
     if (this.#underWay.length === 0 && this.#waiting.length === 1) setImmediate(() => this.#handOver())
     return promise
   }
@@ -60,6 +76,14 @@ export class Writer {
         cause: this.#death,
       })
     if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closing')
+  }
+
+  /** A write that changes nothing, but takes the lock and commits: rejects where none can be made now. */
+  async probe(): Promise<void> {
+    this.check()
+    if (this.#underWay.length > 0 && performance.now() - this.#handedOverAt > longestCommitMs)
+      throw new CarillonError('UNAVAILABLE', 'The store is not writing: a commit hangs')
+    if (this.#hasFailed) await this.write('changeNothing', null)
   }
 
   /** Refuses what comes from now on, finishes what came before, and ends the thread; asked twice it is one end. */
@@ -77,13 +101,28 @@ export class Writer {
 
   #handOver(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0 || this.#death !== undefined) return
-    this.#underWay = this.#waiting.splice(0, mostWritesInOneCommit)
+    this.#underWay = this.#waiting.splice(0, this.#countForOneCommit())
+    this.#handedOverAt = performance.now()
     this.#thread.postMessage(this.#underWay.map(({ request }) => request))
+  }
+
+  /** At least one, whatever it weighs. */
+  #countForOneCommit(): number {
+    let count = 0
+    let weight = 0
+    for (const waiting of this.#waiting) {
+      if (count > 0 && weight + waiting.weight > mostInOneCommit) break
+      weight += waiting.weight
+      count++
+    }
+    this.#weightWaiting -= weight
+    return count
   }
 
   #settle({ replies, rings }: WriterMessage): void {
     this.#onCommit(rings)
     const done = replies.length === 0 ? [] : this.#underWay
+    if (done.length > 0) this.#hasFailed = replies.every((reply) => !reply.ok)
     if (replies.length > 0) this.#underWay = []
     this.#handOver()
     this.#answering += done.length
@@ -106,6 +145,7 @@ export class Writer {
     const stranded = [...this.#underWay, ...this.#waiting]
     this.#underWay = []
     this.#waiting = []
+    this.#weightWaiting = 0
     const unknown = new CarillonError('UNAVAILABLE', 'The store failed; the outcome is unknown', { cause: error })
     for (const { reject } of stranded) reject(unknown)
   }

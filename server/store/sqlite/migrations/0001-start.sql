@@ -29,6 +29,7 @@ create table token_cutoff (
   expires_at integer not null,
   primary key (user_id, sign_in_id)
 ) without rowid, strict;
+create index token_cutoff_by_expiry on token_cutoff (expires_at);
 
 create table signing_key (
   kid text primary key,

@@ -5,6 +5,7 @@ export {
   addProducer,
   addSession,
   addUser,
+  changeNothing,
   cutTokens,
   disableUser,
   endSession,

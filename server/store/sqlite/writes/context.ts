@@ -7,7 +7,3 @@ export type WriteContext = {
   /** Rings after the commit, and only where there is one. */
   ring: (ring: Ring) => void
 }
-
-export function iso(at: number): string {
-  return new Date(at).toISOString()
-}

@@ -91,6 +91,7 @@ function replaceContent(
       version = ${inbox?.version as number}
     where user_id = ${userId} and seq = ${seq}`
   countInCategory(sql, { userId, category, total: -1, unread: -is_unread })
+  sql.run`delete from inbox_category where user_id = ${userId} and total = 0`
   countInCategory(sql, { userId, category: delivery.category, total: 1, unread: is_unread })
   return { userId, id, status: 'updated' }
 }

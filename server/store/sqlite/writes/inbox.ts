@@ -1,5 +1,6 @@
 // The writes of a reader: one notification read, all read. Each takes the inbox's row first and raises its version.
-import { iso, type WriteContext } from './context.ts'
+import { iso } from '../../../times.ts'
+import type { WriteContext } from './context.ts'
 
 export function markRead(
   { sql, ring }: WriteContext,

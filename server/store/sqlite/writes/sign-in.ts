@@ -100,3 +100,8 @@ export function revokeProducer(
 export function touchProducer({ sql }: WriteContext, { producerId, at }: { producerId: string; at: number }): void {
   sql.run`update producer set last_used_at = ${at} where id = ${producerId}`
 }
+
+/** For whoever asks whether a write can be made at all. */
+export function changeNothing({ sql }: WriteContext, _: null): void {
+  sql.run`delete from token_cutoff where expires_at < 0`
+}
