@@ -14,13 +14,28 @@ class UnreadableQuery {
   }
 }
 
+const plain = /^[a-z]+=[\w-]+(?:&[a-z]+=[\w-]+)*$/
+
 export function parseQuery(text: string): Record<string, unknown> {
   if (text === '') return {}
   try {
-    return parseForm(Buffer.from(text))
+    return plain.test(text) ? parsePlain(text) : parseForm(Buffer.from(text))
   } catch (cause) {
     return new UnreadableQuery(cause)
   }
+}
+
+/** What needs no decoding, as nearly every query is: a tenth of the work. */
+function parsePlain(text: string): Record<string, unknown> {
+  const query: Record<string, unknown> = {}
+  for (const pair of text.split('&')) {
+    const equals = pair.indexOf('=')
+    const name = pair.slice(0, equals)
+    // Said by the one that says it well.
+    if (equals < 0 || name in query) return parseForm(Buffer.from(text))
+    query[name] = pair.slice(equals + 1)
+  }
+  return query
 }
 
 const decimalInteger = /^(0|-?[1-9]\d*)$/
