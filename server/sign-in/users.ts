@@ -61,9 +61,9 @@ async function findByName(parts: Parts, username: string): Promise<User> {
 }
 
 /** Who signed in between the first cut's moment and its commit read the old credentials, and is later than that cut. */
-async function cutAgain({ store, now }: Parts, { id }: User): Promise<void> {
-  const at = now()
-  await store.cutTokens({ userId: id, signInId: null, notBefore: at, expiresAt: at + cutoffKeptForMs })
+async function cutAgain(parts: Parts, { id }: User): Promise<void> {
+  const { at, cutoffExpiresAt } = cutNow(parts)
+  await parts.store.cutTokens({ userId: id, signInId: null, notBefore: at, expiresAt: cutoffExpiresAt })
 }
 
 function cutNow({ now }: Parts): { at: number; cutoffExpiresAt: number } {

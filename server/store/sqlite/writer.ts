@@ -121,9 +121,11 @@ export class Writer {
 
   #settle({ replies, rings }: WriterMessage): void {
     this.#onCommit(rings)
-    const done = replies.length === 0 ? [] : this.#underWay
-    if (done.length > 0) this.#hasFailed = replies.every((reply) => !reply.ok)
-    if (replies.length > 0) this.#underWay = []
+    // A notice of what another process wrote answers nobody.
+    if (replies.length === 0) return
+    const done = this.#underWay
+    this.#underWay = []
+    this.#hasFailed = replies.every((reply) => !reply.ok)
     this.#handOver()
     this.#answering += done.length
     this.#answer(done, replies)
