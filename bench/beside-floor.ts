@@ -77,16 +77,13 @@ export function isDisturbed({ strangersShare }: Loaded): boolean {
   return strangersShare > mostStrangersShare
 }
 
-/** The least of the server and the most of the load: where the first is the lesser, the load was what was measured. */
+/** How busy the server was: where it was not, its load was what was measured. */
 export function saturation(all: Record<string, readonly Loaded[]>): string {
   const samples = Object.values(all).flat()
   const server = Math.min(...samples.map(({ serverShare }) => serverShare)).toFixed(2)
-  const [load, strangers] = [
-    Math.max(...samples.map(({ processorShare }) => processorShare)).toFixed(2),
-    Math.max(0, ...samples.map(({ strangersShare }) => strangersShare)).toFixed(2),
-  ]
+  const strangers = Math.max(0, ...samples.map(({ strangersShare }) => strangersShare)).toFixed(2)
   return (
-    `Of one core each: the server used at least ${server}, the load at most ${load}, ` +
-    `what is no part of the bench at most ${strangers}.`
+    `Of one core each: the server used at least ${server}, what is no part of the bench at most ${strangers}; the load, on ` +
+    'the other core, does not sleep, since waking it would be charged to the server.'
   )
 }

@@ -34,12 +34,13 @@ export const list: Scenario = {
         connections,
         requests,
         status: 200,
+        staysAwake: true,
         seconds,
         warmUpSeconds: seconds / 4,
       })
     const loadOnFresh = async (kind: 'cookies' | 'tokens') => {
       const fresh = await startService({ dir })
-      const load = { port: fresh.port, connections, status: 200 }
+      const load = { port: fresh.port, connections, status: 200, staysAwake: true }
       await loader.measure(fresh.process, { ...load, requests: warmUps[kind], seconds, warmUpSeconds: 0 })
       const loaded = await loader.measure(fresh.process, {
         ...load,

@@ -14,6 +14,11 @@ export type Plan = {
   status: number
   /** Every request is sent once at most; else they begin anew. */
   isOnce?: boolean
+  /**
+   * Does not sleep while it waits for answers. For where the server has a core of its own: there every answer to a sleeper
+   * costs an interrupt to the other core, which is this harness's and not the server's, and more of it the slower a server.
+   */
+  staysAwake?: boolean
   /** A pause, in milliseconds, from one request of a connection to its next; without it there is none. */
   everyMs?: number
 }
@@ -70,9 +75,13 @@ class Run {
   async #sendFor(seconds: number): Promise<void> {
     const time = Promise.withResolvers<void>()
     const timer = setTimeout(time.resolve, seconds * 1000)
+    let isAwake = this.#plan.staysAwake === true
+    const stayAwake = () => isAwake && setImmediate(stayAwake)
+    stayAwake()
     if (!this.#isSending) for (const send of this.#sends) send()
     this.#isSending = true
     await Promise.race([time.promise, this.#whenDone.promise])
+    isAwake = false
     clearTimeout(timer)
   }
 

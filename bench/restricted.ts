@@ -26,6 +26,7 @@ export const restricted: Scenario = {
         connections,
         requests,
         status: 200,
+        staysAwake: true,
         seconds,
         warmUpSeconds: seconds / 4,
       })

@@ -91,7 +91,7 @@ export class Deliveries {
   }
 }
 
-/** The immutable part, in the order in which it is sent; id and read state are added when it is read. */
+/** The immutable part, in the order in which it is sent; braces, id and read state are added when it is read. */
 function contentOf({ title, body, url, category, data, key }: DeliveryRequest, at: number): string {
   return JSON.stringify({
     title,
@@ -101,7 +101,7 @@ function contentOf({ title, body, url, category, data, key }: DeliveryRequest, a
     data: data ?? null,
     key: key ?? null,
     createdAt: iso(at),
-  })
+  }).slice(1, -1)
 }
 
 function refuseUnfit({ url, data }: DeliveryRequest, idempotencyKey: string | undefined): void {

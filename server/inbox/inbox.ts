@@ -13,34 +13,36 @@ export type Reader = { userId: string; inbox?: InboxState }
 /** A page as it is sent. `version` is the inbox's, which says whether the page is still true. */
 export type RenderedPage = { version: number; json: string; etag: string }
 
-type InboxStore = Pick<Store, 'readInbox' | 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'>
+type InboxStore = Pick<Store, 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'>
 
 const mostCachedCharacters = 16 * 1024 * 1024
 
 export class Inbox {
   readonly #store: InboxStore
   readonly #now: () => number
-  /** Null for a page that was asked once: only one that is asked again is kept, since most deep ones never are. */
-  readonly #pages = new BoundedCache<RenderedPage | null>(mostCachedCharacters)
+  readonly #firstPages = new BoundedCache<RenderedPage>(mostCachedCharacters)
 
   constructor({ store, now }: { store: InboxStore; now: () => number }) {
     this.#store = store
     this.#now = now
   }
 
-  /** A page, newest first. One that was rendered before is sent again while the inbox has the version it had then. */
+  /**
+   * A page, newest first. A first page that was rendered before is sent again while the inbox has the version it had then;
+   * deeper ones are seldom asked twice, and are not kept.
+   */
   async list(reader: Reader, query: ListQuery): Promise<RenderedPage> {
-    const { version } = reader.inbox ?? (await this.#store.readInbox(reader.userId))
-    const place = 'page' in query ? query.page : `<${query.before}`
-    const key = `${reader.userId} ${place} ${query.limit} ${query.status ?? ''}`
-    const known = this.#pages.get(key)
-    if (known?.version === version) return known
+    const { userId, inbox } = reader
     const { limit, status } = query
+    const key = 'page' in query && query.page === 1 ? `${userId} ${limit} ${status ?? ''}` : undefined
+    const known = key === undefined ? undefined : this.#firstPages.get(key)
+    if (known !== undefined && known.version === inbox?.version) return known
     const where = 'page' in query ? { page: query.page } : { before: query.before }
-    const page = await this.#store.readPage({ userId: reader.userId, limit, unreadOnly: status === 'unread', ...where })
-    const rendered = render(page, query, reader.userId)
-    if (known === undefined) this.#pages.set(key, null, key.length)
-    else this.#pages.set(key, rendered, rendered.json.length)
+    const unlessVersion = known?.version ?? -1
+    const page = await this.#store.readPage({ userId, limit, unreadOnly: status === 'unread', unlessVersion, ...where })
+    if (page === 'unchanged') return known as RenderedPage
+    const rendered = render(page, query, userId)
+    if (key !== undefined) this.#firstPages.set(key, rendered, rendered.json.length)
     return rendered
   }
 

@@ -66,7 +66,11 @@ export type Producer = {
   lastUsedAt: number | null
 }
 
-export type PageQuery = { userId: string; limit: number; unreadOnly: boolean } & ({ page: number } | { before: number })
+/** `unlessVersion` is the version of the inbox that the caller has a page of already. */
+export type PageQuery = { userId: string; limit: number; unreadOnly: boolean; unlessVersion?: number } & (
+  | { page: number }
+  | { before: number }
+)
 
 /** Notifications as JSON text, ready to be sent: what was stored, with the reader's state added. */
 export type Page = {
@@ -89,7 +93,7 @@ export type Delivery = {
   id: string
   producerId: string
   idempotency: { key: string; bodyHash: string } | null
-  /** The immutable part of the notification: the text of a JSON object, without id and read state. */
+  /** The immutable part of the notification, without id and read state: members of a JSON object, without its braces. */
   content: string
   category: string | null
   /** At most one notification of an inbox has this key: a later one replaces the content of the earlier. */
@@ -166,8 +170,11 @@ export interface Store {
   // Inbox
 
   readInbox(userId: string): Promise<InboxState>
-  /** A page at any depth costs the same; a page past the end is empty. Newest first, in the order of sequence. */
-  readPage(query: PageQuery): Promise<Page>
+  /**
+   * A page at any depth costs the same; a page past the end is empty. Newest first, in the order of sequence.
+   * 'unchanged' where the inbox still has the version that the caller knows.
+   */
+  readPage(query: PageQuery): Promise<Page | 'unchanged'>
   /** One notification of this user as JSON text; another user's is absent. */
   readNotification(owned: { userId: string; id: string }): Promise<string | undefined>
   readCounts(userId: string): Promise<Counts>

@@ -93,7 +93,7 @@ export class Stage {
     if (act.kind === 'deliver') return this.#deliver(turn, act)
     if (act.kind === 'read') return store.markRead({ ...owned, id })
     if (act.kind === 'read-all') return store.markAllRead({ ...owned, throughId: act.through && id })
-    return JSON.parse((await store.readPage({ ...act, userId: person.id })).items)
+    return JSON.parse((await this.world.page({ ...act, userId: person.id })).items)
   }
 
   async #deliver({ newIds: ids, title, seconds }: Turn, act: Act & { kind: 'deliver' }): Promise<unknown> {

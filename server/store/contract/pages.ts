@@ -16,18 +16,36 @@ export function pagePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     for (const unreadOnly of [true, false])
       for (const place of [{ page: 1 }, { page: 7 }, { before: 9 }]) {
-        const page = await world.store.readPage({ userId: ann.id, limit: 5, unreadOnly, ...place })
+        const page = await world.page({ userId: ann.id, limit: 5, unreadOnly, ...place })
         assert.deepEqual(page, { inbox: emptyInbox, items: '[]', next: null })
       }
     assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
   })
+
+  promise(
+    'answers no page to whoever has it: unchanged while the version is what he knows, and only then',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const query = { userId: ann.id, limit: 5, unreadOnly: false, page: 1 }
+      assert.equal(await world.store.readPage({ ...query, unlessVersion: 0 }), 'unchanged')
+      const id = await world.tell(ann)
+      await world.tell(ben)
+      assert.equal(idsIn((await world.page({ ...query, unlessVersion: 0 })).items)[0], id)
+      assert.equal(idsIn((await world.page({ ...query, unlessVersion: 2 })).items)[0], id)
+      for (const place of [{ page: 1 }, { page: 9 }, { before: 1 }])
+        for (const unreadOnly of [true, false])
+          assert.equal(await world.store.readPage({ ...query, unreadOnly, ...place, unlessVersion: 1 }), 'unchanged')
+      await world.store.markRead({ userId: ann.id, id, at: at(1) })
+      assert.deepEqual((await world.page({ ...query, unlessVersion: 1 })).inbox, await world.store.readInbox(ann.id))
+    },
+  )
 
   promise('shows an empty page past the end, however far', async (world) => {
     const ann = await world.addUser('ann')
     await world.tellTimes(3, ann)
     for (const page of [2, 3, 1_000_000_000])
       for (const unreadOnly of [true, false]) {
-        const past = await world.store.readPage({ userId: ann.id, page, limit: 3, unreadOnly })
+        const past = await world.page({ userId: ann.id, page, limit: 3, unreadOnly })
         assert.deepEqual([past.items, past.next, past.inbox.total], ['[]', null, 3])
       }
   })
@@ -38,7 +56,7 @@ export function pagePromises(promise: PromiseOf): void {
         const { ann, expected } = await fill(world, inbox, unreadOnly)
         const seen: string[] = []
         for (let page = 1; page <= expected.length / limit + 2; page++) {
-          const { items, next } = await world.store.readPage({ userId: ann.id, page, limit, unreadOnly })
+          const { items, next } = await world.page({ userId: ann.id, page, limit, unreadOnly })
           seen.push(...idsIn(items))
           const hasMore = page * limit < expected.length
           assert.equal(seen.length < expected.length, hasMore)
@@ -57,10 +75,10 @@ export function pagePromises(promise: PromiseOf): void {
         const [inbox, limit, unreadOnly, page] = random
         const { ann, expected } = await fill(world, inbox, unreadOnly)
         const query = { userId: ann.id, limit, unreadOnly }
-        const first = await world.store.readPage({ ...query, page })
+        const first = await world.page({ ...query, page })
         const seen = idsIn(first.items)
         for (let { next } = first; next !== null; ) {
-          const following = await world.store.readPage({ ...query, before: next })
+          const following = await world.page({ ...query, before: next })
           assert.notEqual(following.items, '[]')
           seen.push(...idsIn(following.items))
           assert.ok(seen.length <= expected.length)
@@ -76,12 +94,12 @@ export function pagePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const ids = await world.tellTimes(30, ann)
     const seen: string[] = []
-    let { items, next } = await world.store.readPage({ userId: ann.id, page: 1, limit: 7, unreadOnly: false })
+    let { items, next } = await world.page({ userId: ann.id, page: 1, limit: 7, unreadOnly: false })
     seen.push(...idsIn(items))
     while (next !== null) {
       await Promise.all([world.tellTimes(3, ann), world.store.readInbox(ann.id)])
       const query = { userId: ann.id, before: next, limit: 7, unreadOnly: false }
-      ;({ items, next } = await world.store.readPage(query))
+      ;({ items, next } = await world.page(query))
       seen.push(...idsIn(items))
       assert.ok(seen.length <= ids.length)
     }
@@ -96,7 +114,7 @@ export function pagePromises(promise: PromiseOf): void {
     const look = async () => {
       let looks = 0
       for (; isWriting; looks++) {
-        const { inbox, items } = await world.store.readPage({ userId: ann.id, page: 1, limit: 100, unreadOnly: false })
+        const { inbox, items } = await world.page({ userId: ann.id, page: 1, limit: 100, unreadOnly: false })
         const seen: Seen[] = JSON.parse(items)
         assert.equal(seen.length, inbox.total)
         assert.equal(seen.filter(({ read }) => !read).length, inbox.unread)
@@ -123,12 +141,12 @@ export function pagePromises(promise: PromiseOf): void {
     for (let round = 0; round < 5; round++) await world.tellTimes(2_000, ann)
     const query = { userId: ann.id, limit: 20, unreadOnly: false }
     const deep = { ...query, page: 500 }
-    assert.equal(idsIn((await world.store.readPage(deep)).items).length, 20)
+    assert.equal(idsIn((await world.page(deep)).items).length, 20)
     const cost = { first: Infinity, deep: Infinity, cursor: Infinity }
     for (let round = 0; round < 200; round++) {
-      cost.first = Math.min(cost.first, await timeOf(() => world.store.readPage({ ...query, page: 1 })))
-      cost.deep = Math.min(cost.deep, await timeOf(() => world.store.readPage(deep)))
-      cost.cursor = Math.min(cost.cursor, await timeOf(() => world.store.readPage({ ...query, before: 30 })))
+      cost.first = Math.min(cost.first, await timeOf(() => world.page({ ...query, page: 1 })))
+      cost.deep = Math.min(cost.deep, await timeOf(() => world.page(deep)))
+      cost.cursor = Math.min(cost.cursor, await timeOf(() => world.page({ ...query, before: 30 })))
     }
     // Skipping over 10,000 rows costs more than ten pages; the rest of the factor is for a busy machine.
     assert.ok(cost.deep < 4 * cost.first && cost.cursor < 4 * cost.first, JSON.stringify(cost))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CarillonError } from '../../errors.ts'
-import type { Delivery, DeliveryOutcome, SessionKey, Store } from '../store.ts'
+import type { Delivery, DeliveryOutcome, Page, PageQuery, SessionKey, Store } from '../store.ts'
 
 /** What an engine shows of itself to be held to the contract. */
 export type Engine = {
@@ -92,7 +92,7 @@ export class World {
       id: newId(),
       producerId: rest.producerId ?? this.producerId,
       idempotency,
-      content: rest.content ?? JSON.stringify({ title, category, key }),
+      content: rest.content ?? JSON.stringify({ title, category, key }).slice(1, -1),
       category,
       key,
       recipients: to.map((recipient, index) => ({
@@ -121,11 +121,16 @@ export class World {
     return (await this.ids(person)).filter((id) => told.has(id)).toReversed()
   }
 
+  async page(query: PageQuery): Promise<Page> {
+    const page = await this.store.readPage(query)
+    return page === 'unchanged' ? assert.fail('the page is said to be known') : page
+  }
+
   /** Everything that a person was told, newest first, gathered page by page. */
   async list(person: Person, { unreadOnly = false, limit = 100 } = {}): Promise<Seen[]> {
     const seen: Seen[] = []
     for (let page = 1; ; page++) {
-      const { items } = await this.store.readPage({ userId: person.id, page, limit, unreadOnly })
+      const { items } = await this.page({ userId: person.id, page, limit, unreadOnly })
       const found: Seen[] = JSON.parse(items)
       if (found.length === 0) return seen
       seen.push(...found)

@@ -9,7 +9,7 @@ import { assertIntact, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
 
-const content = JSON.stringify({ title: 'x'.repeat(8_000), category: null, key: null })
+const content = `"title":"${'x'.repeat(8_000)}","category":null,"key":null`
 
 test('R3: acknowledges nothing that a full disk refused, reads on, and writes again when there is room', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')

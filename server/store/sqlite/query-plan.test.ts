@@ -19,10 +19,11 @@ const paths: Record<keyof typeof statements, string> = {
   // For a person at the command line.
   producers: 'whole producer, sorted',
   inbox: 'inbox by key',
-  range: 'n by key, m by read_mark_by_seq alone',
-  unreadBefore: 'n by key, n by notification_unread alone, m by read_mark_by_seq alone',
-  unreadFromNewest: 'n by key, n by notification_unread alone, m by read_mark_by_seq alone',
-  unreadFromOldest: 'n by key, n by notification_unread alone, m by read_mark_by_seq alone',
+  range: 'n by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
+  unreadBefore: 'n by key, n by notification_unread alone',
+  unreadFromNewest: 'n by key, n by notification_unread alone',
+  unreadFromOldest: 'n by key, n by notification_unread alone',
+  isUnreadBefore: 'whole CONSTANT ROW, n by notification_unread alone',
   notification: 'n by notification_by_id, m by read_mark_by_seq alone',
   categories: 'inbox_category by key',
   changedNotifications: 'n by notification_by_version, m by read_mark_by_seq alone',
@@ -39,11 +40,14 @@ for (const [name, path] of Object.entries(paths) as [keyof typeof paths, string]
     assert.equal(steps.join(', '), path)
   })
 
+/** The rows of a page on their way into its one row, in their order and without being stored. */
+const isStreamed = /^(CO-ROUTINE|SCAN) \(subquery-\d+\)$/
+
 /** A step of a plan, or undefined for one that reads no table; https://sqlite.org/eqp.html */
 function inWords(detail: string): string | undefined {
   const [, table, alone, index] = /^SEARCH (\w+) USING (?:PRIMARY KEY|(COVERING )?INDEX (\w+))/.exec(detail) ?? []
   if (table !== undefined) return `${table} by ${index ?? 'key'}${alone === undefined ? '' : ' alone'}`
-  if (detail.startsWith('SCAN ')) return `whole ${detail.slice('SCAN '.length)}`
+  if (detail.startsWith('SCAN ') && !isStreamed.test(detail)) return `whole ${detail.slice('SCAN '.length)}`
   if (detail.startsWith('USE TEMP B-TREE')) return 'sorted'
-  return /SUBQUERY \d+$/.test(detail) ? undefined : `unknown: ${detail}`
+  return /SUBQUERY \d+$/.test(detail) || isStreamed.test(detail) ? undefined : `unknown: ${detail}`
 }

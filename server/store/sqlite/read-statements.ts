@@ -1,11 +1,32 @@
 // The SQL of every read. `limit +?` and not `limit ?`: of a bare one SQLite makes the plan depend, and prepares the
-// statement again each time. `readAt` of a notification is its own, or that of the first read-all that passed it.
-const readAt = `coalesce(n.read_at, (
-  select m.at from read_mark m where m.user_id = n.user_id and m.through_seq >= n.seq order by m.through_seq limit 1
-))`
-// In a page ?1 is the user and ?2 his read_through: beyond it no read-all has passed, and none is looked for.
-const pageRow = `n.id, n.content, case when n.seq > ?2 then n.read_at else ${readAt} end, n.seq`
+// statement again each time. Notifications leave SQLite as the JSON text that is sent: a page is one row, one string.
+
+/** When the first read-all passed that sequence number, or up to where. */
+const markPast = (seq: string, column: 'at' | 'through_seq') => `(
+  select m.${column} from read_mark m where m.user_id = ?1 and m.through_seq >= ${seq} order by m.through_seq limit 1
+)`
+const readAt = `coalesce(n.read_at, ${markPast('n.seq', 'at')})`
+// In a range ?2 is the user's read_through: beyond it no read-all has passed, and none is looked for. Mostly the first that
+// passed the lowest of a page passed the rest of it as well: one look-up for all, and not one for each.
+const readAtInRange = `coalesce(n.read_at, case
+  when n.seq > ?2 then null
+  when n.seq <= ${markPast('?3 + 1', 'through_seq')} then ${markPast('?3 + 1', 'at')}
+  else ${markPast('n.seq', 'at')}
+end)`
+
+/** `at` is an expression: the time at which it was read, or null. */
+const textOf = (at: string) => `
+  '{"id":"' || n.id || '",' || n.content ||
+  coalesce(',"read":true,"readAt":"' || ${at} || '"', ',"read":false,"readAt":null') || ',"archivedAt":null}'`
+/** A JSON array, newest first, and the lowest sequence number in it; both null where there is nothing. */
+const pageOf = (at: string, where: string) => `
+  select '[' || group_concat(text, ',') || ']', min(seq) from (
+    select ${textOf(at)} as text, n.seq from notification n where n.user_id = ?1 and ${where} order by n.seq desc
+  )`
 const unread = 'n.user_id = ?1 and n.seq > ?2 and n.read_at is null'
+const unreadPageOf = (chosen: string) =>
+  pageOf('null', `n.seq in (select n.seq from notification n where ${unread} ${chosen})`)
+
 const userRow = 'id, username, display_name, created_at, disabled_at'
 const inboxRow = 'version, first_seq, last_seq, total, unread, read_through'
 const producerRow = 'id, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at'
@@ -26,24 +47,16 @@ export const statements = {
   producers: `select ${producerRow} from producer order by created_at, id`,
 
   inbox: `select ${inboxRow} from inbox where user_id = ?`,
-  range: `select ${pageRow} from notification n where n.user_id = ?1 and n.seq > ?3 and n.seq <= ?4 order by n.seq desc`,
-  unreadBefore: `
-    select ${pageRow} from notification n where n.user_id = ?1 and n.seq in (
-      select n.seq from notification n where ${unread} and n.seq < ?3 order by n.seq desc limit +?4
-    ) order by n.seq desc`,
-  unreadFromNewest: `
-    select ${pageRow} from notification n where n.user_id = ?1 and n.seq in (
-      select n.seq from notification n where ${unread} order by n.seq desc limit +?3 offset +?4
-    ) order by n.seq desc`,
-  unreadFromOldest: `
-    select ${pageRow} from notification n where n.user_id = ?1 and n.seq in (
-      select n.seq from notification n where ${unread} order by n.seq limit +?3 offset +?4
-    ) order by n.seq desc`,
-  notification: `select n.id, n.content, ${readAt} from notification n where n.user_id = ? and n.id = ?`,
+  range: pageOf(readAtInRange, 'n.seq > ?3 and n.seq <= ?4'),
+  unreadBefore: unreadPageOf('and n.seq < ?3 order by n.seq desc limit +?4'),
+  unreadFromNewest: unreadPageOf('order by n.seq desc limit +?3 offset +?4'),
+  unreadFromOldest: unreadPageOf('order by n.seq limit +?3 offset +?4'),
+  isUnreadBefore: `select exists (select 1 from notification n where ${unread} and n.seq < ?3)`,
+  notification: `select ${textOf(readAt)} from notification n where n.user_id = ?1 and n.id = ?2`,
   categories: 'select category, total, unread from inbox_category where user_id = ? and total > 0 order by category',
   changedNotifications: `
-    select n.version, n.id, n.content, ${readAt} from notification n
-    where n.user_id = ? and n.version > ? order by n.version limit +?`,
+    select n.version, ${textOf(readAt)} from notification n
+    where n.user_id = ?1 and n.version > ?2 order by n.version limit +?3`,
   readAlls: `
     select version, through_seq, at from read_mark
     where user_id = ? and version > ? order by version limit +?`,

@@ -2,7 +2,6 @@
 // transaction (a lone one pays 2.5 us for its own); it ends early when a commit is reported, so that whoever wrote
 // reads what he wrote.
 import { CarillonError } from '../../errors.ts'
-import { notificationText, pageText } from '../notification-text.ts'
 import {
   type Change,
   type Counts,
@@ -21,7 +20,6 @@ import { asStoreError, type Database, type Statement } from './database.ts'
 import { statements } from './read-statements.ts'
 
 type Row = readonly (string | number | null)[]
-type NotificationRow = readonly [id: string, content: string, readAt: string | null]
 type Prepared = Record<keyof typeof statements, Statement>
 
 export class Reads {
@@ -152,43 +150,47 @@ export class Reads {
     return row === undefined ? emptyInbox : toInbox(row, 0)
   }
 
-  page(query: PageQuery): Page {
+  page(query: PageQuery): Page | 'unchanged' {
     const inbox = this.inbox(query.userId)
-    const rows = 'before' in query ? this.#rowsBefore(query, inbox) : this.#rowsOfPage(query, inbox)
-    const shown = rows.slice(0, query.limit)
-    return { inbox, items: pageText(shown), next: rows.length > query.limit ? (shown.at(-1)?.[3] ?? null) : null }
+    if (inbox.version === query.unlessVersion) return 'unchanged'
+    const [items, lowest] =
+      ('before' in query ? this.#pageBefore(query, inbox) : this.#numberedPage(query, inbox)) ?? []
+    if (!items) return { inbox, items: '[]', next: null }
+    return {
+      inbox,
+      items: items as string,
+      next: this.#isMoreBelow(query, inbox, lowest as number) ? (lowest as number) : null,
+    }
   }
 
-  /** One row more than the page holds, where there is one. */
-  #rowsBefore({ userId, unreadOnly, before, limit }: PageQuery & { before: number }, inbox: InboxState): PageRow[] {
-    if (unreadOnly) return this.#pageRows('unreadBefore', userId, inbox.readThrough, before, limit + 1)
+  #pageBefore({ userId, unreadOnly, before, limit }: PageQuery & { before: number }, inbox: InboxState) {
+    if (unreadOnly) return this.#one('unreadBefore', userId, inbox.readThrough, before, limit)
     const highest = Math.min(before - 1, inbox.lastSeq)
-    return this.#pageRows('range', userId, inbox.readThrough, highest - limit - 1, highest)
+    return this.#one('range', userId, inbox.readThrough, highest - limit, highest)
   }
 
-  /** One row more than the page holds, where there is one. */
-  #rowsOfPage({ userId, unreadOnly, page, limit }: PageQuery & { page: number }, inbox: InboxState): PageRow[] {
+  #numberedPage({ userId, unreadOnly, page, limit }: PageQuery & { page: number }, inbox: InboxState) {
     const count = unreadOnly ? inbox.unread : inbox.total
     const skipped = (page - 1) * limit
-    if (skipped >= count) return []
-    const taken = Math.min(limit + 1, count - skipped)
+    if (skipped >= count) return undefined
+    const taken = Math.min(limit, count - skipped)
     const behind = count - skipped - taken
     // Without a gap a page is a range of sequence numbers. Only what was read one by one leaves gaps in the unread;
     // those are counted over from the nearer end.
     const isDense = !unreadOnly || inbox.unread === inbox.lastSeq - inbox.readThrough
     const highest = inbox.lastSeq - skipped
-    if (isDense) return this.#pageRows('range', userId, inbox.readThrough, highest - taken, highest)
-    if (skipped <= behind) return this.#pageRows('unreadFromNewest', userId, inbox.readThrough, taken, skipped)
-    return this.#pageRows('unreadFromOldest', userId, inbox.readThrough, taken, behind)
+    if (isDense) return this.#one('range', userId, inbox.readThrough, highest - taken, highest)
+    if (skipped <= behind) return this.#one('unreadFromNewest', userId, inbox.readThrough, taken, skipped)
+    return this.#one('unreadFromOldest', userId, inbox.readThrough, taken, behind)
   }
 
-  #pageRows(name: keyof Prepared, ...values: (string | number)[]): PageRow[] {
-    return this.#all(name, ...values) as unknown as PageRow[]
+  #isMoreBelow({ userId, unreadOnly }: PageQuery, { firstSeq, readThrough }: InboxState, lowest: number): boolean {
+    if (!unreadOnly) return lowest > firstSeq
+    return this.#one('isUnreadBefore', userId, readThrough, lowest)?.[0] === 1
   }
 
   notification(owned: { userId: string; id: string }): string | undefined {
-    const row = this.#one('notification', owned.userId, owned.id) as NotificationRow | undefined
-    return row && notificationText(...row)
+    return this.#one('notification', owned.userId, owned.id)?.[0] as string | undefined
   }
 
   counts(userId: string): Counts {
@@ -208,8 +210,6 @@ export class Reads {
     return { inbox, changes: found.slice(0, query.limit), more: found.length > query.limit }
   }
 }
-
-type PageRow = readonly [id: string, content: string, readAt: string | null, seq: number]
 
 function toUser(row: Row): User {
   return {
@@ -246,8 +246,7 @@ function toProducer(row: Row): Producer {
 }
 
 function toNotificationChange(row: Row): Change {
-  const [version, id, content, readAt] = row as readonly [number, string, string, string | null]
-  return { version, type: 'notification', notification: notificationText(id, content, readAt) }
+  return { version: row[0] as number, type: 'notification', notification: row[1] as string }
 }
 
 function toReadAllChange(row: Row): Change {

@@ -129,7 +129,7 @@ test('refuses at once, as UNAVAILABLE, what would wait for the disk too long, by
     id: `letter ${index}`,
     producerId: world.producerId,
     idempotency: null,
-    content: '{"title":"To many"}',
+    content: '"title":"To many"',
     category: null,
     key: null,
     at: 1,
