@@ -12,7 +12,7 @@ const mostInOneCommit = 1_000
 const mostWaiting = 30_000
 const longestCommitMs = 6_000
 /** Each answer sets a request going again; all of a commit's in one turn would keep the event loop for milliseconds. */
-const answersInOneTurn = 16
+const answersInOneTurn = 4
 
 type Waiting = {
   request: WriteRequest
