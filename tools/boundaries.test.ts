@@ -33,6 +33,7 @@ const rooms: Record<string, string[]> = {
   fastify: ['server/http/**'],
   jose: ['server/sign-in/**'],
   kysely: ['server/store/**'],
+  pg: ['server/store/postgres/**'],
   pino: ['server/log.ts'],
   'pino-pretty': ['server/log.ts'],
   uuid: ['server/ids.ts'],

@@ -38,8 +38,8 @@ export class Inbox {
     const known = key === undefined ? undefined : this.#firstPages.get(key)
     if (known !== undefined && known.version === inbox?.version) return known
     const where = 'page' in query ? { page: query.page } : { before: query.before }
-    const unlessVersion = known?.version ?? -1
-    const page = await this.#store.readPage({ userId, limit, unreadOnly: status === 'unread', unlessVersion, ...where })
+    const unless = known && { unlessVersion: known.version }
+    const page = await this.#store.readPage({ userId, limit, unreadOnly: status === 'unread', ...unless, ...where })
     if (page === 'unchanged') return known as RenderedPage
     const rendered = render(page, query, userId)
     if (key !== undefined) this.#firstPages.set(key, rendered, rendered.json.length)

@@ -2,18 +2,33 @@
 import { CarillonError } from '../errors.ts'
 import type { Store } from './store.ts'
 
+/** How many parts the first migration of a PostgreSQL database makes of what belongs to users. */
+export const usualPartitions = 8
+
 /** The path of an embedded database, or undefined where the URL names another engine. */
 export function sqlitePath(url: string): string | undefined {
   return url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : undefined
 }
 
+export function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url)
+}
+
 /** Opens the store and brings it to this program's schema; `migrations` names what was applied just now. */
-export async function openStore(url: string): Promise<{ store: Store; migrations: string[] }> {
+export async function openStore(
+  url: string,
+  { partitions = usualPartitions }: { partitions?: number } = {},
+): Promise<{ store: Store; migrations: string[] }> {
+  if (isPostgres(url)) {
+    const { openPostgresStore } = await import('./postgres/postgres-store.ts')
+    return openPostgresStore(url, { partitions })
+  }
   const path = sqlitePath(url)
   if (path === undefined || path === '')
     throw new CarillonError(
       'INVALID_REQUEST',
-      'CARILLON_DATABASE_URL must be sqlite:<path of a file>, for example sqlite:data/carillon.db',
+      'CARILLON_DATABASE_URL must be sqlite:<path of a file>, for example sqlite:data/carillon.db, or ' +
+        'postgres://<user>@<host>/<database>',
     )
   const { openSqliteStore } = await import('./sqlite/sqlite-store.ts')
   return openSqliteStore(path)

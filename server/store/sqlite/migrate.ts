@@ -1,7 +1,7 @@
 // Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the
-// ledger. Kysely's migrator keeps the ledger; it is loaded only when there is something to do.
-import { readdirSync, readFileSync } from 'node:fs'
-import { CarillonError } from '../../errors.ts'
+// ledger.
+import { readFileSync } from 'node:fs'
+import { applyPending, knownMigrations, refuseNewer as refuseNewerThan } from '../migrations.ts'
 import type { Database } from './database.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
@@ -10,27 +10,19 @@ const folder = new URL('./migrations/', import.meta.url)
 export async function migrate(database: Database, from: URL = folder): Promise<string[]> {
   const known = knownMigrations(from)
   refuseNewer(database, from)
-  return appliedMigrations(database).length === known.length ? [] : applyPending(database, known, from)
+  if (appliedMigrations(database).length === known.length) return []
+  return applyPending(await dialectOf(database), known, (name) =>
+    database.exec(readFileSync(new URL(`${name}.sql`, from), 'utf8')),
+  )
 }
 
 /** Throws UNAVAILABLE where the database has a migration that this program does not know. Only reads. */
 export function refuseNewer(database: Database, from: URL = folder): void {
-  const known = knownMigrations(from)
-  const newer = appliedMigrations(database).find((name) => !known.includes(name))
-  if (newer === undefined) return
-  throw new CarillonError(
-    'UNAVAILABLE',
-    `The database was written by a newer Carillon (schema ${newer}; this program knows ${known.at(-1)}). ` +
-      'Run that version or a later one; the database was left as it is.',
-  )
+  refuseNewerThan(appliedMigrations(database), knownMigrations(from))
 }
 
-function knownMigrations(from: URL): string[] {
-  const files = readdirSync(from).filter((name) => name.endsWith('.sql'))
-  return files.map((name) => name.slice(0, -4)).sort()
-}
-
-function appliedMigrations(database: Database): string[] {
+/** In their order; none where there is no ledger. Only reads. */
+export function appliedMigrations(database: Database): string[] {
   const ledger = database.prepare("select 1 from sqlite_schema where name = 'kysely_migration'").get()
   if (ledger === undefined) return []
   return database
@@ -39,9 +31,8 @@ function appliedMigrations(database: Database): string[] {
     .map((row) => String(row.name))
 }
 
-async function applyPending(database: Database, known: string[], from: URL): Promise<string[]> {
-  const { Kysely, SqliteAdapter, SqliteDialect } = await import('kysely')
-  const { Migrator } = await import('kysely/migration')
+async function dialectOf(database: Database) {
+  const { SqliteAdapter, SqliteDialect } = await import('kysely')
 
   class TransactionalAdapter extends SqliteAdapter {
     override get supportsTransactionalDdl(): boolean {
@@ -53,21 +44,7 @@ async function applyPending(database: Database, known: string[], from: URL): Pro
       return new TransactionalAdapter()
     }
   }
-  const db = new Kysely<unknown>({ dialect: new Dialect({ database: asKyselyDatabase(database) }) })
-  const migration = (name: string) => ({
-    up: async () => database.exec(readFileSync(new URL(`${name}.sql`, from), 'utf8')),
-  })
-  const provider = {
-    getMigrations: async () => Object.fromEntries(known.map((name) => [name, migration(name)])),
-  }
-  const migrator = new Migrator({ db, provider })
-  const done: string[] = []
-  for (;;) {
-    const { error, results = [] } = await migrator.migrateUp()
-    if (error !== undefined) throw error
-    if (results.length === 0) return done
-    done.push(...results.map((result) => result.migrationName))
-  }
+  return new Dialect({ database: asKyselyDatabase(database) })
 }
 
 /** What Kysely's SQLite driver asks of a database. A transaction that will write begins by taking the write lock. */

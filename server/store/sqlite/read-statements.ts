@@ -1,5 +1,6 @@
 // The SQL of every read. `limit +?` and not `limit ?`: of a bare one SQLite makes the plan depend, and prepares the
 // statement again each time. Notifications leave SQLite as the JSON text that is sent: a page is one row, one string.
+import { columns } from '../rows.ts'
 
 /** When the first read-all passed that sequence number, or up to where. */
 const markPast = (seq: string, column: 'at' | 'through_seq') => `(
@@ -27,26 +28,20 @@ const unread = 'n.user_id = ?1 and n.seq > ?2 and n.read_at is null'
 const unreadPageOf = (chosen: string) =>
   pageOf('null', `n.seq in (select n.seq from notification n where ${unread} ${chosen})`)
 
-const userRow = 'id, username, display_name, created_at, disabled_at'
-const inboxRow = 'version, first_seq, last_seq, total, unread, read_through'
-const producerRow = 'id, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at'
-
 export const statements = {
-  user: `select ${userRow} from user where id = ?`,
-  credentials: `select ${userRow}, password_hash from user where username = ?`,
-  users: `select ${userRow} from user where username > ? order by username limit +?`,
+  user: `select ${columns.user} from user where id = ?`,
+  credentials: `select ${columns.user}, password_hash from user where username = ?`,
+  users: `select ${columns.user} from user where username > ? order by username limit +?`,
   session: `
-    select s.user_id, s.username, s.created_at, s.last_seen_at,
-      coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
-      coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0)
+    select ${columns.session}
     from session s left join inbox i on i.user_id = s.user_id
     where s.user_id = ? and s.secret_hash = ?`,
-  tokenCutoffs: 'select user_id, sign_in_id, not_before, expires_at from token_cutoff where expires_at > ?',
-  signingKeys: 'select kid, public_jwk, sealed_private_jwk, created_at from signing_key order by created_at, kid',
-  producer: `select ${producerRow} from producer where id = ?`,
-  producers: `select ${producerRow} from producer order by created_at, id`,
+  tokenCutoffs: `select ${columns.tokenCutoff} from token_cutoff where expires_at > ?`,
+  signingKeys: `select ${columns.signingKey} from signing_key order by created_at, kid`,
+  producer: `select ${columns.producer} from producer where id = ?`,
+  producers: `select ${columns.producer} from producer order by created_at, id`,
 
-  inbox: `select ${inboxRow} from inbox where user_id = ?`,
+  inbox: `select ${columns.inbox} from inbox where user_id = ?`,
   range: pageOf(readAtInRange, 'n.seq > ?3 and n.seq <= ?4'),
   unreadBefore: unreadPageOf('and n.seq < ?3 order by n.seq desc limit +?4'),
   unreadFromNewest: unreadPageOf('order by n.seq desc limit +?3 offset +?4'),

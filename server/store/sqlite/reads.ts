@@ -3,6 +3,16 @@
 // reads what he wrote.
 import { CarillonError } from '../../errors.ts'
 import {
+  type Row,
+  toCredentials,
+  toInbox,
+  toProducer,
+  toSession,
+  toSigningKey,
+  toTokenCutoff,
+  toUser,
+} from '../rows.ts'
+import {
   type Change,
   type Counts,
   emptyInbox,
@@ -19,7 +29,6 @@ import {
 import { asStoreError, type Database, type Statement } from './database.ts'
 import { statements } from './read-statements.ts'
 
-type Row = readonly (string | number | null)[]
 type Prepared = Record<keyof typeof statements, Statement>
 
 export class Reads {
@@ -97,7 +106,7 @@ export class Reads {
 
   credentials(username: string): (User & { passwordHash: string }) | undefined {
     const row = this.#one('credentials', username)
-    return row && { ...toUser(row), passwordHash: row[5] as string }
+    return row && toCredentials(row)
   }
 
   users(query: { after: string; limit: number }): User[] {
@@ -106,32 +115,15 @@ export class Reads {
 
   session({ userId, secretHash }: SessionKey): LiveSession | undefined {
     const row = this.#one('session', userId, secretHash)
-    if (row === undefined) return undefined
-    return {
-      userId: row[0] as string,
-      username: row[1] as string,
-      createdAt: row[2] as number,
-      lastSeenAt: row[3] as number,
-      inbox: toInbox(row, 4),
-    }
+    return row && toSession(row)
   }
 
   tokenCutoffs(now: number): TokenCutoff[] {
-    return this.#all('tokenCutoffs', now).map((row) => ({
-      userId: row[0] as string,
-      signInId: row[1] === '' ? null : (row[1] as string),
-      notBefore: row[2] as number,
-      expiresAt: row[3] as number,
-    }))
+    return this.#all('tokenCutoffs', now).map(toTokenCutoff)
   }
 
   signingKeys(): SigningKey[] {
-    return this.#all('signingKeys').map((row) => ({
-      kid: row[0] as string,
-      publicJwk: row[1] as string,
-      sealedPrivateJwk: row[2] as string,
-      createdAt: row[3] as number,
-    }))
+    return this.#all('signingKeys').map(toSigningKey)
   }
 
   producer(producerId: string): Producer | undefined {
@@ -147,7 +139,7 @@ export class Reads {
 
   inbox(userId: string): InboxState {
     const row = this.#one('inbox', userId)
-    return row === undefined ? emptyInbox : toInbox(row, 0)
+    return row === undefined ? emptyInbox : toInbox(row)
   }
 
   page(query: PageQuery): Page | 'unchanged' {
@@ -208,40 +200,6 @@ export class Reads {
       ...this.#all('readAlls', query.userId, query.version, query.limit + 1).map(toReadAllChange),
     ].sort((a, b) => a.version - b.version)
     return { inbox, changes: found.slice(0, query.limit), more: found.length > query.limit }
-  }
-}
-
-function toUser(row: Row): User {
-  return {
-    id: row[0] as string,
-    username: row[1] as string,
-    displayName: row[2] as string | null,
-    createdAt: row[3] as number,
-    disabledAt: row[4] as number | null,
-  }
-}
-
-function toInbox(row: Row, at: number): InboxState {
-  return {
-    version: row[at] as number,
-    firstSeq: row[at + 1] as number,
-    lastSeq: row[at + 2] as number,
-    total: row[at + 3] as number,
-    unread: row[at + 4] as number,
-    readThrough: row[at + 5] as number,
-  }
-}
-
-function toProducer(row: Row): Producer {
-  return {
-    id: row[0] as string,
-    name: row[1] as string,
-    secretHash: row[2] as string,
-    scopes: (row[3] as string).split(',').filter((scope) => scope !== ''),
-    createdAt: row[4] as number,
-    expiresAt: row[5] as number | null,
-    revokedAt: row[6] as number | null,
-    lastUsedAt: row[7] as number | null,
   }
 }
 

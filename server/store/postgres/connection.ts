@@ -1,0 +1,115 @@
+// How Carillon reaches PostgreSQL: one bounded pool, and failures of the system turned into sentences.
+import pg from 'pg'
+import { CarillonError } from '../../errors.ts'
+
+/** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
+const mostConnections = 10
+/** Calls that wait for one of them: as many as are served in the time that they may wait. */
+const mostWaiting = 5_000
+/** For a connection of the pool, an old one or a new one. */
+const connectWithinMs = 2_000
+/** A reply that does not come in that time is given up, with its connection. */
+const answerWithinMs = 4_000
+const oldestServer = 150_000
+
+// bigint: counts, sequence numbers and milliseconds all stay far below 2^53.
+const bigint = 20
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    oid === bigint ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+/** `patientMs` is for work that takes its time, such as a migration. */
+export function openPool(url: string, { patientMs = answerWithinMs }: { patientMs?: number } = {}): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'carillon',
+    max: mostConnections,
+    connectionTimeoutMillis: connectWithinMs,
+    query_timeout: patientMs,
+    statement_timeout: patientMs,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    types,
+    // Every statement is prepared and touches one partition, whatever its values: planned once, never compiled.
+    options: '-c plan_cache_mode=force_generic_plan -c jit=off',
+  })
+  // Without a listener, a connection that the server closes while idle ends the process (TRUST, fact 6). Whoever asks
+  // next is told.
+  pool.on('error', () => {})
+  return pool
+}
+
+/** Asks on a connection of the pool; one that failed is not used again. Throws UNAVAILABLE where the system fails. */
+export async function ask<R extends unknown[]>(
+  pool: pg.Pool,
+  query: pg.QueryArrayConfig,
+): Promise<pg.QueryArrayResult<R>> {
+  const client = await connectionOf(pool)
+  try {
+    const result = await client.query<R>(query)
+    client.release()
+    return result
+  } catch (error) {
+    client.release(true)
+    throw asStoreError(error)
+  }
+}
+
+/** Waits a bounded time, in a bounded crowd; where it throws, nothing was done. */
+async function connectionOf(pool: pg.Pool): Promise<pg.PoolClient> {
+  if (pool.waitingCount >= mostWaiting)
+    throw new CarillonError('UNAVAILABLE', 'Too many calls wait for the store; try again in a moment')
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw new CarillonError('UNAVAILABLE', 'The store cannot be reached now; nothing was done', { cause: error })
+  }
+}
+
+/** SQLSTATE classes of a system that fails: connection, rolled back, resources, operator, system; a server in recovery. */
+const systemFailures = /^(08|40|53|57|58|XX|25006)/
+
+export function asStoreError(error: unknown): unknown {
+  if (error instanceof CarillonError) return error
+  const code = sqlState(error)
+  if (code === undefined)
+    return new CarillonError('UNAVAILABLE', 'The store went away; the outcome is unknown', { cause: error })
+  if (!systemFailures.test(code)) return error
+  // An answer of the server: it has taken back what it had begun. What an operator ends may have been committed.
+  const outcome = code.startsWith('57') || code.startsWith('08') ? 'the outcome is unknown' : 'try again in a moment'
+  return new CarillonError('UNAVAILABLE', `The store cannot do this now; ${outcome}`, { cause: error })
+}
+
+/** Throws UNAVAILABLE with a sentence where the server cannot be used. */
+export async function refuseUnfit(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
+  if (rows[0].version < oldestServer)
+    throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later.')
+}
+
+const sentences: Record<string, string> = {
+  '28P01': 'PostgreSQL refuses the password. Correct CARILLON_DATABASE_URL.',
+  '28000': 'PostgreSQL refuses this user. Correct CARILLON_DATABASE_URL, or allow the user in pg_hba.conf.',
+  '3D000': 'There is no such database. Make it with createdb, or correct CARILLON_DATABASE_URL.',
+  '42501': 'This role has too few rights. Run as the owner of the database: grant create on schema public to <role>;',
+  '25006': 'This PostgreSQL is a replica, which cannot be written. Name the primary in CARILLON_DATABASE_URL.',
+  '53300': 'This PostgreSQL has no connection left. Raise max_connections, or run fewer processes.',
+  '57P03': 'This PostgreSQL is starting or stopping. Try again in a moment.',
+  ECONNREFUSED: 'Nothing answers at the address of CARILLON_DATABASE_URL. Is PostgreSQL running there?',
+  ENOTFOUND: 'The host of CARILLON_DATABASE_URL is not known. Correct its name.',
+  EAI_AGAIN: 'The host of CARILLON_DATABASE_URL cannot be looked up now. Correct its name, or try again in a moment.',
+}
+
+/** What stopped the opening, with the sentence to show; never the URL, which may hold a password. */
+export function openingFailure(error: unknown): CarillonError {
+  if (error instanceof CarillonError) return error
+  const code = sqlState(error) ?? (error as NodeJS.ErrnoException).code ?? ''
+  const told = error instanceof Error ? error.message : String(error)
+  return new CarillonError('UNAVAILABLE', sentences[code] ?? `PostgreSQL cannot be used: ${told}.`, { cause: error })
+}
+
+/** The SQLSTATE of what the server answered (PostgreSQL manual, appendix A), or undefined where it did not answer. */
+function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined
+}

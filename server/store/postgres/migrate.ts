@@ -1,0 +1,34 @@
+// Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the
+// ledger, under an advisory lock, so that processes that start at once apply each of them once.
+import { readFileSync } from 'node:fs'
+import type { Pool } from 'pg'
+import { applyPending, knownMigrations, refuseNewer } from '../migrations.ts'
+
+const folder = new URL('./migrations/', import.meta.url)
+
+/**
+ * Applies what is missing and answers the names of what was applied. `partitions` is how many parts the first migration
+ * makes of what belongs to users. Refuses a schema newer than this program.
+ */
+export async function migrate(
+  pool: Pool,
+  { partitions, from = folder }: { partitions: number; from?: URL },
+): Promise<string[]> {
+  const known = knownMigrations(from)
+  const applied = await appliedMigrations(pool)
+  refuseNewer(applied, known)
+  if (applied.length === known.length) return []
+  const { PostgresDialect } = await import('kysely')
+  return applyPending(new PostgresDialect({ pool }), known, (name, execute) => {
+    const text = readFileSync(new URL(`${name}.sql`, from), 'utf8')
+    return execute(text.replaceAll('{{partitions}}', String(partitions)))
+  })
+}
+
+/** The names of the migrations that the database has; of one that was never migrated, none. Only reads. */
+export async function appliedMigrations(pool: Pool): Promise<string[]> {
+  const { rows: ledgers } = await pool.query("select to_regclass('kysely_migration') is not null as is_there")
+  if (ledgers[0]?.is_there !== true) return []
+  const { rows } = await pool.query('select name from kysely_migration order by name')
+  return rows.map(({ name }) => name as string)
+}

@@ -1,0 +1,26 @@
+// The PostgreSQL engine keeps every promise of the store.
+
+import { newDatabase } from '../../testing/postgres.ts'
+import { storeContract } from '../store.contract.ts'
+import { openPostgresStore } from './postgres-store.ts'
+
+storeContract({
+  name: 'PostgreSQL',
+  async open() {
+    const { url, drop } = await newDatabase()
+    const open = async () => (await openPostgresStore(url, { partitions: 3 })).store
+    let store = await open()
+    return {
+      store,
+      async reopen() {
+        await store.close()
+        store = await open()
+        return store
+      },
+      async remove() {
+        await store.close()
+        await drop()
+      },
+    }
+  },
+})

@@ -1,0 +1,273 @@
+// The scale-out engine: a pool of connections, one round trip a call, rings between processes by NOTIFY.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { CarillonError } from '../../errors.ts'
+import { iso } from '../../times.ts'
+import {
+  type Row,
+  toCredentials,
+  toInbox,
+  toProducer,
+  toSession,
+  toSigningKey,
+  toTokenCutoff,
+  toUser,
+} from '../rows.ts'
+import {
+  type Change,
+  type DeliveryOutcome,
+  emptyInbox,
+  type Page,
+  type PageQuery,
+  type Ring,
+  type Store,
+} from '../store.ts'
+import { ask, openingFailure, openPool, refuseUnfit } from './connection.ts'
+import { migrate } from './migrate.ts'
+import { Rings } from './rings.ts'
+import { statements } from './statements.ts'
+
+const migrateWithinMs = 3_600_000
+
+/** Opens (and where need be migrates) the database that `url` names. Throws UNAVAILABLE with a sentence. */
+export async function openPostgresStore(
+  url: string,
+  { partitions }: { partitions: number },
+): Promise<{ store: Store; migrations: string[] }> {
+  const migrations = await prepare(url, partitions)
+  const pool = openPool(url)
+  const rings = new Rings(pool, url)
+  try {
+    await rings.open()
+    return { store: new PostgresStore(pool, rings), migrations }
+  } catch (error) {
+    await pool.end()
+    throw openingFailure(error)
+  }
+}
+
+async function prepare(url: string, partitions: number): Promise<string[]> {
+  const pool = openPool(url, { patientMs: migrateWithinMs })
+  try {
+    await refuseUnfit(pool)
+    return await migrate(pool, { partitions })
+  } catch (error) {
+    throw openingFailure(error)
+  } finally {
+    await pool.end()
+  }
+}
+
+type Value = string | number | null | readonly (string | null)[]
+
+class PostgresStore implements Store {
+  readonly #pool: Pool
+  readonly #rings: Rings
+  /** Nothing here fails for good: what goes away is waited for. */
+  readonly failed = new Promise<Error>(() => {})
+  #underWay = 0
+  #closing: Promise<void> | undefined
+
+  constructor(pool: Pool, rings: Rings) {
+    this.#pool = pool
+    this.#rings = rings
+  }
+
+  async #query(name: keyof typeof statements, values: Value[]): Promise<{ rows: Row[]; rowCount: number }> {
+    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
+    this.#underWay++
+    try {
+      const query = { name, text: statements[name], values, rowMode: 'array' as const }
+      const { rows, rowCount } = await ask<Row & unknown[]>(this.#pool, query)
+      return { rows, rowCount: rowCount ?? 0 }
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  async #all(name: keyof typeof statements, ...values: Value[]): Promise<Row[]> {
+    return (await this.#query(name, values)).rows
+  }
+
+  async #one(name: keyof typeof statements, ...values: Value[]): Promise<Row | undefined> {
+    return (await this.#query(name, values)).rows[0]
+  }
+
+  async #change(name: keyof typeof statements, ...values: Value[]): Promise<number> {
+    return (await this.#query(name, values)).rowCount
+  }
+
+  addUser: Store['addUser'] = async (user) => {
+    const values = [user.id, user.username, user.displayName, user.passwordHash, user.createdAt]
+    return (await this.#change('addUser', ...values)) === 1 ? 'added' : 'taken'
+  }
+  findUser: Store['findUser'] = async (userId) => {
+    const row = await this.#one('user', userId)
+    return row && toUser(row)
+  }
+  findCredentials: Store['findCredentials'] = async (username) => {
+    const row = await this.#one('credentials', username)
+    return row && toCredentials(row)
+  }
+  listUsers: Store['listUsers'] = async ({ after, limit }) => (await this.#all('users', after, limit)).map(toUser)
+  disableUser: Store['disableUser'] = async ({ userId, at, cutoffExpiresAt }) =>
+    this.#endProofs(await this.#one('disableUser', userId, at, cutoffExpiresAt))
+  setPassword: Store['setPassword'] = async ({ userId, passwordHash, at, cutoffExpiresAt }) =>
+    this.#endProofs(await this.#one('setPassword', userId, passwordHash, at, cutoffExpiresAt))
+
+  #endProofs(row: Row | undefined): 'done' | 'absent' {
+    if (row?.[0] !== true) return 'absent'
+    this.#rings.ring({ about: 'token-cutoff' })
+    return 'done'
+  }
+
+  addSession: Store['addSession'] = async ({ userId, secretHash, checkedPasswordHash, at, replaces }) => {
+    const old = [replaces?.userId ?? null, replaces?.secretHash ?? null]
+    const row = await this.#one('addSession', userId, secretHash, checkedPasswordHash, at, ...old)
+    return row?.[0] === true ? 'added' : 'refused'
+  }
+  findSession: Store['findSession'] = async ({ userId, secretHash }) => {
+    const row = await this.#one('session', userId, secretHash)
+    return row && toSession(row)
+  }
+  touchSession: Store['touchSession'] = async ({ userId, secretHash, at }) => {
+    await this.#change('touchSession', userId, secretHash, at)
+  }
+  endSession: Store['endSession'] = async ({ userId, secretHash }) => {
+    await this.#change('endSession', userId, secretHash)
+  }
+  removeStaleSessions: Store['removeStaleSessions'] = async ({ createdBefore, lastSeenBefore }) => {
+    await this.#change('removeStaleSessions', createdBefore, lastSeenBefore)
+  }
+
+  cutTokens: Store['cutTokens'] = async ({ userId, signInId, notBefore, expiresAt }) => {
+    await this.#one('cutTokens', userId, signInId ?? '', notBefore, expiresAt)
+    this.#rings.ring({ about: 'token-cutoff' })
+  }
+  tokenCutoffs: Store['tokenCutoffs'] = async (now) => (await this.#all('tokenCutoffs', now)).map(toTokenCutoff)
+  ensureSigningKey: Store['ensureSigningKey'] = async (key) => {
+    await this.#one('ensureSigningKey', key.kid, key.publicJwk, key.sealedPrivateJwk, key.createdAt)
+    return this.signingKeys()
+  }
+  signingKeys: Store['signingKeys'] = async () => (await this.#all('signingKeys')).map(toSigningKey)
+
+  addProducer: Store['addProducer'] = async ({ id, name, secretHash, scopes, createdAt, expiresAt }) => {
+    await this.#change('addProducer', id, name, secretHash, scopes.join(','), createdAt, expiresAt)
+  }
+  findProducer: Store['findProducer'] = async (producerId) => {
+    const row = await this.#one('producer', producerId)
+    return row && toProducer(row)
+  }
+  listProducers: Store['listProducers'] = async () => (await this.#all('producers')).map(toProducer)
+  revokeProducer: Store['revokeProducer'] = async ({ producerId, at }) =>
+    (await this.#change('revokeProducer', producerId, at)) === 1 ? 'done' : 'absent'
+  touchProducer: Store['touchProducer'] = async ({ producerId, at }) => {
+    await this.#change('touchProducer', producerId, at)
+  }
+
+  readInbox: Store['readInbox'] = async (userId) => {
+    const row = await this.#one('inbox', userId)
+    return row === undefined ? emptyInbox : toInbox(row)
+  }
+  readPage: Store['readPage'] = async (query) => {
+    const { userId, limit, unlessVersion } = query
+    // The inbox alone is read at half the cost of a page, and mostly nothing has changed.
+    if (unlessVersion !== undefined && (await this.readInbox(userId)).version === unlessVersion) return 'unchanged'
+    const [name, place] = whereOf(query)
+    return toPage((await this.#one(name, userId, limit, place)) as Row)
+  }
+  readNotification: Store['readNotification'] = async ({ userId, id }) =>
+    (await this.#one('notification', userId, id))?.[0] as string | undefined
+  readCounts: Store['readCounts'] = async (userId) => {
+    const row = (await this.#one('counts', userId)) as Row
+    return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[6] as string)) }
+  }
+  changesSince: Store['changesSince'] = async ({ userId, version, limit }) => {
+    const row = (await this.#one('changes', userId, version, limit + 1)) as Row
+    const inbox = toInbox(row)
+    if (version > inbox.version || version < 0) return 'reset'
+    const [notifications, readAlls] = row.slice(6) as unknown as [string[], string[]]
+    const found = [...notifications.map(toNotificationChange), ...readAlls.map(toReadAllChange)].sort(
+      (a, b) => a.version - b.version,
+    )
+    return { inbox, changes: found.slice(0, limit), more: found.length > limit }
+  }
+
+  markRead: Store['markRead'] = async ({ userId, id, at }) =>
+    this.#changed(userId, await this.#one('markRead', userId, id, iso(at)))
+  markAllRead: Store['markAllRead'] = async ({ userId, throughId, at }) =>
+    this.#changed(userId, await this.#one('markAllRead', userId, throughId, iso(at)))
+
+  #changed(userId: string, row: Row | undefined): 'done' | 'absent' {
+    if (row?.[0] === 'done') this.#rings.ring({ about: 'inbox', userId })
+    return row?.[0] === 'absent' ? 'absent' : 'done'
+  }
+
+  deliver: Store['deliver'] = async (delivery) => {
+    const { id, producerId, idempotency, recipients, content, category, key, at } = delivery
+    const row = await this.#one(
+      'deliver',
+      id,
+      producerId,
+      idempotency?.key ?? null,
+      idempotency?.bodyHash ?? null,
+      recipients.map(({ to }) => ('username' in to ? to.username : null)),
+      recipients.map(({ to }) => ('userId' in to ? to.userId : null)),
+      recipients.map(({ notificationId }) => notificationId),
+      content,
+      category,
+      key,
+      at,
+    )
+    if (row?.[0] === 'mismatch') return 'mismatch'
+    const outcome = JSON.parse(row?.[0] as string) as DeliveryOutcome
+    const isNew = outcome.deliveryId === id
+    if (isNew)
+      for (const userId of new Set(outcome.results.map((result) => result.userId)))
+        if (userId !== null) this.#rings.ring({ about: 'inbox', userId })
+    return outcome
+  }
+  removeOldDeliveries: Store['removeOldDeliveries'] = async (before) => {
+    await this.#change('removeOldDeliveries', before)
+  }
+
+  onRing(listener: (ring: Ring) => void): () => void {
+    return this.#rings.on(listener)
+  }
+
+  async check(): Promise<void> {
+    const row = await this.#one('isReplica')
+    if (row?.[0] === true) throw new CarillonError('UNAVAILABLE', 'The store is a replica, and cannot be written')
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
+    while (this.#underWay > 0) await sleep(5)
+    await this.#rings.close()
+    await this.#pool.end()
+  }
+}
+
+function whereOf(query: PageQuery) {
+  const { unreadOnly, limit } = query
+  if ('before' in query) return [unreadOnly ? 'unreadBefore' : 'before', query.before] as const
+  return [unreadOnly ? 'unreadPage' : 'page', Math.min((query.page - 1) * limit, Number.MAX_SAFE_INTEGER)] as const
+}
+
+function toPage(row: Row): Page {
+  return { inbox: toInbox(row), items: row[6] as string, next: row[8] === true ? (row[7] as number) : null }
+}
+
+function toNotificationChange(text: string): Change {
+  const [version, notification] = JSON.parse(text) as [number, string]
+  return { version, type: 'notification', notification }
+}
+
+function toReadAllChange(text: string): Change {
+  const [version, throughSeq, at] = JSON.parse(text) as [number, number, string]
+  return { version, type: 'read-all', throughSeq, at }
+}

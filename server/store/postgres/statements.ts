@@ -1,0 +1,120 @@
+// The SQL of every statement, each one round trip. `$1` is the user wherever there is one: a hot statement touches one
+// partition. Pages are assembled as JSON text by the server. The laws of writing are in migrations/.
+import { columns } from '../rows.ts'
+
+/** When the first read-all passed that sequence number, or up to where. */
+const markPast = (seq: string, column: 'at' | 'through_seq') => `(
+  select m.${column} from read_mark m where m.user_id = $1 and m.through_seq >= ${seq} order by m.through_seq limit 1
+)`
+const readAt = `coalesce(n.read_at, ${markPast('n.seq', 'at')})`
+/** `at` is an expression: the time at which it was read, or null. */
+const textOf = (at: string) => `
+  '{"id":"' || n.id || '",' || n.content ||
+  coalesce(',"read":true,"readAt":"' || ${at} || '"', ',"read":false,"readAt":null') || ',"archivedAt":null}'`
+const text = textOf(readAt)
+const box = `box as (
+  select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1
+  union all
+  select 0, 1, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
+)`
+const unreadOf = 'n.user_id = $1 and n.read_at is null and n.seq > box.read_through'
+
+/** The inbox, the page as a JSON array, the sequence number of its last row, and whether older ones follow. */
+function pageOf(rows: string, hasOlder: string): string {
+  return `
+    with ${box}, picked as (${rows})
+    select box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
+      (select min(seq) from picked), ${hasOlder}
+    from box`
+}
+
+export const statements = {
+  user: `select ${columns.user} from "user" where id = $1`,
+  credentials: `select ${columns.user}, password_hash from "user" where username = $1`,
+  users: `select ${columns.user} from "user" where username > $1 order by username limit $2`,
+  addUser: `insert into "user" (id, username, display_name, password_hash, created_at) values ($1, $2, $3, $4, $5)
+    on conflict (username) do nothing`,
+  disableUser: `select disable_user($1, $2, $3)`,
+  setPassword: `select set_password($1, $2, $3, $4)`,
+
+  addSession: `select add_session($1, $2, $3, $4, $5, $6)`,
+  session: `
+    select ${columns.session}
+    from session s left join inbox i on i.user_id = $1
+    where s.user_id = $1 and s.secret_hash = $2`,
+  touchSession: `update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2`,
+  endSession: `delete from session where user_id = $1 and secret_hash = $2`,
+  removeStaleSessions: `delete from session where created_at < $1 or last_seen_at < $2`,
+
+  cutTokens: `select cut_tokens($1, $2, $3, $4)`,
+  tokenCutoffs: `select ${columns.tokenCutoff} from token_cutoff where expires_at > $1`,
+  ensureSigningKey: `select ensure_signing_key($1, $2, $3, $4)`,
+  signingKeys: `select ${columns.signingKey} from signing_key order by created_at, kid`,
+
+  addProducer: `insert into producer (id, name, secret_hash, scopes, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6)`,
+  producer: `select ${columns.producer} from producer where id = $1`,
+  producers: `select ${columns.producer} from producer order by created_at, id`,
+  revokeProducer: `update producer set revoked_at = coalesce(revoked_at, $2) where id = $1`,
+  touchProducer: `update producer set last_used_at = $2 where id = $1`,
+
+  isReplica: 'select pg_is_in_recovery()',
+  inbox: `select ${columns.inbox} from inbox where user_id = $1`,
+  page: pageOf(
+    `select n.seq, ${text} as text from box, notification n
+     where n.user_id = $1 and n.seq <= box.last_seq - $3::bigint
+       and n.seq > greatest(box.last_seq - $3::bigint - $2, box.first_seq - 1)`,
+    'box.total > $3::bigint + $2',
+  ),
+  before: pageOf(
+    `select n.seq, ${text} as text from notification n
+     where n.user_id = $1 and n.seq < $3 order by n.seq desc limit $2`,
+    'coalesce((select min(seq) from picked) > box.first_seq, false)',
+  ),
+  unreadPage: pageOf(
+    // Without a gap the unread are a range; only what was read one by one is skipped over, from the nearer end.
+    `select n.seq, ${text} as text from (
+       (select n.seq from box, notification n
+        where box.unread = box.last_seq - box.read_through and ${unreadOf}
+          and n.seq <= box.last_seq - $3::bigint and n.seq > box.last_seq - $3::bigint - $2)
+       union all
+       (select n.seq from box, notification n
+        where box.unread < box.last_seq - box.read_through and $3 * 2 <= box.unread and ${unreadOf}
+        order by n.seq desc limit $2 offset $3::bigint)
+       union all
+       (select n.seq from box, notification n
+        where box.unread < box.last_seq - box.read_through and $3 * 2 > box.unread and ${unreadOf}
+        order by n.seq
+        limit (select greatest(0, least($2, unread - $3::bigint)) from box)
+        offset (select greatest(0, unread - $3::bigint - $2) from box))
+     ) found join notification n on n.user_id = $1 and n.seq = found.seq`,
+    'box.unread > $3::bigint + $2',
+  ),
+  unreadBefore: pageOf(
+    `select n.seq, ${text} as text from box, notification n
+     where ${unreadOf} and n.seq < $3 order by n.seq desc limit $2`,
+    `exists (select 1 from notification n where ${unreadOf} and n.seq < (select min(seq) from picked))`,
+  ),
+  notification: `select ${text} from notification n where n.user_id = $1 and n.id = $2`,
+  counts: `
+    with ${box}
+    select box.*, coalesce((
+      select json_object_agg(category, json_build_object('total', total, 'unread', unread) order by category)
+      from inbox_category where user_id = $1 and total > 0
+    ), '{}')::text
+    from box`,
+  changes: `
+    with ${box}
+    select box.*, array(
+      select json_build_array(n.version, ${text})::text from notification n
+      where n.user_id = $1 and n.version > $2 order by n.version limit $3
+    ), array(
+      select json_build_array(m.version, m.through_seq, m.at)::text from read_mark m
+      where m.user_id = $1 and m.version > $2 order by m.version limit $3
+    ) from box`,
+  markRead: `select mark_read($1, $2, $3)`,
+  markAllRead: `select mark_all_read($1, $2, $3)`,
+
+  deliver: `select deliver($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  removeOldDeliveries: `delete from delivery where at < $1`,
+} as const
