@@ -29,6 +29,7 @@ export type Config = {
   readonly port: number
   /** `scheme:rest`; store/open.ts decides which schemes it speaks. */
   readonly databaseUrl: string
+  readonly databasePartitions: number
   /** An origin (RFC 6454), without a trailing slash. Absent: serve derives it from host and port. */
   readonly publicUrl?: string
   readonly insecureHttp: boolean
@@ -75,7 +76,7 @@ export const settings = [
     key: 'host',
     default: '127.0.0.1',
     meaning: 'The address to listen on; `0.0.0.0` or `::` for every interface.',
-    commands: ['serve'],
+    commands: ['serve', 'doctor'],
     read: readHost,
   },
   {
@@ -83,23 +84,33 @@ export const settings = [
     key: 'port',
     default: '7464',
     meaning: 'The TCP port to listen on; `0` takes any free one.',
-    commands: ['serve'],
+    commands: ['serve', 'doctor'],
     read: integer(0, 65535),
   },
   {
     name: 'CARILLON_DATABASE_URL',
     key: 'databaseUrl',
     default: 'sqlite:data/carillon.db',
-    meaning: 'Where everything is kept: `sqlite:` and a path.',
-    commands: ['serve', 'user', 'key', 'migrate'],
+    meaning:
+      'Where everything is kept: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
+    commands: ['serve', 'user', 'key', 'migrate', 'doctor'],
     read: readDatabaseUrl,
+  },
+  {
+    name: 'CARILLON_DATABASE_PARTITIONS',
+    key: 'databasePartitions',
+    default: '8',
+    meaning:
+      'On PostgreSQL: the parts that the first migration makes of what belongs to users. Later it changes nothing.',
+    commands: ['serve', 'migrate'],
+    read: integer(1, 256),
   },
   {
     name: 'CARILLON_PUBLIC_URL',
     key: 'publicUrl',
     absent: 'derived from host and port',
     meaning: 'The origin under which browsers reach the service, such as `https://bell.example.org`.',
-    commands: ['serve'],
+    commands: ['serve', 'doctor'],
     read: readOrigin,
   },
   {
@@ -107,7 +118,7 @@ export const settings = [
     key: 'insecureHttp',
     default: 'off',
     meaning: '`on` allows plain HTTP beyond this machine, where passwords and cookies can be read on the way.',
-    commands: ['serve'],
+    commands: ['serve', 'doctor'],
     read: readSwitch,
   },
   {
@@ -125,7 +136,7 @@ export const settings = [
     absent: 'made at the first start and kept beside the SQLite file',
     meaning: 'Seals the signing keys in the store; at least 32 characters, random, and the same on every node.',
     secret: true,
-    commands: ['serve'],
+    commands: ['serve', 'doctor'],
     read: readSecret,
   },
   {
@@ -173,7 +184,7 @@ export const settings = [
     key: 'allowedOrigins',
     default: 'none',
     meaning: 'Other origins whose pages may call the service, exact and separated by commas; `none` for none.',
-    commands: ['serve'],
+    commands: ['serve', 'doctor'],
     read: readOrigins,
   },
   {

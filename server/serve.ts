@@ -44,7 +44,7 @@ export async function startService(
   { log, now = Date.now }: { log: Log; now?: () => number },
 ): Promise<Service> {
   refuseLostDatabase(config.databaseUrl)
-  const { store, migrations } = await openStore(config.databaseUrl)
+  const { store, migrations } = await openStore(config.databaseUrl, { partitions: config.databasePartitions })
   for (const migration of migrations) log.info({ migration }, 'migration applied')
   try {
     return await startOn(store, config, { log, now })

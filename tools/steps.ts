@@ -4,23 +4,34 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
+import { PostgresServer, sharedPort } from '../server/testing/postgres.ts'
 import { type Outcome, runTests } from './run-tests.ts'
 
 type Step = { name: string; run: () => Outcome | Promise<Outcome> }
 
 const minute = 60_000
+const everyTest = '**/*.test.ts'
+const httpSuite = 'server/http/*.test.ts'
 
 const lists: Record<string, Step[]> = {
   test: [
     { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
     { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
-    { name: 'tests', run: () => runTests({ pattern: '**/*.test.ts', perTestMs: 2 * minute, allMs: 30 * minute }) },
+    { name: 'tests', run: () => runTests({ pattern: everyTest, perTestMs: 2 * minute, allMs: 30 * minute }) },
+    {
+      name: 'the HTTP suite again, on PostgreSQL',
+      run: () => onPostgres(() => runTests({ pattern: httpSuite, perTestMs: 2 * minute, allMs: 30 * minute })),
+    },
   ],
   soak: [{ name: 'soak', run: soak }],
 }
 
+// One server for all the files that need one.
+const postgres = await PostgresServer.start()
+process.env[sharedPort] = String(postgres.port)
 const list = process.argv[2] ?? 'test'
 process.exitCode = (await allPass(lists[list] ?? [])) ? 0 : 1
+await postgres.remove()
 
 async function allPass(steps: Step[]): Promise<boolean> {
   for (const { name, run } of steps) {
@@ -34,11 +45,20 @@ async function allPass(steps: Step[]): Promise<boolean> {
   return steps.length > 0
 }
 
+async function onPostgres(run: () => Promise<Outcome>): Promise<Outcome> {
+  process.env.TEST_ENGINE = 'postgres'
+  const outcome = await run()
+  delete process.env.TEST_ENGINE
+  return outcome
+}
+
 /** The same tests with their full counts (SOAK=1); what came of it is kept in docs/soak.md. */
 async function soak(): Promise<Outcome> {
   process.env.SOAK = '1'
   const startedAt = Date.now()
-  const outcome = await runTests({ pattern: '**/*.test.ts', perTestMs: 60 * minute, allMs: 180 * minute })
+  const limits = { perTestMs: 60 * minute, allMs: 180 * minute }
+  const outcome = await runTests({ pattern: everyTest, ...limits })
+  const again = await onPostgres(() => runTests({ pattern: httpSuite, ...limits }))
   const [cpu] = cpus()
   const minutes = ((Date.now() - startedAt) / minute).toFixed(1)
   const page = [
@@ -48,15 +68,16 @@ async function soak(): Promise<Outcome> {
     '',
     `- ${new Date(startedAt).toISOString().slice(0, 10)}, ${minutes} minutes, Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
     `- ${cpu?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}`,
-    `- ${outcome.report.split('\n').at(-1)}`,
+    `- ${outcome.report.split('\n').at(-1)}; the HTTP suite again, on PostgreSQL: ${again.report.split('\n').at(-1)}`,
     '',
     '```text',
     ...(outcome.notes ?? []),
+    ...(again.notes ?? []).map((note) => `${note} (PostgreSQL)`),
     '```',
     '',
   ]
   writeFileSync('docs/soak.md', page.join('\n'))
-  return outcome
+  return { passed: outcome.passed && again.passed, report: `${outcome.report}\n\n${again.report}` }
 }
 
 /** Runs a program of node_modules under this Node; it has something to say only when it fails. */

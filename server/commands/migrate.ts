@@ -8,9 +8,9 @@ import { configOf, withSettings } from './settings.ts'
 export function migrateCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")
   return withSettings(command, 'migrate').action(async (options) => {
-    const { databaseUrl } = configOf(command, 'migrate')
+    const { databaseUrl, databasePartitions: partitions } = configOf(command, 'migrate')
     refuseLostDatabase(databaseUrl)
-    const { store, migrations } = await openStore(databaseUrl)
+    const { store, migrations } = await openStore(databaseUrl, { partitions })
     await store.close()
     print(options, { applied: migrations }, () =>
       migrations.length === 0 ? 'The store is up to date' : migrations.map((name) => `Applied ${name}`),

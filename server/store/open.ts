@@ -14,7 +14,9 @@ export function isPostgres(url: string): boolean {
   return /^postgres(ql)?:\/\//.test(url)
 }
 
-/** Opens the store and brings it to this program's schema; `migrations` names what was applied just now. */
+/**
+ * Opens the store and brings it to this program's schema; `migrations` names what was applied just now.
+ */
 export async function openStore(
   url: string,
   { partitions = usualPartitions }: { partitions?: number } = {},
