@@ -1,6 +1,6 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
 import { rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { Config } from '../config.ts'
@@ -59,7 +59,8 @@ function showOnce(
     process.stdout.write(`\n${text}\n`)
     return
   }
-  const file = join(dirname(resolve(sqlitePath(config.databaseUrl) ?? '.')), 'first-sign-in.txt')
+  const beside = sqlitePath(config.databaseUrl)
+  const file = resolve(beside === undefined ? '.' : dirname(beside), 'first-sign-in.txt')
   try {
     // The mode is that of a file which is made, so an older one, or a link, must not be written to.
     rmSync(file, { force: true })

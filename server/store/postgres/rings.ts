@@ -16,7 +16,8 @@ const longestRetryMs = 2_000
 const heartbeatMs = 1_000
 const answerWithinMs = 2_000
 
-type Notice = { from: string; users: string[]; cutoff?: true; anything?: true }
+/** What migrations/ sends with a token cut has that word alone. */
+type Notice = { from?: string; users?: string[]; cutoff?: true; anything?: true }
 
 export class Rings {
   readonly #node = randomUUID()
@@ -24,7 +25,6 @@ export class Rings {
   readonly #url: string
   readonly #listeners = new Set<(ring: Ring) => void>()
   readonly #users = new Set<string>()
-  #hasCutoff = false
   #gathering: NodeJS.Timeout | undefined
   #client: pg.Client | undefined
   #heartbeat: NodeJS.Timeout | undefined
@@ -70,9 +70,10 @@ export class Rings {
   /** After a commit: this process hears it at once, the others in a moment. */
   ring(ring: Ring): void {
     this.#announce(ring)
-    if (ring.about === 'inbox') this.#users.add(ring.userId)
-    else this.#hasCutoff = true
-    this.#gathering ??= setTimeout(() => void this.#notify(), gatherMs)
+    // Of a token cut the commit itself tells the others.
+    if (ring.about !== 'inbox') return
+    this.#users.add(ring.userId)
+    this.#notifySoon(gatherMs)
   }
 
   async close(): Promise<void> {
@@ -88,22 +89,24 @@ export class Rings {
     for (const listener of this.#listeners) listener(ring)
   }
 
+  #notifySoon(ms: number): void {
+    this.#gathering ??= setTimeout(() => void this.#notify(), ms)
+  }
+
   async #notify(): Promise<void> {
     this.#gathering = undefined
-    if (this.#users.size === 0 && !this.#hasCutoff) return
+    if (this.#users.size === 0) return
     const users = [...this.#users]
     const notice: Notice = {
       from: this.#node,
-      users: users.length > mostUsersInNotice ? [] : users,
-      ...(this.#hasCutoff && { cutoff: true }),
-      ...(users.length > mostUsersInNotice && { anything: true }),
+      ...(users.length > mostUsersInNotice ? { anything: true } : { users }),
     }
     this.#users.clear()
-    this.#hasCutoff = false
     try {
       await this.#pool.query('select pg_notify($1, $2)', [channel, JSON.stringify(notice)])
     } catch {
-      // The store went away: the others lose their connections too, and read again when they are back.
+      for (const user of users) this.#users.add(user)
+      if (!this.#isClosed) this.#notifySoon(longestRetryMs)
     }
   }
 
@@ -112,7 +115,7 @@ export class Rings {
     if (notice.from === this.#node) return
     if (notice.cutoff) this.#announce({ about: 'token-cutoff' })
     if (notice.anything) this.#announce({ about: 'anything' })
-    for (const userId of notice.users) this.#announce({ about: 'inbox', userId })
+    for (const userId of notice.users ?? []) this.#announce({ about: 'inbox', userId })
   }
 
   /** A connection that is cut somewhere on its way says nothing: it has to be asked. */

@@ -314,13 +314,15 @@ begin
   return true;
 end $$;
 
+-- The notice is part of the commit here: a process that dies right after it must not leave a token alive elsewhere.
 create function cut_tokens(of_user text, sign_in text, moment bigint, until bigint) returns void language sql as $$
   delete from token_cutoff where expires_at <= moment;
   insert into token_cutoff as known (user_id, sign_in_id, not_before, expires_at)
   values (of_user, sign_in, moment, until)
   on conflict (user_id, sign_in_id) do update set
     not_before = greatest(known.not_before, excluded.not_before),
-    expires_at = greatest(known.expires_at, excluded.expires_at)
+    expires_at = greatest(known.expires_at, excluded.expires_at);
+  select pg_notify('carillon', '{"cutoff":true}')
 $$;
 
 create function disable_user(of_user text, moment bigint, cut_until bigint) returns boolean language plpgsql as $$
