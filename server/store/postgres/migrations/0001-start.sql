@@ -254,13 +254,13 @@ declare
   was_unread bigint;
   outcome jsonb := '{}';
 begin
-  insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
-    select distinct user_id, 0, 1, 0, 0, 0, 0 from recipients(usernames, user_ids, ids)
-    where user_id is not null order by user_id on conflict do nothing;
   for one in
     select distinct on (user_id) user_id, id from recipients(usernames, user_ids, ids)
     where user_id is not null order by user_id, position
   loop
+    -- A row that is made is taken like one that is there: one by one, or two deliveries could wait in a circle.
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
+      values (one.user_id, 0, 1, 0, 0, 0, 0) on conflict do nothing;
     select * into box from inbox where user_id = one.user_id for update;
     select * into earlier from notification where user_id = one.user_id and key = of_key;
     if earlier.seq is null then
