@@ -1,6 +1,7 @@
 // The command line: picks a command and says how it ended. Exit status 0 done, 1 failed, 2 wrong use; errors on stderr.
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { doctorCommand } from './commands/doctor.ts'
 import { keyCommand } from './commands/key.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { WrongUse } from './commands/output.ts'
@@ -17,7 +18,7 @@ const program = new Command('carillon')
   .helpCommand(false)
   .showHelpAfterError('Run it with --help to see what it takes.')
   .exitOverride()
-for (const command of [serveCommand(), userCommand(), keyCommand(), sendCommand(), migrateCommand()])
+for (const command of [serveCommand(), userCommand(), keyCommand(), sendCommand(), migrateCommand(), doctorCommand()])
   program.addCommand(command)
 for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
   command.copyInheritedSettings(program).exitOverride().helpCommand(false)

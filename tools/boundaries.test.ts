@@ -15,11 +15,20 @@ const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/http/**'], knows: ['server/sign-in/**', 'server/inbox/**', 'server/store/store.ts'] },
   { room: ['server/sign-in/**'], knows: ['server/store/store.ts'] },
   { room: ['server/inbox/**'], knows: ['server/store/store.ts'] },
-  { room: ['server/store/open.ts'], knows: ['server/store/**'] },
+  {
+    room: ['server/doctor/**'],
+    knows: [
+      'server/store/*.ts',
+      'server/{sealing-secret,database-file}.ts',
+      'server/sign-in/signing-keys.ts',
+      'server/http/security-headers.ts',
+    ],
+  },
+  { room: ['server/store/{open,examine}.ts'], knows: ['server/store/**'] },
   { room: ['server/store/*.ts'], knows: [] },
-  { room: ['server/store/sqlite/**'], knows: ['server/store/!(open).ts'] },
-  { room: ['server/store/postgres/**'], knows: ['server/store/!(open).ts'] },
-  { room: composition, knows: ['server/*.ts', 'server/{http,sign-in,inbox}/**', 'server/store/*.ts'] },
+  { room: ['server/store/sqlite/**'], knows: ['server/store/!(open|examine).ts'] },
+  { room: ['server/store/postgres/**'], knows: ['server/store/!(open|examine).ts'] },
+  { room: composition, knows: ['server/*.ts', 'server/{http,sign-in,inbox,doctor}/**', 'server/store/*.ts'] },
   { room: ['server/*.ts'], knows: [] },
 ]
 

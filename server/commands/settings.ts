@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import { type Config, type Flags, readConfig, settings } from '../config.ts'
 import { refuseMissingDatabase } from '../database-file.ts'
-import { CarillonError } from '../errors.ts'
+import { CarillonError, type Fault } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { WrongUse } from './output.ts'
@@ -30,15 +30,26 @@ export function withSettings(command: Command, family: string): Command {
 
 /** Option, else environment, else default; every fault at once. */
 export function configOf(command: Command, family: string): Config {
+  const { config, faults, message } = configOrFaults(command, family)
+  if (faults !== undefined) throw new WrongUse(message)
+  return config
+}
+
+type Found =
+  | { config: Config; faults?: undefined; message?: undefined }
+  | { config?: undefined; faults: readonly Fault[]; message: string }
+
+/** As `configOf`, for who has more to say than the faults. */
+export function configOrFaults(command: Command, family: string): Found {
   const given = command.opts<Record<string, string | undefined>>()
   const flags = usedBy(family).map(({ name }) => {
     const option = flagOf(name).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
     return [name, given[option]] as const
   })
   try {
-    return readConfig(process.env, Object.fromEntries(flags) as Flags)
+    return { config: readConfig(process.env, Object.fromEntries(flags) as Flags) }
   } catch (error) {
-    if (error instanceof CarillonError) throw new WrongUse(error.message)
+    if (error instanceof CarillonError && error.details) return { faults: error.details, message: error.message }
     throw error
   }
 }

@@ -118,12 +118,13 @@ function prepareFile(path: string): void {
   )
 }
 
-function isOurs(header: Buffer): boolean {
+/** Whether the first bytes of a file are those of a Carillon database. */
+export function isOurs(header: Buffer): boolean {
   if (header.length === 0) return false
   return header.toString('latin1', 0, 15) === 'SQLite format 3' && header.readUInt32BE(68) === applicationId
 }
 
-function readHeader(path: string): Buffer {
+export function readHeader(path: string): Buffer {
   const header = Buffer.alloc(100)
   const file = openSync(path, 'r')
   try {

@@ -1,0 +1,158 @@
+// `carillon doctor`: looks at all that the service stands on and changes nothing. Each finding says how it stands and
+// the one line to change.
+import { isIPv6 } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { styleText } from 'node:util'
+import { Command } from 'commander'
+import type { Config } from '../config.ts'
+import { readOrigin } from '../config-values.ts'
+import { Asker } from '../doctor/ask.ts'
+import { examineSettings, settingFaults } from '../doctor/configuration.ts'
+import { examineDatabase } from '../doctor/database.ts'
+import { examineMachine } from '../doctor/machine.ts'
+import { reach } from '../doctor/reach.ts'
+import { examineSecret } from '../doctor/secret.ts'
+import { trySignIn } from '../doctor/sign-in.ts'
+import { examineWay } from '../doctor/through-the-proxy.ts'
+import type { CarillonError } from '../errors.ts'
+import { type Finding, faultOf } from '../finding.ts'
+import type { SigningKey } from '../store/store.ts'
+import { type Output, print, WrongUse } from './output.ts'
+import { configOrFaults, withSettings } from './settings.ts'
+
+type Credentials = { username: string; password: string }
+type Area = { area: string; findings: Finding[] }
+
+const example = `
+Run it where the service runs, with the settings of the service. It changes nothing, and tries no password but the one
+that --username is given. The exit status is 0 where there is no fault, and 1 where there is one.
+
+Examples:
+  npx carillon doctor
+  npx carillon doctor https://bell.example.org --username operator < password.txt`
+
+export function doctorCommand(): Command {
+  const command = new Command('doctor')
+    .argument('[url]', 'where browsers reach the service; without it the public URL')
+    .description('Look for what is wrong, from the disk to the proxy, and say what to change')
+    .option(
+      '--username <name>',
+      'also sign in as this user, by session, and out again; the password is read from stdin',
+    )
+  return withSettings(command, 'doctor')
+    .addHelpText('after', example)
+    .action((url: string | undefined, options) => doctor(command, url, options))
+}
+
+async function doctor(command: Command, url: string | undefined, options: Output & { username?: string }) {
+  const { config, faults } = configOrFaults(command, 'doctor')
+  const origin = url === undefined ? config && (config.publicUrl ?? directOf(config)) : originOf(url)
+  const credentials = await credentialsOf(options.username)
+  const areas: Area[] = [
+    { area: 'This machine', findings: examineMachine({ node: process.versions.node, now: Date.now }) },
+    { area: 'Settings', findings: config ? examineSettings(config) : settingFaults(faults) },
+  ]
+  const signingKeys = config && (await examineKept(config, areas))
+  if (origin !== undefined) areas.push(...(await examineService({ config, origin, signingKeys, credentials })))
+  const all = areas.flatMap(({ findings }) => findings)
+  const hasFault = all.some(({ state }) => state === 'fault')
+  print(
+    options,
+    { healthy: !hasFault, findings: areas.flatMap(({ area, findings }) => findings.map((one) => ({ area, ...one }))) },
+    () => [...areas.flatMap(shownArea), verdict(all)],
+  )
+  process.exitCode = hasFault ? 1 : 0
+}
+
+/** Adds what was found of the database and the secret; answers the signing keys, where they could be read. */
+async function examineKept(config: Config, areas: Area[]): Promise<SigningKey[] | undefined> {
+  const { databaseUrl, secret } = config
+  const { findings, signingKeys } = await examineDatabase(databaseUrl, { now: Date.now })
+  const secretFile = process.env.CARILLON_SECRET_FILE
+  const given = { ...(secret !== undefined && { secret }), ...(secretFile !== undefined && { secretFile }) }
+  areas.push({
+    area: 'Database',
+    findings: [...findings, ...(await examineSecret({ databaseUrl, ...given, signingKeys }))],
+  })
+  return signingKeys
+}
+
+type Asked = {
+  config: Config | undefined
+  origin: string
+  signingKeys: SigningKey[] | undefined
+  credentials: Credentials | undefined
+}
+
+async function examineService({ config, origin, signingKeys, credentials }: Asked): Promise<Area[]> {
+  const asker = new Asker({ origin, now: Date.now })
+  const direct = config && directOf(config)
+  const { isReached, findings } = await reach({ asker, direct, signingKeys })
+  const areas = [{ area: origin, findings }]
+  if (!isReached && direct !== undefined && direct !== origin) {
+    const itself = new Asker({ origin: direct, now: Date.now })
+    areas.push({
+      area: `Past the proxy, ${direct}`,
+      findings: (await reach({ asker: itself, direct, signingKeys })).findings,
+    })
+  }
+  if (!isReached) return areas
+  try {
+    const { publicUrl, allowedOrigins = [] } = config ?? {}
+    findings.push(...(await examineWay({ asker, publicUrl, allowedOrigins })))
+    if (credentials !== undefined) findings.push(...(await trySignIn(asker, credentials)))
+  } catch (error) {
+    findings.push(faultOf('reached', error, 'it answered before, and then no more: look into the logs'))
+  }
+  return areas
+}
+
+/** Where the service listens; undefined where it takes any free port. */
+function directOf({ host, port }: Config): string | undefined {
+  if (port === 0) return undefined
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
+}
+
+function originOf(url: string): string {
+  try {
+    return readOrigin(url)
+  } catch (error) {
+    throw new WrongUse(`The URL is ${JSON.stringify(url)}; ${(error as CarillonError).message}`)
+  }
+}
+
+/** The password is never an argument, which every user of the machine could read. */
+async function credentialsOf(username: string | undefined): Promise<Credentials | undefined> {
+  if (username === undefined) return undefined
+  if (process.stdin.isTTY)
+    throw new WrongUse(`--username reads the password from stdin: npx carillon doctor --username ${username} < FILE`)
+  return { username, password: (await text(process.stdin)).replace(/\r?\n$/, '') }
+}
+
+const marks = {
+  ok: ['✔', 'green'],
+  warning: ['!', 'yellow'],
+  fault: ['✖', 'red'],
+} as const
+
+function shownArea({ area, findings }: Area): string[] {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  return [
+    styleText('bold', area),
+    ...findings.flatMap(({ check, state, found, change }) => {
+      const [mark, colour] = marks[state]
+      const line = `  ${styleText(colour, mark)} ${check.padEnd(width)}  ${found}`
+      return change === undefined ? [line] : [line, `    ${' '.repeat(width)}  -> ${change}`]
+    }),
+    '',
+  ]
+}
+
+function verdict(findings: readonly Finding[]): string {
+  const count = (state: Finding['state'], word: string) => {
+    const { length } = findings.filter((finding) => finding.state === state)
+    return `${length === 0 ? 'no' : length} ${word}${length === 1 ? '' : 's'}`
+  }
+  return `${findings.length} findings: ${count('fault', 'fault')}, ${count('warning', 'warning')}`
+}

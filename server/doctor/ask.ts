@@ -1,0 +1,65 @@
+// One request as a browser sends it, and whether the answer is one of Carillon's.
+
+export type Reply = {
+  status: number
+  headers: Headers
+  /** The body as JSON; undefined where it is something else. */
+  json: Envelope | undefined
+  /** By this machine's clock, in the middle between question and answer. */
+  at: number
+}
+type Envelope = {
+  success?: boolean
+  data?: Record<string, unknown>
+  error?: { code: string; message: string; requestId: string; details?: { field: string; reason: string }[] }
+  keys?: { kid: string }[]
+}
+export type Question = { method?: string; headers?: Record<string, string>; body?: unknown }
+
+const patienceMs = 5_000
+
+export class Asker {
+  readonly origin: string
+  readonly now: () => number
+
+  constructor({ origin, now }: { origin: string; now: () => number }) {
+    this.origin = origin
+    this.now = now
+  }
+
+  /** Follows no redirect. Rejects where nothing answers. */
+  async ask(path: string, { method = 'GET', headers = {}, body }: Question = {}): Promise<Reply> {
+    const before = this.now()
+    const response = await fetch(this.origin + path, {
+      method,
+      headers: { 'user-agent': 'carillon-doctor', ...(body !== undefined && json), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(patienceMs),
+    })
+    const at = (before + this.now()) / 2
+    return { status: response.status, headers: response.headers, json: parsed(await response.text()), at }
+  }
+}
+
+const json = { 'content-type': 'application/json' }
+
+function parsed(text: string): Envelope | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The envelope of a refusal (docs/guide.md), which a proxy's own page of the same status has not. */
+export function isRefusal({ status, json: answer }: Reply, expected: number): boolean {
+  return status === expected && answer?.success === false && typeof answer.error?.requestId === 'string'
+}
+
+/** What answered, where it was not as expected. */
+export function described({ status, headers, json: answer }: Reply): string {
+  const type = headers.get('content-type')?.split(';')[0]
+  return `${status}${answer?.error?.code ? ` ${answer.error.code}` : type ? ` with ${type}` : ''}`
+}

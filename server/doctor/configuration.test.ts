@@ -1,0 +1,62 @@
+// What doctor says of settings and machine, by values that no test could bring about otherwise.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Environment, readConfig } from '../config.ts'
+import { CarillonError } from '../errors.ts'
+import type { Finding } from '../finding.ts'
+import { examineSettings, settingFaults } from './configuration.ts'
+import { examineMachine } from './machine.ts'
+
+const wrong = (findings: Finding[]) =>
+  findings.filter(({ state }) => state !== 'ok').map(({ check, state, found, change }) => [check, state, found, change])
+
+test('takes a fault of the settings apart into what is and what would be right', () => {
+  const faultsOf = (env: Environment) => {
+    try {
+      readConfig(env)
+    } catch (error) {
+      if (error instanceof CarillonError) return wrong(settingFaults(error.details ?? []))
+    }
+    return []
+  }
+  assert.deepEqual(faultsOf({ CARILLON_PORT: 'banana', CARILLON_DATABSE_URL: 'sqlite:x.db' }), [
+    [
+      'setting',
+      'fault',
+      'CARILLON_DATABSE_URL is no setting',
+      'CARILLON_DATABSE_URL: the nearest one is CARILLON_DATABASE_URL',
+    ],
+    ['setting', 'fault', 'CARILLON_PORT is "banana"', 'CARILLON_PORT: write a whole number from 0 to 65535'],
+  ])
+  const [[, , found, change] = []] = faultsOf({ CARILLON_PUBLIC_URL: 'http://bell.example' })
+  assert.equal(
+    found,
+    'CARILLON_PUBLIC_URL is "http://bell.example": plain HTTP, where passwords can be read on the way',
+  )
+  assert.match(change ?? '', /set CARILLON_PUBLIC_URL=https:\/\/\.\.\. behind a TLS proxy/)
+})
+
+test('finds plain HTTP beyond this machine, and nothing where it stays here or goes by HTTPS', () => {
+  const publicUrl = 'https://bell.example'
+  assert.deepEqual(wrong(examineSettings({ host: '127.0.0.1' })), [])
+  assert.deepEqual(wrong(examineSettings({ host: '127.0.0.1', publicUrl })), [])
+  assert.deepEqual(
+    [{ host: '0.0.0.0' }, { host: '127.0.0.1', publicUrl: 'http://bell.example' }, { host: '::', publicUrl }].flatMap(
+      (settings) => examineSettings(settings).flatMap(({ check, state }) => (state === 'ok' ? [] : [[check, state]])),
+    ),
+    [
+      ['public URL', 'warning'],
+      ['public URL', 'warning'],
+      ['CARILLON_HOST', 'warning'],
+    ],
+  )
+})
+
+test('finds a Node that is too old and a clock that cannot be right', () => {
+  const now = () => Date.UTC(2026, 10, 21)
+  assert.deepEqual(wrong(examineMachine({ node: '26.10.0', now })), [])
+  assert.deepEqual(wrong(examineMachine({ node: '22.1.0', now: () => 0 })), [
+    ['Node', 'fault', '22.1.0; Carillon needs 24 or later', 'install a newer Node from https://nodejs.org'],
+    ['clock', 'fault', '1970-01-01T00:00:00Z is in the past', 'timedatectl set-ntp true'],
+  ])
+})

@@ -1,0 +1,39 @@
+// Do the settings fit, each for itself and all together? Which values are right at all is said by config.ts, whose faults
+// are handed in.
+import { isLoopback } from '../config-values.ts'
+import type { Fault } from '../errors.ts'
+import { type Finding, fault, ok, warning } from '../finding.ts'
+
+export type Settings = {
+  host: string
+  publicUrl?: string
+}
+
+/** A reason says first what is, and behind the last semicolon what would be right. */
+export function settingFaults(faults: readonly Fault[]): Finding[] {
+  return faults.map(({ field, reason }) => {
+    const [, is, right] = /^(.*); (.*)$/s.exec(reason) ?? []
+    return fault('setting', { found: `${field} ${is ?? reason}`, change: `${field}: ${right ?? 'see docs/config.md'}` })
+  })
+}
+
+export function examineSettings({ host, publicUrl }: Settings): Finding[] {
+  const findings = [ok('settings', 'each of them fits'), publicUrlFinding(host, publicUrl)]
+  if (publicUrl?.startsWith('https:') && !isLoopback(host))
+    findings.push(
+      warning('CARILLON_HOST', {
+        found: `${host} takes plain HTTP from other machines, past the proxy`,
+        change: 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)',
+      }),
+    )
+  return findings
+}
+
+function publicUrlFinding(host: string, publicUrl: string | undefined): Finding {
+  const check = 'public URL'
+  if (publicUrl?.startsWith('https:')) return ok(check, publicUrl)
+  const isHere = isLoopback(publicUrl === undefined ? host : new URL(publicUrl).hostname)
+  if (isHere) return ok(check, publicUrl ?? 'not set: for browsers on this machine only')
+  const found = `${publicUrl ?? host} is plain HTTP: passwords and cookies can be read on the way`
+  return warning(check, { found, change: 'CARILLON_PUBLIC_URL=https://..., with a TLS proxy in front' })
+}

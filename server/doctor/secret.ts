@@ -1,0 +1,57 @@
+// Is the secret there that seals the signing keys, does it open them, and is it kept to its owner?
+import { existsSync, readFileSync } from 'node:fs'
+import { rightsOf } from '../file-mode.ts'
+import { type Finding, fault, faultOf, ok, quoted } from '../finding.ts'
+import { secretFileOf } from '../sealing-secret.ts'
+import { SigningKeys } from '../sign-in/signing-keys.ts'
+import { sqlitePath } from '../store/open.ts'
+import type { SigningKey } from '../store/store.ts'
+
+const check = 'secret'
+
+export type Secret = {
+  databaseUrl: string
+  /** As it is set. */
+  secret?: string
+  /** The file that CARILLON_SECRET_FILE names. */
+  secretFile?: string
+  /** Of the store; undefined where they could not be read. */
+  signingKeys: SigningKey[] | undefined
+}
+
+export async function examineSecret({ databaseUrl, secret, secretFile, signingKeys }: Secret): Promise<Finding[]> {
+  const path = sqlitePath(databaseUrl)
+  const beside = secret === undefined && path !== undefined ? secretFileOf(path) : undefined
+  if (secret === undefined && beside === undefined)
+    return [
+      fault(check, {
+        found: 'none is set, and beside a PostgreSQL database none can be kept',
+        change: 'CARILLON_SECRET_FILE=/a/file/with/the/output/of/openssl-rand-hex-32',
+      }),
+    ]
+  const file = beside ?? secretFile
+  if (file !== undefined && !existsSync(file)) return missing(file, signingKeys)
+  try {
+    const value = secret ?? readFileSync(file as string, 'utf8').trim()
+    return [await opens(value, signingKeys), ...(file === undefined ? [] : rightsOf(check, file))]
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return [faultOf(check, error, 'set the right one')]
+    return [fault(check, { found: `${file} cannot be read`, change: `chown $(id -un) ${quoted(file as string)}` })]
+  }
+}
+
+/** Where the keys could not be read, it was said already what is wrong. */
+function missing(file: string, signingKeys: SigningKey[] | undefined): Finding[] {
+  if (signingKeys === undefined) return []
+  if (signingKeys.length === 0) return [ok(check, `${file} is made at the first start`)]
+  const found = `${file} is gone, and with it the secret of the signing keys`
+  return [fault(check, { found, change: `put ${quoted(file)} back from the backup, or set CARILLON_SECRET to it` })]
+}
+
+/** Throws where the keys were sealed with another. */
+async function opens(secret: string, signingKeys: SigningKey[] | undefined): Promise<Finding> {
+  if (signingKeys === undefined || signingKeys.length === 0) return ok(check, 'there is one')
+  const store = { signingKeys: async () => signingKeys, ensureSigningKey: async () => signingKeys }
+  await SigningKeys.open({ store, secret, now: () => 0 })
+  return ok(check, 'it opens the signing keys')
+}

@@ -1,0 +1,45 @@
+// Does a cookie come back as Carillon sets it? A sign-out without proof sets one too: an empty one, with the same
+// attributes (RFC 6265bis).
+import { type Finding, fault, ok, warning } from '../finding.ts'
+import { described, type Reply } from './ask.ts'
+
+const check = 'Set-Cookie'
+
+export function setCookieFinding(
+  reply: Reply,
+  { origin, publicUrl }: { origin: string; publicUrl: string | undefined },
+): Finding {
+  const line = reply.headers.getSetCookie().find((one) => /^(__Host-)?carillon=/.test(one))
+  if (line === undefined) {
+    const found = `the answer has none (${described(reply)}), so nobody can sign in with a cookie`
+    return fault(check, { found, change: 'nginx: no proxy_hide_header and no proxy_ignore_headers for Set-Cookie' })
+  }
+  const isPrefixed = line.startsWith('__Host-')
+  const isHttps = origin.startsWith('https:')
+  if (isHttps && !isPrefixed)
+    return fault(check, {
+      found: 'the cookie goes without Secure: the service does not know that it is behind HTTPS',
+      change: `CARILLON_PUBLIC_URL=${origin}, then start the service anew`,
+    })
+  const changed = changedAttributes(line, isPrefixed)
+  if (changed !== undefined)
+    return fault(check, {
+      found: `on its way the cookie ${changed}`,
+      change: 'nginx: no proxy_cookie_path, proxy_cookie_domain or proxy_cookie_flags',
+    })
+  if (!isHttps && isPrefixed)
+    return warning(check, {
+      found: 'browsers keep the cookie on HTTPS only, and this address is plain HTTP',
+      change: `npx carillon doctor ${publicUrl ?? 'https://...'}`,
+    })
+  return ok(check, `it arrives${isPrefixed ? ', with Secure' : ''}`)
+}
+
+function changedAttributes(line: string, isSecure: boolean): string | undefined {
+  const parts = line.split(';').map((part) => part.trim().toLowerCase())
+  const wanted = ['path=/', 'httponly', 'samesite=lax', ...(isSecure ? ['secure'] : [])]
+  const lost = wanted.filter((attribute) => !parts.includes(attribute))
+  const domain = parts.find((part) => part.startsWith('domain='))
+  if (domain !== undefined) return `got "${domain}"`
+  return lost.length === 0 ? undefined : `lost "${lost.join('", "')}"`
+}

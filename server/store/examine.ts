@@ -1,0 +1,19 @@
+// A database URL -> what its engine finds wrong there. Looks only: nothing is made, migrated or written.
+import { fault } from '../finding.ts'
+import type { Examined } from './examined.ts'
+import { isPostgres, sqlitePath } from './open.ts'
+
+export async function examineStore(url: string, { now }: { now: () => number }): Promise<Examined> {
+  if (isPostgres(url)) {
+    const { examinePostgres } = await import('./postgres/examine.ts')
+    return examinePostgres(url, { now })
+  }
+  const path = sqlitePath(url)
+  if (path === undefined || path === '') {
+    const change = 'CARILLON_DATABASE_URL=sqlite:data/carillon.db, or postgres://USER@HOST/DATABASE'
+    const found = 'CARILLON_DATABASE_URL names no engine that Carillon speaks to'
+    return { findings: [fault('database', { found, change })], signingKeys: undefined }
+  }
+  const { examineSqlite } = await import('./sqlite/examine.ts')
+  return examineSqlite(path, { now })
+}

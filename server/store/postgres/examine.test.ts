@@ -1,0 +1,102 @@
+// What doctor says of a PostgreSQL database, and that looking changes nothing.
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Finding } from '../../finding.ts'
+import { guarded, newDatabase, queryAt } from '../../testing/postgres.ts'
+import { examinePostgres } from './examine.ts'
+
+async function database(t: TestContext, options: { isBare?: boolean } = {}): Promise<string> {
+  const { url, drop } = await newDatabase(options)
+  t.after(drop)
+  return url
+}
+
+/** The test server runs without fsync, which is told each time. */
+async function wrong(url: string, now = Date.now): Promise<Finding[]> {
+  const { findings } = await examinePostgres(url, { now })
+  return findings.filter(({ state, found }) => state !== 'ok' && !found.startsWith('fsync'))
+}
+
+/** The same database for a role that is no superuser. */
+function asGuarded(url: string, password = guarded.password): string {
+  const other = new URL(url)
+  other.username = guarded.role
+  other.password = password
+  return other.href
+}
+
+function isOnly(findings: Finding[], [check, state, change]: [string, Finding['state'], RegExp]): void {
+  assert.deepEqual(
+    findings.map((one) => [one.check, one.state]),
+    [[check, state]],
+    JSON.stringify(findings),
+  )
+  assert.match(findings[0]?.change ?? '', change)
+}
+
+test('finds nothing wrong with a database that is right, and reads its signing keys', async (t) => {
+  const url = await database(t)
+  await queryAt(
+    url,
+    `grant all on schema public to ${guarded.role}; grant all on all tables in schema public to ${guarded.role}`,
+  )
+  await queryAt(url, "insert into signing_key values ('k', '{}', 's', 1)")
+  assert.deepEqual(await wrong(asGuarded(url)), [])
+  const { findings, signingKeys } = await examinePostgres(asGuarded(url), { now: Date.now })
+  assert.deepEqual(signingKeys, [{ kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1 }])
+  for (const check of ['PostgreSQL', 'clock', 'connections', 'rights', 'schema'])
+    assert.ok(
+      findings.some((one) => one.check === check && one.state === 'ok'),
+      check,
+    )
+})
+
+test('finds a superuser, and a role that may make no tables', async (t) => {
+  const url = await database(t)
+  isOnly(await wrong(url), ['rights', 'warning', /create role carillon/])
+  await queryAt(url, `grant select on all tables in schema public to ${guarded.role}`)
+  isOnly(await wrong(asGuarded(url)), [
+    'rights',
+    'fault',
+    new RegExp(`^grant create on schema public to ${guarded.role};$`),
+  ])
+})
+
+test('finds a schema that is newer or not there, and makes none', async (t) => {
+  const url = await database(t)
+  await queryAt(url, "insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
+  const [, newer] = await wrong(url)
+  isOnly([newer as Finding], ['schema', 'fault', /run the version that made it/])
+  const bare = await database(t, { isBare: true })
+  const [, missing] = await wrong(bare)
+  isOnly([missing as Finding], ['schema', 'warning', /^npx carillon migrate$/])
+  const { rows } = await queryAt(bare, "select 1 from pg_tables where schemaname = 'public'")
+  assert.deepEqual(rows, [])
+})
+
+test('finds clocks that differ, and a database that takes no writes', async (t) => {
+  const url = await database(t)
+  const behind = await wrong(url, () => Date.now() - 600_000)
+  isOnly(behind.slice(0, 1), ['clock', 'fault', /timedatectl/])
+  assert.match(behind[0]?.found ?? '', /600 s ahead of this machine's$/)
+  const name = new URL(url).pathname.slice(1)
+  await queryAt(url, `alter database ${name} set default_transaction_read_only = on`)
+  isOnly((await wrong(url)).slice(0, 1), ['database', 'fault', /reset default_transaction_read_only/])
+})
+
+test('finds a wrong password, an unknown database and a server that is not there, and shows no password', async (t) => {
+  const url = await database(t)
+  const password = 'not-this-one'
+  const unknown = new URL(url)
+  unknown.pathname = '/nowhere'
+  const refusals: [string, RegExp][] = [
+    [asGuarded(url, password), /Correct CARILLON_DATABASE_URL/],
+    [unknown.href, /createdb/],
+    [`postgres://ann:${password}@127.0.0.1:1/carillon`, /Is PostgreSQL running there\?/],
+  ]
+  for (const [place, change] of refusals) {
+    const found = await wrong(place)
+    isOnly(found, ['database', 'fault', change])
+    assert.ok(!JSON.stringify(found).includes(password))
+  }
+})

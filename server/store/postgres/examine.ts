@@ -1,0 +1,133 @@
+// What is wrong with a PostgreSQL server, its database and this role's rights in it? Looks only.
+import type pg from 'pg'
+import { clockFinding } from '../../clock-finding.ts'
+import { type Finding, fault, faultOf, ok, warning } from '../../finding.ts'
+import { type Examined, schemaFinding } from '../examined.ts'
+import { knownMigrations } from '../migrations.ts'
+import { toSigningKey } from '../rows.ts'
+import { openingFailure, openPool, refuseUnfit } from './connection.ts'
+import { appliedMigrations } from './migrate.ts'
+import { statements } from './statements.ts'
+
+const migrations = new URL('./migrations/', import.meta.url)
+/** Beside its own ten, each process wants one that listens, and an operator one to look at it. */
+const wantedConnections = 12
+const slowMs = 50
+
+export async function examinePostgres(url: string, { now }: { now: () => number }): Promise<Examined> {
+  let pool: pg.Pool | undefined
+  try {
+    pool = openPool(url)
+    const findings = [await version(pool), await clock(pool, now), ...(await ground(pool)), await rights(pool)]
+    const applied = await appliedMigrations(pool)
+    findings.push(schemaFinding({ applied, known: knownMigrations(migrations) }))
+    return { findings, signingKeys: applied.length === 0 ? [] : await signingKeysOf(pool) }
+  } catch (error) {
+    const finding = faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL')
+    return { findings: [finding], signingKeys: undefined }
+  } finally {
+    await pool?.end()
+  }
+}
+
+async function version(pool: pg.Pool): Promise<Finding> {
+  const { rows } = await pool.query("select current_setting('server_version') as version")
+  await refuseUnfit(pool)
+  return ok('PostgreSQL', String(rows[0].version))
+}
+
+async function clock(pool: pg.Pool, now: () => number): Promise<Finding> {
+  const before = now()
+  const { rows } = await pool.query('select extract(epoch from clock_timestamp())::float8 * 1000 as at')
+  return clockFinding('clock', { whose: "the database's clock", aheadMs: rows[0].at - (before + now()) / 2 })
+}
+
+type Ground = {
+  replica: boolean
+  readonly: boolean
+  fsync: string
+  commit: string
+  encoding: string
+  most: number
+  taken: number
+  encrypted: boolean
+  here: boolean
+}
+
+/** What the engine's promises rest on, as it is set for this role in this database. */
+async function ground(pool: pg.Pool): Promise<Finding[]> {
+  const startedAt = performance.now()
+  const { rows } = await pool.query(`
+    select pg_is_in_recovery() as replica,
+      current_setting('default_transaction_read_only')::boolean as readonly,
+      current_setting('fsync') as fsync,
+      current_setting('synchronous_commit') as commit,
+      current_setting('server_encoding') as encoding,
+      current_setting('max_connections')::int as most,
+      (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as taken,
+      (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as encrypted,
+      coalesce(host(inet_client_addr()) = host(inet_server_addr()), true) as here`)
+  const answeredMs = performance.now() - startedAt
+  return [...durable(rows[0]), ...connections(rows[0]), ...near(rows[0], answeredMs)]
+}
+
+function durable({ replica, readonly, fsync, commit, encoding }: Ground): Finding[] {
+  const findings: Finding[] = []
+  const wrong = (found: string, change: string) => findings.push(fault('database', { found, change }))
+  if (replica) wrong('it is a replica, which cannot be written', 'name the primary in CARILLON_DATABASE_URL')
+  if (readonly && !replica)
+    wrong('it takes no writes from this role', 'alter role ROLE reset default_transaction_read_only;')
+  if (encoding !== 'UTF8')
+    wrong(`its encoding is ${encoding}`, 'createdb --encoding=UTF8 --template=template0 carillon')
+  const lossy = "what was acknowledged is lost when the machine's power fails"
+  if (fsync !== 'on') findings.push(warning('disk', { found: `fsync is off: ${lossy}`, change: 'fsync = on' }))
+  if (commit === 'off')
+    findings.push(warning('disk', { found: `synchronous_commit is off: ${lossy}`, change: 'synchronous_commit = on' }))
+  return findings
+}
+
+function connections({ most, taken }: Ground): Finding[] {
+  const found = `${taken} of ${most} connections are taken`
+  if (most - taken >= wantedConnections) return [ok('connections', found)]
+  return [warning('connections', { found, change: 'max_connections = 100 in postgresql.conf, or fewer processes' })]
+}
+
+function near({ encrypted, here }: Ground, answeredMs: number): Finding[] {
+  const findings: Finding[] = []
+  if (!encrypted && !here)
+    findings.push(
+      warning('encryption', {
+        found: 'what goes to the database and back can be read on the way',
+        change: 'CARILLON_DATABASE_URL=postgres://...?sslmode=verify-full',
+      }),
+    )
+  if (answeredMs > slowMs)
+    findings.push(
+      warning('distance', {
+        found: `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`,
+        change: 'run the service nearer to its database',
+      }),
+    )
+  return findings
+}
+
+async function rights(pool: pg.Pool): Promise<Finding> {
+  const { rows } = await pool.query(`
+    select current_user as role, rolsuper as super,
+      coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates
+    from pg_roles where rolname = current_user`)
+  const { role, super: isSuper, creates } = rows[0]
+  if (isSuper)
+    return warning('rights', {
+      found: `${role} is a superuser, and may do more than Carillon needs`,
+      change: 'create role carillon login password ...; alter database ... owner to carillon;',
+    })
+  if (creates) return ok('rights', `${role} may make tables`)
+  const change = `grant create on schema public to ${role};`
+  return fault('rights', { found: `${role} may make no tables`, change })
+}
+
+async function signingKeysOf(pool: pg.Pool) {
+  const { rows } = await pool.query({ text: statements.signingKeys, rowMode: 'array' })
+  return rows.map(toSigningKey)
+}

@@ -1,0 +1,142 @@
+// What doctor says of a database file, and that looking changes nothing. Modes are looked at, since tests may run as root.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Finding } from '../../finding.ts'
+import { connect, Database } from './database.ts'
+import { examineSqlite } from './examine.ts'
+import { openSqliteStore } from './sqlite-store.ts'
+import { contentOf, newFolder } from './testing/folder.ts'
+
+const key = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1 }
+
+async function database(t: TestContext, { isRunning = false } = {}): Promise<{ folder: string; path: string }> {
+  const folder = await newFolder(t)
+  const path = join(folder, 'carillon.db')
+  const { store } = await openSqliteStore(path)
+  await store.ensureSigningKey(key)
+  if (isRunning) t.after(() => store.close())
+  else await store.close()
+  return { folder, path }
+}
+
+/** What is wrong, after making sure that nothing was changed. The index of a log in use is every reader's to write. */
+async function wrong({ folder, path }: { folder: string; path: string }, now = Date.now): Promise<Finding[]> {
+  const listed = () => {
+    const { 'carillon.db-shm': index, ...files } = contentOf(folder)
+    return { ...files, isIndexed: index !== undefined }
+  }
+  const before = listed()
+  const { findings } = await examineSqlite(path, { now })
+  assert.deepEqual(listed(), before)
+  return findings.filter(({ state }) => state !== 'ok')
+}
+
+function isOnly(findings: Finding[], [check, state, change]: [string, Finding['state'], RegExp | string]): void {
+  assert.deepEqual(
+    findings.map((one) => [one.check, one.state]),
+    [[check, state]],
+    JSON.stringify(findings),
+  )
+  if (typeof change === 'string') assert.equal(findings[0]?.change, change)
+  else assert.match(findings[0]?.change ?? '', change)
+}
+
+test('finds nothing wrong with a database that is right, in use or not, and reads its signing keys', async (t) => {
+  for (const isRunning of [false, true]) {
+    const place = await database(t, { isRunning })
+    assert.deepEqual(await wrong(place), [])
+    const { findings, signingKeys } = await examineSqlite(place.path, { now: Date.now })
+    assert.deepEqual(signingKeys, [key])
+    assert.match(findings.find(({ check }) => check === 'schema')?.found ?? '', /^\d{4}-\S+, as this program has it$/)
+  }
+})
+
+test('finds nothing wrong after a crash, and leaves its log as it is', async (t) => {
+  const running = await database(t, { isRunning: true })
+  const folder = await newFolder(t)
+  for (const ending of ['', '-wal', '-shm']) cpSync(`${running.path}${ending}`, join(folder, `carillon.db${ending}`))
+  const place = { folder, path: join(folder, 'carillon.db') }
+  assert.deepEqual(await wrong(place), [])
+  rmSync(`${place.path}-shm`)
+  isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
+})
+
+test('finds modes that let others in', async (t) => {
+  const place = await database(t)
+  const { folder, path } = place
+  const modes: [string, number, string, Finding['state'], string][] = [
+    [path, 0o644, 'database file', 'fault', `chmod 600 ${path}`],
+    [path, 0o640, 'database file', 'warning', `chmod 600 ${path}`],
+    [path, 0o400, 'database file', 'fault', `chmod 600 ${path}`],
+    [folder, 0o755, 'folder', 'warning', `chmod 700 ${folder}`],
+    [folder, 0o777, 'folder', 'fault', `chmod 700 ${folder}`],
+    [folder, 0o500, 'folder', 'fault', `chmod 700 ${folder}`],
+  ]
+  for (const [what, mode, check, state, change] of modes) {
+    const usual = what === folder ? 0o700 : 0o600
+    chmodSync(what, mode)
+    const found = await wrong(place)
+    chmodSync(what, usual)
+    // Whoever is not root is told as well that it cannot be written.
+    isOnly(found.slice(0, 1), [check, state, change])
+    assert.deepEqual(await wrong(place), [])
+  }
+})
+
+test('finds a first sign-in that was not removed, with a line that a shell takes', async (t) => {
+  const folder = join(await newFolder(t), "Ann's data")
+  mkdirSync(folder, { mode: 0o700 })
+  const path = join(folder, 'carillon.db')
+  await (await openSqliteStore(path)).store.close()
+  const file = join(folder, 'first-sign-in.txt')
+  writeFileSync(file, '', { mode: 0o600 })
+  const [found] = await wrong({ folder, path })
+  assert.equal(found?.check, 'first sign-in')
+  spawnSync('sh', ['-c', found?.change ?? ''])
+  assert.deepEqual(await wrong({ folder, path }), [])
+})
+
+test('finds a schema that is newer, older or not there', async (t) => {
+  const place = await database(t)
+  const change = (sql: string) => {
+    const open = connect(place.path)
+    open.exec(sql)
+    open.close()
+  }
+  change("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
+  isOnly(await wrong(place), ['schema', 'fault', /run the version that made it, or a later one/])
+  change('delete from kysely_migration')
+  isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
+  change('drop table kysely_migration')
+  isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
+})
+
+test('finds a file that is no database, that is another program’s, that is damaged, and a folder', async (t) => {
+  const { path: original } = await database(t)
+  const damaged = readFileSync(original).fill(0xa5, 100)
+  const another = /^Name another file in CARILLON_DATABASE_URL$/
+  const makers: [(path: string) => void, RegExp][] = [
+    [(path) => writeFileSync(path, 'Dear diary', { mode: 0o600 }), another],
+    [(path) => new Database(path).exec('create table diary (entry text)'), another],
+    [(path) => mkdirSync(path, { mode: 0o700 }), another],
+    [(path) => writeFileSync(path, damaged, { mode: 0o600 }), /^Restore a backup/],
+  ]
+  for (const [make, change] of makers) {
+    const folder = await newFolder(t)
+    const path = join(folder, 'carillon.db')
+    make(path)
+    chmodSync(path, 0o700)
+    const found = (await wrong({ folder, path })).filter(({ check }) => check === 'database')
+    isOnly(found, ['database', 'fault', change])
+  }
+})
+
+test('finds a clock that has gone back behind the latest write', async (t) => {
+  const place = await database(t)
+  const later = Date.now() / 1000 + 3_600
+  utimesSync(place.path, later, later)
+  isOnly(await wrong(place), ['clock', 'fault', 'timedatectl set-ntp true'])
+})

@@ -1,0 +1,164 @@
+// What is wrong with a database file and the ground it stands on? Looks only: opening it as the service does would make
+// files, and take a log into the database that a backup may still want.
+import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ownersBeside, rightsOf } from '../../file-mode.ts'
+import { type Finding, fault, faultOf, ok, quoted, warning } from '../../finding.ts'
+import { type Examined, schemaFinding } from '../examined.ts'
+import { knownMigrations } from '../migrations.ts'
+import { columns, type Row, toSigningKey } from '../rows.ts'
+import type { SigningKey } from '../store.ts'
+import { Database, isOurs, openingFailure, readHeader, refuseOldSqlite } from './database.ts'
+import { appliedMigrations } from './migrate.ts'
+
+const migrations = new URL('./migrations/', import.meta.url)
+const mebibyte = 2 ** 20
+const leastFree = 64 * mebibyte
+const enoughFree = 512 * mebibyte
+const largeLog = 256 * mebibyte
+/** Tokens and sessions bear with a minute. */
+const leewayMs = 60_000
+
+export async function examineSqlite(file: string, { now }: { now: () => number }): Promise<Examined> {
+  const { findings, signingKeys } = contentOf(file)
+  return { findings: [sqliteVersion(), ...rights(file), ...ground(file), clock(file, now()), ...findings], signingKeys }
+}
+
+function sqliteVersion(): Finding {
+  const version = process.versions.sqlite ?? '0'
+  try {
+    refuseOldSqlite(version)
+    return ok('SQLite', version)
+  } catch (error) {
+    return faultOf('SQLite', error, 'run it with a newer Node')
+  }
+}
+
+function rights(file: string): Finding[] {
+  const folder = dirname(file)
+  const beside = filesOf(file).filter((name) => name !== file)
+  const findings = [
+    ...rightsOf('folder', folder),
+    ...rightsOf('database file', file),
+    ...beside.flatMap((name) => rightsOf('database file', name)).filter(({ state }) => state !== 'ok'),
+    ...ownersBeside('database file', folder, filesOf(file)),
+  ]
+  const firstSignIn = join(folder, 'first-sign-in.txt')
+  if (existsSync(firstSignIn))
+    findings.push(
+      warning('first sign-in', {
+        found: `${firstSignIn} still holds the first password and key`,
+        change: `rm ${quoted(firstSignIn)}`,
+      }),
+    )
+  return findings
+}
+
+/** The database and its log, as far as they are there. */
+function filesOf(file: string): string[] {
+  const names = new Set(['', '-wal', '-shm'].map((ending) => `${basename(file)}${ending}`))
+  return readdirSync(dirname(file))
+    .filter((name) => names.has(name))
+    .map((name) => join(dirname(file), name))
+}
+
+/** https://man7.org/linux/man-pages/man2/statfs.2.html */
+const networks: Record<number, string> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'SMB',
+  4266872130: 'SMB',
+  16914839: '9P',
+  12805120: 'Ceph',
+  1397113167: 'AFS',
+}
+
+function ground(file: string): Finding[] {
+  const { bavail, bsize, type } = statfsSync(dirname(file))
+  const network = process.platform === 'linux' ? networks[type] : undefined
+  const free = bavail * bsize
+  const log = existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0
+  const findings: Finding[] = []
+  if (network !== undefined)
+    findings.push(
+      fault('disk', {
+        found: `${dirname(file)} is on ${network}, where SQLite's log does not work`,
+        change: 'CARILLON_DATABASE_URL=sqlite:/a/folder/on/a/local/disk/carillon.db',
+      }),
+    )
+  const found = `${megabytes(free)} free, the database has ${megabytes(statSync(file).size + log)}`
+  const change = `make room on the disk of ${dirname(resolve(file))}`
+  if (free < leastFree) findings.push(fault('disk', { found, change }))
+  else findings.push(free < enoughFree ? warning('disk', { found, change }) : ok('disk', found))
+  if (log > largeLog)
+    findings.push(
+      warning('log', {
+        found: `${file}-wal has ${megabytes(log)}: a reader that never ends keeps it from being taken in`,
+        change: `end the program that reads it: fuser ${quoted(file)}`,
+      }),
+    )
+  return findings
+}
+
+function megabytes(bytes: number): string {
+  return bytes < 10 * mebibyte ? `${(bytes / mebibyte).toFixed(1)} MiB` : `${Math.round(bytes / mebibyte)} MiB`
+}
+
+function clock(file: string, now: number): Finding {
+  const writtenAt = Math.max(...filesOf(file).map((name) => statSync(name).mtimeMs))
+  const ahead = writtenAt - now
+  if (ahead <= leewayMs) return ok('clock', 'not before the latest write')
+  return fault('clock', {
+    found: `this machine's clock is ${Math.round(ahead / 1000)} s before the latest write`,
+    change: 'timedatectl set-ntp true',
+  })
+}
+
+function contentOf(file: string): Examined {
+  const path = resolve(file)
+  try {
+    if (!statSync(path).isFile() || !isOurs(readHeader(path))) throw notOurs(file)
+    const how = howToOpen(path)
+    if (how === undefined) return unreadLog(file)
+    const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
+    try {
+      const applied = appliedMigrations(database)
+      return {
+        findings: [schemaFinding({ applied, known: knownMigrations(migrations) })],
+        signingKeys: applied.length === 0 ? [] : signingKeysOf(database),
+      }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    const finding = faultOf('database', openingFailure(error, file), 'restore the backup')
+    return { findings: [finding], signingKeys: undefined }
+  }
+}
+
+function notOurs(file: string): Error {
+  const what = statSync(file).isFile() ? 'not a Carillon database' : 'a folder'
+  return new Error(`${file} is ${what}. Name another file in CARILLON_DATABASE_URL`)
+}
+
+/** Without a log nobody writes, and nothing needs a lock. With one, its index must be there: SQLite would make it. */
+function howToOpen(path: string): string | undefined {
+  if (!existsSync(`${path}-wal`)) return 'immutable=1'
+  if (existsSync(`${path}-shm`)) return 'readonly_shm=1'
+  return statSync(`${path}-wal`).size === 0 ? 'immutable=1' : undefined
+}
+
+function unreadLog(file: string): Examined {
+  const finding = warning('schema', {
+    found: `${file}-wal holds writes that no start has taken in yet, so the tables were not looked at`,
+    change: 'npx carillon migrate',
+  })
+  return { findings: [finding], signingKeys: undefined }
+}
+
+function signingKeysOf(database: Database): SigningKey[] {
+  const statement = database.prepare(`select ${columns.signingKey} from signing_key order by created_at, kid`)
+  statement.setReturnArrays(true)
+  return (statement.all() as unknown as Row[]).map(toSigningKey)
+}

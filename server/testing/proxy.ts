@@ -1,0 +1,81 @@
+// For tests: a reverse proxy in front of a service, which passes everything on as it came, or spoils one thing of it.
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+
+export type Passing = { method: string; path: string; headers: Record<string, string | string[] | undefined> }
+export type Returning = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
+export type Spoil = {
+  onTheWay?: (passing: Passing) => unknown
+  onTheWayBack?: (returning: Returning, passing: Passing) => unknown
+  /** Speaks TLS, as `localhost`. */
+  tls?: boolean
+  port?: number
+}
+export type RunningProxy = { url: string; stop(): Promise<void> }
+
+export async function startProxy(
+  target: string,
+  { tls = false, port = 0, ...spoil }: Spoil = {},
+): Promise<RunningProxy> {
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse) => passOn(target, spoil, { incoming, outgoing })
+  const server = tls ? createTlsServer(certificate, pass) : createServer(pass)
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const { port: taken } = server.address() as AddressInfo
+  return {
+    url: tls ? `https://localhost:${taken}` : `http://127.0.0.1:${taken}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function passOn(
+  target: string,
+  { onTheWay, onTheWayBack }: Spoil,
+  { incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse },
+): Promise<void> {
+  const passing: Passing = { method: incoming.method ?? '', path: incoming.url ?? '', headers: { ...incoming.headers } }
+  onTheWay?.(passing)
+  const body = Buffer.concat(await incoming.toArray())
+  const { hostname, port } = new URL(target)
+  const { method, path, headers } = passing
+  const inner = request({ hostname, port, method, path, headers: present(headers) }, async (answer) => {
+    const returning: Returning = {
+      status: answer.statusCode ?? 0,
+      headers: { ...answer.headers },
+      body: Buffer.concat(await answer.toArray()),
+    }
+    onTheWayBack?.(returning, passing)
+    outgoing.sendDate = false
+    outgoing.writeHead(returning.status, present(returning.headers)).end(returning.body)
+  })
+  inner.on('error', () => outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'))
+  inner.end(body)
+}
+
+function present(headers: Passing['headers']): Record<string, string | string[]> {
+  const there = Object.entries(headers).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(there) as Record<string, string | string[]>
+}
+
+/** Made for these tests and known to everybody: it proves nothing. From 2020 to 2120, for `localhost`. */
+export const certificate = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/kyWEs32Dw8gk2+r
+fJA45bPO68yj5/r7vbINasHgdyehRANCAATlik6lo2NvhWU119m3ymrNkD46+hRZ
+fzuJbXFGBXmu9gv26lMdgmbe7vGHDjOFFi8IeaLa/MqgjCYnGehdda8t
+-----END PRIVATE KEY-----`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBdDCCARqgAwIBAgIUNAeKQODXvhBlSYVKuUsmfb3VmZcwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAx
+MDAwMDAwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATlik6lo2NvhWU119m3ymrNkD46+hRZfzuJbXFGBXmu9gv26lMdgmbe
+7vGHDjOFFi8IeaLa/MqgjCYnGehdda8to0gwRjAUBgNVHREEDTALgglsb2NhbGhv
+c3QwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4EFgQUw2N9ydYbPeZIyzFTFMS91Gly
+LrQwCgYIKoZIzj0EAwIDSAAwRQIhAKdT8tsvorlAZxP9l0/8XcoS+M0u0rdB4NFw
+TIZSu6YUAiBuyOZQr7E2pnzS0VniQ/rTtV8BWx+Z0MxZ0qHj4AI2Sw==
+-----END CERTIFICATE-----`,
+}
