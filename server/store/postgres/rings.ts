@@ -21,6 +21,8 @@ type Notice = { from?: string; users?: string[]; cutoff?: true; anything?: true 
 
 export class Rings {
   readonly #node = randomUUID()
+  /** 0.5 to 1, another in each process: many that lost their server do not come back in step. */
+  readonly #patience = 0.5 + Number.parseInt(this.#node.slice(0, 4), 16) / 0x20000
   readonly #pool: pg.Pool
   readonly #url: string
   readonly #listeners = new Set<(ring: Ring) => void>()
@@ -132,7 +134,7 @@ export class Rings {
   }
 
   #tryAgain(): void {
-    const pause = this.#retryMs * (0.5 + Math.random() / 2)
+    const pause = this.#retryMs * this.#patience
     this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs)
     this.#comingBack = setTimeout(() => {
       this.open().then(
