@@ -1,10 +1,13 @@
 // The command line: picks a command and says how it ended. Exit status 0 done, 1 failed, 2 wrong use; errors on stderr.
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { backupCommand } from './commands/backup.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { keyCommand } from './commands/key.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { moveCommand } from './commands/move.ts'
 import { WrongUse } from './commands/output.ts'
+import { restoreCommand } from './commands/restore.ts'
 import { sendCommand } from './commands/send.ts'
 import { serveCommand } from './commands/serve.ts'
 import { userCommand } from './commands/user.ts'
@@ -18,7 +21,17 @@ const program = new Command('carillon')
   .helpCommand(false)
   .showHelpAfterError('Run it with --help to see what it takes.')
   .exitOverride()
-for (const command of [serveCommand(), userCommand(), keyCommand(), sendCommand(), migrateCommand(), doctorCommand()])
+for (const command of [
+  serveCommand(),
+  userCommand(),
+  keyCommand(),
+  sendCommand(),
+  migrateCommand(),
+  doctorCommand(),
+  backupCommand(),
+  restoreCommand(),
+  moveCommand(),
+])
   program.addCommand(command)
 for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
   command.copyInheritedSettings(program).exitOverride().helpCommand(false)

@@ -352,6 +352,7 @@ test('shows the settings in effect as they would be written, secrets masked', ()
     CARILLON_HOST: '127.0.0.1',
     CARILLON_PORT: '7464',
     CARILLON_DATABASE_PARTITIONS: '8',
+    CARILLON_TARGET_URL: '(not set)',
     CARILLON_DATABASE_URL: 'postgres://ann:***@db.example:5432/c?sslmode=require&sslpassword=***',
     CARILLON_PUBLIC_URL: '(derived from host and port)',
     CARILLON_INSECURE_HTTP: 'off',

@@ -30,6 +30,7 @@ export type Config = {
   /** `scheme:rest`; store/open.ts decides which schemes it speaks. */
   readonly databaseUrl: string
   readonly databasePartitions: number
+  readonly targetUrl?: string
   /** An origin (RFC 6454), without a trailing slash. Absent: serve derives it from host and port. */
   readonly publicUrl?: string
   readonly insecureHttp: boolean
@@ -93,7 +94,7 @@ export const settings = [
     default: 'sqlite:data/carillon.db',
     meaning:
       'Where everything is kept: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
-    commands: ['serve', 'user', 'key', 'migrate', 'doctor'],
+    commands: ['serve', 'user', 'key', 'migrate', 'doctor', 'backup', 'restore', 'move'],
     read: readDatabaseUrl,
   },
   {
@@ -102,8 +103,16 @@ export const settings = [
     default: '8',
     meaning:
       'On PostgreSQL: the parts that the first migration makes of what belongs to users. Later it changes nothing.',
-    commands: ['serve', 'migrate'],
+    commands: ['serve', 'migrate', 'restore', 'move'],
     read: integer(1, 256),
+  },
+  {
+    name: 'CARILLON_TARGET_URL',
+    key: 'targetUrl',
+    absent: 'not set',
+    meaning: 'The empty database that everything is moved to, written like `CARILLON_DATABASE_URL`.',
+    commands: ['move'],
+    read: readDatabaseUrl,
   },
   {
     name: 'CARILLON_PUBLIC_URL',

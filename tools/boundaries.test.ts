@@ -28,7 +28,14 @@ const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/store/*.ts'], knows: [] },
   { room: ['server/store/sqlite/**'], knows: ['server/store/!(open|examine).ts'] },
   { room: ['server/store/postgres/**'], knows: ['server/store/!(open|examine).ts'] },
-  { room: composition, knows: ['server/*.ts', 'server/{http,sign-in,inbox,doctor}/**', 'server/store/*.ts'] },
+  {
+    room: ['server/store/portable/**'],
+    knows: ['server/store/*.ts', 'server/store/{sqlite,postgres}/{database,connection,migrate}.ts'],
+  },
+  {
+    room: composition,
+    knows: ['server/*.ts', 'server/{http,sign-in,inbox,doctor}/**', 'server/store/*.ts', 'server/store/portable/**'],
+  },
   { room: ['server/*.ts'], knows: [] },
 ]
 

@@ -54,6 +54,16 @@ export function configOrFaults(command: Command, family: string): Found {
   }
 }
 
+/** As `configOf`, for a command whose options have other names than their settings. */
+export function configWith(flags: Flags): Config {
+  try {
+    return readConfig(process.env, flags)
+  } catch (error) {
+    if (error instanceof CarillonError) throw new WrongUse(error.message)
+    throw error
+  }
+}
+
 /** Opens the store for one piece of work and closes it whatever becomes of that. */
 export async function withStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
   refuseMissingDatabase(config.databaseUrl)

@@ -1,6 +1,7 @@
 // How Carillon reaches PostgreSQL: one bounded pool, and failures of the system turned into sentences.
 import pg from 'pg'
 import { CarillonError } from '../../errors.ts'
+import { refusedWriteState, writeRefusal } from '../marks.ts'
 
 /** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
 const mostConnections = 10
@@ -75,6 +76,7 @@ export function asStoreError(error: unknown): unknown {
   const code = sqlState(error)
   if (code === undefined)
     return new CarillonError('UNAVAILABLE', 'The store went away; the outcome is unknown', { cause: error })
+  if (code === refusedWriteState) return writeRefusal(error)
   if (!systemFailures.test(code)) return error
   // An answer of the server: it has taken back what it had begun. What an operator ends may have been committed.
   const outcome = code.startsWith('57') || code.startsWith('08') ? 'the outcome is unknown' : 'try again in a moment'

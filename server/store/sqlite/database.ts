@@ -4,11 +4,15 @@ import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from '
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
 import { CarillonError } from '../../errors.ts'
+import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../marks.ts'
 
 // The class is being renamed upstream; both names are the same thing.
 export const Database = ('Database' in sqlite ? sqlite.Database : sqlite.DatabaseSync) as typeof sqlite.DatabaseSync
 export type Database = InstanceType<typeof Database>
 export type Statement = sqlite.StatementSync
+
+/** SQLite's online backup, of the moment that an open transaction of the connection sees. */
+export const copyOnline = sqlite.backup
 
 /** "CRLN": SQLite keeps it in bytes 68-71 of the file, https://sqlite.org/fileformat.html section 1.3. */
 const applicationId = 0x43524c4e
@@ -20,6 +24,7 @@ const locked = 6
 const readonly = 8
 const corrupt = 11
 const cannotOpen = 14
+const constraint = 19
 const notADatabase = 26
 const systemFailures = new Set([busy, locked, readonly, 10 /* io */, corrupt, 13 /* full */, cannotOpen, notADatabase])
 
@@ -32,6 +37,7 @@ export function resultCode(error: unknown): number | undefined {
 /** Turns SQLite's failures of the system into UNAVAILABLE; whatever else it is stays as it is. */
 export function asStoreError(error: unknown): unknown {
   const code = resultCode(error)
+  if (code === constraint && (error as Error).message === refusedWrite) return writeRefusal(error)
   if (code === undefined || !systemFailures.has(code)) return error
   return new CarillonError('UNAVAILABLE', 'The store cannot do this now', { cause: error })
 }
@@ -83,6 +89,11 @@ export function peek(path: string, look: (database: Database) => void): void {
   } finally {
     database?.close()
   }
+}
+
+/** Throws UNAVAILABLE where a move or a restore has not yet filled it whole. */
+export function refuseHalfFilled(database: Database): void {
+  if (database.prepare('select 1 from sqlite_schema where name = ?').get(fillingTable) !== undefined) throw halfFilled()
 }
 
 /** What stopped the opening of the database at `path`, with the sentence to show. */

@@ -1,7 +1,7 @@
 // The embedded engine: reads on the main thread, writes on one writer thread, both on one file in WAL mode.
 import { resolve } from 'node:path'
 import type { Ring, Store } from '../store.ts'
-import { connect, openDatabase, openingFailure, peek } from './database.ts'
+import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { migrate, refuseNewer } from './migrate.ts'
 import { Reads } from './reads.ts'
 import { Writer } from './writer.ts'
@@ -13,6 +13,7 @@ export async function openSqliteStore(file: string): Promise<{ store: Store; mig
   peek(path, (found) => refuseNewer(found))
   const database = openDatabase(path)
   try {
+    refuseHalfFilled(database)
     const migrations = await migrate(database)
     return { store: new SqliteStore(path), migrations }
   } catch (error) {

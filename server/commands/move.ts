@@ -1,0 +1,82 @@
+// `carillon move`: moves everything to another database, of either engine, while the service goes on reading.
+import { existsSync } from 'node:fs'
+import { Command } from 'commander'
+import { refuseMissingDatabase } from '../database-file.ts'
+import { newId } from '../ids.ts'
+import { secretFileOf } from '../sealing-secret.ts'
+import { isPostgres, sqlitePath } from '../store/open.ts'
+import { giveUpMove, moveDatabase } from '../store/portable/move.ts'
+import { isSamePlace, shownUrl } from '../store/portable/open-side.ts'
+import { type Output, print, WrongUse } from './output.ts'
+import { withProgress } from './progress.ts'
+import { configWith } from './settings.ts'
+
+type Options = Output & { from?: string; to?: string; giveUp?: boolean }
+
+const more = `
+From the first moment on the old database refuses every write (503), and goes on being read. Everything is copied and
+compared row by row. A move that was ended in the middle goes on where it was: run the same command again. The old
+database refuses writes for good when it is done; to take it back, move --give-up.
+
+A password in an option can be seen in the process list. Give such a URL by the environment, CARILLON_DATABASE_URL and
+CARILLON_TARGET_URL, or by a file that CARILLON_DATABASE_URL_FILE and CARILLON_TARGET_URL_FILE name.
+
+Examples:
+  npx carillon move --from sqlite:data/carillon.db --to postgres://carillon@db.internal/carillon
+  CARILLON_TARGET_URL_FILE=/run/secrets/new-database npx carillon move
+  npx carillon move --give-up`
+
+export function moveCommand(): Command {
+  return new Command('move')
+    .description('Move everything to an empty database of either engine')
+    .option('--from <url>', 'the database that is moved (CARILLON_DATABASE_URL)')
+    .option('--to <url>', 'the empty database that is filled (CARILLON_TARGET_URL)')
+    .option('--give-up', 'let the old database take writes again, whether the move was done or not')
+    .option('--json', 'one JSON value on stdout, for machines')
+    .addHelpText('after', more)
+    .action((options: Options) => (options.giveUp ? giveUp(options) : move(options)))
+}
+
+async function move(options: Options): Promise<void> {
+  const config = configWith({ CARILLON_DATABASE_URL: options.from, CARILLON_TARGET_URL: options.to })
+  const { databaseUrl: from, targetUrl: to, databasePartitions: partitions, secret } = config
+  if (to === undefined) throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
+  if (isSamePlace(from, to)) throw new WrongUse('--from and --to name the same database')
+  refuseMissingDatabase(from)
+  const tables = await withProgress(options, (report) =>
+    moveDatabase({ from, to, partitions, id: newId(Date.now()), now: Date.now, report }),
+  )
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const secretFile = secret === undefined ? secretFileThatIs(from) : undefined
+  print(options, { from: shownUrl(from), to: shownUrl(to), rows, tables, ...(secretFile && { secretFile }) }, () => [
+    `Moved ${rows} rows of ${tables.length} tables to ${shownUrl(to)}; counts and checksums agree`,
+    `Set CARILLON_DATABASE_URL to it, and start the service anew.${secretAdvice(secretFile, to)}`,
+    `${shownUrl(from)} refuses writes from now on. To take it back: carillon move --give-up --from ...`,
+  ])
+}
+
+async function giveUp(options: Options): Promise<void> {
+  if (options.to !== undefined) throw new WrongUse('--give-up takes --from alone')
+  const { databaseUrl: from } = configWith({ CARILLON_DATABASE_URL: options.from })
+  refuseMissingDatabase(from)
+  const { target, endedAt } = await giveUpMove(from)
+  print(options, { from: shownUrl(from), target, wasDone: endedAt !== null }, () => [
+    `${shownUrl(from)} takes writes again`,
+    endedAt === null
+      ? `${target} is half filled and of no use: remove what is in it`
+      : `${target} holds what was moved to it; what is written from now on will not be there`,
+  ])
+}
+
+/** The secret that is kept beside the database: its signing keys were sealed with that. */
+function secretFileThatIs(from: string): string | undefined {
+  const path = sqlitePath(from)
+  const file = path === undefined ? undefined : secretFileOf(shownUrl(from))
+  return file !== undefined && existsSync(file) ? file : undefined
+}
+
+function secretAdvice(file: string | undefined, to: string): string {
+  if (file === undefined) return ' CARILLON_SECRET stays what it is.'
+  const place = isPostgres(to) ? `set CARILLON_SECRET_FILE=${file}` : `copy ${file} to ${secretFileOf(shownUrl(to))}`
+  return `\nIts signing keys are sealed with a secret: ${place}`
+}

@@ -1,0 +1,37 @@
+// `carillon restore`: fills an empty database, of either engine, from a backup.
+import { Command } from 'commander'
+import { shownUrl } from '../store/portable/open-side.ts'
+import { restoreBackup } from '../store/portable/restore.ts'
+import { type Output, print } from './output.ts'
+import { withProgress } from './progress.ts'
+import { configWith } from './settings.ts'
+
+const more = `
+The file is checked from end to end before the first row is written, and every row is read back after the last. What was
+ended in the middle goes on where it was: run the same command again.
+
+A password in an option can be seen in the process list. Give such a URL by CARILLON_DATABASE_URL, or by a file that
+CARILLON_DATABASE_URL_FILE names.
+
+Example:
+  npx carillon restore backups/monday.db --to sqlite:data/carillon.db`
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .argument('<file>', 'what backup wrote, of either engine')
+    .description('Fill an empty database from a backup')
+    .option('--to <url>', 'the empty database that is filled (CARILLON_DATABASE_URL)')
+    .option('--json', 'one JSON value on stdout, for machines')
+    .addHelpText('after', more)
+    .action(restore)
+}
+
+async function restore(file: string, options: Output & { to?: string }): Promise<void> {
+  const { databaseUrl: to, databasePartitions: partitions } = configWith({ CARILLON_DATABASE_URL: options.to })
+  const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  print(options, { file, to: shownUrl(to), rows, tables }, () => [
+    `Restored ${rows} rows to ${shownUrl(to)}; counts and checksums agree`,
+    'Its signing keys need the secret that they were sealed with: CARILLON_SECRET, or the file beside the database',
+  ])
+}

@@ -1,0 +1,81 @@
+// Restores a backup, in either form, into an empty database of either engine. The backup is checked from end to end
+// before the first row is written, and every row is read back after the last.
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { CarillonError } from '../../errors.ts'
+import { type Digest, digestsOf } from './digest.ts'
+import { Dump } from './dump.ts'
+import {
+  counting,
+  currentMigrations,
+  fill,
+  type Report,
+  refuseForeignTarget,
+  refuseOtherSchema,
+  rowsIn,
+  verify,
+} from './fill.ts'
+import { openSide, shownUrl } from './open-side.ts'
+import type { Source } from './side.ts'
+import { SqliteSide } from './sqlite-side.ts'
+
+type Backup = { source: Source; digests: readonly Digest[] }
+type RestoreOptions = { file: string; to: string; partitions: number; report: Report }
+
+/** Answers what was restored. Throws CarillonError with a sentence. */
+export function restoreBackup({ file, to, partitions, report }: RestoreOptions): Promise<readonly Digest[]> {
+  return withBackup(file, async ({ source, digests }) => {
+    const target = await openSide(to, { partitions })
+    try {
+      // What it holds is its name: only the same backup goes on with what an ended attempt has filled.
+      const id = `backup ${createHash('sha256').update(JSON.stringify(digests)).digest('hex')}`
+      await refuseForeignTarget(target, { id, shown: shownUrl(to) })
+      await fill(target, { source, id, report })
+      const onRows = counting(report, 'Verifying', rowsIn(digests))
+      await verify(target, { expected: digests, shown: shownUrl(to), onRows })
+      await target.endFilling()
+      return digests
+    } finally {
+      await target.close()
+    }
+  })
+}
+
+/** Opens a backup in either form, and finds it whole. */
+async function withBackup<Result>(file: string, work: (backup: Backup) => Promise<Result>): Promise<Result> {
+  if (isGzip(file)) {
+    const dump = await Dump.open(file, { known: currentMigrations })
+    return work({ source: dump, digests: dump.digests })
+  }
+  const side = SqliteSide.openFile(file)
+  if (side === undefined) throw new CarillonError('UNPROCESSABLE', `${file} is no backup of Carillon.`)
+  try {
+    return await side.snapshot(async () => {
+      side.refuseDamaged(file)
+      await refuseOtherSchema(side, file)
+      const digests = await digestsOf(side.batchesAfter(null))
+      side.refuseChanged(file, digests)
+      return work({ source: side, digests })
+    })
+  } finally {
+    await side.close()
+  }
+}
+
+/** RFC 1952, section 2.3.1. */
+function isGzip(file: string): boolean {
+  const start = Buffer.alloc(2)
+  let descriptor: number
+  try {
+    descriptor = openSync(file, 'r')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CarillonError('NOT_FOUND', `${file} cannot be read: ${reason}.`, { cause: error })
+  }
+  try {
+    readSync(descriptor, start)
+  } finally {
+    closeSync(descriptor)
+  }
+  return start.readUInt16BE(0) === 0x1f8b
+}

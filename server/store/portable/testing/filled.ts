@@ -1,0 +1,92 @@
+// For tests: a database that has rows in every table, and empty ones of either engine to carry them to.
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { newDatabase } from '../../../testing/postgres.ts'
+import { at, newId, type Person, World } from '../../contract/world.ts'
+import { openSqliteStore } from '../../sqlite/sqlite-store.ts'
+import { newFolder } from '../../sqlite/testing/folder.ts'
+import type { Store } from '../../store.ts'
+import { type Digest, digestsOf } from '../digest.ts'
+import { openSide } from '../open-side.ts'
+import type { Engine } from '../side.ts'
+
+/** Text that two engines could keep, or sort, in two ways. */
+const words = [
+  'a',
+  'Z',
+  'é',
+  'ß',
+  'ﬀ',
+  '～',
+  '😀',
+  'a\u2028b',
+  "o'clock",
+  'back\\slash',
+  '{a,"b"}',
+  'null',
+  ' ',
+  '%s $1',
+]
+const hour = 3_600_000
+
+/** The URL of a new, empty place. */
+export async function emptyPlace(t: TestContext, engine: Engine): Promise<string> {
+  if (engine === 'sqlite') return `sqlite:${join(await newFolder(t), 'carillon.db')}`
+  const { url, drop } = await newDatabase({ isBare: true })
+  t.after(drop)
+  return url
+}
+
+/** The URL of a SQLite database in which every table has rows, and at least so many notifications. */
+export async function filledPlace(t: TestContext, { notifications = 0 } = {}): Promise<string> {
+  const path = join(await newFolder(t), 'carillon.db')
+  const { store } = await openSqliteStore(path)
+  await fillEveryTable(store, notifications)
+  await store.close()
+  return `sqlite:${path}`
+}
+
+async function fillEveryTable(store: Store, notifications: number): Promise<void> {
+  const world = await World.on(store)
+  const people: Person[] = []
+  for (const word of words) people.push(await world.addUser(word))
+  const [ann, ben, cid] = people as [Person, Person, Person]
+  for (const [n, word] of words.entries()) {
+    await world.tell(ann, word, { category: word, key: word })
+    await world.deliver({ to: [ben], idempotency: { key: word, bodyHash: `${n}` }, producerId: newId() })
+    await store.cutTokens({ userId: ann.id, signInId: word, notBefore: at(n), expiresAt: at(n) + hour })
+    await startSession(store, ann, word)
+  }
+  await world.tellTimes(12, ben)
+  const ids = await world.ids(ben)
+  for (const id of ids.slice(0, 9)) await store.markRead({ userId: ben.id, id, at: at(1) })
+  await store.markAllRead({ userId: ann.id, throughId: null, at: at(2) })
+  await store.markAllRead({ userId: cid.id, throughId: null, at: at(3) })
+  await store.disableUser({ userId: cid.id, at: at(4), cutoffExpiresAt: at(4) + hour })
+  await store.ensureSigningKey({ kid: 'k1', publicJwk: '{"kty":"OKP"}', sealedPrivateJwk: 'sealed', createdAt: at(0) })
+  await store.touchProducer({ producerId: world.producerId, at: at(5) })
+  const rounds = Math.ceil(notifications / people.length)
+  await Promise.all(
+    Array.from({ length: rounds }, (_, n) => world.deliver({ to: people, title: `no. ${n}`, category: `c${n % 3}` })),
+  )
+}
+
+async function startSession(store: Store, { id, passwordHash }: Person, secretHash: string): Promise<void> {
+  await store.addSession({
+    userId: id,
+    secretHash,
+    checkedPasswordHash: passwordHash,
+    at: Date.now(),
+    replaces: null,
+  })
+}
+
+/** What a database holds, table by table. */
+export async function digestsAt(url: string): Promise<Digest[]> {
+  const side = await openSide(url)
+  try {
+    return await digestsOf(side.batchesAfter(null))
+  } finally {
+    await side.close()
+  }
+}

@@ -1,0 +1,81 @@
+// Is the list of tables that is carried over the schema that each engine really has?
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { newDatabase, queryAt } from '../testing/postgres.ts'
+import { knownMigrations } from './migrations.ts'
+import { Database } from './sqlite/database.ts'
+import { openSqliteStore } from './sqlite/sqlite-store.ts'
+import { newFolder } from './sqlite/testing/folder.ts'
+import { type Table, tables } from './tables.ts'
+
+const listed = [...tables].sort((a, b) => (a.name < b.name ? -1 : 1))
+
+test('lists every table of SQLite with its columns, and its key first', async (t) => {
+  const path = join(await newFolder(t), 'carillon.db')
+  await (await openSqliteStore(path)).store.close()
+  const database = new Database(path, { readOnly: true })
+  const names = database
+    .prepare(
+      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'kysely_%'",
+    )
+    .all()
+  const found = names.map(({ name }): Table => {
+    const columns = database.prepare('select name, lower(type) as type, pk from pragma_table_info(?)').all(String(name))
+    assert.deepEqual(
+      columns.map(({ pk }) => Number(pk)).filter((pk) => pk > 0),
+      columns.flatMap(({ pk }, i) => (Number(pk) > 0 ? [i + 1] : [])),
+      `${name}: its key is the first columns, in their order`,
+    )
+    return {
+      name: String(name),
+      key: columns.filter(({ pk }) => Number(pk) > 0).length,
+      columns: Object.fromEntries(columns.map((column) => [column.name, column.type])),
+    }
+  })
+  database.close()
+  found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  assert.deepEqual(found, listed)
+})
+
+test('lists every table of PostgreSQL with its columns, and its key first, in the order of bytes', async (t) => {
+  const { url, drop } = await newDatabase()
+  t.after(drop)
+  const { rows } = await queryAt(
+    url,
+    `select c.relname as name, a.attname as column, format_type(a.atttypid, null) as type,
+      coalesce(array_position(i.indkey::int2[], a.attnum), -1) as pk, l.collname as collation
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    join pg_index i on i.indrelid = c.oid and i.indisprimary
+    left join pg_collation l on l.oid = a.attcollation
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname not like 'kysely_%'
+    order by c.relname, a.attnum`,
+  )
+  const types: Record<string, string> = { text: 'text', bigint: 'integer' }
+  const found = [...Map.groupBy(rows, ({ name }) => String(name))].map(([name, columns]): Table => {
+    const key = columns.filter(({ pk }) => pk >= 0)
+    assert.deepEqual(
+      key.map(({ pk }) => pk),
+      key.map((_, i) => i),
+      `${name}: its key is the first columns, in their order`,
+    )
+    for (const { column, type, collation } of key)
+      if (type === 'text') assert.equal(collation, 'C', `${name}.${column} is sorted as in SQLite`)
+    return {
+      name,
+      key: key.length,
+      columns: Object.fromEntries(columns.map((one) => [one.column, types[one.type] ?? one.type])) as Table['columns'],
+    }
+  })
+  found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  assert.deepEqual(found, listed)
+})
+
+test('both engines have the same migrations by name, so that a schema has one name in both', () => {
+  const [sqlite, postgres] = ['sqlite', 'postgres'].map((engine) =>
+    knownMigrations(new URL(`./${engine}/migrations/`, import.meta.url)),
+  )
+  assert.deepEqual(sqlite, postgres)
+})

@@ -1,0 +1,98 @@
+// Every table of the schema and its columns, the same in every engine: what is carried over by a move, a backup and a
+// restore. The columns of the key come first. A test compares this list with the schema that each engine really has.
+
+export type ColumnType = 'text' | 'integer'
+/** `key` is how many of the columns, from the first, are the primary key. */
+export type Table = { name: string; key: number; columns: Readonly<Record<string, ColumnType>> }
+
+export const tables: readonly Table[] = [
+  {
+    name: 'user',
+    key: 1,
+    columns: {
+      id: 'text',
+      username: 'text',
+      display_name: 'text',
+      password_hash: 'text',
+      created_at: 'integer',
+      disabled_at: 'integer',
+    },
+  },
+  {
+    name: 'session',
+    key: 2,
+    columns: {
+      user_id: 'text',
+      secret_hash: 'text',
+      username: 'text',
+      created_at: 'integer',
+      last_seen_at: 'integer',
+    },
+  },
+  {
+    name: 'token_cutoff',
+    key: 2,
+    columns: { user_id: 'text', sign_in_id: 'text', not_before: 'integer', expires_at: 'integer' },
+  },
+  {
+    name: 'signing_key',
+    key: 1,
+    columns: { kid: 'text', public_jwk: 'text', sealed_private_jwk: 'text', created_at: 'integer' },
+  },
+  {
+    name: 'producer',
+    key: 1,
+    columns: {
+      id: 'text',
+      name: 'text',
+      secret_hash: 'text',
+      scopes: 'text',
+      created_at: 'integer',
+      expires_at: 'integer',
+      revoked_at: 'integer',
+      last_used_at: 'integer',
+    },
+  },
+  {
+    name: 'delivery',
+    key: 2,
+    columns: { producer_id: 'text', idempotency_key: 'text', body_hash: 'text', answer: 'text', at: 'integer' },
+  },
+  {
+    name: 'inbox',
+    key: 1,
+    columns: {
+      user_id: 'text',
+      version: 'integer',
+      first_seq: 'integer',
+      last_seq: 'integer',
+      total: 'integer',
+      unread: 'integer',
+      read_through: 'integer',
+    },
+  },
+  {
+    name: 'inbox_category',
+    key: 2,
+    columns: { user_id: 'text', category: 'text', total: 'integer', unread: 'integer' },
+  },
+  {
+    name: 'notification',
+    key: 2,
+    columns: {
+      user_id: 'text',
+      seq: 'integer',
+      id: 'text',
+      version: 'integer',
+      content: 'text',
+      category: 'text',
+      key: 'text',
+      read_at: 'text',
+    },
+  },
+  {
+    name: 'read_mark',
+    key: 2,
+    columns: { user_id: 'text', version: 'integer', through_seq: 'integer', at: 'text' },
+  },
+]
