@@ -128,8 +128,11 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(folder.path), [])
   })
 
-  test('a URL that is no origin is wrong use', async () => {
+  test('a URL that is no origin is wrong use, and so is a user without a password', async () => {
     using folder = new Folder()
+    const nameless = await doctor(folder, ['--username', 'ann'])
+    assert.deepEqual([nameless.status, nameless.stdout], [2, ''])
+    assert.match(nameless.stderr, /^carillon: --username reads the password from stdin/)
     const { status, stdout, stderr } = await doctor(folder, ['https://bell.example/inbox'])
     assert.deepEqual([status, stdout], [2, ''])
     assert.match(stderr, /^carillon: The URL is "https:\/\/bell\.example\/inbox"; write scheme, host and port alone/)

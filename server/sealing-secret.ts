@@ -14,7 +14,11 @@ export async function sealingSecret(
   if (secret !== undefined) return secret
   const path = sqlitePath(databaseUrl)
   if (path === undefined)
-    throw new CarillonError('UNAVAILABLE', 'Set CARILLON_SECRET: this store has no place beside it.')
+    throw new CarillonError(
+      'UNAVAILABLE',
+      'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
+        'such as: openssl rand -base64 32',
+    )
   const file = secretFileOf(path)
   const kept = readIfThere(file)
   if (kept !== undefined) return kept

@@ -127,7 +127,9 @@ async function credentialsOf(username: string | undefined): Promise<Credentials 
   if (username === undefined) return undefined
   if (process.stdin.isTTY)
     throw new WrongUse(`--username reads the password from stdin: npx carillon doctor --username ${username} < FILE`)
-  return { username, password: (await text(process.stdin)).replace(/\r?\n$/, '') }
+  const password = (await text(process.stdin)).replace(/\r?\n$/, '')
+  if (password === '') throw new WrongUse('--username reads the password from stdin, and nothing came')
+  return { username, password }
 }
 
 const marks = {

@@ -87,22 +87,24 @@ function ground(file: string): Finding[] {
         change: 'CARILLON_DATABASE_URL=sqlite:/a/folder/on/a/local/disk/carillon.db',
       }),
     )
-  const found = `${megabytes(free)} free, the database has ${megabytes(statSync(file).size + log)}`
+  const found = `${sizeOf(free)} free, the database has ${sizeOf(statSync(file).size + log)}`
   const change = `make room on the disk of ${dirname(resolve(file))}`
   if (free < leastFree) findings.push(fault('disk', { found, change }))
   else findings.push(free < enoughFree ? warning('disk', { found, change }) : ok('disk', found))
   if (log > largeLog)
     findings.push(
       warning('log', {
-        found: `${file}-wal has ${megabytes(log)}: a reader that never ends keeps it from being taken in`,
+        found: `${file}-wal has ${sizeOf(log)}: a reader that never ends keeps it from being taken in`,
         change: `end the program that reads it: fuser ${quoted(file)}`,
       }),
     )
   return findings
 }
 
-function megabytes(bytes: number): string {
-  return bytes < 10 * mebibyte ? `${(bytes / mebibyte).toFixed(1)} MiB` : `${Math.round(bytes / mebibyte)} MiB`
+function sizeOf(bytes: number): string {
+  const mebibytes = bytes / mebibyte
+  if (mebibytes >= 10_240) return `${Math.round(mebibytes / 1024)} GiB`
+  return `${mebibytes < 10 ? mebibytes.toFixed(1) : Math.round(mebibytes)} MiB`
 }
 
 function clock(file: string, now: number): Finding {
