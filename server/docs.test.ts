@@ -21,10 +21,12 @@ import {
   routesIn,
   settingsIn,
 } from './testing/pages.ts'
+import { newDatabase } from './testing/postgres.ts'
 import { compareText, ShownAnswers } from './testing/shown-answer.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const usualAddress = 'http://127.0.0.1:7464'
+const usualDatabase = 'postgres://carillon@db.example/carillon'
 const pages = readPages(root)
 const readme = pageOf('README.md')
 const withCommands = pages.filter(({ file }) => file === 'README.md' || /^docs\/[^/]+$/.test(file))
@@ -41,7 +43,10 @@ function runsAsShown(page: Page, by: string): void {
   test(`${page.file} does what it says, by ${by === standIn ? 'our stand-in for curl' : 'curl'}`, async (t) => {
     const service = await startOnEmptyFolder()
     t.after(service.stop)
-    const examples = examplesOf({ ...page, blocks: page.blocks.map(atAddress(service.address)) })
+    const database = await newDatabase({ isBare: true })
+    t.after(database.drop)
+    const blocks = page.blocks.map(atAddress(service.address)).map(onDatabase(database.url))
+    const examples = examplesOf({ ...page, blocks })
     const answers = new ShownAnswers()
     for (const { example, outcome } of run(examples, service, by))
       await t.test(`line ${example.line}`, () => agrees(example, outcome, answers))
@@ -71,6 +76,10 @@ function agrees(example: Example, { complaint, printed, statuses }: Outcome, ans
 
 function atAddress(address: string) {
   return (block: Page['blocks'][number]) => ({ ...block, text: block.text.replaceAll(usualAddress, address) })
+}
+
+function onDatabase(url: string) {
+  return (block: Page['blocks'][number]) => ({ ...block, text: block.text.replaceAll(usualDatabase, url) })
 }
 
 type Outcome = { complaint: string | undefined; printed: string; statuses: number[] }
