@@ -21,3 +21,23 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
   const found = applied.length === 0 ? 'the database has no tables yet' : `${missing.join(', ')} not applied yet`
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
+
+/** What the marks of a move say (marks.ts): their tables are there or not. */
+export function markFindings({ isFilling, isMoving }: { isFilling: boolean; isMoving: boolean }): Finding[] {
+  const findings: Finding[] = []
+  if (isFilling)
+    findings.push(
+      fault('move', {
+        found: 'a move or a restore has filled this database by half',
+        change: 'run the same command again: it finishes what it began',
+      }),
+    )
+  if (isMoving)
+    findings.push(
+      fault('move', {
+        found: 'this database takes no writes: it is being moved, or was',
+        change: 'CARILLON_DATABASE_URL as the move was told; to take it back: npx carillon move --give-up --from ...',
+      }),
+    )
+  return findings
+}

@@ -74,6 +74,14 @@ test('finds a schema that is newer or not there, and makes none', async (t) => {
   assert.deepEqual(rows, [])
 })
 
+test('finds a move that is not done, and a database that was moved away', async (t) => {
+  const url = await database(t)
+  await queryAt(url, 'create table carillon_filling (x text); create table carillon_moving (x text)')
+  const [, filling, moving] = await wrong(url)
+  isOnly([filling as Finding], ['move', 'fault', /^run the same command again/])
+  isOnly([moving as Finding], ['move', 'fault', /^CARILLON_DATABASE_URL/])
+})
+
 test('finds clocks that differ, and a database that takes no writes', async (t) => {
   const url = await database(t)
   const behind = await wrong(url, () => Date.now() - 600_000)

@@ -2,7 +2,8 @@
 import type pg from 'pg'
 import { clockFinding } from '../../clock-finding.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../../finding.ts'
-import { type Examined, schemaFinding } from '../examined.ts'
+import { type Examined, markFindings, schemaFinding } from '../examined.ts'
+import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { toSigningKey } from '../rows.ts'
 import { openingFailure, openPool, refuseUnfit } from './connection.ts'
@@ -20,7 +21,7 @@ export async function examinePostgres(url: string, { now }: { now: () => number 
     pool = openPool(url)
     const findings = [await version(pool), await clock(pool, now), ...(await ground(pool)), await rights(pool)]
     const applied = await appliedMigrations(pool)
-    findings.push(schemaFinding({ applied, known: knownMigrations(migrations) }))
+    findings.push(schemaFinding({ applied, known: knownMigrations(migrations) }), ...(await marks(pool)))
     return { findings, signingKeys: applied.length === 0 ? [] : await signingKeysOf(pool) }
   } catch (error) {
     const finding = faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL')
@@ -125,6 +126,12 @@ async function rights(pool: pg.Pool): Promise<Finding> {
   if (creates) return ok('rights', `${role} may make tables`)
   const change = `grant create on schema public to ${role};`
   return fault('rights', { found: `${role} may make no tables`, change })
+}
+
+async function marks(pool: pg.Pool): Promise<Finding[]> {
+  const text = 'select to_regclass($1) is not null as filling, to_regclass($2) is not null as moving'
+  const { rows } = await pool.query(text, [fillingTable, movingTable])
+  return markFindings({ isFilling: rows[0].filling, isMoving: rows[0].moving })
 }
 
 async function signingKeysOf(pool: pg.Pool) {

@@ -114,6 +114,19 @@ test('finds a schema that is newer, older or not there', async (t) => {
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
 })
 
+test('finds a move that is not done, and a database that was moved away', async (t) => {
+  const place = await database(t)
+  for (const [mark, change] of [
+    ['carillon_filling', /^run the same command again/],
+    ['carillon_moving', /^CARILLON_DATABASE_URL/],
+  ] as const) {
+    const open = connect(place.path)
+    open.exec(`create table ${mark} (x text)`)
+    open.close()
+    isOnly((await wrong(place)).slice(-1), ['move', 'fault', change])
+  }
+})
+
 test('finds a file that is no database, that is another program’s, that is damaged, and a folder', async (t) => {
   const { path: original } = await database(t)
   const damaged = readFileSync(original).fill(0xa5, 100)

@@ -5,7 +5,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ownersBeside, rightsOf } from '../../file-mode.ts'
 import { type Finding, fault, faultOf, ok, quoted, warning } from '../../finding.ts'
-import { type Examined, schemaFinding } from '../examined.ts'
+import { type Examined, markFindings, schemaFinding } from '../examined.ts'
+import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { columns, type Row, toSigningKey } from '../rows.ts'
 import type { SigningKey } from '../store.ts'
@@ -127,7 +128,7 @@ function contentOf(file: string): Examined {
     try {
       const applied = appliedMigrations(database)
       return {
-        findings: [schemaFinding({ applied, known: knownMigrations(migrations) })],
+        findings: [schemaFinding({ applied, known: knownMigrations(migrations) }), ...marks(database)],
         signingKeys: applied.length === 0 ? [] : signingKeysOf(database),
       }
     } finally {
@@ -137,6 +138,14 @@ function contentOf(file: string): Examined {
     const finding = faultOf('database', openingFailure(error, file), 'restore the backup')
     return { findings: [finding], signingKeys: undefined }
   }
+}
+
+function marks(database: Database): Finding[] {
+  const find = database.prepare('select 1 from sqlite_schema where name = ?')
+  return markFindings({
+    isFilling: find.get(fillingTable) !== undefined,
+    isMoving: find.get(movingTable) !== undefined,
+  })
 }
 
 function notOurs(file: string): Error {
