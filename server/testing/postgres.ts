@@ -21,7 +21,8 @@ export const sharedPort = 'TEST_POSTGRES_PORT'
 
 const template = 'carillon_template'
 const partitions = 3
-const settings = {
+/** Quick, and nothing to rely on; a benchmark says which of them it wants otherwise. */
+const usualSettings: Readonly<Record<string, string>> = {
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '400',
@@ -38,6 +39,11 @@ const rules = [
 ]
 
 type Account = { uid?: number; gid?: number }
+export type ServerOptions = {
+  settings?: Readonly<Record<string, string>>
+  /** A command and its arguments that run it in their turn, such as one that chooses its core. */
+  under?: readonly string[]
+}
 
 export class PostgresServer {
   readonly port: number
@@ -45,17 +51,22 @@ export class PostgresServer {
   readonly data: string
   readonly account: Account
   readonly #programs: string
+  readonly #options: ServerOptions
   #child: ChildProcess | undefined
 
-  constructor(place: { port: number; data: string; account: Account; programs: string }) {
+  constructor(
+    place: { port: number; data: string; account: Account; programs: string },
+    options: ServerOptions = {},
+  ) {
     this.port = place.port
     this.data = place.data
     this.account = place.account
     this.#programs = place.programs
+    this.#options = options
   }
 
   /** Makes a server and starts it; resolves when it answers. The databases made on it have Carillon's schema already. */
-  static async start(): Promise<PostgresServer> {
+  static async start(options: ServerOptions = {}): Promise<PostgresServer> {
     const account = unprivileged()
     const programs = programsFor(account)
     const data = join(newFolder(account), 'data')
@@ -66,7 +77,7 @@ export class PostgresServer {
     )
     assert.equal(made.status, 0, `initdb: ${made.error ?? made.stdout + made.stderr}`)
     writeFileSync(join(data, 'pg_hba.conf'), rules.join('\n'))
-    const server = new PostgresServer({ port: await freePort(), data, account, programs })
+    const server = new PostgresServer({ port: await freePort(), data, account, programs }, options)
     await server.begin()
     await server.query(`create role ${guarded.role} login password '${guarded.password}'`)
     await server.query(`create database ${template}`)
@@ -90,8 +101,11 @@ export class PostgresServer {
 
   /** Starts it on the data that it has; resolves when it answers. */
   async begin(): Promise<void> {
-    const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    const child = spawn(join(this.#programs, 'postgres'), ['-D', this.data, '-p', String(this.port), ...given], {
+    const { settings, under = [] } = this.#options
+    const given = Object.entries({ ...usualSettings, ...settings }).flatMap((setting) => ['-c', setting.join('=')])
+    const line = [...under, join(this.#programs, 'postgres'), '-D', this.data, '-p', String(this.port), ...given]
+    const [command, ...rest] = line as [string, ...string[]]
+    const child = spawn(command, rest, {
       ...this.account,
       cwd: dirname(this.data),
       stdio: ['ignore', 'ignore', 'pipe'],
