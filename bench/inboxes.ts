@@ -18,12 +18,19 @@ export type Prepared = { readers: Reader[]; producer: ProofLine }
 const dayMs = 86_400_000
 const now = Date.now
 
+type Preparation = { users: number; proofs: number; passwordHash?: string }
+
 /** Users with so many proofs of each variant. `passwordHash` matters only where somebody signs in by password. */
-export async function prepareReaders(
-  dir: string,
-  { users, proofs, passwordHash = 'nobody signs in by it' }: { users: number; proofs: number; passwordHash?: string },
+export function prepareReaders(dir: string, preparation: Preparation): Promise<Prepared> {
+  return prepareReadersAt(`sqlite:${databaseIn(dir)}`, preparation)
+}
+
+/** The same in any database. */
+export async function prepareReadersAt(
+  url: string,
+  { users, proofs, passwordHash = 'nobody signs in by it' }: Preparation,
 ): Promise<Prepared> {
-  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  const { store } = await openStore(url)
   try {
     const issue = await issuers(store)
     const names = Array.from({ length: users }, (_, i) => `reader-${i + 1}`)
@@ -95,32 +102,47 @@ export async function withDatabase<Result>(
 
 type Filling = { userId: string; count: number; readThrough: number }
 
-const categories = ['orders', 'payments', 'deliveries', 'messages', 'account']
+const categories = ['orders', 'payments', 'deliveries', 'messages', 'account'] as const
 
 function fillInbox(database: Database, { userId, count, readThrough }: Filling): void {
   const insert = database.prepare(
     'insert into notification (user_id, seq, id, version, content, category) values (?, ?, ?, ?, ?, ?)',
   )
-  const counts = categories.map((category) => ({ category, total: 0, unread: 0 }))
-  const firstAt = now() - count * 1_000
-  for (let seq = 1; seq <= count; seq++) {
-    const at = firstAt + seq * 1_000
-    const counted = counts[seq % counts.length] as (typeof counts)[number]
-    counted.total++
-    if (seq > readThrough) counted.unread++
-    // The read-all took the version after that of the last notification that it passed.
-    const version = seq <= readThrough ? seq : seq + 1
-    insert.run(userId, seq, newId(at), version, content(seq, at, counted.category), counted.category)
-  }
+  for (const { seq, id, version, content, category } of notificationsOf({ count, readThrough }))
+    insert.run(userId, seq, id, version, content, category)
   const state = [userId, count + 1, count, count, count - readThrough, readThrough]
   database.prepare('insert into inbox values (?, ?, 1, ?, ?, ?, ?)').run(...state)
   database.prepare('insert into read_mark values (?, ?, ?, ?)').run(userId, readThrough + 1, readThrough, iso(now()))
   const countIn = database.prepare('insert into inbox_category values (?, ?, ?, ?)')
-  for (const { category, total, unread } of counts) countIn.run(userId, category, total, unread)
+  for (const { category, total, unread } of categoriesOf({ count, readThrough }))
+    countIn.run(userId, category, total, unread)
 }
 
-/** Some 300 bytes, as a shop might write them, in the order in which a delivery keeps them. */
-function content(seq: number, at: number, category: string): string {
+/** The rows of an inbox, which every engine keeps alike. */
+export function notificationsOf({ count, readThrough }: { count: number; readThrough: number }) {
+  const firstAt = now() - count * 1_000
+  return Array.from({ length: count }, (_, i) => {
+    const seq = i + 1
+    const at = firstAt + seq * 1_000
+    const category = categories[seq % categories.length] as string
+    // The read-all took the version after that of the last notification that it passed.
+    const version = seq <= readThrough ? seq : seq + 1
+    return { seq, id: newId(at), version, content: contentOf(seq, at, category), category }
+  })
+}
+
+export function categoriesOf({ count, readThrough }: { count: number; readThrough: number }) {
+  // They take turns, so of the first n notifications each category has as many as its turn came.
+  const among = (n: number, turn: number) => Math.floor((n - turn) / categories.length) + Number(turn > 0)
+  return categories.map((category, turn) => ({
+    category,
+    total: among(count, turn),
+    unread: among(count, turn) - among(readThrough, turn),
+  }))
+}
+
+/** Some 300 bytes, as a shop might write them, as a delivery keeps them: in their order, without the braces. */
+function contentOf(seq: number, at: number, category: string): string {
   return JSON.stringify({
     title: `Your order ${100_000 + seq} is on its way`,
     body: 'It left our warehouse this morning and should reach you within two working days.',
@@ -129,9 +151,9 @@ function content(seq: number, at: number, category: string): string {
     data: { order: 100_000 + seq, parcels: 1 },
     key: null,
     createdAt: iso(at),
-  })
+  }).slice(1, -1)
 }
 
-function iso(at: number): string {
+export function iso(at: number): string {
   return new Date(at).toISOString()
 }

@@ -9,8 +9,8 @@ import type { Scenario } from './scenario.ts'
 import { startService } from './service.ts'
 
 const connections = 64
-const inboxSize = 1_000
-const limit = 20
+export const inboxSize = 1_000
+export const limit = 20
 
 export const list: Scenario = {
   name: 'list',
@@ -90,12 +90,12 @@ export const list: Scenario = {
   },
 }
 
-function firstPage(proof: ProofLine): string {
+export function firstPage(proof: ProofLine): string {
   return request('GET', '/api/notifications?page=1&limit=20', { proof })
 }
 
 /** Every full page of every reader that begins at another notification: places at random, no two of a reader in a row. */
-function placesOf(readers: readonly Reader[], kind: 'cookies' | 'tokens', size: number): string[] {
+export function placesOf(readers: readonly Reader[], kind: 'cookies' | 'tokens', size: number): string[] {
   const places = Array.from({ length: inboxSize - size }, (_, i) => size + 1 + i)
   return shuffled(places).flatMap((place, i) =>
     readers.map((reader) => {

@@ -7,35 +7,48 @@ import type { Role } from './machine.ts'
 import type { Delay, Usage } from './probe.ts'
 import { Asked } from './processes.ts'
 
-/** Shares of one core: of the server, all its threads together, and of what is no part of the bench. */
-export type Loaded = Measured & { serverShare: number; strangersShare: number; delay: Delay | undefined }
+/** Shares of one core: of the server, all its threads together, of its database, and of what is no part of the bench. */
+export type Loaded = Measured & {
+  serverShare: number
+  databaseShare: number
+  strangersShare: number
+  delay: Delay | undefined
+}
 /** `watchesDelay`: of the server's event loop, meanwhile. */
 export type Load = Plan & { seconds: number; warmUpSeconds: number; watchesDelay?: boolean }
 
 export class Loader {
   readonly #process: Asked
+  readonly #databaseUs: () => number
 
-  constructor(role: Role = 'load') {
+  /** `databaseUs`: the processor time that a database server has used so far, where the service has one. */
+  constructor(role: Role = 'load', databaseUs: () => number = () => 0) {
+    this.#databaseUs = databaseUs
     this.#process = new Asked({ args: [fileURLToPath(new URL('./load.ts', import.meta.url))], role })
   }
 
   async measure(server: Asked, { seconds, warmUpSeconds, watchesDelay = false, ...plan }: Load): Promise<Loaded> {
     await this.#process.ask({ step: 'begin', plan, warmUpSeconds } satisfies LoadQuestion)
     if (watchesDelay) await server.ask({ about: 'watch-delay' })
-    const [before, idleBefore] = [await server.ask<Usage>({ about: 'usage' }), idleUs()]
+    const [before, idleBefore, databaseBefore] = [await usageOf(server), idleUs(), this.#databaseUs()]
     const measured = await this.#process.ask<Measured>({ step: 'measure', seconds } satisfies LoadQuestion)
-    const [after, idleAfter] = [await server.ask<Usage>({ about: 'usage' }), idleUs()]
+    const [after, idleAfter, databaseAfter] = [await usageOf(server), idleUs(), this.#databaseUs()]
     const delay = watchesDelay ? await server.ask<Delay>({ about: 'delay' }) : undefined
     const elapsedUs = (after.at - before.at) * 1000
     const serverShare = (after.processorUs - before.processorUs) / elapsedUs
     const busyShare = cpus().length - (idleAfter - idleBefore) / elapsedUs
-    const strangersShare = busyShare - serverShare - measured.processorShare
-    return { ...measured, serverShare, strangersShare, delay }
+    const databaseShare = (databaseAfter - databaseBefore) / elapsedUs
+    const strangersShare = busyShare - serverShare - databaseShare - measured.processorShare
+    return { ...measured, serverShare, databaseShare, strangersShare, delay }
   }
 
   stop(): Promise<void> {
     return this.#process.stop('SIGKILL')
   }
+}
+
+function usageOf(server: Asked): Promise<Usage> {
+  return server.ask<Usage>({ about: 'usage' })
 }
 
 /** Of all cores together; what the machine below this one took for others counts as well. */

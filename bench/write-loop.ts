@@ -33,7 +33,7 @@ function* deliveries(usernames: readonly string[]): Generator<Delivery, never> {
         data: null,
         key: null,
         createdAt: new Date(at).toISOString(),
-      }),
+      }).slice(1, -1),
       category: 'orders',
       key: null,
       recipients: [{ to: { username }, notificationId: newId(at) }],
