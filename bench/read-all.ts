@@ -11,7 +11,7 @@ import type { Bench, Scenario } from './scenario.ts'
 import { startService } from './service.ts'
 import { asMs, asRatio, type Row } from './table.ts'
 
-const inboxSize = 100_000
+export const inboxSize = 100_000
 const timesARound = 60
 const mostRatio = 2
 
@@ -56,7 +56,7 @@ async function throughHttp({ dir, rounds, tell, using }: Bench, { many, one }: T
     return oneByOne({ rounds, tell }, { many: () => readAllOf(many), one: () => readAllOf(one) })
   })
   connection.close()
-  return row('read-all of 100,000 unread, through HTTP', took, `; sync ${describeSync(syncCost(dir))}`)
+  return readAllRow('read-all of 100,000 unread, through HTTP', took, `; sync ${describeSync(syncCost(dir))}`)
 }
 
 async function byStatements({ dir, rounds, tell }: Bench, { many, one }: Two): Promise<Row> {
@@ -73,11 +73,11 @@ async function byStatements({ dir, rounds, tell }: Bench, { many, one }: Two): P
     }
     return oneByOne({ rounds, tell }, { many: async () => readAllOf(many), one: async () => readAllOf(one) })
   })
-  return row('read-all of 100,000 unread, the statements alone', took, '')
+  return readAllRow('read-all of 100,000 unread, the statements alone', took, '')
 }
 
 /** Medians of each round, in milliseconds; within a round the two take turns. */
-function oneByOne(
+export function oneByOne(
   { rounds, tell }: Pick<Bench, 'rounds' | 'tell'>,
   { many, one }: Record<'many' | 'one', () => Promise<number>>,
 ): Promise<{ both: [many: number, one: number][] }> {
@@ -89,7 +89,8 @@ function oneByOne(
   return inTurns({ rounds, tell, contenders: { both } })
 }
 
-function row(what: string, { both }: { both: [many: number, one: number][] }, beside: string): Row {
+/** Beside the same for one unread. */
+export function readAllRow(what: string, { both }: { both: [many: number, one: number][] }, beside: string): Row {
   const [many, one] = [both.map(([ms]) => ms), both.map(([, ms]) => ms)]
   const ratio = ratios(many, one)
   return {
@@ -102,7 +103,7 @@ function row(what: string, { both }: { both: [many: number, one: number][] }, be
   }
 }
 
-const changedTables = ['inbox', 'inbox_category', 'read_mark']
+export const changedTables = ['inbox', 'inbox_category', 'read_mark']
 
 /** No route takes a read-all back, so another process puts back the few rows that it changed. */
 function undoing(database: Database): () => void {

@@ -7,6 +7,7 @@ import { depth } from './depth.ts'
 import { durableWrites } from './durable-writes.ts'
 import { list } from './list.ts'
 import { commands, describeMachine } from './machine.ts'
+import { postgresDeliveries } from './postgres-deliveries.ts'
 import { postgresList } from './postgres-list.ts'
 import { readAll } from './read-all.ts'
 import { restricted } from './restricted.ts'
@@ -15,7 +16,17 @@ import { signIns } from './sign-ins.ts'
 import { start } from './start.ts'
 import { asPage, asText, type Result, summary } from './table.ts'
 
-const scenarios: readonly Scenario[] = [list, restricted, depth, readAll, durableWrites, start, signIns, postgresList]
+const scenarios: readonly Scenario[] = [
+  list,
+  restricted,
+  depth,
+  readAll,
+  durableWrites,
+  start,
+  signIns,
+  postgresList,
+  postgresDeliveries,
+]
 const usual = { rounds: 5, seconds: 2 }
 /** Beside the service's own data, so that the disk is the one that it would use; git ignores it. */
 const data = fileURLToPath(new URL('../data/', import.meta.url))
