@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DatabaseFile } from '../server/testing/database-file.ts'
+import { SqliteBehind } from '../server/testing/database-behind.ts'
 import { refusalIn, type Seen } from '../server/testing/envelope.ts'
 import { readAnswers } from '../server/testing/raw-http.ts'
 import { CarillonProcess, Folder, firstSignInOf } from './carillon-process.ts'
@@ -126,11 +126,11 @@ test('R9: told to stop under load, it answers every request that it took, and is
   assert.ok(await isRefused(url))
   assert.equal(running.lines.at(-1)?.msg, 'stopped')
 
-  const file = new DatabaseFile(folder.path)
+  const file = new SqliteBehind(folder.path)
   const kept = new Set(
-    file.rows('select content from notification').map(({ content }) => JSON.parse(String(content)).title),
+    (await file.rows('select content from notification')).map(({ content }) => JSON.parse(`{${content}}`).title),
   )
-  file.close()
+  await file.close()
   assert.deepEqual(
     acknowledged.filter((title) => !kept.has(title)),
     [],

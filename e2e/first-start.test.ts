@@ -5,20 +5,19 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DatabaseFile } from '../server/testing/database-file.ts'
+import { SqliteBehind } from '../server/testing/database-behind.ts'
 import { CarillonProcess, Folder, firstSignInOf, firstSignInText, hasFirstSignIn } from './carillon-process.ts'
 import { idIn, UserOfService } from './user-of-service.ts'
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-function inStore(folder: Folder): { users: unknown[]; keys: unknown[]; notifications: unknown[] } {
-  const file = new DatabaseFile(folder.path)
-  const users = file.rows('select username from user').map(({ username }) => username)
-  const keys = file.rows('select name, scopes from producer').map(({ name, scopes }) => `${name}: ${scopes}`)
-  const notifications = file
-    .rows('select content from notification')
-    .map(({ content }) => JSON.parse(String(content)).title)
-  file.close()
+async function inStore(folder: Folder) {
+  const file = new SqliteBehind(folder.path)
+  const users = (await file.rows('select username from user')).map(({ username }) => username)
+  const keys = (await file.rows('select name, scopes from producer')).map(({ name, scopes }) => `${name}: ${scopes}`)
+  const told = await file.rows('select content from notification')
+  const notifications = told.map(({ content }) => JSON.parse(`{${content}}`).title)
+  await file.close()
   return { users, keys, notifications }
 }
 
@@ -34,7 +33,7 @@ test('a first start that nobody watches leaves one sign-in in a file for its own
   assert.equal(mode(folder.file('first-sign-in.txt')), '600')
   assert.equal(mode(folder.file('carillon.db')), '600')
   assert.equal(mode(folder.file('carillon.secret')), '600')
-  assert.deepEqual(inStore(folder), made)
+  assert.deepEqual(await inStore(folder), made)
   assert.ok(running.lines.some(({ file }) => file === folder.file('first-sign-in.txt')))
 })
 
@@ -88,7 +87,7 @@ test('a second start makes nothing, and shows nothing, on the same folder', asyn
   await (await CarillonProcess.standing(folder)).end('SIGTERM')
   const text = firstSignInText(folder)
   await using again = await CarillonProcess.standing(folder)
-  assert.deepEqual(inStore(folder), made)
+  assert.deepEqual(await inStore(folder), made)
   assert.equal(firstSignInText(folder), text)
   assert.ok(!again.stdout.includes('first start'))
   const user = new UserOfService(again.url, firstSignInOf(folder))
@@ -99,7 +98,7 @@ test('a second start makes nothing, and shows nothing, on the same folder', asyn
 test('CARILLON_FIRST_START=off makes no user, no key and no file', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.standing(folder, { env: { CARILLON_FIRST_START: 'off' } })
-  assert.deepEqual(inStore(folder), { users: [], keys: [], notifications: [] })
+  assert.deepEqual(await inStore(folder), { users: [], keys: [], notifications: [] })
   assert.equal(hasFirstSignIn(folder), false)
   assert.ok(!running.stdout.includes('first'))
 })
@@ -115,7 +114,7 @@ test('on a terminal the first sign-in is printed, once, and left in no file', as
   assert.equal(session.match(/^key: crl_/gm)?.length, 1)
   assert.match(session, /curl .*\/login/)
   assert.equal(hasFirstSignIn(folder), false)
-  assert.deepEqual(inStore(folder), made)
+  assert.deepEqual(await inStore(folder), made)
   await running.end('SIGTERM')
 
   await using again = new CarillonProcess(folder, asTerminal)
@@ -145,7 +144,7 @@ test('two processes that start at once on a new folder both stand, and there is 
     await using two = new CarillonProcess(folder)
     await Promise.all([one.stands(), two.stands()])
     const signIn = firstSignInOf(folder)
-    assert.deepEqual(inStore(folder), made)
+    assert.deepEqual(await inStore(folder), made)
     const shown = [one, two].filter(({ stdout }) => stdout.includes('first-sign-in.txt'))
     assert.equal(shown.length, 1)
     assert.deepEqual(

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DatabaseFile } from '../server/testing/database-file.ts'
+import { SqliteBehind } from '../server/testing/database-behind.ts'
 import { type Refusal, refusalIn } from '../server/testing/envelope.ts'
 import type { Proof } from '../server/testing/service.ts'
 import { CarillonProcess, Folder, firstSignInOf } from './carillon-process.ts'
@@ -27,8 +27,8 @@ test('E2: an error that nobody foresaw is 500 without its reason, and the log ha
   await using running = await CarillonProcess.standing(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const [cookie, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
-  const file = new DatabaseFile(folder.path)
-  file.change('alter table notification rename to mislaid')
+  const file = new SqliteBehind(folder.path)
+  await file.change('alter table notification rename to mislaid')
 
   for (const headers of [cookie, token]) {
     const reading = await user.ask({ path: '/api/notifications?page=1&limit=7', headers })
@@ -42,12 +42,12 @@ test('E2: an error that nobody foresaw is 500 without its reason, and the log ha
   await isLogged(running, writing, /no such table: .*notification/)
   assert.equal((await user.ask({ path: '/routeRestreinte', headers: cookie })).status, 200)
 
-  file.change('alter table mislaid rename to notification')
+  await file.change('alter table mislaid rename to notification')
   assert.equal((await user.deliver('Found')).status, 201)
   const titles = (await user.inbox(cookie)).map(({ title }) => title)
   assert.deepEqual(titles, ['Found', 'Welcome to Carillon'])
   user.close()
-  file.close()
+  await file.close()
 })
 
 test('E3, R6, Z7: a store that is damaged under it is 503 with Retry-After, never 200, and it is not ready', async () => {
@@ -56,8 +56,8 @@ test('E3, R6, Z7: a store that is damaged under it is 503 with Retry-After, neve
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const cookie = await user.signIn('stateful')
   for (let n = 0; n < 20; n++) assert.equal((await user.deliver(`No. ${n}`)).status, 201)
-  const file = new DatabaseFile(folder.path)
-  file.change('pragma wal_checkpoint(truncate)')
+  const file = new SqliteBehind(folder.path)
+  await file.change('pragma wal_checkpoint(truncate)')
   overwrite(folder.file('carillon.db'))
 
   const asks: [string, Proof][] = [
@@ -75,7 +75,7 @@ test('E3, R6, Z7: a store that is damaged under it is 503 with Retry-After, neve
   assert.equal(refusalIn(await user.deliver('Lost')).status, 503)
   assert.equal((await user.ask({ path: '/livez' })).status, 200)
   user.close()
-  file.close()
+  await file.close()
 })
 
 /** Every page, as a disk does that forgets what it was given. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DatabaseFile } from '../server/testing/database-file.ts'
+import { SqliteBehind } from '../server/testing/database-behind.ts'
 import type { Proof } from '../server/testing/service.ts'
 import { CarillonProcess, Folder, firstSignInOf } from './carillon-process.ts'
 import { idIn, UserOfService } from './user-of-service.ts'
@@ -107,10 +107,10 @@ async function isKept(user: UserOfService, ledger: Ledger, { proof, before }: { 
   assert.equal(data.unread, data.total - ledger.read.size)
 }
 
-function isSound(folder: Folder): void {
-  const file = new DatabaseFile(folder.path)
-  assert.deepEqual(file.rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
-  file.close()
+async function isSound(folder: Folder): Promise<void> {
+  const file = new SqliteBehind(folder.path)
+  assert.deepEqual(await file.rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
+  await file.close()
 }
 
 test(`R1: killed ${rounds} times under load, it keeps all that it acknowledged, once, and is up again in 2 s`, async (t) => {
@@ -127,7 +127,7 @@ test(`R1: killed ${rounds} times under load, it keeps all that it acknowledged, 
     upAfterMs.push(performance.now() - startedAt)
     proof ??= await user.signIn()
     await isKept(user, ledger, { proof, before: 1 })
-    isSound(folder)
+    await isSound(folder)
     if (round === rounds) {
       const titles = (await user.inbox(proof)).map(({ title }) => title)
       assert.equal(titles.pop(), 'Welcome to Carillon')

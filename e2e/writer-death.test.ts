@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { DatabaseFile } from '../server/testing/database-file.ts'
+import { SqliteBehind } from '../server/testing/database-behind.ts'
 import { refusalIn } from '../server/testing/envelope.ts'
 import type { Answer } from '../server/testing/service.ts'
 import { CarillonProcess, Folder, firstSignInOf } from './carillon-process.ts'
@@ -30,15 +30,15 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   const path = `/api/notifications/${(await user.inbox(cookie))[0]?.id}`
 
   // Somebody else holds the lock, so the writes that come now wait; some in the thread, the others before it.
-  const file = new DatabaseFile(folder.path)
-  const letGo = file.holdWrites()
+  const file = new SqliteBehind(folder.path)
+  const letGo = await file.holdWrites()
   const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
   const signingOut = user.ask({ method: 'POST', path: '/logout', headers: await user.signIn('stateless') })
   await sleep(300)
   running.child.kill('SIGUSR2')
   const killedAt = performance.now()
   await sleep(100)
-  letGo()
+  await letGo()
   for (const answer of await Promise.all([...waiting, signingOut])) isUnavailable(answer)
 
   // All at once: in half a second it stops taking connections.
@@ -62,7 +62,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   const fatal = running.lines.filter(({ level }) => level === 60)
   assert.equal(fatal.length, 1, running.stdout)
   assert.match(JSON.stringify(fatal), /writer thread/)
-  file.close()
+  await file.close()
 
   await using again = await CarillonProcess.standing(folder)
   const later = new UserOfService(again.url, firstSignInOf(folder))

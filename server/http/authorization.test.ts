@@ -3,15 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../ids.ts'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { type Answer, type Proof, startTestService, variants } from '../testing/service.ts'
 
 const app = await startTestService()
-const file = new DatabaseFile(app.dir)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 const [ann, bob] = [await app.user('ann'), await app.user('bob')]
 const [annsId = ''] = await app.deliver({ to: ann, title: 'For ann', category: 'private' })
 const [bobsId = ''] = await app.deliver({ to: bob, title: 'For bob', category: 'private' })
@@ -39,12 +34,12 @@ for (const variant of variants) {
   }
   for (const [route, ask] of Object.entries(byId))
     test(`Z1: ${route}: another user’s id is an unknown id, byte for byte (${variant})`, async () => {
-      const tables = file.tables()
+      const tables = await app.database.tables()
       const unknown = seen(await ask(newId(app.now())))
       assert.equal(unknown.status, 404)
       assert.match(unknown.body, /"code":"NOT_FOUND"/)
       assert.deepEqual(seen(await ask(bobsId)), unknown)
-      assert.deepEqual(file.tables(), tables)
+      assert.deepEqual(await app.database.tables(), tables)
       assert.ok([200, 204].includes((await ask(annsId)).status), 'the own id is found')
     })
 

@@ -2,15 +2,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { type Answer, startTestService, variants } from '../testing/service.ts'
 
 const app = await startTestService()
-const file = new DatabaseFile(app.dir)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
 await app.store.disableUser({ userId: bob.id, at: app.now(), cutoffExpiresAt: app.now() })
@@ -26,7 +21,7 @@ const refused = {
 
 for (const variant of variants) {
   test(`A1: unknown user, wrong password and disabled user get one answer, byte for byte (${variant})`, async () => {
-    const version = file.version()
+    const version = await app.database.version()
     const answers: ReturnType<typeof seen>[] = []
     for (const body of Object.values(refused)) answers.push(seen(await app.post('/login', { ...body, variant })))
     const [first, ...others] = answers
@@ -34,7 +29,7 @@ for (const variant of variants) {
     assert.match(first?.body ?? '', /"code":"INVALID_CREDENTIALS"/)
     assert.equal(first?.headers['www-authenticate'], 'Bearer')
     for (const [index, other] of others.entries()) assert.deepEqual(other, first, `${Object.keys(refused)[index + 1]}`)
-    assert.equal(file.version(), version)
+    assert.equal(await app.database.version(), version)
   })
 }
 

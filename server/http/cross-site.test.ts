@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { refusalIn } from '../testing/envelope.ts'
 import { HttpClient } from '../testing/http-client.ts'
 import { type Proof, startTestService } from '../testing/service.ts'
@@ -150,8 +149,7 @@ test('C1, C7: the rule holds for every method, route, proof, Sec-Fetch-Site, Ori
 
 test('C1: the refusal names the setting and the origin that would allow it, and nothing was done', async () => {
   for (const { app, cookie, id, client } of services) {
-    const file = new DatabaseFile(app.dir)
-    const before = file.tables()
+    const before = await app.database.tables()
     const page: Proof = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     for (const { method, path } of acts.slice(0, 6)) {
       const answer = await client.ask({ method, path: path.replace(':id', id), headers: page })
@@ -161,8 +159,7 @@ test('C1: the refusal names the setting and the origin that would allow it, and 
       assert.match(message, /CARILLON_ALLOWED_ORIGINS/)
       assert.deepEqual(answer.headers.getSetCookie(), [])
     }
-    assert.deepEqual(file.tables(), before)
-    file.close()
+    assert.deepEqual(await app.database.tables(), before)
     assert.equal((await app.get('/api/me', cookie)).status, 200)
   }
 })

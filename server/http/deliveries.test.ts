@@ -4,15 +4,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { newId } from '../ids.ts'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { startTestService } from '../testing/service.ts'
 
 const app = await startTestService()
-const file = new DatabaseFile(app.dir)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
 const anns = await app.signIn(ann, 'stateless')
@@ -151,14 +146,14 @@ const refused: [string, object, string, RegExp][] = [
 ]
 for (const [name, changes, field, reason] of refused)
   test(`CONTRACT 4: refuses ${name}, names ${field} and says why, and sends nothing`, async () => {
-    const version = file.version()
+    const version = await app.database.version()
     const answer = await send({ ...plain, ...changes })
     assert.equal(answer.status, 400)
     const { error } = answer.json()
     assert.equal(error.code, 'INVALID_REQUEST')
     const reasons = error.details.filter((fault: { field: string }) => fault.field === field)
     assert.match(reasons.map((fault: { reason: string }) => fault.reason).join(), reason, JSON.stringify(error.details))
-    assert.equal(file.version(), version)
+    assert.equal(await app.database.version(), version)
   })
 
 test('CONTRACT 4: every fault is told at once', async () => {
@@ -248,12 +243,12 @@ const badLinks = [
 ]
 for (const url of badLinks)
   test(`C8: refuses the link ${JSON.stringify(url)} with a reason`, async () => {
-    const version = file.version()
+    const version = await app.database.version()
     const answer = await send({ ...plain, url })
     assert.equal(answer.status, 400)
     const [fault] = answer.json().error.details
     if (!url.includes('\0')) assert.deepEqual([fault.field, /http/.test(fault.reason)], ['url', true])
-    assert.equal(file.version(), version)
+    assert.equal(await app.database.version(), version)
   })
 
 test('C8: whatever link is taken leads a browser to http, https or the own host', async () => {
@@ -343,15 +338,14 @@ test('P1: all known recipients or none: a failure at any of them leaves no trace
   const people = [await app.user(), await app.user(), await app.user()]
   const recipients = people.map(({ id }) => ({ userId: id }))
   await sent({ recipients, category: 'jobs' })
-  const before = file.tables()
+  const before = await app.database.tables()
   for (const { id } of people) {
-    file.change(`create trigger full before insert on notification when new.user_id = '${id}'
-      begin select raise(abort, 'the disk is on fire'); end`)
+    const undo = await app.database.failInserts('notification', { userId: id, message: 'the disk is on fire' })
     const answer = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })
-    file.change('drop trigger full')
+    await undo()
     assert.equal(answer.status, 500)
-    assert.ok(!/disk|trigger|sqlite/i.test(answer.text))
-    assert.deepEqual(file.tables(), before)
+    assert.ok(!/disk|trigger|sqlite|postgres|pgsql/i.test(answer.text))
+    assert.deepEqual(await app.database.tables(), before)
   }
   const retried = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })
   assert.equal(retried.status, 201)

@@ -2,17 +2,14 @@
 // C3). The bytes below HTTP are in malformed-http.test.ts, the methods and paths in methods-and-paths.test.ts.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { refusalIn } from '../testing/envelope.ts'
 import { type Ask, HttpClient } from '../testing/http-client.ts'
 import { type Proof, startTestService } from '../testing/service.ts'
 
 const app = await startTestService()
 const client = new HttpClient(app.url)
-const file = new DatabaseFile(app.dir)
 after(async () => {
   client.close()
-  file.close()
   await app.stop()
 })
 
@@ -164,14 +161,14 @@ const illFormed: Record<string, string | Buffer> = {
 }
 
 test('I3, I5: a body that is not well-formed, or reaches for a prototype, is 400 with the reason, and changes nothing', async () => {
-  const version = file.version()
+  const version = await app.database.version()
   for (const [name, body] of Object.entries(illFormed))
     for (const { method, path, proof: carried } of bodied) {
       const { code, details } = await refused(400, { method, path, body, headers: json(carried) })
       assert.equal(code, 'INVALID_REQUEST', name)
       assert.equal(details?.[0]?.field, 'body', name)
     }
-  assert.equal(file.version(), version)
+  assert.equal(await app.database.version(), version)
   assert.deepEqual(Object.keys(Object.prototype), [])
 })
 

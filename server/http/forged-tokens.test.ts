@@ -7,12 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { CompactEncrypt, exportJWK } from 'jose'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { type Claims, encode, openForge } from '../testing/forge.ts'
 import { startTestService } from '../testing/service.ts'
 
 const app = await startTestService()
-const file = new DatabaseFile(app.dir)
 const forge = await openForge(app)
 const { header, kid } = forge
 const ann = await app.user('ann')
@@ -26,7 +24,6 @@ const lureUrl = `http://127.0.0.1:${(lure.address() as AddressInfo).port}/keys`
 
 after(async () => {
   lure.close()
-  file.close()
   await app.stop()
 })
 
@@ -294,10 +291,10 @@ let size = 0
 function isRefused(title: string, corpus: Record<string, string | Promise<string>>): void {
   size += Object.keys(corpus).length
   test(title, async () => {
-    const version = file.version()
+    const version = await app.database.version()
     for (const [name, authorization] of Object.entries(corpus))
       assert.deepEqual(await refusedEverywhere(await authorization), refused, name)
-    assert.equal(file.version(), version, 'something was written')
+    assert.equal(await app.database.version(), version, 'something was written')
     assert.equal(visits, 0, 'a key was fetched')
   })
 }

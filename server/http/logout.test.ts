@@ -1,24 +1,17 @@
 // What ends when somebody signs out or is disabled, what does not, and that it stays ended.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { Passwords } from '../sign-in/passwords.ts'
 import { setPassword } from '../sign-in/users.ts'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { openForge } from '../testing/forge.ts'
 import { type Answer, type Proof, startTestService, variants } from '../testing/service.ts'
 
 const minute = 60_000
 
 const app = await startTestService()
-const file = new DatabaseFile(app.dir)
 const forge = await openForge(app)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 const ann = await app.user('ann')
 
 const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
@@ -61,9 +54,9 @@ for (const variant of variants) {
   test(`/logout twice is 204 twice, and the second writes nothing (${variant})`, async () => {
     const proof = await app.signIn(ann, variant)
     isSignedOut(await logout(proof))
-    const tables = file.tables()
+    const tables = await app.database.tables()
     isSignedOut(await logout(proof))
-    assert.deepEqual(file.tables(), tables)
+    assert.deepEqual(await app.database.tables(), tables)
   })
 
   test(`S4, T7: what ended is still ended after a restart (${variant})`, async () => {
@@ -73,10 +66,11 @@ for (const variant of variants) {
     assert.deepEqual(await Promise.all([ended, other].map(ask)), [401, 200])
   })
 
-  test(`S7: a disabled user is out at once, and after a restart (${variant})`, async () => {
+  test(`S7: a disabled user is out, a session at once and a token soon, and after a restart (${variant})`, async () => {
     const [eve, bob] = [await app.user(), await app.user()]
     const [proof, bobs] = [await app.signIn(eve, variant), await app.signIn(bob, variant)]
     await disable(eve.id)
+    if (variant === 'stateless') await app.refused(proof)
     assert.deepEqual(await Promise.all([proof, bobs].map(ask)), [401, 200])
     await app.restart()
     assert.deepEqual(await Promise.all([proof, bobs].map(ask)), [401, 200])
@@ -85,7 +79,7 @@ for (const variant of variants) {
 
 test('/logout is 204 where nothing was valid, and writes nothing', async () => {
   const session = await app.signIn(ann, 'stateful')
-  const version = file.version()
+  const version = await app.database.version()
   const nothings: Proof[] = [
     {},
     { cookie: 'carillon=' },
@@ -99,7 +93,7 @@ test('/logout is 204 where nothing was valid, and writes nothing', async () => {
   ]
   for (const nothing of nothings) isSignedOut(await logout(nothing))
   assert.equal(await ask(session), 200)
-  assert.equal(file.version(), version)
+  assert.equal(await app.database.version(), version)
 })
 
 test('T7: /logout with one token cuts every token of its sign-in: older, renewed, and renewed again', async () => {
@@ -151,6 +145,7 @@ test('S7: a user who is enabled again signs in anew, and what was cut stays cut'
   const [session, token] = [await app.signIn(eve, 'stateful'), await app.signIn(eve, 'stateless')]
   app.pass(1_000)
   await disable(eve.id)
+  await app.refused(token)
   app.pass(1_000)
   const { passwordHash } = (await app.store.findCredentials(eve.username)) ?? { passwordHash: '' }
   await app.store.setPassword({
@@ -173,8 +168,7 @@ test('/logout takes no GET, and no other site’s page signs anybody out', async
 
 test('S7: who signs in with the old password while the new one waits for the disk is out when it is kept', async () => {
   const eve = await app.user('eve')
-  const other = new DatabaseSync(join(app.dir, 'carillon.db'))
-  other.exec('begin immediate')
+  const release = await app.database.holdWrites()
   const users = { store: app.store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now: app.now }
   const changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
   // Hashing takes a while, and then the change waits behind the lock.
@@ -182,9 +176,8 @@ test('S7: who signs in with the old password while the new one waits for the dis
   app.pass(5)
   const late = await app.signIn(eve, 'stateless')
   app.pass(5)
-  other.exec('rollback')
-  other.close()
+  await release()
   await changed
-  assert.equal((await app.get('/api/me', late)).status, 401)
+  await app.refused(late)
   assert.equal((await app.post('/token/renew', undefined, late)).status, 401)
 })

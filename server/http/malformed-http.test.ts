@@ -4,17 +4,12 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { refusalIn } from '../testing/envelope.ts'
 import { exchangeBytes, readAnswers } from '../testing/raw-http.ts'
 import { startTestService } from '../testing/service.ts'
 
 const app = await startTestService()
-const file = new DatabaseFile(app.dir)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 
 /** A request of these lines; `Connection: close` says that no other follows, where the server can read so far. */
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`
@@ -140,7 +135,7 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
 const cases = Object.entries(corpus)
 
 test(`I7, E1, E2: each of ${cases.length} malformed requests gets one envelope, and its connection ends`, async () => {
-  const version = file.version()
+  const version = await app.database.version()
   const requestIds = new Set<string>()
   const faults = await Promise.all(
     cases.map(async ([name, [sent, status]]) => {
@@ -162,7 +157,7 @@ test(`I7, E1, E2: each of ${cases.length} malformed requests gets one envelope, 
   )
   assert.deepEqual(faults.flat(), [])
   assert.equal(requestIds.size, cases.length, 'a request id was given twice')
-  assert.equal(file.version(), version, 'something was written')
+  assert.equal(await app.database.version(), version, 'something was written')
   assert.equal((await app.get('/livez')).status, 200)
 })
 

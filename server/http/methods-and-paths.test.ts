@@ -3,17 +3,14 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, test } from 'node:test'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { hasSecurityHeaders, refusalIn } from '../testing/envelope.ts'
 import { type Ask, HttpClient } from '../testing/http-client.ts'
 import { type Proof, startTestService } from '../testing/service.ts'
 
 const app = await startTestService()
 const client = new HttpClient(app.url)
-const file = new DatabaseFile(app.dir)
 after(async () => {
   client.close()
-  file.close()
   await app.stop()
 })
 
@@ -125,7 +122,7 @@ test('Z8, E1: a path that is nearly that of a route is 404, with and without pro
 
 test('C2: GET and HEAD change nothing, on every path, whatever they carry', async () => {
   const overrides: Proof[] = [{}, { 'x-http-method-override': 'POST' }, { 'x-method-override': 'PATCH' }]
-  const before = file.tables()
+  const before = await app.database.tables()
   for (const { path } of routes)
     for (const method of ['GET', 'HEAD'])
       for (const carried of proofs)
@@ -141,7 +138,7 @@ test('C2: GET and HEAD change nothing, on every path, whatever they carry', asyn
     ...tables,
     producer: tables.producer?.map(({ last_used_at: _, ...row }) => row),
   })
-  assert.deepEqual(withoutUse(file.tables()), withoutUse(before))
+  assert.deepEqual(withoutUse(await app.database.tables()), withoutUse(before))
 })
 
 test('HEAD answers what GET answers, without the body', async () => {

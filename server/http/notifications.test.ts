@@ -2,15 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../ids.ts'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { type Notification, type Proof, startTestService, variants } from '../testing/service.ts'
 
 const app = await startTestService()
-const file = new DatabaseFile(app.dir)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 
 /** A signed-in reader with so many notifications; `ids` are newest first. */
 async function reader(notifications = 0, variant = variants[0] ?? 'stateful') {
@@ -275,10 +270,10 @@ test('CONTRACT 3: reading twice is 204 twice, keeps the first readAt and writes 
   const found = await one(proof, ids[0])
   assert.deepEqual([found.read, found.readAt], [true, readAt])
   app.pass(60_000)
-  const [tables, { version }] = [file.tables().notification, await app.list(proof)]
+  const [tables, { version }] = [(await app.database.tables()).notification, await app.list(proof)]
   assert.equal((await read(proof, ids[0])).status, 204)
   assert.equal((await app.list(proof)).version, version)
-  assert.deepEqual(file.tables().notification, tables)
+  assert.deepEqual((await app.database.tables()).notification, tables)
   await readAll(proof)
   assert.equal((await one(proof, ids[0])).readAt, readAt)
   assert.equal((await one(proof, ids[1])).readAt, new Date(app.now()).toISOString())

@@ -3,15 +3,10 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { ProducerKeys } from '../sign-in/producer-key.ts'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { startTestService, variants } from '../testing/service.ts'
 
 const app = await startTestService()
-const file = new DatabaseFile(app.dir)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 const ann = await app.user('ann')
 const keys = new ProducerKeys({ store: app.store, now: app.now })
 const body = { recipients: [{ username: 'ann' }], title: 'Hi' }
@@ -19,28 +14,29 @@ const body = { recipients: [{ username: 'ann' }], title: 'Hi' }
 const sendWith = (authorization: string) => app.post('/api/notifications', body, { authorization })
 const send = (key: string) => sendWith(`Bearer ${key}`)
 const statusWith = async (key: string) => (await send(key)).status
-const deliveries = () => file.rows('select * from notification').length
+const deliveries = async () => (await app.database.rows('select * from notification')).length
 
 test('P4: a key is shown once, whole, and kept as the hash of its secret', async () => {
   const { id, key } = await app.producerKey()
   const [, shownId, secret = ''] = /^crl_([0-9a-f]{16})_([\w-]{43})$/.exec(key) ?? []
   assert.equal(shownId, id)
-  const [row] = file.rows(`select * from producer where id = '${id}'`)
+  const [row] = await app.database.rows(`select * from producer where id = '${id}'`)
   assert.equal(row?.secret_hash, createHash('sha256').update(secret).digest('base64url'))
-  assert.ok(!JSON.stringify(file.tables()).includes(secret))
+  assert.ok(!JSON.stringify(await app.database.tables()).includes(secret))
   assert.ok(!JSON.stringify(await app.store.listProducers()).includes(secret))
 })
 
 test('P4: a key sends, and is told when it was last used', async () => {
   const { id, key } = await app.producerKey()
-  const lastUsedAt = () => file.rows(`select last_used_at from producer where id = '${id}'`)[0]?.last_used_at
+  const lastUsedAt = async () => {
+    await app.noted()
+    return (await app.database.rows(`select last_used_at from producer where id = '${id}'`))[0]?.last_used_at
+  }
   assert.equal(await statusWith(key), 201)
-  await app.producerKey() // whatever is written later is written after the note
-  assert.equal(lastUsedAt(), app.now())
+  assert.equal(await lastUsedAt(), app.now())
   app.pass(10 * 60_000)
   assert.equal(await statusWith(key), 201)
-  await app.producerKey()
-  assert.equal(lastUsedAt(), app.now())
+  assert.equal(await lastUsedAt(), app.now())
 })
 
 test('P4: what is not exactly a key is 401 with error="invalid_token", and sends nothing', async () => {
@@ -62,7 +58,7 @@ test('P4: what is not exactly a key is 401 with error="invalid_token", and sends
     id,
     `crl_../../${id}_${secret}`,
   ]
-  const before = deliveries()
+  const before = await deliveries()
   for (const made of wrong) {
     const answer = await send(made)
     assert.equal(answer.status, 401, made)
@@ -76,7 +72,7 @@ test('P4: what is not exactly a key is 401 with error="invalid_token", and sends
   assert.equal((await app.post('/api/notifications', body)).status, 401)
   assert.equal((await app.post(`/api/notifications?key=${key}`, body)).status, 401)
   assert.equal((await app.post('/api/notifications', body, { 'x-api-key': key })).status, 401)
-  assert.equal(deliveries(), before)
+  assert.equal(await deliveries(), before)
 })
 
 test('P4: two Authorization headers send nothing', async () => {
@@ -107,7 +103,7 @@ test('Z4, P4: a revoked key ends at once, alone, and for good', async () => {
 })
 
 test('Z4: a key without the scope is FORBIDDEN, and the answer says what would do', async () => {
-  const before = deliveries()
+  const before = await deliveries()
   for (const scopes of [['users'], []] as ('users' | 'send')[][]) {
     const { key } = await app.producerKey(scopes)
     const answer = await send(key)
@@ -117,7 +113,7 @@ test('Z4: a key without the scope is FORBIDDEN, and the answer says what would d
     assert.match(error.message, /carillon key add NAME --scope send/)
     assert.equal(answer.headers.get('www-authenticate'), null)
   }
-  assert.equal(deliveries(), before)
+  assert.equal(await deliveries(), before)
   assert.equal(await statusWith((await app.producerKey(['users', 'send'])).key), 201)
 })
 
@@ -134,20 +130,20 @@ test('P4: a key opens no route of a user', async () => {
     ['POST', '/api/notifications/read-all'],
     ['POST', '/token/renew'],
   ]
-  const inboxes = file.tables().inbox
+  const inboxes = (await app.database.tables()).inbox
   for (const [method, path] of asks)
     for (const proof of [{ authorization: `Bearer ${key}` }, { cookie: `carillon=${key}` }])
       assert.equal((await app.request(path, { method, headers: proof })).status, 401, `${method} ${path}`)
-  assert.deepEqual(file.tables().inbox, inboxes)
+  assert.deepEqual((await app.database.tables()).inbox, inboxes)
 })
 
 for (const variant of variants)
   test(`P4: no proof of a user sends anything, to nobody, not even to that user (${variant})`, async () => {
     const proof = await app.signIn(ann, variant)
-    const before = deliveries()
+    const before = await deliveries()
     const answer = await app.post('/api/notifications', body, proof)
     assert.deepEqual([answer.status, answer.json().error.code], [401, 'UNAUTHORIZED'])
-    assert.equal(deliveries(), before)
+    assert.equal(await deliveries(), before)
   })
 
 test('P4: beside a key the cookie of a user counts for nothing', async () => {

@@ -1,20 +1,17 @@
-// Where a secret must never be found: in the database, its write-ahead log, what lies beside it, and in any log line.
+// Where a secret must never be found: in the database, its write-ahead log, what lies beside it, and in any log line. Of a
+// PostgreSQL server the tables are looked at, and nothing lies beside it.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
-import { DatabaseFile } from '../testing/database-file.ts'
+import { engine } from '../testing/database-behind.ts'
 import { startTestService } from '../testing/service.ts'
 
 // Everything is logged and nothing redacted: what is handed to the log is what is looked at.
 const lines: string[] = []
 const log = pino({ level: 'trace', base: null }, { write: (line: string) => lines.push(line) })
 const app = await startTestService({ log })
-const file = new DatabaseFile(app.dir)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 
 const json = { 'content-type': 'application/json' }
 
@@ -48,12 +45,12 @@ async function useEverything(): Promise<Record<string, string>> {
   await app.raw(`POST /login?violet+kettle+drum+82 HTTP/1.1\r\nConnection: close\r\nCookie: ${session.cookie}\r\n\r\n`)
 
   // A failure inside, which is logged whole.
-  file.change('alter table inbox rename to inbox_away')
+  await app.database.change('alter table inbox rename to inbox_away')
   assert.equal((await app.get('/api/notifications', token)).status, 500)
   assert.equal((await app.post('/login', { username: 'ann', password: ann.password }, session)).status, 200)
   const failed = await app.post('/api/notifications', { recipients: [{ username: 'ann' }], title: 'Hi' }, bearer(key))
   assert.equal(failed.status, 500)
-  file.change('alter table inbox_away rename to inbox')
+  await app.database.change('alter table inbox_away rename to inbox')
   await app.post('/logout', undefined, { authorization: `Bearer ${renewed}` })
   await app.post('/logout', undefined, session)
   return {
@@ -77,29 +74,34 @@ async function useEverything(): Promise<Record<string, string>> {
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
 const secrets = await useEverything()
 
-test('S9: no secret is in the database, its write-ahead log or a file beside it, while it is in use', () => {
-  const files = file.bytes()
-  assert.deepEqual(Object.keys(files).sort(), ['carillon.db', 'carillon.db-shm', 'carillon.db-wal', 'carillon.secret'])
-  assert.ok((files['carillon.db-wal']?.length ?? 0) > 0)
+test('S9: no secret is in the database, its write-ahead log or a file beside it, while it is in use', async () => {
+  const files = await app.database.bytes()
+  const places = {
+    sqlite: ['carillon.db', 'carillon.db-shm', 'carillon.db-wal', 'carillon.secret'],
+    postgres: Object.keys(await app.database.tables()),
+  }
+  assert.deepEqual(Object.keys(files).sort(), places[engine])
+  if (engine === 'sqlite') assert.ok((files['carillon.db-wal']?.length ?? 0) > 0)
   isInNone(files)
 })
 
 test('S9: nor after the service has put everything away and stands again', async () => {
   await app.restart()
-  isInNone(file.bytes())
+  isInNone(await app.database.bytes())
 })
 
 test('S9, A16: no secret is in any line of the log, and no hash of a password', () => {
+  const failure = { sqlite: 'no such table', postgres: 'relation \\"inbox\\" does not exist' }[engine]
   assert.ok(
-    lines.some((line) => line.includes('no such table')),
+    lines.some((line) => line.includes(failure)),
     'the failure was not logged',
   )
   isInNone({ log: Buffer.from(lines.join('')) })
   assert.ok(!lines.join('').includes('$argon2'))
 })
 
-test('S9: what is found would have been found: a user’s name is in the file, a session’s hash, and an event', () => {
-  const bytes = Buffer.concat(Object.values(file.bytes()))
+test('S9: what is found would have been found: a user’s name is in the file, a session’s hash, and an event', async () => {
+  const bytes = Buffer.concat(Object.values(await app.database.bytes()))
   assert.ok(bytes.includes('$argon2id$v=19$m=19456,t=2,p=1$'))
   assert.ok(
     bytes.includes(
@@ -111,9 +113,9 @@ test('S9: what is found would have been found: a user’s name is in the file, a
   assert.ok(bytes.includes('ann'))
 })
 
-test('S9: the signing key is in the file only sealed, and the secret that opens it is not', () => {
-  const { 'carillon.secret': secret, ...database } = file.bytes()
-  const sealing = secret?.toString().trim() ?? ''
+test('S9: the signing key is in the file only sealed, and the secret that opens it is not', async () => {
+  const { 'carillon.secret': _, ...database } = await app.database.bytes()
+  const sealing = app.sealingSecret
   assert.ok(sealing.length >= 43)
   for (const [name, bytes] of Object.entries(database)) {
     assert.ok(!bytes.includes(sealing), name)

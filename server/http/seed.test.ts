@@ -3,16 +3,11 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { type Answer, type Proof, startTestService, type TestUser, variants } from '../testing/service.ts'
 
 for (const variant of variants) {
   const app = await startTestService({ env: { CARILLON_VARIANT: variant } })
-  const file = new DatabaseFile(app.dir)
-  after(async () => {
-    file.close()
-    await app.stop()
-  })
+  after(() => app.stop())
   const ann = await app.user('ann')
   const promise = (title: string, attempt: () => Promise<void>) => test(`${title} (${variant})`, attempt)
 
@@ -144,19 +139,19 @@ for (const variant of variants) {
   // 3. States and transitions
 
   promise('seed 3: GET /routeRestreinte without proof answers 401 and changes nothing', async () => {
-    const before = file.version()
+    const before = await app.database.version()
     isUnauthorized(await app.get('/routeRestreinte'), 'Unauthorized', 'Unauthorized')
-    assert.equal(file.version(), before)
+    assert.equal(await app.database.version(), before)
   })
 
   if (variant === 'stateful') {
     promise('seed 3: login stores a session, of the cookie only a hash, and answers 200 with the cookie', async () => {
       const user = await app.user()
-      const before = file.tables()
+      const before = await app.database.tables()
       const answer = await login(user)
       assert.equal(answer.status, 200)
       const secret = proofIn(answer).cookie?.split('=')[1] ?? ''
-      const { session: sessions = [], ...others } = file.tables()
+      const { session: sessions = [], ...others } = await app.database.tables()
       const { session: sessionsBefore = [], ...othersBefore } = before
       assert.deepEqual(others, othersBefore)
       assert.deepEqual(
@@ -171,7 +166,7 @@ for (const variant of variants) {
           },
         ],
       )
-      assert.ok(!JSON.stringify(file.tables()).includes(secret))
+      assert.ok(!JSON.stringify(await app.database.tables()).includes(secret))
     })
 
     promise('seed 3: login checks for a running session: the one that is sent along ends', async () => {
@@ -186,26 +181,28 @@ for (const variant of variants) {
     promise('seed 3: GET /routeRestreinte with the cookie answers 200 while the session runs', async () => {
       const proof = await signedIn()
       assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
-      file.change(`delete from session where secret_hash = '${sha256(proof.cookie?.split('=')[1] ?? '')}'`)
+      await app.database.change(
+        `delete from session where secret_hash = '${sha256(proof.cookie?.split('=')[1] ?? '')}'`,
+      )
       assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
     })
   } else {
     promise('seed 3: login answers 200 with User and token and stores nothing in any table', async () => {
       const user = await app.user()
-      const [tables, version] = [file.tables(), file.version()]
+      const [tables, version] = [await app.database.tables(), await app.database.version()]
       const answer = await login(user)
       assert.equal(answer.status, 200)
       assert.deepEqual(Object.keys(answer.json()), ['User', 'token', 'expiresAt'])
-      assert.deepEqual(file.tables(), tables)
-      assert.equal(file.version(), version)
+      assert.deepEqual(await app.database.tables(), tables)
+      assert.equal(await app.database.version(), version)
     })
 
     promise('seed 3: GET /routeRestreinte with the token answers 200, and still nothing is stored', async () => {
       const proof = await signedIn()
-      const version = file.version()
+      const version = await app.database.version()
       assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
-      assert.equal(file.version(), version)
-      assert.deepEqual(file.tables().session, [])
+      assert.equal(await app.database.version(), version)
+      assert.deepEqual((await app.database.tables()).session, [])
     })
   }
 
@@ -314,7 +311,7 @@ for (const variant of variants) {
     const proof = await signedIn()
     await app.restart()
     assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
-    file.change('delete from session')
+    await app.database.change('delete from session')
     const { status } = await app.get('/routeRestreinte', proof)
     assert.equal(status, variant === 'stateful' ? 401 : 200)
   })

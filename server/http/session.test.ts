@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { Sessions } from '../sign-in/session.ts'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { type Proof, startTestService, type TestService, type TestUser } from '../testing/service.ts'
 
 const minute = 60_000
@@ -11,18 +10,15 @@ const hour = 60 * minute
 const [idleMs, lifetimeMs] = [30 * minute, 2 * hour]
 
 const app = await startTestService({ env: { CARILLON_SESSION_IDLE: '30m', CARILLON_SESSION_LIFETIME: '2h' } })
-const file = new DatabaseFile(app.dir)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
 
 const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const secretOf = (proof: Proof) => proof.cookie?.split('=')[1] ?? ''
 
-const rowsOf = (proof: Proof) => file.rows(`select * from session where secret_hash = '${sha256(secretOf(proof))}'`)
+const rowsOf = (proof: Proof) =>
+  app.database.rows(`select * from session where secret_hash = '${sha256(secretOf(proof))}'`)
 
 /** A session as the login makes it, without the work of the password. */
 async function session(user: TestUser, service: TestService = app): Promise<Proof> {
@@ -31,9 +27,6 @@ async function session(user: TestUser, service: TestService = app): Promise<Proo
   const sessions = new Sessions({ store: service.store, now: service.now, idleMs, lifetimeMs })
   return { cookie: `carillon=${(await sessions.issue(checked, null)).secret}` }
 }
-
-/** When a session was used is noted without anybody waiting; whatever is written afterwards waits for it. */
-const noted = () => app.producerKey()
 
 test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and of no Domain', async (t) => {
   const https = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example.org' } })
@@ -124,10 +117,10 @@ test('S3: what is no session of ours opens nothing', async () => {
 
 test('S4: logout ends the session on the server, and no other of the same user', async () => {
   const [one, another, bobs] = [await session(ann), await session(ann), await session(bob)]
-  assert.equal(rowsOf(one).length, 1)
+  assert.equal((await rowsOf(one)).length, 1)
   assert.equal((await app.post('/logout', undefined, one)).status, 204)
   assert.deepEqual([await ask(one), await ask(another), await ask(bobs)], [401, 200, 200])
-  assert.deepEqual([rowsOf(one).length, rowsOf(another).length], [0, 1])
+  assert.deepEqual([(await rowsOf(one)).length, (await rowsOf(another)).length], [0, 1])
 })
 
 const rounds = process.env.SOAK === undefined ? 200 : 1_000
@@ -141,8 +134,8 @@ test(`S5: a request in flight never revives a session that ends: ${rounds} of ${
     const [, , logout] = await Promise.all(requests)
     assert.equal((logout as { status: number }).status, 204)
     assert.equal(await ask(proof), 401, `round ${round}`)
-    await noted()
-    assert.deepEqual(rowsOf(proof), [], `round ${round}`)
+    await app.noted()
+    assert.deepEqual(await rowsOf(proof), [], `round ${round}`)
   }
 })
 
@@ -151,7 +144,7 @@ test('S6: a session that is not used ends after CARILLON_SESSION_IDLE, to the se
   for (let use = 0; use < 2; use++) {
     app.pass(idleMs - 1_000)
     assert.equal(await ask(proof), 200)
-    await noted()
+    await app.noted()
   }
   app.pass(idleMs)
   assert.equal(await ask(proof), 401)
@@ -166,7 +159,7 @@ test('S6: a session ends CARILLON_SESSION_LIFETIME after its login, however much
   while (app.now() + 20 * minute < end) {
     app.pass(20 * minute)
     assert.equal(await ask(proof), 200)
-    await noted()
+    await app.noted()
   }
   app.pass(end - app.now() - 1)
   assert.equal(await ask(proof), 200)
@@ -182,19 +175,21 @@ test('S6: a short idle timeout too is counted from the last use', async (t) => {
   for (let use = 0; use < 4; use++) {
     hasty.pass(20_000)
     assert.equal((await hasty.get('/routeRestreinte', proof)).status, 200, `use ${use}`)
-    await hasty.producerKey()
+    await hasty.noted()
   }
   hasty.pass(30_000)
   assert.equal((await hasty.get('/routeRestreinte', proof)).status, 401)
 })
 
-test('S7: the next request of a disabled user is 401, and no session of theirs is kept', async () => {
+test('S7: the next request of a disabled user is 401, soon with a token too, and no session of theirs is kept', async () => {
   const eve = await app.user('eve')
-  const proofs = [await session(eve), await app.signIn(eve, 'stateful'), await app.signIn(eve, 'stateless')]
-  assert.deepEqual(await Promise.all(proofs.map(ask)), [200, 200, 200])
+  const proofs = [await session(eve), await app.signIn(eve, 'stateful')]
+  const token = await app.signIn(eve, 'stateless')
+  assert.deepEqual(await Promise.all([...proofs, token].map(ask)), [200, 200, 200])
   await app.store.disableUser({ userId: eve.id, at: app.now(), cutoffExpiresAt: app.now() + hour })
-  assert.deepEqual(await Promise.all(proofs.map(ask)), [401, 401, 401])
-  assert.deepEqual(file.rows(`select * from session where user_id = '${eve.id}'`), [])
+  assert.deepEqual(await Promise.all(proofs.map(ask)), [401, 401])
+  await app.refused(token)
+  assert.deepEqual(await app.database.rows(`select * from session where user_id = '${eve.id}'`), [])
   const { username, password } = eve
   assert.equal((await app.post('/login', { username, password })).json().error.code, 'INVALID_CREDENTIALS')
 })

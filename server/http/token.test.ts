@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { DatabaseFile } from '../testing/database-file.ts'
 import { openForge } from '../testing/forge.ts'
 import { type Proof, startTestService } from '../testing/service.ts'
 
@@ -11,12 +10,8 @@ const minute = 60_000
 const hour = 60 * minute
 
 const app = await startTestService({ env: { CARILLON_TOKEN_LIFETIME: '10m', CARILLON_TOKEN_CHAIN: '1h' } })
-const file = new DatabaseFile(app.dir)
 const forge = await openForge(app)
-after(async () => {
-  file.close()
-  await app.stop()
-})
+after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
 
@@ -158,12 +153,12 @@ test('T13: the secret of a cookie is no token, and a token no secret of a cookie
 
 test('a token is verified without a look at any session or user', async () => {
   const [token, session] = [bearer(await tokenFor()), await app.signIn(ann, 'stateful')]
-  file.change('alter table session rename to session_away; alter table user rename to user_away')
+  await app.database.change('alter table session rename to session_away; alter table "user" rename to user_away')
   try {
     assert.equal(await ask(token), 200)
     assert.equal(await ask(session), 500)
   } finally {
-    file.change('alter table session_away rename to session; alter table user_away rename to user')
+    await app.database.change('alter table session_away rename to session; alter table user_away rename to "user"')
   }
   assert.equal(await ask(session), 200)
 })

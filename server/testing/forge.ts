@@ -1,7 +1,5 @@
 // For tests: signs whatever is asked with the service's own key, as only a forger could who had stolen it. What is
 // refused all the same is refused for the one thing that is wrong with it.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { newId } from '../ids.ts'
 import { SigningKeys } from '../sign-in/signing-keys.ts'
 import type { TestService, TestUser } from './service.ts'
@@ -13,8 +11,7 @@ export type Forge = Awaited<ReturnType<typeof openForge>>
 export const encode = (text: string | Buffer): string => Buffer.from(text).toString('base64url')
 
 export async function openForge(app: TestService) {
-  const secret = readFileSync(join(app.dir, 'carillon.secret'), 'utf8').trim()
-  const keys = await SigningKeys.open({ store: app.store, secret, now: app.now })
+  const keys = await SigningKeys.open({ store: app.store, secret: app.sealingSecret, now: app.now })
   const { kid, privateKey } = keys.current
 
   async function signature(input: string): Promise<string> {

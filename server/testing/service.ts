@@ -1,11 +1,12 @@
-// For tests: a whole service as `serve` puts it together, on a real file and a real port, with a clock that the test
-// moves, and builders that read like the domain.
+// For tests: a whole service as `serve` puts it together, on a real database and a real port, with a clock that the test
+// moves, and builders that read like the domain. Which engine it is on is said by TEST_ENGINE (database-behind.ts).
 import { randomInt } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Environment, readConfig } from '../config.ts'
 import type { DeliveryRequest } from '../inbox/deliver.ts'
 import { createLog, type Log } from '../log.ts'
@@ -13,6 +14,9 @@ import { type Service, startService } from '../serve.ts'
 import { Passwords } from '../sign-in/passwords.ts'
 import { ProducerKeys, type Scope } from '../sign-in/producer-key.ts'
 import { addUser } from '../sign-in/users.ts'
+import type { Store } from '../store/store.ts'
+import { engine, PostgresBehind, SqliteBehind } from './database-behind.ts'
+import { newDatabase } from './postgres.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export const variants: readonly Variant[] = ['stateful', 'stateless']
@@ -35,6 +39,8 @@ export type Answer = { status: number; headers: Headers; text: string; json: () 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 const startOfTime = Date.UTC(2026, 0, 1)
+/** PostgreSQL has no place beside it where a secret could be kept. */
+const secretOfPostgres = 'twelve grey herons stand in the reeds, for the tests alone'
 
 export async function startTestService({
   env = {},
@@ -50,15 +56,18 @@ export async function startTestService({
   // One port for its whole life: the address is the issuer of its tokens, and they have to outlive a restart.
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
+  const place = await placeIn(dir)
   const config = readConfig({
     CARILLON_PORT: String(port),
-    CARILLON_DATABASE_URL: `sqlite:${join(dir, 'carillon.db')}`,
+    ...place.env,
     CARILLON_FIRST_START: 'off',
     CARILLON_LOG: 'silent',
     ...env,
   })
   const quiet = log ?? (await createLog({ level: config.logLevel, isTerminal: false }))
-  let service: Service = await startService(config, { log: quiet, now })
+  const start = () => startService(config, { log: quiet, now })
+  let service: Service = await start()
+  let notes = notesOf(service.store)
   const passwords = new Passwords({ threads: 4 })
   let names = 0
 
@@ -70,12 +79,29 @@ export async function startTestService({
 
   return {
     dir,
+    /** Behind the service's back. */
+    database: place.database,
+    get sealingSecret(): string {
+      return config.secret ?? readFileSync(join(dir, 'carillon.secret'), 'utf8').trim()
+    },
     /** Where it answers, whatever its public URL is. */
     url: address,
     get store() {
       return service.store
     },
     now,
+    /** Nobody waits for the note that a session or a key was used; this does. */
+    async noted(): Promise<void> {
+      await Promise.all(notes)
+    },
+    /** Resolves when the token is refused: what another process cuts is in force within two seconds. */
+    async refused(token: Proof): Promise<void> {
+      const from = performance.now()
+      while ((await this.get('/routeRestreinte', token)).status !== 401) {
+        if (performance.now() > from + 2_000) throw new Error('the token is still accepted')
+        await sleep(5)
+      }
+    },
     /** Moves the clock on. */
     pass(ms: number) {
       time += ms
@@ -169,15 +195,55 @@ export async function startTestService({
       })
     },
 
-    /** Stops and starts again on the same file, under the same clock. */
+    /** Stops and starts again on the same database, under the same clock. */
     async restart(): Promise<void> {
       await service.stop()
-      service = await startService(config, { log: quiet, now })
+      service = await start()
+      notes = notesOf(service.store)
     },
 
     async stop(): Promise<void> {
+      await place.database.close()
       await service.stop()
+      await place.drop()
       rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The notes that are under way, of uses of sessions and of keys. */
+function notesOf(store: Store): Set<Promise<unknown>> {
+  const notes = new Set<Promise<unknown>>()
+  const watched = (note: Promise<void>) => {
+    const done = note.catch(() => {}).finally(() => notes.delete(done))
+    notes.add(done)
+    return note
+  }
+  const { touchSession, touchProducer } = store
+  store.touchSession = (use) => watched(touchSession.call(store, use))
+  store.touchProducer = (use) => watched(touchProducer.call(store, use))
+  return notes
+}
+
+/** Two services that are given the same folder share a database; it goes with the last of them. */
+const databases = new Map<string, { made: ReturnType<typeof newDatabase>; users: number }>()
+
+async function placeIn(dir: string) {
+  if (engine === 'sqlite') {
+    const env = { CARILLON_DATABASE_URL: `sqlite:${join(dir, 'carillon.db')}` }
+    return { env, database: new SqliteBehind(dir), drop: async () => {} }
+  }
+  const shared = databases.get(dir) ?? { made: newDatabase(), users: 0 }
+  databases.set(dir, shared)
+  shared.users++
+  const { url, drop } = await shared.made
+  return {
+    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: secretOfPostgres },
+    database: new PostgresBehind(url, dir),
+    async drop() {
+      if (--shared.users > 0) return
+      databases.delete(dir)
+      await drop()
     },
   }
 }
