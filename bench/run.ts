@@ -9,6 +9,7 @@ import { list } from './list.ts'
 import { commands, describeMachine } from './machine.ts'
 import { postgresDeliveries } from './postgres-deliveries.ts'
 import { postgresList } from './postgres-list.ts'
+import { postgresRings } from './postgres-rings.ts'
 import { readAll } from './read-all.ts'
 import { restricted } from './restricted.ts'
 import type { Bench, Scenario } from './scenario.ts'
@@ -26,6 +27,7 @@ const scenarios: readonly Scenario[] = [
   signIns,
   postgresList,
   postgresDeliveries,
+  postgresRings,
 ]
 const usual = { rounds: 5, seconds: 2 }
 /** Beside the service's own data, so that the disk is the one that it would use; git ignores it. */
@@ -37,7 +39,7 @@ const help = `npm run bench [-- [scenario ...] [--rounds N] [--seconds S]]
 Measures what the service reaches, and prints it as it comes. All scenarios together, at their usual length, are also
 written to bench/RESULTS.md. Traffic goes to 127.0.0.1 only; what is written goes to data/ and is removed.
 
-${scenarios.map(({ name, question }) => `  ${name.padEnd(15)}${question}`).join('\n')}
+${scenarios.map(({ name, question }) => `  ${name.padEnd(21)}${question}`).join('\n')}
 
   --rounds N     how often each thing is measured, in turns with what it is compared with; ${usual.rounds}
   --seconds S    how long each time; ${usual.seconds}
