@@ -4,15 +4,15 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openPool } from '../store/postgres/connection.ts'
 import { migrate } from '../store/postgres/migrate.ts'
+import { freePort } from './free-port.ts'
 
 /** The only role that has to give a password. */
 export const guarded = { role: 'guarded', password: 'plum orchard gate 41' }
@@ -54,10 +54,7 @@ export class PostgresServer {
   readonly #options: ServerOptions
   #child: ChildProcess | undefined
 
-  constructor(
-    place: { port: number; data: string; account: Account; programs: string },
-    options: ServerOptions = {},
-  ) {
+  constructor(place: { port: number; data: string; account: Account; programs: string }, options: ServerOptions = {}) {
     this.port = place.port
     this.data = place.data
     this.account = place.account
@@ -85,6 +82,27 @@ export class PostgresServer {
     await migrate(pool, { partitions })
     await pool.end()
     return server
+  }
+
+  /**
+   * A second server, which follows this one (that stops for the copy). From then on a commit here is answered when the
+   * other has it too; `pg_promote()` there makes it the primary.
+   */
+  async withReplica(): Promise<PostgresServer> {
+    await this.stop()
+    const data = join(newFolder(this.account), 'data')
+    cpSync(this.data, data, { recursive: true, preserveTimestamps: true })
+    if (this.account.uid !== undefined) own(data, this.account)
+    writeFileSync(join(data, 'standby.signal'), '')
+    const primary = `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres'\n`
+    writeFileSync(join(data, 'postgresql.auto.conf'), primary)
+    await this.begin()
+    const place = { port: await freePort(), data, account: this.account, programs: this.#programs }
+    const replica = new PostgresServer(place)
+    await replica.begin()
+    await this.query("alter system set synchronous_standby_names = '*'")
+    await this.query('select pg_reload_conf()')
+    return replica
   }
 
   url(database = 'postgres'): string {
@@ -213,6 +231,11 @@ export function newFolder({ uid, gid }: Account): string {
   return folder
 }
 
+function own(folder: string, { uid = 0, gid = 0 }: Account): void {
+  for (const path of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
+    chownSync(join(folder, path), uid, gid)
+}
+
 /** The folder of the server's programs; a copy where their account could not reach them in this checkout. */
 function programsFor({ uid }: Account): string {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
@@ -233,14 +256,4 @@ function programsFor({ uid }: Account): string {
 function isOpenToAll(folder: string): boolean {
   if ((statSync(folder).mode & 0o005) !== 0o005) return false
   return dirname(folder) === folder || isOpenToAll(dirname(folder))
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

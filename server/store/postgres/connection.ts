@@ -35,9 +35,10 @@ export function openPool(url: string, { patientMs = answerWithinMs }: { patientM
     // Every statement is prepared and touches one partition, whatever its values: planned once, never compiled.
     options: '-c plan_cache_mode=force_generic_plan -c jit=off',
   })
-  // Without a listener, a connection that the server closes while idle ends the process (TRUST, fact 6). Whoever asks
-  // next is told.
+  // Without listeners, a connection that the server closes ends the process (TRUST, fact 6): the pool tells of those that
+  // are idle, each that is lent tells itself. Whoever asks is told.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
