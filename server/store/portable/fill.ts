@@ -4,7 +4,7 @@ import { CarillonError } from '../../errors.ts'
 import { knownMigrations } from '../migrations.ts'
 import { tables } from '../tables.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
-import { type Counts, type Place, placeAfter, type Side, type Source, totalOf } from './side.ts'
+import { type Counts, inUse, type Place, placeAfter, type Side, type Source, totalOf } from './side.ts'
 
 /** Told after every batch; `total` is how many rows the step has. */
 export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; total: number }) => void
@@ -56,8 +56,7 @@ export async function fill(
   report({ step: 'Copying', done, total })
   for await (const batch of source.batchesAfter(place)) {
     const after = placeAfter(place, batch)
-    if (!(await target.add(batch, { id, before: place, after })))
-      throw new CarillonError('CONFLICT', 'Another process fills this database at this moment. Wait until it is done.')
+    if (!(await target.add(batch, { id, before: place, after }))) throw inUse()
     place = after
     done += batch.rows.length
     report({ step: 'Copying', done, total })

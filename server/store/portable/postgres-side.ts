@@ -11,6 +11,7 @@ import {
   columnsOf,
   countAll,
   type Filling,
+  inUse,
   keyColumnsOf,
   type Move,
   type Place,
@@ -68,7 +69,9 @@ export class PostgresSide implements Side {
   }
 
   migrations(): Promise<string[]> {
-    return appliedMigrations(this.#pool)
+    return appliedMigrations(this.#pool).catch((error: unknown) => {
+      throw asStoreError(error)
+    })
   }
 
   async migrate(): Promise<void> {
@@ -80,11 +83,11 @@ export class PostgresSide implements Side {
   }
 
   async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
-    await this.#query('begin isolation level repeatable read read only')
+    await this.#ask('begin isolation level repeatable read read only')
     try {
       return await work()
     } finally {
-      await this.#query('rollback')
+      await this.#query('rollback').catch(() => {})
     }
   }
 
@@ -97,16 +100,16 @@ export class PostgresSide implements Side {
     const behind = after === null ? '' : `where (${key}) > (${after.map((_, i) => `$${i + 1}`).join(', ')})`
     const columns = columnsOf(table).join(', ')
     const text = `select ${columns} from "${table.name}" ${behind} order by ${key} limit ${rowsInBatch}`
-    return (await this.#query(text, after ?? [], 'array')) as unknown as Row[]
+    return (await this.#ask(text, after ?? [], 'array')) as unknown as Row[]
   }
 
   counts(): Promise<Counts> {
-    return countAll(async ({ name }) => Number((await this.#query(`select count(*) as n from "${name}"`))[0]?.n))
+    return countAll(async ({ name }) => Number((await this.#ask(`select count(*) as n from "${name}"`))[0]?.n))
   }
 
   async move(): Promise<Move | null> {
     if (!(await this.#has(movingTable))) return null
-    const [row] = await this.#query(`select id, target, started_at, ended_at from ${movingTable}`)
+    const [row] = await this.#ask(`select id, target, started_at, ended_at from ${movingTable}`)
     if (row === undefined) return null
     return {
       id: String(row.id),
@@ -118,6 +121,7 @@ export class PostgresSide implements Side {
 
   refuseWrites({ id, target, startedAt }: Move): Promise<void> {
     return this.#withAllLocked(async () => {
+      if (await this.#has(movingTable)) throw inUse()
       await this.#query(
         `create table ${movingTable} (
           id text not null, target text not null, started_at bigint not null, ended_at bigint
@@ -139,7 +143,7 @@ export class PostgresSide implements Side {
   async endMove({ id, at }: { id: string; at: number }): Promise<boolean> {
     if (!(await this.#has(movingTable))) return false
     return (
-      (await this.#query(`update ${movingTable} set ended_at = $1 where id = $2 returning id`, [at, id])).length === 1
+      (await this.#ask(`update ${movingTable} set ended_at = $1 where id = $2 returning id`, [at, id])).length === 1
     )
   }
 
@@ -153,12 +157,14 @@ export class PostgresSide implements Side {
 
   async filling(): Promise<Filling | null> {
     if (!(await this.#has(fillingTable))) return null
-    const [row] = await this.#query(`select id, place from ${fillingTable}`)
+    const [row] = await this.#ask(`select id, place from ${fillingTable}`)
     return row === undefined ? null : { id: String(row.id), place: JSON.parse(String(row.place)) }
   }
 
   beginFilling(id: string): Promise<void> {
     return this.#inOneStep(async () => {
+      await this.#query('lock table kysely_migration in share row exclusive mode')
+      if (await this.#has(fillingTable)) throw inUse()
       await this.#query(`create table ${fillingTable} (id text not null, place text not null)`)
       await this.#query(`insert into ${fillingTable} values ($1, 'null')`, [id])
     })
@@ -183,12 +189,21 @@ export class PostgresSide implements Side {
   }
 
   async endFilling(): Promise<void> {
-    await this.#query(`drop table if exists ${fillingTable}`)
+    await this.#ask(`drop table if exists ${fillingTable}`)
   }
 
   async close(): Promise<void> {
     this.#client.release(true)
     await this.#pool.end()
+  }
+
+  /** As `#query`; a failure of the system becomes a sentence. */
+  async #ask(text: string, values: readonly unknown[] = [], rowMode?: 'array'): Promise<Record<string, unknown>[]> {
+    try {
+      return await this.#query(text, values, rowMode)
+    } catch (error) {
+      throw asStoreError(error)
+    }
   }
 
   async #query(text: string, values: readonly unknown[] = [], rowMode?: 'array'): Promise<Record<string, unknown>[]> {
@@ -197,7 +212,7 @@ export class PostgresSide implements Side {
   }
 
   async #has(table: string): Promise<boolean> {
-    return (await this.#query('select to_regclass($1) is not null as is_there', [table]))[0]?.is_there === true
+    return (await this.#ask('select to_regclass($1) is not null as is_there', [table]))[0]?.is_there === true
   }
 
   /** All of it or nothing. */

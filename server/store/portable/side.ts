@@ -1,5 +1,6 @@
 // A database of either engine as a move, a backup and a restore see it: tables of rows in the order of their keys, the
 // same in both, and the marks that say who may write. What they do with it is fill.ts and its callers.
+import { CarillonError } from '../../errors.ts'
 import { type Table, tables } from '../tables.ts'
 
 export type Value = string | number | null
@@ -50,6 +51,11 @@ export interface Side extends Source {
   endFilling(): Promise<void>
 
   close(): Promise<void>
+}
+
+/** Two processes work at one move, or at two with one database. */
+export function inUse(): CarillonError {
+  return new CarillonError('CONFLICT', 'Another process moves or fills this database. Wait until it is done.')
 }
 
 /** Rows that are read, and kept in one step. */

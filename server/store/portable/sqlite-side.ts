@@ -20,6 +20,7 @@ import {
   columnsOf,
   countAll,
   type Filling,
+  inUse,
   keyColumnsOf,
   type Move,
   type Place,
@@ -36,9 +37,11 @@ const changes = ['insert', 'update', 'delete'] as const
 export class SqliteSide implements Side {
   readonly engine = 'sqlite'
   readonly #database: Database
+  readonly #path: string
 
-  constructor(database: Database) {
+  constructor(database: Database, path: string) {
     this.#database = database
+    this.#path = path
   }
 
   /** Opens the database at `path`, and makes the file where there is none. Throws UNAVAILABLE with a sentence. */
@@ -49,7 +52,7 @@ export class SqliteSide implements Side {
     const database = openDatabase(path)
     try {
       refuseNewer(database)
-      return new SqliteSide(database)
+      return new SqliteSide(database, path)
     } catch (error) {
       database.close()
       throw openingFailure(error, path)
@@ -60,7 +63,7 @@ export class SqliteSide implements Side {
   static openFile(path: string): SqliteSide | undefined {
     if (!isOurs(readHeader(path))) return undefined
     try {
-      return new SqliteSide(new Database(path, { readOnly: true }))
+      return new SqliteSide(new Database(path, { readOnly: true }), path)
     } catch (error) {
       throw openingFailure(error, path)
     }
@@ -68,7 +71,7 @@ export class SqliteSide implements Side {
 
   /** Opens an existing file, whatever it holds. */
   static connect(path: string): SqliteSide {
-    return new SqliteSide(connect(path))
+    return new SqliteSide(connect(path), path)
   }
 
   get database(): Database {
@@ -76,7 +79,7 @@ export class SqliteSide implements Side {
   }
 
   async migrations(): Promise<string[]> {
-    return appliedMigrations(this.#database)
+    return this.#told(() => appliedMigrations(this.#database))
   }
 
   async migrate(): Promise<void> {
@@ -84,18 +87,16 @@ export class SqliteSide implements Side {
   }
 
   async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#told(() => this.#database.exec('begin; select 1 from sqlite_schema'))
     try {
-      this.#database.exec('begin; select 1 from sqlite_schema')
       return await work()
-    } catch (error) {
-      throw asStoreError(error)
     } finally {
       if (this.#database.isTransaction) this.#database.exec('rollback')
     }
   }
 
   batchesAfter(place: Place | null): AsyncIterable<Batch> {
-    return readBatches(async (table, after) => this.#read(table, after), place)
+    return readBatches(async (table, after) => this.#told(() => this.#read(table, after)), place)
   }
 
   #read(table: Table, after: Row | null): Row[] {
@@ -127,6 +128,7 @@ export class SqliteSide implements Side {
 
   async refuseWrites({ id, target, startedAt }: Move): Promise<void> {
     this.#inOneStep(() => {
+      if (this.#has(movingTable)) throw inUse()
       this.#database.exec(
         `create table ${movingTable} (
           id text not null, target text not null, started_at integer not null, ended_at integer
@@ -166,6 +168,7 @@ export class SqliteSide implements Side {
 
   async beginFilling(id: string): Promise<void> {
     this.#inOneStep(() => {
+      if (this.#has(fillingTable)) throw inUse()
       this.#database.exec(`create table ${fillingTable} (id text not null, place text not null) strict`)
       this.#database.prepare(`insert into ${fillingTable} values (?, 'null')`).run(id)
     })
@@ -233,11 +236,21 @@ export class SqliteSide implements Side {
   }
 
   #one(sql: string): Record<string, unknown> | undefined {
-    return this.#database.prepare(sql).get()
+    return this.#told(() => this.#database.prepare(sql).get())
   }
 
   #has(table: string): boolean {
-    return this.#database.prepare('select 1 from sqlite_schema where name = ?').get(table) !== undefined
+    const found = this.#told(() => this.#database.prepare('select 1 from sqlite_schema where name = ?').get(table))
+    return found !== undefined
+  }
+
+  /** A failure of the system becomes the sentence that an opening would say. */
+  #told<Result>(read: () => Result): Result {
+    try {
+      return read()
+    } catch (error) {
+      throw openingFailure(error, this.#path)
+    }
   }
 
   /** All of it or nothing. */

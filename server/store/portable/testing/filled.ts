@@ -1,8 +1,14 @@
 // For tests: a database that has rows in every table, and empty ones of either engine to carry them to.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { newDatabase } from '../../../testing/postgres.ts'
 import { at, newId, type Person, World } from '../../contract/world.ts'
+import { isPostgres, openStore } from '../../open.ts'
+import { openPool } from '../../postgres/connection.ts'
+import { refuseHalfFilled } from '../../postgres/half-filled.ts'
 import { openSqliteStore } from '../../sqlite/sqlite-store.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import type { Store } from '../../store.ts'
@@ -40,10 +46,25 @@ export async function emptyPlace(t: TestContext, engine: Engine): Promise<string
 /** The URL of a SQLite database in which every table has rows, and at least so many notifications. */
 export async function filledPlace(t: TestContext, { notifications = 0 } = {}): Promise<string> {
   const path = join(await newFolder(t), 'carillon.db')
+  const original = originals.get(notifications) ?? makeOriginal(notifications)
+  originals.set(notifications, original)
+  await writeFile(path, await original, { mode: 0o600 })
+  return `sqlite:${path}`
+}
+
+/** Made once for a test file, by how many notifications it has. */
+const originals = new Map<number, Promise<Buffer>>()
+
+async function makeOriginal(notifications: number): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
+  const path = join(folder, 'carillon.db')
   const { store } = await openSqliteStore(path)
   await fillEveryTable(store, notifications)
+  // The last connection takes the log into the file.
   await store.close()
-  return `sqlite:${path}`
+  const content = await readFile(path)
+  await rm(folder, { recursive: true })
+  return content
 }
 
 async function fillEveryTable(store: Store, notifications: number): Promise<void> {
@@ -89,4 +110,14 @@ export async function digestsAt(url: string): Promise<Digest[]> {
   } finally {
     await side.close()
   }
+}
+
+/** Whoever would use the database is told that it is half filled. */
+export async function assertHalfFilled(url: string): Promise<void> {
+  await assert.rejects(isPostgres(url) ? openPostgres(url) : openStore(url), /This database is half filled by a move/)
+}
+
+async function openPostgres(url: string): Promise<void> {
+  const pool = openPool(url)
+  await refuseHalfFilled(pool).finally(() => pool.end())
 }

@@ -1,0 +1,280 @@
+// A move that is ended at any moment, refused, repeated or given up: what each database then holds, and takes.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CarillonError } from '../../errors.ts'
+import { queryAt } from '../../testing/postgres.ts'
+import { openStore, sqlitePath, usualPartitions } from '../open.ts'
+import { connect } from '../sqlite/database.ts'
+import { tables } from '../tables.ts'
+import type { Digest } from './digest.ts'
+import { giveUpMove, moveDatabase } from './move.ts'
+import { openSide, shownUrl } from './open-side.ts'
+import type { Place, Side } from './side.ts'
+import { carillon, start } from './testing/command.ts'
+import { assertHalfFilled, digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
+
+const manyNotifications = 20_000
+const engines = ['sqlite', 'postgres'] as const
+/** Behind every row, in the order of the tables and of their keys. */
+const lastPlace: Place = { table: 'read_mark', rows: 9, key: ['~', 1] }
+
+let moves = 0
+const move = (from: string, to: string): Promise<Digest[]> =>
+  moveDatabase({ from, to, partitions: usualPartitions, id: `m${++moves}`, now: () => 0, report: () => {} })
+
+/** What a place holds, worked on through its side. */
+async function at<Result>(url: string, work: (side: Side) => Promise<Result>): Promise<Result> {
+  const side = await openSide(url)
+  try {
+    return await work(side)
+  } finally {
+    await side.close()
+  }
+}
+
+/** As an ended move would leave it, when it had copied every row. */
+async function markAsFilled(url: string, id: string): Promise<void> {
+  await at(url, async (side) => {
+    await side.beginFilling(id)
+    const table = { name: 'read_mark', key: 2, columns: { user_id: 'text', version: 'integer' } } as const
+    await side.add({ table, rows: [] }, { id, before: null, after: lastPlace })
+  })
+}
+
+function refusal(message: RegExp) {
+  return (error: unknown) => error instanceof CarillonError && message.test(error.message)
+}
+
+async function takesWrites(url: string): Promise<boolean> {
+  const { store } = await openStore(url)
+  try {
+    await store.cutTokens({ userId: 'nobody', signInId: 's', notBefore: 1, expiresAt: 2 })
+    return true
+  } catch (error) {
+    assert.ok(refusal(/^This database is being moved; reading goes on/)(error), String(error))
+    return false
+  } finally {
+    await store.close()
+  }
+}
+
+/** Runs the command and kills it as soon as so many notifications are in the target; false where it was done before. */
+async function killAt(rows: number, { args, to }: { args: string[]; to: string }): Promise<boolean> {
+  const child = start(args)
+  const ended = once(child, 'exit')
+  await at(to, async (target) => {
+    while (child.exitCode === null) {
+      const filling = await target.filling()
+      if (filling !== null && notificationsIn(filling.place) >= rows) return
+      await sleep(1)
+    }
+  })
+  child.kill('SIGKILL')
+  await ended
+  return child.signalCode === 'SIGKILL'
+}
+
+function notificationsIn(place: Place | null): number {
+  if (place?.table === 'read_mark') return manyNotifications
+  return place?.table === 'notification' ? place.rows : 0
+}
+
+test('a move goes on after kill -9 at any place, from SQLite to PostgreSQL and back', async (t) => {
+  let from = await filledPlace(t, { notifications: manyNotifications })
+  const expected = await digestsAt(from)
+  for (const [engine, places] of [
+    ['postgres', [0, 1, 9_000, manyNotifications]],
+    ['sqlite', [1, 9_000]],
+  ] as const) {
+    const to = await emptyPlace(t, engine)
+    await at(to, (side) => side.migrate())
+    const args = ['move', '--from', from, '--to', to, '--json']
+    let [kills, reached] = [0, 0]
+    for (const rows of places) {
+      if (!(await killAt(rows, { args, to }))) break
+      kills++
+      const filling = await at(to, (side) => side.filling())
+      const now = notificationsIn(filling?.place ?? null)
+      assert.ok(now >= reached, `it went on from ${reached}, not from the beginning`)
+      reached = now
+      assert.equal(await takesWrites(from), false)
+    }
+    assert.ok(kills >= 2, 'it was done before it could be killed')
+    await carillon(args)
+    assert.deepEqual(await digestsAt(to), expected)
+    assert.equal(await at(to, (side) => side.filling()), null)
+    assert.equal(await takesWrites(from), false)
+    from = to
+  }
+})
+
+test('a move that was ended between two of its steps is finished by the next', async (t) => {
+  for (const engine of engines) {
+    const from = await filledPlace(t)
+    const expected = await digestsAt(from)
+    const to = await emptyPlace(t, engine)
+    await at(from, (side) => side.refuseWrites({ id: 'm', target: shownUrl(to), startedAt: 1, endedAt: null }))
+    assert.deepEqual(await move(from, to), expected, 'writes were refused, and no more')
+    await markAsFilled(to, 'm')
+    await move(from, to)
+    assert.equal(await at(to, (side) => side.filling()), null, 'its end was noted, but not at the new place')
+    await assert.rejects(move(from, to), refusal(/ was moved to .* at .* and refuses writes since\. /))
+    assert.deepEqual(await digestsAt(to), expected)
+  }
+})
+
+test('a service refuses a database that is half filled', async (t) => {
+  for (const engine of engines) {
+    const to = await emptyPlace(t, engine)
+    await at(to, async (side) => {
+      await side.migrate()
+      await side.beginFilling('m')
+    })
+    await assertHalfFilled(to)
+  }
+})
+
+test('refuses a target that is not empty, or half filled by another, and changes neither database', async (t) => {
+  for (const engine of engines) {
+    const from = await filledPlace(t)
+    const to = await emptyPlace(t, engine)
+    await move(await filledPlace(t), to)
+    const before = await digestsAt(to)
+    await assert.rejects(
+      move(from, to),
+      refusal(/^\S+ is not empty, and was left as it is\. Name an empty database\.$/),
+    )
+    await markAsFilled(to, 'another')
+    await assert.rejects(move(from, to), refusal(/^\S+ is half filled by another move or restore\. /))
+    assert.deepEqual(await digestsAt(to), before)
+    assert.equal(await takesWrites(from), true)
+  }
+})
+
+test('two that move the same database at once spoil nothing', async (t) => {
+  for (const engine of engines) {
+    const from = await filledPlace(t, { notifications: 3_000 })
+    const expected = await digestsAt(from)
+    const to = await emptyPlace(t, engine)
+    await at(to, (side) => side.migrate())
+    const ends = await Promise.allSettled([move(from, to), move(from, to)])
+    const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+    for (const reason of reasons) assert.ok(reason instanceof CarillonError, reason)
+    if (reasons.length === 2) await move(from, to)
+    assert.deepEqual(await digestsAt(to), expected)
+    assert.equal(await at(to, (side) => side.filling()), null)
+  }
+})
+
+test('a row that is changed, added or missing at the new place is found before the move is called done', async (t) => {
+  const from = await filledPlace(t)
+  const changes = [
+    "update producer set name = 'x'",
+    'delete from read_mark',
+    "insert into token_cutoff values ('a', 'b', 1, 2)",
+  ]
+  for (const change of changes) {
+    const to = await emptyPlace(t, 'postgres')
+    await move(from, to)
+    await markAsFilled(to, `m${moves}`)
+    await queryAt(to, change)
+    await assert.rejects(
+      move(from, to),
+      refusal(/does not hold what it was given: .*(producer|read_mark|token_cutoff).* Do not use it\.$/),
+    )
+    assert.notEqual(await at(to, (side) => side.filling()), null)
+    await giveUpMove(from)
+  }
+})
+
+test('a move that is given up while it runs is not called done', async (t) => {
+  const from = await filledPlace(t)
+  const to = await emptyPlace(t, 'postgres')
+  let givingUp: Promise<unknown> | undefined
+  const report = () => {
+    givingUp ??= giveUpMove(from)
+  }
+  const moving = moveDatabase({ from, to, partitions: usualPartitions, id: 'm', now: () => 0, report })
+  await assert.rejects(moving, refusal(/^This move was given up meanwhile/))
+  await givingUp
+  await assertHalfFilled(to)
+  assert.equal(await takesWrites(from), true)
+})
+
+test('the end of a move is noted for that move alone', async (t) => {
+  for (const engine of engines)
+    await at(await emptyPlace(t, engine), async (side) => {
+      await side.migrate()
+      assert.equal(await side.endMove({ id: 'm1', at: 2 }), false)
+      await side.refuseWrites({ id: 'm2', target: 'there', startedAt: 1, endedAt: null })
+      assert.equal(await side.endMove({ id: 'm1', at: 2 }), false)
+      assert.equal((await side.move())?.endedAt, null)
+      assert.equal(await side.endMove({ id: 'm2', at: 2 }), true)
+      assert.equal((await side.move())?.endedAt, 2)
+    })
+})
+
+test('a move that is given up lets the old database take writes again, and it can be moved anew', async (t) => {
+  for (const engine of engines) {
+    const from = await emptyPlace(t, engine)
+    await move(await filledPlace(t), from)
+    await assert.rejects(giveUpMove(from), refusal(/ is not being moved, and takes writes as ever\.$/))
+    await move(from, await emptyPlace(t, 'sqlite'))
+    assert.equal(await takesWrites(from), false)
+    await giveUpMove(from)
+    assert.equal(await takesWrites(from), true)
+    await move(from, await emptyPlace(t, 'sqlite'))
+  }
+})
+
+test('while it is being moved no table takes a change, by whatever process, nor the ledger a migration', async (t) => {
+  for (const engine of engines) {
+    const place = await emptyPlace(t, engine)
+    await move(await filledPlace(t), place)
+    const run = engine === 'postgres' ? (sql: string) => queryAt(place, sql) : runInSqlite(sqlitePath(place) ?? '')
+    await at(place, (side) => side.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
+    const before = await digestsAt(place)
+    for (const { name, columns } of tables) {
+      const [column = ''] = Object.keys(columns)
+      const changes = [
+        `insert into "${name}" select * from "${name}"`,
+        `update "${name}" set ${column} = ${column}`,
+        `delete from "${name}"`,
+      ]
+      for (const change of changes) await assert.rejects(run(change), /carillon: this database is being moved/, change)
+    }
+    await assert.rejects(run("insert into kysely_migration values ('0002', '')"), /this database is being moved/)
+    assert.deepEqual(await digestsAt(place), before)
+  }
+})
+
+function runInSqlite(path: string): (sql: string) => Promise<void> {
+  return async (sql) => {
+    const database = connect(path)
+    try {
+      database.exec(sql)
+    } finally {
+      database.close()
+    }
+  }
+}
+
+test('the command says what is wrong in a sentence, with status 1 or 2, and shows no password', async (t) => {
+  const from = await filledPlace(t)
+  const same = await carillon(['move', '--from', from, '--to', from])
+  assert.deepEqual([same.status, same.stderr], [2, 'carillon: --from and --to name the same database\n'])
+  const password = encodeURIComponent('plum orchard gate 41')
+  const unreachable = `postgres://ann:${password}@127.0.0.1:1/nowhere?password=${password}`
+  const failed = await carillon(['move'], { CARILLON_DATABASE_URL: from, CARILLON_TARGET_URL: unreachable })
+  assert.equal(failed.status, 1)
+  assert.match(failed.stderr, /^carillon: [^\n]+\n$/)
+  assert.doesNotMatch(failed.stderr + failed.stdout, /plum/)
+  assert.equal(await takesWrites(from), true)
+  const gone = `${sqlitePath(from)}.not`
+  const missing = await carillon(['move', '--from', `sqlite:${gone}`, '--to', unreachable])
+  assert.match(missing.stderr, /^carillon: There is no database/)
+  assert.equal(existsSync(gone), false)
+})
