@@ -20,7 +20,7 @@ import { Sessions } from './sign-in/session.ts'
 import { SigningKeys } from './sign-in/signing-keys.ts'
 import { TokenCutoffs } from './sign-in/token-cutoffs.ts'
 import { findableUsername } from './sign-in/username.ts'
-import { openStore } from './store/open.ts'
+import { isPostgres, openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
@@ -93,6 +93,8 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
   })
   const address = await listen(app, config)
   if (config.publicUrl === undefined) url = reachable(address)
+  if (config.publicUrl === undefined && isPostgres(config.databaseUrl))
+    log.warn({ url }, 'CARILLON_PUBLIC_URL is not set: the access tokens of this process are refused by every other')
   if (!isHttps) log.warn({ url }, 'plain HTTP: the session cookie goes without Secure. Fit for this machine only')
   // Not before it listens: what is made here is shown once, by a service that stands.
   const firstSignIn = config.firstStart
