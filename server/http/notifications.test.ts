@@ -141,6 +141,8 @@ test('CONTRACT 3: before=<next> goes on where the last page ended, also when som
   const third = await app.list(proof, `?limit=2&before=${second.next}`)
   assert.deepEqual([idsOf(third.items), third.hasMore, third.next], [ids.slice(4), false, null])
   assert.equal((await app.list(proof, '?limit=2&before=1')).items.length, 0)
+  for (const query of ['?', '?status=unread&'])
+    assert.equal((await app.list(proof, `${query}before=99999999999999999999`)).items.length, 6, query)
 })
 
 test('CONTRACT 3: status=unread shows what is unread, and total counts the same', async () => {

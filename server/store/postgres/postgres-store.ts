@@ -183,7 +183,7 @@ class PostgresStore implements Store {
     return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[6] as string)) }
   }
   changesSince: Store['changesSince'] = async ({ userId, version, limit }) => {
-    const row = (await this.#one('changes', userId, version, limit + 1)) as Row
+    const row = (await this.#one('changes', userId, fitting(version), limit + 1)) as Row
     const inbox = toInbox(row)
     if (version > inbox.version || version < 0) return 'reset'
     const [notifications, readAlls] = row.slice(6) as unknown as [string[], string[]]
@@ -254,8 +254,13 @@ class PostgresStore implements Store {
 
 function whereOf(query: PageQuery) {
   const { unreadOnly, limit } = query
-  if ('before' in query) return [unreadOnly ? 'unreadBefore' : 'before', query.before] as const
-  return [unreadOnly ? 'unreadPage' : 'page', Math.min((query.page - 1) * limit, Number.MAX_SAFE_INTEGER)] as const
+  if ('before' in query) return [unreadOnly ? 'unreadBefore' : 'before', fitting(query.before)] as const
+  return [unreadOnly ? 'unreadPage' : 'page', fitting((query.page - 1) * limit)] as const
+}
+
+/** A caller may name what is beyond every bigint, and PostgreSQL refuses it. */
+function fitting(number: number): number {
+  return Math.min(number, Number.MAX_SAFE_INTEGER)
 }
 
 function toPage(row: Row): Page {
