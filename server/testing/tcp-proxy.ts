@@ -11,7 +11,7 @@ export type Passing = {
   notes: Set<string>
 }
 /** What is passed on in place of the bytes (nothing swallows them), and whether both ends are cut then. */
-export type Interception = { pass?: Buffer; cuts?: true }
+export type Interception = { pass?: Buffer; cuts?: boolean }
 
 export class TcpProxy implements AsyncDisposable {
   /** New connections go there; those that are open stay where they are. */
@@ -68,12 +68,8 @@ export class TcpProxy implements AsyncDisposable {
     const carry = (from: Socket, to: Socket, direction: Passing['direction']) => {
       let before = Promise.resolve()
       from.on('data', (bytes: Buffer) => {
-        const { pass, cuts = false } = this.#passed({ direction, bytes, notes })
-        before = this.#afterDelay(before).then(() => {
-          if (cuts && pass === undefined) pair.cut()
-          else if (cuts) pair.endAfter(to, pass)
-          else if (to.writable && pass !== undefined) to.write(pass)
-        })
+        const passed = this.#passed({ direction, bytes, notes })
+        before = this.#afterDelay(before).then(() => pair.carry(to, passed))
       })
       from.on('end', () => before.then(() => to.end()))
     }
@@ -104,9 +100,18 @@ class Pair {
     for (const half of this.#halves) half.resetAndDestroy()
   }
 
+  carry(to: Socket, { pass, cuts = false }: Interception): void {
+    if (pass === undefined) {
+      if (cuts) this.cut()
+      return
+    }
+    if (to.writable) to.write(pass)
+    if (cuts) this.#endAfterLast(to)
+  }
+
   /** A reset could overtake the last bytes, so that half is ended. */
-  endAfter(to: Socket, last: Buffer | undefined): void {
-    to.end(last)
+  #endAfterLast(to: Socket): void {
+    to.end()
     for (const half of this.#halves) if (half !== to) half.resetAndDestroy()
   }
 }

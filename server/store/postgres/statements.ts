@@ -17,7 +17,10 @@ const box = `box as (
   union all
   select 0, 1, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
 )`
-const unreadOf = 'n.user_id = $1 and n.read_at is null and n.seq > box.read_through'
+/** A field of it as a value, not as a join: a plan that was made without values then always takes a range of the index. */
+const boxed = (expression: string) => `(select ${expression} from box)`
+const unreadOf = `n.user_id = $1 and n.read_at is null and n.seq > ${boxed('read_through')}`
+const hasGaps = boxed('unread < last_seq - read_through')
 
 /** The inbox, the page as a JSON array, the sequence number of its last row, and whether older ones follow. */
 function pageOf(rows: string, hasOlder: string): string {
@@ -61,9 +64,9 @@ export const statements = {
   isReplica: 'select pg_is_in_recovery()',
   inbox: `select ${columns.inbox} from inbox where user_id = $1`,
   page: pageOf(
-    `select n.seq, ${text} as text from box, notification n
-     where n.user_id = $1 and n.seq <= box.last_seq - $3::bigint
-       and n.seq > greatest(box.last_seq - $3::bigint - $2, box.first_seq - 1)`,
+    `select n.seq, ${text} as text from notification n
+     where n.user_id = $1 and n.seq <= ${boxed('last_seq - $3::bigint')}
+       and n.seq > ${boxed('greatest(last_seq - $3::bigint - $2, first_seq - 1)')}`,
     'box.total > $3::bigint + $2',
   ),
   before: pageOf(
@@ -74,24 +77,24 @@ export const statements = {
   unreadPage: pageOf(
     // Without a gap the unread are a range; only what was read one by one is skipped over, from the nearer end.
     `select n.seq, ${text} as text from (
-       (select n.seq from box, notification n
-        where box.unread = box.last_seq - box.read_through and ${unreadOf}
-          and n.seq <= box.last_seq - $3::bigint and n.seq > box.last_seq - $3::bigint - $2)
+       (select n.seq from notification n
+        where not ${hasGaps} and ${unreadOf}
+          and n.seq <= ${boxed('last_seq - $3::bigint')} and n.seq > ${boxed('last_seq - $3::bigint - $2')})
        union all
-       (select n.seq from box, notification n
-        where box.unread < box.last_seq - box.read_through and $3 * 2 <= box.unread and ${unreadOf}
+       (select n.seq from notification n
+        where ${hasGaps} and ${boxed('$3 * 2 <= unread')} and ${unreadOf}
         order by n.seq desc limit $2 offset $3::bigint)
        union all
-       (select n.seq from box, notification n
-        where box.unread < box.last_seq - box.read_through and $3 * 2 > box.unread and ${unreadOf}
+       (select n.seq from notification n
+        where ${hasGaps} and ${boxed('$3 * 2 > unread')} and ${unreadOf}
         order by n.seq
-        limit (select greatest(0, least($2, unread - $3::bigint)) from box)
-        offset (select greatest(0, unread - $3::bigint - $2) from box))
-     ) found join notification n on n.user_id = $1 and n.seq = found.seq`,
+        limit ${boxed('greatest(0, least($2, unread - $3::bigint))')}
+        offset ${boxed('greatest(0, unread - $3::bigint - $2)')})
+     ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
     'box.unread > $3::bigint + $2',
   ),
   unreadBefore: pageOf(
-    `select n.seq, ${text} as text from box, notification n
+    `select n.seq, ${text} as text from notification n
      where ${unreadOf} and n.seq < $3 order by n.seq desc limit $2`,
     `exists (select 1 from notification n where ${unreadOf} and n.seq < (select min(seq) from picked))`,
   ),

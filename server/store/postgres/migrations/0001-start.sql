@@ -48,6 +48,7 @@ create table token_cutoff (
   expires_at bigint not null,
   primary key (user_id, sign_in_id)
 );
+create index token_cutoff_by_expiry on token_cutoff (expires_at);
 
 -- Only the SHA-256 of the cookie's secret is kept. A disabled user has no session, so that looking one up asks no further;
 -- usernames never change.
@@ -316,7 +317,10 @@ end $$;
 
 -- The notice is part of the commit here: a process that dies right after it must not leave a token alive elsewhere.
 create function cut_tokens(of_user text, sign_in text, moment bigint, until bigint) returns void language sql as $$
-  delete from token_cutoff where expires_at <= moment;
+  -- A few at a time, and not those that another call removes: no sign-out waits for another one.
+  delete from token_cutoff where ctid = any (array(
+    select ctid from token_cutoff where expires_at <= moment order by expires_at limit 100 for update skip locked
+  ));
   insert into token_cutoff as known (user_id, sign_in_id, not_before, expires_at)
   values (of_user, sign_in, moment, until)
   on conflict (user_id, sign_in_id) do update set
