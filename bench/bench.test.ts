@@ -1,4 +1,4 @@
-// Does the bench still run? One scenario, briefly: what it measures in so short a time says nothing.
+// Does the bench still run? One scenario for each engine, briefly: what they measure in so short a time says nothing.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
@@ -11,6 +11,19 @@ test('the bench compares a list with its floor', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [run, 'list', '--rounds', '1', '--seconds', '0.2'])
   const rows = stdout.split('\n').filter((line) => /^list, .*\d\/s.*\d\/s.*\d\.\d\d \(/.test(line))
   assert.equal(rows.length, 4, stdout)
+})
+
+test('the bench starts a PostgreSQL of its own, and two nodes on it', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    run,
+    'postgres-rings',
+    '--rounds',
+    '1',
+    '--seconds',
+    '0.2',
+  ])
+  assert.match(stdout, /rings on .*commits\/s .*rings off: .*commits\/s .*\d\.\d\d \(/, stdout)
+  assert.equal(stdout.match(/at B of a commit at A.* p95 [\d.]+ ms/g)?.length, 2, stdout)
 })
 
 test('an unknown scenario is wrong use, and the help names those that there are', async () => {
