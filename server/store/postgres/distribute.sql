@@ -1,0 +1,46 @@
+-- Spreads Carillon's tables over the nodes of a Citus cluster: what belongs to a user by user_id, side by side, and a
+-- copy of the rest on every node. Run it with psql, on the coordinator, while no Carillon runs; docs/scale.md says
+-- when, and what is not known of it. Without Citus it changes nothing and says so; run again, it does what is missing.
+do $$
+declare
+  -- The ledger stays where the migrations run.
+  ledger constant text[] := array['kysely_migration', 'kysely_migration_lock'];
+  one record;
+  parts bigint;
+begin
+  if to_regclass('inbox') is null or to_regclass('notification') is null then
+    raise exception 'This is no Carillon database: run carillon migrate first';
+  end if;
+  if not exists (select from pg_proc where proname = 'create_distributed_table') then
+    raise notice 'Citus is not in this database (create extension citus); nothing was changed';
+    return;
+  end if;
+
+  select count(*) into parts from pg_inherits where inhparent = 'notification'::regclass;
+  if parts > 1 then
+    raise warning 'Each shard will have % partitions of its own: one is enough (CARILLON_DATABASE_PARTITIONS=1)', parts;
+  end if;
+
+  for one in
+    select c.oid::regclass as name, c.relname = 'inbox' as is_first, exists (
+      select from pg_attribute a where a.attrelid = c.oid and a.attname = 'user_id' and not a.attisdropped
+    ) as is_of_users
+    from pg_class c
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname <> all (ledger) and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)
+    order by is_first desc, c.relname
+  loop
+    if one.is_first then
+      perform create_distributed_table(one.name, 'user_id', colocate_with => 'none');
+    elsif one.is_of_users then
+      perform create_distributed_table(one.name, 'user_id', colocate_with => 'inbox');
+    else
+      perform create_reference_table(one.name);
+    end if;
+    raise notice '% is %', one.name, case when one.is_of_users then 'spread by user_id' else 'on every node' end;
+  end loop;
+
+  -- They touch the rows of one user and nothing else, so the node that has them can do all of it.
+  perform create_distributed_function('mark_read(text,text,text)', 'of_user', colocate_with => 'inbox');
+  perform create_distributed_function('mark_all_read(text,text,text)', 'of_user', colocate_with => 'inbox');
+end $$;
