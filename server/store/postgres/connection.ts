@@ -20,9 +20,18 @@ const types = {
     oid === bigint ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 
+/** Where pg gives up by itself, as without a password, it leaves the connection open, and that keeps a command from ending. */
+class Client extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    this.connection.on('error', () => this.connection.stream.destroy())
+  }
+}
+
 /** `patientMs` is for work that takes its time, such as a migration. */
 export function openPool(url: string, { patientMs = answerWithinMs }: { patientMs?: number } = {}): pg.Pool {
   const pool = new pg.Pool({
+    Client,
     connectionString: url,
     application_name: 'carillon',
     max: mostConnections,
@@ -91,6 +100,7 @@ export async function refuseUnfit(pool: pg.Pool): Promise<void> {
     throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later.')
 }
 
+const silence = 'No PostgreSQL answers at the address of CARILLON_DATABASE_URL. Correct it, or try again in a moment.'
 const sentences: Record<string, string> = {
   '28P01': 'PostgreSQL refuses the password. Correct CARILLON_DATABASE_URL.',
   '28000': 'PostgreSQL refuses this user. Correct CARILLON_DATABASE_URL, or allow the user in pg_hba.conf.',
@@ -100,16 +110,24 @@ const sentences: Record<string, string> = {
   '53300': 'This PostgreSQL has no connection left. Raise max_connections, or run fewer processes.',
   '57P03': 'This PostgreSQL is starting or stopping. Try again in a moment.',
   ECONNREFUSED: 'Nothing answers at the address of CARILLON_DATABASE_URL. Is PostgreSQL running there?',
+  ERR_INVALID_URL: 'CARILLON_DATABASE_URL is no URL. Write postgres://<user>:<password>@<host>:<port>/<database>.',
+  ETIMEDOUT: silence,
   ENOTFOUND: 'The host of CARILLON_DATABASE_URL is not known. Correct its name.',
   EAI_AGAIN: 'The host of CARILLON_DATABASE_URL cannot be looked up now. Correct its name, or try again in a moment.',
 }
+/** What pg says by itself, and gives no code. */
+const uncoded: readonly (readonly [RegExp, string])[] = [
+  [/password must be a string/, 'PostgreSQL wants a password. Add it to CARILLON_DATABASE_URL.'],
+  [/timeout/, silence],
+]
 
 /** What stopped the opening, with the sentence to show; never the URL, which may hold a password. */
 export function openingFailure(error: unknown): CarillonError {
   if (error instanceof CarillonError) return error
   const code = sqlState(error) ?? (error as NodeJS.ErrnoException).code ?? ''
   const told = error instanceof Error ? error.message : String(error)
-  return new CarillonError('UNAVAILABLE', sentences[code] ?? `PostgreSQL cannot be used: ${told}.`, { cause: error })
+  const sentence = sentences[code] ?? uncoded.find(([shape]) => code === '' && shape.test(told))?.[1]
+  return new CarillonError('UNAVAILABLE', sentence ?? `PostgreSQL cannot be used: ${told}.`, { cause: error })
 }
 
 /** The SQLSTATE of what the server answered (PostgreSQL manual, appendix A), or undefined where it did not answer. */
