@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgresServer } from '../server/testing/postgres.ts'
 import type { Proof } from '../server/testing/service.ts'
 import { type Break, breakOnce, TcpProxy } from '../server/testing/tcp-proxy.ts'
+import { carillon } from './carillon-process.ts'
 import { isUnavailable, Ledger } from './ledger.ts'
 import { type Node, Nodes, untilSo } from './nodes.ts'
 import { idIn, type UserOfService } from './user-of-service.ts'
@@ -128,6 +129,10 @@ test('R7: a replica takes over: it is not ready before, then all that was acknow
   proxy.target = replica.port
   await untilSo(async () => (await user.ask({ path: '/api/notifications', headers: place.session })).status === 200)
   assert.equal(await isReady(user), false, 'a replica cannot be written')
+  const env = { ...nodes.environment, CARILLON_DATABASE_URL: replica.url(new URL(url).pathname.slice(1)) }
+  const refused = await carillon(nodes.folder, ['serve'], { env })
+  assert.equal(refused.status, 1)
+  assert.match(refused.stderr, /^carillon: This PostgreSQL is a replica, which cannot be written\. [^\n]+\n$/)
   isUnavailable(await user.deliver('Nobody hears it'))
   await replica.query('select pg_promote()')
   t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
