@@ -11,10 +11,10 @@ import { type Database, fillInboxesAt, settingsNote, startDatabase, startService
 import type { FloorQuestion } from './postgres-floor.ts'
 import { Asked } from './processes.ts'
 import { type Answer, ask, type ProofLine } from './requests.ts'
-import { inTurns, median } from './rounds.ts'
+import { inTurns, median, ratios } from './rounds.ts'
 import type { Bench, Scenario } from './scenario.ts'
 import type { Service } from './service.ts'
-import type { Row } from './table.ts'
+import { asMs, asRatio, type Row } from './table.ts'
 
 type Kind = 'cookies' | 'tokens'
 
@@ -89,6 +89,8 @@ export const postgresList: Scenario = {
           "a cookie it is the one that finds the session with the inbox's version, for a token the one that finds the version.",
         `${connections} connections; 20 of 1,000 notifications, some 7 KB; 1,000 proofs of 100 users in turn. Page not asked ` +
           'before: by `before=`, each once, of a service that was just started.',
+        costs('cookie', all['known by cookie'], all['floor of cookies']),
+        costs('token', all['known by token'], all['floor of tokens']),
         busy(all),
       ],
     }
@@ -121,7 +123,26 @@ function hashIn(cookie: ProofLine): string {
 }
 
 function unaskedRow(what: string, samples: readonly Loaded[]): Row {
-  return { what, measured: asLoad(samples), floor: '', ratio: '', target: '', met: undefined }
+  const database = median(samples.map(({ databaseShare }) => databaseShare)).toFixed(2)
+  return {
+    what,
+    measured: `${asLoad(samples)}, PostgreSQL ${database}`,
+    floor: '',
+    ratio: '',
+    target: '',
+    met: undefined,
+  }
+}
+
+/** The same ratio where the server's core is not the limit, or was not the server's alone. */
+function costs(kind: string, of: readonly Loaded[], floor: readonly Loaded[]): string {
+  const costsOf = (samples: readonly Loaded[]) =>
+    samples.map(({ serverShare, perSecond }) => (serverShare / perSecond) * 1e6)
+  const [own, bare] = [costsOf(of), costsOf(floor)]
+  return (
+    `By the server's processor time for a request, ${kind}: ${asMs(median(own) / 1000)}, floor ${asMs(median(bare) / 1000)}, ` +
+    `ratio ${asRatio(ratios(bare, own))}.`
+  )
 }
 
 /** Which of the two cores was the limit. */
