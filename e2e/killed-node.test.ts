@@ -8,7 +8,7 @@ import { newDatabase } from '../server/testing/postgres.ts'
 import { Ledger } from './ledger.ts'
 import { Nodes } from './nodes.ts'
 
-const kills = process.env.SOAK === undefined ? 4 : 100
+const kills = process.env.SOAK === undefined ? 3 : 100
 
 test(`R1: of three nodes under load one is killed, ${kills} times: nothing acknowledged is lost, nothing is there twice`, async (t) => {
   const database = await newDatabase()

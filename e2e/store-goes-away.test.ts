@@ -1,7 +1,7 @@
 // PostgreSQL goes away while the service runs, in every way that it can (TRUST R7, Z7): nothing is answered that is not so,
 // the process lives on, and it is back within five seconds of its store, without a restart.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgresServer } from '../server/testing/postgres.ts'
 import type { Proof } from '../server/testing/service.ts'
@@ -63,13 +63,13 @@ async function isBack({ user, session, token }: Place): Promise<number> {
   return afterMs
 }
 
-test('R7, Z7: PostgreSQL crashes and stays away: 503 with Retry-After, not ready; started again, all is back', async (t) => {
+test('R7, Z7: PostgreSQL crashes or is stopped under load: 503 with Retry-After, not ready; started again, all is back', async (t) => {
   await using place = await newPlace()
   const ledger = new Ledger()
   for (let n = 0; n < rounds; n++) {
     const stop = ledger.begin([place.user], { writersEach: 16 })
     await sleep(200)
-    await server.stop('immediate')
+    await server.stop(n % 2 === 0 ? 'immediate' : 'fast')
     await isAway(place)
     await server.begin()
     t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
@@ -78,20 +78,6 @@ test('R7, Z7: PostgreSQL crashes and stays away: 503 with Retry-After, not ready
     assert.ok(retried > 0 && ledger.delivered.size > retried, 'there was hardly any load')
   }
   assert.deepEqual([...ledger.statuses.keys()].sort(), [201, 503])
-})
-
-test('R7: PostgreSQL is restarted at once, again and again, under load', async () => {
-  await using place = await newPlace()
-  const ledger = new Ledger()
-  const stop = ledger.begin([place.user], { writersEach: 16 })
-  for (let n = 0; n < rounds; n++) {
-    await sleep(200)
-    await server.stop(n % 2 === 0 ? 'fast' : 'immediate')
-    await server.begin()
-    await isBack(place)
-  }
-  await stop()
-  await ledger.settle(place.user, place.session)
 })
 
 test('R7: connections that an operator ends, again and again, under load', async () => {
@@ -142,76 +128,78 @@ test('R7: a replica takes over: it is not ready before, then all that was acknow
   assert.ok(retried > 0 && ledger.delivered.size > retried, 'there was hardly any load')
 })
 
-for (const where of ['before the call', 'before the reply', 'in the reply', 'reply swallowed'] as Break[])
-  test(`R7, P1-P3: cut in the commit of a delivery (${where}): unknown to who sent it, and sent again it is there once`, async () => {
+suite('a network in between', { concurrency: 4 }, () => {
+  for (const where of ['before the call', 'before the reply', 'in the reply', 'reply swallowed'] as Break[])
+    test(`R7, P1-P3: cut in the commit of a delivery (${where}): unknown to who sent it, and sent again it is there once`, async () => {
+      await using proxy = await TcpProxy.to(server.port)
+      await using place = await newPlace(proxy)
+      const { user, session, node } = place
+      const broken = breakOnce(proxy, 'deliver', where)
+      const answer = await user.deliver('Once', 'once')
+      await broken
+      isUnavailable(answer)
+      assert.match(answer.json().error.message, /the outcome is unknown/)
+      const titles = async () => (await user.inbox(session)).map(({ title }) => title)
+      const welcome = 'Welcome to Carillon'
+      assert.deepEqual(await titles(), where === 'before the call' ? [welcome] : ['Once', welcome])
+      const [first, second] = [await user.deliver('Once', 'once'), await user.deliver('Once', 'once')]
+      assert.deepEqual([first.status, second.status], [201, 201])
+      assert.equal(idIn(first), idIn(second))
+      assert.deepEqual(await titles(), ['Once', welcome])
+      assert.equal(node.process.child.exitCode, null)
+    })
+
+  test('R7, S4: a sign-out whose reply is cut is no 204, and the session is over', async () => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
-    const { user, session, node } = place
-    const broken = breakOnce(proxy, 'deliver', where)
-    const answer = await user.deliver('Once', 'once')
+    const broken = breakOnce(proxy, 'endSession', 'before the reply')
+    isUnavailable(await place.user.ask({ method: 'POST', path: '/logout', headers: place.session }))
     await broken
-    isUnavailable(answer)
-    assert.match(answer.json().error.message, /the outcome is unknown/)
-    const titles = async () => (await user.inbox(session)).map(({ title }) => title)
-    const welcome = 'Welcome to Carillon'
-    assert.deepEqual(await titles(), where === 'before the call' ? [welcome] : ['Once', welcome])
-    const [first, second] = [await user.deliver('Once', 'once'), await user.deliver('Once', 'once')]
-    assert.deepEqual([first.status, second.status], [201, 201])
-    assert.equal(idIn(first), idIn(second))
-    assert.deepEqual(await titles(), ['Once', welcome])
-    assert.equal(node.process.child.exitCode, null)
+    assert.equal((await place.user.ask({ path: '/api/notifications', headers: place.session })).status, 401)
   })
 
-test('R7, S4: a sign-out whose reply is cut is no 204, and the session is over', async () => {
-  await using proxy = await TcpProxy.to(server.port)
-  await using place = await newPlace(proxy)
-  const broken = breakOnce(proxy, 'endSession', 'before the reply')
-  isUnavailable(await place.user.ask({ method: 'POST', path: '/logout', headers: place.session }))
-  await broken
-  assert.equal((await place.user.ask({ path: '/api/notifications', headers: place.session })).status, 401)
-})
+  test('R7: a slow network slows it and nothing else', async () => {
+    await using proxy = await TcpProxy.to(server.port)
+    await using place = await newPlace(proxy)
+    proxy.delayMs = 75
+    const before = performance.now()
+    assert.equal((await place.user.deliver('Slowly')).status, 201)
+    assert.ok(performance.now() - before > 2 * proxy.delayMs, 'the proxy delays nothing')
+    await isBack(place)
+  })
 
-test('R7: a slow network slows it and nothing else', async () => {
-  await using proxy = await TcpProxy.to(server.port)
-  await using place = await newPlace(proxy)
-  proxy.delayMs = 150
-  const before = performance.now()
-  assert.equal((await place.user.deliver('Slowly')).status, 201)
-  assert.ok(performance.now() - before > 2 * proxy.delayMs, 'the proxy delays nothing')
-  await isBack(place)
-})
+  test('R7: a network that swallows everything and lets nobody in: 503 in time, and back when it heals', async (t) => {
+    await using proxy = await TcpProxy.to(server.port)
+    await using place = await newPlace(proxy)
+    proxy.swallows = 'both'
+    const startedAt = performance.now()
+    await isAway(place)
+    t.diagnostic(`all refused after ${(performance.now() - startedAt).toFixed(0)} ms`)
+    assert.ok(performance.now() - startedAt < 8_000)
+    proxy.swallows = undefined
+    t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
+    proxy.isRefusing = true
+    proxy.cut()
+    await isAway(place)
+    proxy.isRefusing = false
+    await isBack(place)
+  })
 
-test('R7: a network that swallows everything and lets nobody in: 503 in time, and back when it heals', async (t) => {
-  await using proxy = await TcpProxy.to(server.port)
-  await using place = await newPlace(proxy)
-  proxy.swallows = 'both'
-  const startedAt = performance.now()
-  await isAway(place)
-  t.diagnostic(`all refused after ${(performance.now() - startedAt).toFixed(0)} ms`)
-  assert.ok(performance.now() - startedAt < 8_000)
-  proxy.swallows = undefined
-  t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
-  proxy.isRefusing = true
-  proxy.cut()
-  await isAway(place)
-  proxy.isRefusing = false
-  await isBack(place)
-})
-
-test('R7, T7, N9: a node that hears no rings, without knowing it, refuses a token that was cut elsewhere within five seconds', async (t) => {
-  await using proxy = await TcpProxy.to(server.port)
-  let isDeaf = false
-  proxy.intercept = ({ direction, bytes, notes }) => {
-    if (!isDeaf && bytes.includes('carillon rings')) notes.add('rings')
-    return isDeaf && notes.has('rings') && direction === 'to client' ? {} : undefined
-  }
-  await using place = await newPlace(proxy)
-  const { nodes, user, token } = place
-  const hearing = (await nodes.add()).user(nodes.firstSignIn)
-  isDeaf = true
-  assert.equal((await hearing.ask({ method: 'POST', path: '/logout', headers: token })).status, 204)
-  const status = async () => (await user.ask({ path: '/routeRestreinte', headers: token })).status
-  assert.equal(await status(), 200, 'it heard the ring')
-  const afterMs = await untilSo(async () => (await status()) === 401, backWithinMs)
-  t.diagnostic(`refused after ${afterMs.toFixed(0)} ms`)
+  test('R7, T7, N9: a node that hears no rings, without knowing it, refuses a token that was cut elsewhere within five seconds', async (t) => {
+    await using proxy = await TcpProxy.to(server.port)
+    let isDeaf = false
+    proxy.intercept = ({ direction, bytes, notes }) => {
+      if (!isDeaf && bytes.includes('carillon rings')) notes.add('rings')
+      return isDeaf && notes.has('rings') && direction === 'to client' ? {} : undefined
+    }
+    await using place = await newPlace(proxy)
+    const { nodes, user, token } = place
+    const hearing = (await nodes.add()).user(nodes.firstSignIn)
+    isDeaf = true
+    assert.equal((await hearing.ask({ method: 'POST', path: '/logout', headers: token })).status, 204)
+    const status = async () => (await user.ask({ path: '/routeRestreinte', headers: token })).status
+    assert.equal(await status(), 200, 'it heard the ring')
+    const afterMs = await untilSo(async () => (await status()) === 401, backWithinMs)
+    t.diagnostic(`refused after ${afterMs.toFixed(0)} ms`)
+  })
 })
