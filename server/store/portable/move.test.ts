@@ -262,6 +262,18 @@ function runInSqlite(path: string): (sql: string) => Promise<void> {
   }
 }
 
+test('refuses a PostgreSQL database that does not keep text as UTF-8', async (t) => {
+  const url = new URL(await emptyPlace(t, 'postgres'))
+  const server = String(url)
+  const name = `${url.pathname.slice(1)}_latin1`
+  await queryAt(server, `create database ${name} encoding 'LATIN1' template template0`)
+  url.pathname = name
+  const from = await filledPlace(t)
+  await assert.rejects(move(from, String(url)), refusal(/^This PostgreSQL database keeps text as LATIN1\. /))
+  assert.equal(await takesWrites(from), true)
+  await queryAt(server, `drop database ${name} with (force)`)
+})
+
 test('the command says what is wrong in a sentence, with status 1 or 2, and shows no password', async (t) => {
   const from = await filledPlace(t)
   const same = await carillon(['move', '--from', from, '--to', from])

@@ -58,6 +58,7 @@ export class PostgresSide implements Side {
     const pool = openPool(url, { patientMs })
     try {
       await refuseUnfit(pool)
+      await refuseOtherEncoding(pool)
       const client = await pool.connect()
       // Whoever asks next is told.
       client.on('error', () => {})
@@ -249,4 +250,15 @@ export class PostgresSide implements Side {
       'A write of this database has been under way for half a minute. End it, and run the same command again.',
     )
   }
+}
+
+/** In another one, text may be refused in the middle, and is sorted otherwise. */
+async function refuseOtherEncoding(pool: Pool): Promise<void> {
+  const { rows } = await pool.query('show server_encoding')
+  if (rows[0]?.server_encoding === 'UTF8') return
+  throw new CarillonError(
+    'UNAVAILABLE',
+    `This PostgreSQL database keeps text as ${rows[0]?.server_encoding}. ` +
+      'Make one that keeps it as UTF-8: createdb --encoding=UTF8 --template=template0 NAME',
+  )
 }

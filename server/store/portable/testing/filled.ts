@@ -87,9 +87,12 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   await store.ensureSigningKey({ kid: 'k1', publicJwk: '{"kty":"OKP"}', sealedPrivateJwk: 'sealed', createdAt: at(0) })
   await store.touchProducer({ producerId: world.producerId, at: at(5) })
   const rounds = Math.ceil(notifications / people.length)
-  await Promise.all(
-    Array.from({ length: rounds }, (_, n) => world.deliver({ to: people, title: `no. ${n}`, category: `c${n % 3}` })),
-  )
+  for (let n = 0; n < rounds; n += 1_000)
+    await Promise.all(
+      Array.from({ length: Math.min(1_000, rounds - n) }, (_, i) =>
+        world.deliver({ to: people, title: `no. ${n + i}`, category: `c${i % 3}` }),
+      ),
+    )
 }
 
 async function startSession(store: Store, { id, passwordHash }: Person, secretHash: string): Promise<void> {

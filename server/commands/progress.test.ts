@@ -1,0 +1,16 @@
+// The bar that a terminal shows while a database is moved, backed up or restored.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { barOf } from './progress.ts'
+
+test('the bar is as full as the work is done, and as wide at every moment', () => {
+  const bars = [0, 1, 500, 999, 1_000].map((done) => barOf({ step: 'Copying', done, total: 1_000 }))
+  const full = bars.map((bar) => bar.split('█').length - 1)
+  assert.deepEqual(full, [0, 0, 15, 29, 30])
+  assert.deepEqual(new Set(bars.map((bar) => bar.indexOf('%'))).size, 1)
+  assert.match(bars[3] ?? '', / 99 % {2}999 of 1000 rows$/)
+})
+
+test('the bar of an empty database is full', () => {
+  assert.match(barOf({ step: 'Verifying', done: 0, total: 0 }), /█{30} 100 %/)
+})
