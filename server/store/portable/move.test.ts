@@ -169,6 +169,23 @@ test('two that move the same database at once spoil nothing', async (t) => {
   }
 })
 
+test('rows are kept only behind the place that the filler knows, and by the move that began', async (t) => {
+  const [table = assert.fail()] = tables.filter(({ name }) => name === 'read_mark')
+  for (const engine of engines)
+    await at(await emptyPlace(t, engine), async (side) => {
+      await side.migrate()
+      await side.beginFilling('m')
+      const batch = { table, rows: [['ann', 1, 1, 'then']] }
+      const after: Place = { table: table.name, rows: 1, key: ['ann', 1] }
+      assert.equal(await side.add(batch, { id: 'm', before: after, after }), false)
+      assert.equal(await side.add(batch, { id: 'another', before: null, after }), false)
+      assert.equal((await side.counts()).read_mark, 0)
+      assert.equal(await side.add(batch, { id: 'm', before: null, after }), true)
+      assert.equal(await side.add(batch, { id: 'm', before: null, after }), false)
+      assert.deepEqual([(await side.counts()).read_mark, (await side.filling())?.place], [1, after])
+    })
+})
+
 test('a row that is changed, added or missing at the new place is found before the move is called done', async (t) => {
   const from = await filledPlace(t)
   const changes = [
