@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -167,7 +167,12 @@ export class PostgresServer {
   removeNow(): void {
     live.delete(this)
     this.#child?.kill('SIGQUIT')
-    rmSync(dirname(this.data), { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+    const folder = dirname(this.data)
+    // The server writes until it is gone, and what it writes keeps a folder from being removed.
+    for (let tries = 0; existsSync(folder) && tries < 50; tries++) {
+      if (tries > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+      rmSync(folder, { recursive: true, force: true })
+    }
   }
 }
 
