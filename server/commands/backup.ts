@@ -1,8 +1,6 @@
 // `carillon backup`: writes everything to a new file, beside a running service.
 import { Command } from 'commander'
 import { refuseMissingDatabase } from '../database-file.ts'
-import { backUp } from '../store/portable/backup.ts'
-import { openSource } from '../store/portable/open-side.ts'
 import { iso } from '../times.ts'
 import { type Output, print } from './output.ts'
 import { withProgress } from './progress.ts'
@@ -26,6 +24,9 @@ export function backupCommand(): Command {
 }
 
 async function backup(command: Command, file: string, options: Output & { portable?: boolean }): Promise<void> {
+  // Loaded here, since every start of the service reads this file.
+  const { backUp } = await import('../store/portable/backup.ts')
+  const { openSource } = await import('../store/portable/open-side.ts')
   const { databaseUrl } = configOf(command, 'backup')
   refuseMissingDatabase(databaseUrl)
   const side = await openSource(databaseUrl)

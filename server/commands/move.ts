@@ -1,12 +1,11 @@
 // `carillon move`: moves everything to another database, of either engine, while the service goes on reading.
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { refuseMissingDatabase } from '../database-file.ts'
 import { newId } from '../ids.ts'
 import { secretFileOf } from '../sealing-secret.ts'
 import { isPostgres, sqlitePath } from '../store/open.ts'
-import { giveUpMove, moveDatabase } from '../store/portable/move.ts'
-import { isSamePlace, shownUrl } from '../store/portable/open-side.ts'
 import { type Output, print, WrongUse } from './output.ts'
 import { withProgress } from './progress.ts'
 import { configWith } from './settings.ts'
@@ -34,10 +33,19 @@ export function moveCommand(): Command {
     .option('--give-up', 'let the old database take writes again, whether the move was done or not')
     .option('--json', 'one JSON value on stdout, for machines')
     .addHelpText('after', more)
-    .action((options: Options) => (options.giveUp ? giveUp(options) : move(options)))
+    .action(async (options: Options) => {
+      // Loaded here, since every start of the service reads this file.
+      const parts = {
+        ...(await import('../store/portable/move.ts')),
+        ...(await import('../store/portable/open-side.ts')),
+      }
+      await (options.giveUp ? giveUp : move)(options, parts)
+    })
 }
 
-async function move(options: Options): Promise<void> {
+type Parts = typeof import('../store/portable/move.ts') & typeof import('../store/portable/open-side.ts')
+
+async function move(options: Options, { isSamePlace, moveDatabase, shownUrl }: Parts): Promise<void> {
   const config = configWith({ CARILLON_DATABASE_URL: options.from, CARILLON_TARGET_URL: options.to })
   const { databaseUrl: from, targetUrl: to, databasePartitions: partitions, secret } = config
   if (to === undefined) throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
@@ -55,7 +63,7 @@ async function move(options: Options): Promise<void> {
   ])
 }
 
-async function giveUp(options: Options): Promise<void> {
+async function giveUp(options: Options, { giveUpMove, shownUrl }: Parts): Promise<void> {
   if (options.to !== undefined) throw new WrongUse('--give-up takes --from alone')
   const { databaseUrl: from } = configWith({ CARILLON_DATABASE_URL: options.from })
   refuseMissingDatabase(from)
@@ -71,12 +79,14 @@ async function giveUp(options: Options): Promise<void> {
 /** The secret that is kept beside the database: its signing keys were sealed with that. */
 function secretFileThatIs(from: string): string | undefined {
   const path = sqlitePath(from)
-  const file = path === undefined ? undefined : secretFileOf(shownUrl(from))
+  const file = path === undefined ? undefined : secretFileOf(resolve(path))
   return file !== undefined && existsSync(file) ? file : undefined
 }
 
 function secretAdvice(file: string | undefined, to: string): string {
   if (file === undefined) return ' CARILLON_SECRET stays what it is.'
-  const place = isPostgres(to) ? `set CARILLON_SECRET_FILE=${file}` : `copy ${file} to ${secretFileOf(shownUrl(to))}`
+  const place = isPostgres(to)
+    ? `set CARILLON_SECRET_FILE=${file}`
+    : `copy ${file} to ${secretFileOf(resolve(sqlitePath(to) ?? ''))}`
   return `\nIts signing keys are sealed with a secret: ${place}`
 }

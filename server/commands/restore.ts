@@ -1,7 +1,5 @@
 // `carillon restore`: fills an empty database, of either engine, from a backup.
 import { Command } from 'commander'
-import { shownUrl } from '../store/portable/open-side.ts'
-import { restoreBackup } from '../store/portable/restore.ts'
 import { type Output, print } from './output.ts'
 import { withProgress } from './progress.ts'
 import { configWith } from './settings.ts'
@@ -27,6 +25,9 @@ export function restoreCommand(): Command {
 }
 
 async function restore(file: string, options: Output & { to?: string }): Promise<void> {
+  // Loaded here, since every start of the service reads this file.
+  const { shownUrl } = await import('../store/portable/open-side.ts')
+  const { restoreBackup } = await import('../store/portable/restore.ts')
   const { databaseUrl: to, databasePartitions: partitions } = configWith({ CARILLON_DATABASE_URL: options.to })
   const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
