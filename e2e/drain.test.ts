@@ -160,6 +160,9 @@ test('R9: while it stops it says that it is not ready, on every answer that it i
   assert.ok(last)
   assert.equal(refusalIn(last).code, 'UNAVAILABLE')
   assert.equal(last.headers.get('connection'), 'close')
+  // Somebody asks for readiness: he finds it listening until he has seen that it should be sent no more.
+  assert.ok(!(await isRefused(url)))
+  await sleep(600)
   assert.ok(await isRefused(url))
   assert.equal((await ended).status, 0)
 })

@@ -35,6 +35,8 @@ export type Service = {
 }
 
 const hourMs = 3_600_000
+/** Whoever asked for readiness in that time asks again. */
+const balancerAsksWithinMs = 10_000
 /** The size of libuv's pool, as libuv itself reads it. */
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
@@ -74,7 +76,7 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
   const producerKeys = new ProducerKeys({ store, now })
   const inbox = new Inbox({ store, now })
   const deliveries = new Deliveries({ store, now, prepareUsername: findableUsername })
-  const readiness = { isReady: false }
+  const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const cookie = {
     name: isHttps ? '__Host-carillon' : 'carillon',
     isSecure: isHttps,
@@ -127,7 +129,7 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
     async stop() {
       readiness.isReady = false
       clearInterval(tidying)
-      await drain(app)
+      await drain(app, { isWatched: performance.now() - readiness.askedAt < balancerAsksWithinMs })
       await store.close()
     },
   }

@@ -4,8 +4,8 @@ import type { Store } from '../store/store.ts'
 import { sendData } from './answers.ts'
 import type { Operation } from './operation.ts'
 
-/** `isReady` turns false when the service drains or its store has failed. */
-export type Readiness = { isReady: boolean }
+/** `isReady` turns false when the service drains; `askedAt`, by `performance.now()`, is when somebody last asked. */
+export type Readiness = { isReady: boolean; askedAt: number }
 
 export function healthOperations({ store, readiness }: { store: Pick<Store, 'check'>; readiness: Readiness }) {
   const live: Operation<null> = {
@@ -17,6 +17,7 @@ export function healthOperations({ store, readiness }: { store: Pick<Store, 'che
     summary: 'The service takes requests: it is not stopping and its store works',
     answers: { 200: ['Health'], 503: ['Error'] },
     async handle(_, _request, reply) {
+      readiness.askedAt = performance.now()
       if (!readiness.isReady)
         throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping')
       await store.check()

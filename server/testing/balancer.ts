@@ -16,14 +16,15 @@ export class Balancer implements AsyncDisposable {
   readonly #asking: NodeJS.Timeout
   #turn = 0
 
-  private constructor(ports: readonly number[]) {
-    this.#nodes = ports.map((port) => ({ port, agent: new Agent({ keepAlive: true }), isReady: false, answered: 0 }))
+  private constructor(ports: readonly number[], keepAlive: boolean) {
+    this.#nodes = ports.map((port) => ({ port, agent: new Agent({ keepAlive }), isReady: false, answered: 0 }))
     this.#server = createServer((incoming, outgoing) => void this.#serve(incoming, outgoing))
     this.#asking = setInterval(() => void this.#askAll(), askEveryMs)
   }
 
-  static async before(ports: readonly number[]): Promise<Balancer> {
-    const balancer = new Balancer(ports)
+  /** `keepAlive`: whether the connections to the nodes are used again. */
+  static async before(ports: readonly number[], { keepAlive = true } = {}): Promise<Balancer> {
+    const balancer = new Balancer(ports, keepAlive)
     await balancer.#askAll()
     await once(balancer.#server.listen(0, '127.0.0.1'), 'listening')
     return balancer
