@@ -6,6 +6,7 @@ import { refuseMissingDatabase } from '../database-file.ts'
 import { newId } from '../ids.ts'
 import { secretFileOf } from '../sealing-secret.ts'
 import { isPostgres, sqlitePath } from '../store/open.ts'
+import { interruptible } from './interruption.ts'
 import { type Output, print, WrongUse } from './output.ts'
 import { withProgress } from './progress.ts'
 import { configWith } from './settings.ts'
@@ -23,7 +24,7 @@ CARILLON_TARGET_URL, or by a file that CARILLON_DATABASE_URL_FILE and CARILLON_T
 Examples:
   npx carillon move --from sqlite:data/carillon.db --to postgres://carillon@db.internal/carillon
   CARILLON_TARGET_URL_FILE=/run/secrets/new-database npx carillon move
-  npx carillon move --give-up`
+  npx carillon move --give-up --from sqlite:data/carillon.db`
 
 export function moveCommand(): Command {
   return new Command('move')
@@ -45,21 +46,30 @@ export function moveCommand(): Command {
 
 type Parts = typeof import('../store/portable/move.ts') & typeof import('../store/portable/open-side.ts')
 
-async function move(options: Options, { isSamePlace, moveDatabase, shownUrl }: Parts): Promise<void> {
+async function move(options: Options, parts: Parts): Promise<void> {
+  const { giveUpCommand, isSamePlace, moveDatabase, refusingSentence, shownUrl } = parts
   const config = configWith({ CARILLON_DATABASE_URL: options.from, CARILLON_TARGET_URL: options.to })
   const { databaseUrl: from, targetUrl: to, databasePartitions: partitions, secret } = config
   if (to === undefined) throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
   if (isSamePlace(from, to)) throw new WrongUse('--from and --to name the same database')
   refuseMissingDatabase(from)
-  const tables = await withProgress(options, (report) =>
-    moveDatabase({ from, to, partitions, id: newId(Date.now()), now: Date.now, report }),
+  let standing = ''
+  const onRefusing = () => {
+    standing = refusingSentence(from)
+  }
+  const tables = await interruptible(
+    () => standing,
+    () =>
+      withProgress(options, (report) =>
+        moveDatabase({ from, to, partitions, id: newId(Date.now()), now: Date.now, report, onRefusing }),
+      ),
   )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const secretFile = secret === undefined ? secretFileThatIs(from) : undefined
   print(options, { from: shownUrl(from), to: shownUrl(to), rows, tables, ...(secretFile && { secretFile }) }, () => [
     `Moved ${rows} rows of ${tables.length} tables to ${shownUrl(to)}; counts and checksums agree`,
     `Set CARILLON_DATABASE_URL to it, and start the service anew.${secretAdvice(secretFile, to)}`,
-    `${shownUrl(from)} refuses writes from now on. To take it back: carillon move --give-up --from ...`,
+    `${shownUrl(from)} refuses writes from now on. To take it back: ${giveUpCommand(from)}`,
   ])
 }
 

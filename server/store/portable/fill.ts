@@ -79,7 +79,10 @@ export async function verify(
 ): Promise<void> {
   const difference = differenceOf(expected, await digestsOf(side.batchesAfter(null), onRows))
   if (difference !== undefined)
-    throw new CarillonError('UNAVAILABLE', `${shown} does not hold what it was given: ${difference}. Do not use it.`)
+    throw new CarillonError(
+      'UNAVAILABLE',
+      `${shown} does not hold what it was given: ${difference}. Empty it before you use it or try again.`,
+    )
 }
 
 /** A counter for `onRows` that reports one step of `total` rows. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../errors.ts'
@@ -10,7 +11,7 @@ import { openStore, sqlitePath, usualPartitions } from '../open.ts'
 import { connect } from '../sqlite/database.ts'
 import { tables } from '../tables.ts'
 import type { Digest } from './digest.ts'
-import { giveUpMove, moveDatabase } from './move.ts'
+import { giveUpMove, moveDatabase, refusingSentence } from './move.ts'
 import { openSide, shownUrl } from './open-side.ts'
 import type { Place, Side } from './side.ts'
 import { carillon, start } from './testing/command.ts'
@@ -154,6 +155,60 @@ test('refuses a target that is not empty, or half filled by another, and changes
   }
 })
 
+test('a move that fails once writes are refused names the side and the reason, and says the two ways on', async (t) => {
+  const breaks = {
+    sqlite: "create trigger full before insert on producer begin select raise(abort, 'no room'); end",
+    postgres: `create function no_room() returns trigger language plpgsql as
+      $$ begin raise exception using errcode = '53100', message = 'no room'; end $$;
+      create trigger no_room before insert on producer execute function no_room()`,
+  }
+  for (const engine of engines) {
+    const from = await filledPlace(t)
+    const to = await emptyPlace(t, engine)
+    await at(to, (side) => side.migrate())
+    await (engine === 'sqlite' ? runInSqlite(sqlitePath(to) ?? '') : (sql: string) => queryAt(to, sql))(breaks[engine])
+    await assert.rejects(move(from, to), (error: Error) => {
+      assert.ok(error instanceof CarillonError)
+      assert.ok(error.message.startsWith(`${shownUrl(to)}: `), error.message)
+      assert.match(error.message, /no room\)?\. /)
+      const ways = 'refuses writes until the move is done: run the same command again, or take it back with: '
+      const end = `. ${shownUrl(from)} ${ways}carillon move --give-up --from ${from}`
+      assert.ok(error.message.endsWith(end), error.message)
+      return true
+    })
+    assert.equal(await takesWrites(from), false)
+  }
+})
+
+test('a move that a signal ends says that the old database refuses writes, and what to do', async (t) => {
+  const from = await filledPlace(t, { notifications: manyNotifications })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const to = await emptyPlace(t, 'sqlite')
+    const child = start(['move', '--from', from, '--to', to])
+    const told = text(child.stderr as NodeJS.ReadableStream)
+    await at(from, async (side) => {
+      while (child.exitCode === null && (await side.move()) === null) await sleep(1)
+    })
+    child.kill(signal)
+    await once(child, 'close')
+    assert.deepEqual([child.exitCode, child.signalCode], [1, null])
+    const [last] = (await told).trimEnd().split('\n').slice(-1)
+    assert.equal(last, `carillon: Ended by ${signal}. ${refusingSentence(from)}`)
+    await giveUpMove(from)
+  }
+})
+
+test('a move that was begun to one database is not finished on another', async (t) => {
+  for (const engine of engines) {
+    const from = await filledPlace(t)
+    await at(from, (side) => side.refuseWrites({ id: 'm', target: 'postgres://a/b', startedAt: 1, endedAt: null }))
+    const to = await emptyPlace(t, engine)
+    const expected = / is being moved to postgres:\/\/a\/b, and refuses writes\. Finish that one, or give it up first: /
+    await assert.rejects(move(from, to), refusal(expected))
+    assert.deepEqual(await at(to, (side) => side.migrations()), [], 'the other one was not touched')
+  }
+})
+
 test('two that move the same database at once spoil nothing', async (t) => {
   for (const engine of engines) {
     const from = await filledPlace(t, { notifications: 3_000 })
@@ -200,7 +255,9 @@ test('a row that is changed, added or missing at the new place is found before t
     await queryAt(to, change)
     await assert.rejects(
       move(from, to),
-      refusal(/does not hold what it was given: .*(producer|read_mark|token_cutoff).* Do not use it\.$/),
+      refusal(
+        /does not hold what it was given: .*(producer|read_mark|token_cutoff).* Empty it before you use it or try again\. \S+ refuses writes until /,
+      ),
     )
     assert.notEqual(await at(to, (side) => side.filling()), null)
     await giveUpMove(from)
@@ -286,7 +343,10 @@ test('refuses a PostgreSQL database that does not keep text as UTF-8', async (t)
   await queryAt(server, `create database ${name} encoding 'LATIN1' template template0`)
   url.pathname = name
   const from = await filledPlace(t)
-  await assert.rejects(move(from, String(url)), refusal(/^This PostgreSQL database keeps text as LATIN1\. /))
+  await assert.rejects(
+    move(from, String(url)),
+    refusal(/^postgres:\S+: This (PostgreSQL )?database keeps text as LATIN1\. /),
+  )
   assert.equal(await takesWrites(from), true)
   await queryAt(server, `drop database ${name} with (force)`)
 })
@@ -301,6 +361,10 @@ test('the command says what is wrong in a sentence, with status 1 or 2, and show
   assert.equal(failed.status, 1)
   assert.match(failed.stderr, /^carillon: [^\n]+\n$/)
   assert.doesNotMatch(failed.stderr + failed.stdout, /plum/)
+  assert.match(
+    failed.stderr,
+    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: Nothing answers at the address of its URL\./,
+  )
   assert.equal(await takesWrites(from), true)
   const gone = `${sqlitePath(from)}.not`
   const missing = await carillon(['move', '--from', `sqlite:${gone}`, '--to', unreachable])

@@ -4,13 +4,13 @@ import { CarillonError } from '../../errors.ts'
 import { halfFilled } from '../marks.ts'
 import { isPostgres, sqlitePath, usualPartitions } from '../open.ts'
 import { refuseOtherSchema } from './fill.ts'
-import type { Side } from './side.ts'
+import { type Side, sideFailure } from './side.ts'
 
 /** Opens a database whatever state it is in; makes the file where SQLite has none. `partitions`: see migrate. */
 export async function openSide(url: string, { partitions = usualPartitions } = {}): Promise<Side> {
   if (isPostgres(url)) {
     const { PostgresSide } = await import('./postgres-side.ts')
-    return PostgresSide.open(url, { partitions })
+    return PostgresSide.open(url, { partitions, shown: shownUrl(url) })
   }
   const path = pathIn(url)
   const { SqliteSide } = await import('./sqlite-side.ts')
@@ -22,7 +22,7 @@ export async function openSource(url: string): Promise<Side> {
   const side = await openSide(url)
   try {
     await refuseOtherSchema(side, shownUrl(url))
-    if ((await side.filling()) !== null) throw halfFilled()
+    if ((await side.filling()) !== null) throw sideFailure(halfFilled(), shownUrl(url))
     return side
   } catch (error) {
     await side.close()

@@ -19,6 +19,7 @@ import {
   readBatches,
   rowsInBatch,
   type Side,
+  sideFailure,
 } from './side.ts'
 
 type Pool = ReturnType<typeof openPool>
@@ -43,18 +44,20 @@ export class PostgresSide implements Side {
   readonly #pool: Pool
   readonly #client: Client
   readonly #partitions: number
+  readonly #shown: string
 
-  private constructor(parts: { pool: Pool; client: Client; partitions: number }) {
+  private constructor(parts: { pool: Pool; client: Client; partitions: number; shown: string }) {
     this.#pool = parts.pool
     this.#client = parts.client
     this.#partitions = parts.partitions
+    this.#shown = parts.shown
   }
 
   /**
-   * `partitions` matters where it has no schema yet. Throws UNAVAILABLE with a sentence where the server or the database
+   * `partitions` matters where it has no schema yet; `shown` is its name in every sentence. Throws UNAVAILABLE with a sentence where the server or the database
    * cannot be used.
    */
-  static async open(url: string, { partitions }: { partitions: number }): Promise<PostgresSide> {
+  static async open(url: string, { partitions, shown }: { partitions: number; shown: string }): Promise<PostgresSide> {
     const pool = openPool(url, { patientMs })
     try {
       await refuseUnfit(pool)
@@ -62,16 +65,16 @@ export class PostgresSide implements Side {
       const client = await pool.connect()
       // Whoever asks next is told.
       client.on('error', () => {})
-      return new PostgresSide({ pool, client, partitions })
+      return new PostgresSide({ pool, client, partitions, shown })
     } catch (error) {
       await pool.end()
-      throw openingFailure(error)
+      throw sideFailure(openingFailure(error), shown)
     }
   }
 
   migrations(): Promise<string[]> {
     return appliedMigrations(this.#pool).catch((error: unknown) => {
-      throw asStoreError(error)
+      throw this.#failure(error)
     })
   }
 
@@ -79,7 +82,7 @@ export class PostgresSide implements Side {
     try {
       await migrate(this.#pool, { partitions: this.#partitions })
     } catch (error) {
-      throw openingFailure(error)
+      throw sideFailure(openingFailure(error), this.#shown)
     }
   }
 
@@ -203,7 +206,7 @@ export class PostgresSide implements Side {
     try {
       return await this.#query(text, values, rowMode)
     } catch (error) {
-      throw asStoreError(error)
+      throw this.#failure(error)
     }
   }
 
@@ -225,7 +228,7 @@ export class PostgresSide implements Side {
       return result
     } catch (error) {
       await this.#query('rollback').catch(() => {})
-      throw asStoreError(error)
+      throw this.#failure(error)
     }
   }
 
@@ -241,14 +244,18 @@ export class PostgresSide implements Side {
         return
       } catch (error) {
         await this.#query('rollback').catch(() => {})
-        if (!notNow.has(String((error as { code?: unknown }).code))) throw asStoreError(error)
+        if (!notNow.has(String((error as { code?: unknown }).code))) throw this.#failure(error)
       }
       await sleep(100)
     }
     throw new CarillonError(
       'UNAVAILABLE',
-      'A write of this database has been under way for half a minute. End it, and run the same command again.',
+      `A write of ${this.#shown} has been under way for half a minute. End it, and run the same command again.`,
     )
+  }
+
+  #failure(error: unknown): CarillonError {
+    return sideFailure(asStoreError(error), this.#shown)
   }
 }
 

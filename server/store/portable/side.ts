@@ -1,5 +1,6 @@
 // A database of either engine as a move, a backup and a restore see it: tables of rows in the order of their keys, the
 // same in both, and the marks that say who may write. What they do with it is fill.ts and its callers.
+import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../errors.ts'
 import { type Table, tables } from '../tables.ts'
 
@@ -53,6 +54,19 @@ export interface Side extends Source {
   close(): Promise<void>
 }
 
+/** Of two databases one failed: names it, and says why in the words of its driver, in which no password is. */
+export function sideFailure(error: unknown, shown: string): CarillonError {
+  const isOurs = error instanceof CarillonError
+  const message = (error instanceof Error ? error.message : String(error)).replaceAll(
+    'CARILLON_DATABASE_URL',
+    'its URL',
+  )
+  const named = message.startsWith(shown) ? message : `${shown}: ${message}`
+  const why = isOurs && error.cause instanceof Error ? ` (${error.cause.message}).` : '.'
+  const sentence = /[.?]$/.test(named) ? named : named + why
+  return new CarillonError(isOurs ? error.code : 'UNAVAILABLE', sentence, { cause: error })
+}
+
 /** Two processes work at one move, or at two with one database. */
 export function inUse(): CarillonError {
   return new CarillonError('CONFLICT', 'Another process moves or fills this database. Wait until it is done.')
@@ -85,6 +99,8 @@ export async function* readBatches(
     let after = place?.table === table.name ? place.key : null
     for (;;) {
       const rows = await read(table, after)
+      // SQLite never waits: without this a signal would not be heard before the end.
+      await turn()
       if (rows.length > 0) yield { table, rows }
       if (rows.length < rowsInBatch) break
       after = rows.at(-1)?.slice(0, table.key) ?? null

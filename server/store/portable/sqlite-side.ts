@@ -28,6 +28,7 @@ import {
   readBatches,
   rowsInBatch,
   type Side,
+  sideFailure,
 } from './side.ts'
 
 /** The ledger is among them: a newer program must not migrate what is being moved. */
@@ -49,13 +50,14 @@ export class SqliteSide implements Side {
     // A log without its database would be taken for that of the new one.
     if (!existsSync(path) && existsSync(`${path}-wal`))
       throw new CarillonError('UNAVAILABLE', `${path} is gone, but ${path}-wal is still there. Remove or restore it.`)
-    const database = openDatabase(path)
+    let database: Database | undefined
     try {
+      database = openDatabase(path)
       refuseNewer(database)
       return new SqliteSide(database, path)
     } catch (error) {
-      database.close()
-      throw openingFailure(error, path)
+      database?.close()
+      throw sideFailure(openingFailure(error, path), path)
     }
   }
 
@@ -145,7 +147,8 @@ export class SqliteSide implements Side {
 
   async endMove({ id, at }: { id: string; at: number }): Promise<boolean> {
     if (!this.#has(movingTable)) return false
-    return this.#database.prepare(`update ${movingTable} set ended_at = ? where id = ?`).run(at, id).changes === 1
+    const end = `update ${movingTable} set ended_at = ? where id = ?`
+    return this.#inOneStep(() => this.#database.prepare(end).run(at, id).changes === 1)
   }
 
   async allowWrites(): Promise<void> {
@@ -191,7 +194,7 @@ export class SqliteSide implements Side {
   }
 
   async endFilling(): Promise<void> {
-    this.#database.exec(`drop table if exists ${fillingTable}`)
+    this.#inOneStep(() => this.#database.exec(`drop table if exists ${fillingTable}`))
   }
 
   /** Turns a copy into a backup: one file that takes writes and knows what it should hold. */
@@ -249,7 +252,7 @@ export class SqliteSide implements Side {
     try {
       return read()
     } catch (error) {
-      throw openingFailure(error, this.#path)
+      throw sideFailure(openingFailure(error, this.#path), this.#path)
     }
   }
 
@@ -262,7 +265,7 @@ export class SqliteSide implements Side {
       return result
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback')
-      throw asStoreError(error)
+      throw sideFailure(asStoreError(error), this.#path)
     }
   }
 }
