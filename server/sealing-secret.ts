@@ -13,23 +13,26 @@ export async function sealingSecret(
 ): Promise<string> {
   if (secret !== undefined) return secret
   const path = sqlitePath(databaseUrl)
-  if (path === undefined)
+  const file = path === undefined ? undefined : secretFileOf(path)
+  const kept = file === undefined ? undefined : readIfThere(file)
+  if (kept !== undefined) return kept
+  if ((await store.signingKeys()).length > 0) {
+    const gone = file === undefined ? '' : `${file} is gone, and with it the secret of this database's signing keys. `
+    throw new CarillonError('UNAVAILABLE', `${gone}${sealedAdvice}.`)
+  }
+  if (file === undefined)
     throw new CarillonError(
       'UNAVAILABLE',
       'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
         'such as: openssl rand -base64 32',
     )
-  const file = secretFileOf(path)
-  const kept = readIfThere(file)
-  if (kept !== undefined) return kept
-  const keys = await store.signingKeys()
-  if (keys.length > 0)
-    throw new CarillonError(
-      'UNAVAILABLE',
-      `${file} is gone, and with it the secret of this database's signing keys. Put it back, or set CARILLON_SECRET.`,
-    )
   return makeOnce(file)
 }
+
+/** Where signing keys are there and their secret is not: a new one opens none of them. */
+export const sealedAdvice =
+  'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to the secret that these signing keys were sealed with; from SQLite it ' +
+  'is the .secret file beside the old database'
 
 /** Where the secret of the database at `path` is kept. */
 export function secretFileOf(path: string): string {

@@ -1,5 +1,8 @@
 // `carillon restore`: fills an empty database, of either engine, from a backup.
+import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { secretFileOf } from '../sealing-secret.ts'
+import { sqlitePath } from '../store/open.ts'
 import { type Output, print } from './output.ts'
 import { withProgress } from './progress.ts'
 import { configWith } from './settings.ts'
@@ -28,11 +31,18 @@ async function restore(file: string, options: Output & { to?: string }): Promise
   // Loaded here, since every start of the service reads this file.
   const { shownUrl } = await import('../store/portable/open-side.ts')
   const { restoreBackup } = await import('../store/portable/restore.ts')
-  const { databaseUrl: to, databasePartitions: partitions } = configWith({ CARILLON_DATABASE_URL: options.to })
+  const config = configWith({ CARILLON_DATABASE_URL: options.to })
+  const { databaseUrl: to, databasePartitions: partitions } = config
   const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, to: shownUrl(to), rows, tables }, () => [
     `Restored ${rows} rows to ${shownUrl(to)}; counts and checksums agree`,
-    'Its signing keys need the secret that they were sealed with: CARILLON_SECRET, or the file beside the database',
+    `Its signing keys need the secret that they were sealed with: ${secretAdvice(to, config.secret)}`,
   ])
+}
+
+function secretAdvice(to: string, secret: string | undefined): string {
+  const path = sqlitePath(to)
+  if (secret !== undefined) return 'CARILLON_SECRET has to be that one'
+  return path === undefined ? 'set CARILLON_SECRET_FILE to its file' : `put it at ${secretFileOf(resolve(path))}`
 }

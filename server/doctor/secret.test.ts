@@ -48,7 +48,15 @@ test('finds another secret, one that is gone, and none where one must be set', a
   assert.equal(state, 'fault')
   assert.match(change ?? '', /^Set CARILLON_SECRET to that one/)
   rmSync(file)
-  assert.match((await wrong({ databaseUrl, signingKeys }))[0]?.[1] ?? '', /^put \S+ back from the backup/)
+  assert.match(
+    (await wrong({ databaseUrl, signingKeys }))[0]?.[1] ?? '',
+    /^put \S+ back, which is in no backup of carillon; /,
+  )
   const onPostgres = await wrong({ databaseUrl: 'postgres://bell@db/carillon', signingKeys: [] })
   assert.match(onPostgres[0]?.[1] ?? '', /^CARILLON_SECRET_FILE=/)
+  const movedThere = await wrong({ databaseUrl: 'postgres://bell@db/carillon', signingKeys })
+  assert.match(
+    movedThere[0]?.[1] ?? '',
+    /to the secret that these signing keys were sealed with; from SQLite it is the/,
+  )
 })

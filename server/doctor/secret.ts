@@ -2,12 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { rightsOf } from '../file-mode.ts'
 import { type Finding, fault, faultOf, ok, quoted } from '../finding.ts'
-import { secretFileOf } from '../sealing-secret.ts'
+import { sealedAdvice, secretFileOf } from '../sealing-secret.ts'
 import { SigningKeys } from '../sign-in/signing-keys.ts'
 import { sqlitePath } from '../store/open.ts'
 import type { SigningKey } from '../store/store.ts'
 
 const check = 'secret'
+const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
 
 export type Secret = {
   databaseUrl: string
@@ -22,13 +23,7 @@ export type Secret = {
 export async function examineSecret({ databaseUrl, secret, secretFile, signingKeys }: Secret): Promise<Finding[]> {
   const path = sqlitePath(databaseUrl)
   const beside = secret === undefined && path !== undefined ? secretFileOf(path) : undefined
-  if (secret === undefined && beside === undefined)
-    return [
-      fault(check, {
-        found: 'none is set, and beside a PostgreSQL database none can be kept',
-        change: 'CARILLON_SECRET_FILE=/a/file/with/the/output/of/openssl-rand-hex-32',
-      }),
-    ]
+  if (secret === undefined && beside === undefined) return [notSet(signingKeys)]
   const file = beside ?? secretFile
   if (file !== undefined && !existsSync(file)) return missing(file, signingKeys)
   try {
@@ -40,12 +35,18 @@ export async function examineSecret({ databaseUrl, secret, secretFile, signingKe
   }
 }
 
+function notSet(signingKeys: SigningKey[] = []): Finding {
+  const found = 'none is set, and beside a PostgreSQL database none can be kept'
+  if (signingKeys.length > 0) return fault(check, { found, change: sealedAdvice })
+  return fault(check, { found, change: 'CARILLON_SECRET_FILE=/a/file/with/the/output/of/openssl-rand-hex-32' })
+}
+
 /** Where the keys could not be read, it was said already what is wrong. */
 function missing(file: string, signingKeys: SigningKey[] | undefined): Finding[] {
   if (signingKeys === undefined) return []
   if (signingKeys.length === 0) return [ok(check, `${file} is made at the first start`)]
   const found = `${file} is gone, and with it the secret of the signing keys`
-  return [fault(check, { found, change: `put ${quoted(file)} back from the backup, or set CARILLON_SECRET to it` })]
+  return [fault(check, { found, change: `put ${quoted(file)} back, which is in no backup of carillon; ${lost}` })]
 }
 
 /** Throws where the keys were sealed with another. */
