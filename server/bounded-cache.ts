@@ -26,6 +26,12 @@ export class BoundedCache<Value> {
     this.#keep(key, { value, weight })
   }
 
+  clear(): void {
+    this.#young.clear()
+    this.#old.clear()
+    this.#weight = 0
+  }
+
   #keep(key: string, entry: Entry<Value>): void {
     this.#weight += entry.weight - (this.#young.get(key)?.weight ?? 0)
     this.#young.set(key, entry)

@@ -41,15 +41,13 @@ const balancerAsksWithinMs = 10_000
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Opens the store, puts the parts together and listens. Throws CarillonError with a sentence where it cannot. */
-export async function startService(
-  config: Config,
-  { log, now = Date.now }: { log: Log; now?: () => number },
-): Promise<Service> {
+export async function startService(config: Config, { log, now }: { log: Log; now?: () => number }): Promise<Service> {
   refuseLostDatabase(config.databaseUrl)
   const { store, migrations } = await openStore(config.databaseUrl, { partitions: config.databasePartitions })
   for (const migration of migrations) log.info({ migration }, 'migration applied')
   try {
-    return await startOn(store, config, { log, now })
+    // Sign-ins and cuts of tokens are compared, whichever process they were made in.
+    return await startOn(store, config, { log, now: now ?? store.clock ?? Date.now })
   } catch (error) {
     await store.close()
     throw error

@@ -46,7 +46,10 @@ type PasswordOptions = Output & { passwordStdin?: boolean }
 async function withUsers(command: Command, work: (parts: Parts) => Promise<void>): Promise<void> {
   const config: Config = configOf(command, 'user')
   const passwords = new Passwords({ threads: 4 })
-  await withStore(config, (store) => work({ store, passwords, passwordMinLength: config.passwordMin, now: Date.now }))
+  await withStore(config, (store) => {
+    const now = store.clock ?? Date.now
+    return work({ store, passwords, passwordMinLength: config.passwordMin, now })
+  })
 }
 
 async function addOne(parts: Parts, username: string, options: PasswordOptions): Promise<void> {

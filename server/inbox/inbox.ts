@@ -13,7 +13,7 @@ export type Reader = { userId: string; inbox?: InboxState }
 /** A page as it is sent. `version` is the inbox's, which says whether the page is still true. */
 export type RenderedPage = { version: number; json: string; etag: string }
 
-type InboxStore = Pick<Store, 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'>
+type InboxStore = Pick<Store, 'onRing' | 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'>
 
 const mostCachedCharacters = 16 * 1024 * 1024
 
@@ -25,6 +25,8 @@ export class Inbox {
   constructor({ store, now }: { store: InboxStore; now: () => number }) {
     this.#store = store
     this.#now = now
+    // After a failover or a restore a version may be reached a second time, by another change.
+    store.onRing(({ about }) => about === 'anything' && this.#firstPages.clear())
   }
 
   /**
@@ -81,6 +83,8 @@ function render({ inbox, items, next }: Page, query: ListQuery, userId: string):
   const hasMore = 'page' in query ? query.page * query.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `{"success":true,"data":{"items":${items},${state},"next":${next === null ? null : `"${next}"`}}}`
-  // Names the owner too: a browser that changes users must not take one's page for the other's.
-  return { version: inbox.version, json, etag: `"${userId.slice(-12)}-${inbox.version}"` }
+  // Names the owner too, since a browser that changes users must not take one's page for the other's, and the end of the
+  // first id (`[{"id":"<36 characters>"`), since a version that was lost with its disk is reached again by another change.
+  const etag = `"${userId.slice(-12)}-${inbox.version}-${items.slice(32, 44)}"`
+  return { version: inbox.version, json, etag }
 }

@@ -208,6 +208,8 @@ export interface Store {
 
   // Life
 
+  /** The one clock of all processes, milliseconds since 1970; where it is missing, this machine's is the only one. */
+  readonly clock?: () => number
   /** Calls `listener` after every commit that changed something it may care for, wherever the commit was made. */
   onRing(listener: (ring: Ring) => void): () => void
   /** Resolves, with the reason, when the store has failed for good and the process has to be started anew. */

@@ -111,8 +111,8 @@ export function pagePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
     let isWriting = true
+    let looks = 0
     const look = async () => {
-      let looks = 0
       for (; isWriting; looks++) {
         const { inbox, items } = await world.page({ userId: ann.id, page: 1, limit: 100, unreadOnly: false })
         const seen: Seen[] = JSON.parse(items)
@@ -125,15 +125,14 @@ export function pagePromises(promise: PromiseOf): void {
         assert.equal(owned.total, owned.lastSeq - owned.firstSeq + 1)
         await new Promise(setImmediate)
       }
-      return looks
     }
     const looking = look()
-    for (let round = 1; round <= 9; round++) {
+    for (let round = 1; round <= 9 || looks < 9; round++) {
       await Promise.all(Array.from({ length: 10 }, () => world.tell(ann, 'Hi', { category: 'build' })))
       await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(round) })
     }
     isWriting = false
-    assert.ok((await looking) > 9)
+    await looking
   })
 
   promise('law 4: a page far down costs what the first one costs', async (world) => {

@@ -21,7 +21,7 @@ const types = {
 }
 
 /** Where pg gives up by itself, as without a password, it leaves the connection open, and that keeps a command from ending. */
-class Client extends pg.Client {
+export class Client extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config)
     this.connection.on('error', () => this.connection.stream.destroy())
@@ -32,7 +32,7 @@ class Client extends pg.Client {
 export function openPool(url: string, { patientMs = answerWithinMs }: { patientMs?: number } = {}): pg.Pool {
   const pool = new pg.Pool({
     Client,
-    connectionString: url,
+    ...parametersOf(url),
     application_name: 'carillon',
     max: mostConnections,
     connectionTimeoutMillis: connectWithinMs,
@@ -41,8 +41,6 @@ export function openPool(url: string, { patientMs = answerWithinMs }: { patientM
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     types,
-    // Every statement is prepared and touches one partition, whatever its values: planned once, never compiled.
-    options: '-c plan_cache_mode=force_generic_plan -c jit=off',
   })
   // Without listeners, a connection that the server closes ends the process (TRUST, fact 6): the pool tells of those that
   // are idle, each that is lent tells itself. Whoever asks is told.
@@ -51,7 +49,24 @@ export function openPool(url: string, { patientMs = answerWithinMs }: { patientM
   return pool
 }
 
-/** Asks on a connection of the pool; one that failed is not used again. Throws UNAVAILABLE where the system fails. */
+/**
+ * Every statement is prepared and touches one partition, whatever its values: planned once, never compiled. The functions in
+ * migrations/ rely on read committed, whatever the database's default is. What the URL itself says in `options` holds beside
+ * that; its limits of time do not, since a caller waits for ours.
+ */
+function parametersOf(url: string): { connectionString: string; options: string } {
+  const parsed = URL.parse(url)
+  const own = parsed?.searchParams.get('options') ?? ''
+  const replaced = ['options', 'statement_timeout', 'query_timeout'].filter((name) => parsed?.searchParams.has(name))
+  for (const name of replaced) parsed?.searchParams.delete(name)
+  const isolation = '-c default_transaction_isolation=read\\ committed'
+  return {
+    connectionString: parsed === null || replaced.length === 0 ? url : parsed.href,
+    options: `-c plan_cache_mode=force_generic_plan -c jit=off ${own} ${isolation}`,
+  }
+}
+
+/** Asks on a connection of the pool; a broken one is not used again. Throws UNAVAILABLE where the system fails. */
 export async function ask<R extends unknown[]>(
   pool: pg.Pool,
   query: pg.QueryArrayConfig,
@@ -62,7 +77,7 @@ export async function ask<R extends unknown[]>(
     client.release()
     return result
   } catch (error) {
-    client.release(true)
+    client.release(!isAnswer(error))
     throw asStoreError(error)
   }
 }
@@ -79,7 +94,12 @@ async function connectionOf(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 /** SQLSTATE classes of a system that fails: connection, rolled back, resources, operator, system; a server in recovery. */
-const systemFailures = /^(08|40|53|57|58|XX|25006)/
+const systemFailures = /^(08|40|53|57|58|XX|25006|55P03)/
+
+/** The server has refused or taken back a statement, and the connection is as good as before. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR'
+}
 
 export function asStoreError(error: unknown): unknown {
   if (error instanceof CarillonError) return error
@@ -88,16 +108,23 @@ export function asStoreError(error: unknown): unknown {
     return new CarillonError('UNAVAILABLE', 'The store went away; the outcome is unknown', { cause: error })
   if (code === refusedWriteState) return writeRefusal(error)
   if (!systemFailures.test(code)) return error
-  // An answer of the server: it has taken back what it had begun. What an operator ends may have been committed.
-  const outcome = code.startsWith('57') || code.startsWith('08') ? 'the outcome is unknown' : 'try again in a moment'
+  // What is answered as an error was taken back; what ends the connection may have been committed.
+  const outcome = isAnswer(error) ? 'try again in a moment' : 'the outcome is unknown'
   return new CarillonError('UNAVAILABLE', `The store cannot do this now; ${outcome}`, { cause: error })
 }
 
 /** Throws UNAVAILABLE with a sentence where the server cannot be used. */
 export async function refuseUnfit(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
+  const { rows } = await pool.query(
+    "select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding",
+  )
   if (rows[0].version < oldestServer)
     throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later.')
+  if (rows[0].encoding !== 'UTF8')
+    throw new CarillonError(
+      'UNAVAILABLE',
+      `This database keeps text as ${rows[0].encoding}. Make one with: createdb -E UTF8 -T template0 <name>`,
+    )
 }
 
 const silence = 'No PostgreSQL answers at the address of CARILLON_DATABASE_URL. Correct it, or try again in a moment.'

@@ -23,11 +23,13 @@ import {
   type Store,
 } from '../store.ts'
 import { ask, openingFailure, openPool, refuseUnfit } from './connection.ts'
+import { refuseHalfFilled } from './half-filled.ts'
 import { migrate } from './migrate.ts'
 import { Rings } from './rings.ts'
 import { statements } from './statements.ts'
 
 const migrateWithinMs = 3_600_000
+const removedAtOnce = 1_000
 
 /** Opens (and where need be migrates) the database that `url` names. Throws UNAVAILABLE with a sentence. */
 export async function openPostgresStore(
@@ -50,6 +52,7 @@ async function prepare(url: string, partitions: number): Promise<string[]> {
   const pool = openPool(url, { patientMs: migrateWithinMs })
   try {
     await refuseUnfit(pool)
+    await refuseHalfFilled(pool)
     return await migrate(pool, { partitions })
   } catch (error) {
     throw openingFailure(error)
@@ -137,7 +140,7 @@ class PostgresStore implements Store {
     await this.#change('endSession', userId, secretHash)
   }
   removeStaleSessions: Store['removeStaleSessions'] = async ({ createdBefore, lastSeenBefore }) => {
-    await this.#change('removeStaleSessions', createdBefore, lastSeenBefore)
+    await this.#removeAll('removeStaleSessions', createdBefore, lastSeenBefore)
   }
 
   cutTokens: Store['cutTokens'] = async ({ userId, signInId, notBefore, expiresAt }) => {
@@ -228,16 +231,23 @@ class PostgresStore implements Store {
     return outcome
   }
   removeOldDeliveries: Store['removeOldDeliveries'] = async (before) => {
-    await this.#change('removeOldDeliveries', before)
+    await this.#removeAll('removeOldDeliveries', before)
   }
+
+  /** A few at a time: however many there are, no statement takes long. */
+  async #removeAll(name: 'removeStaleSessions' | 'removeOldDeliveries', ...bounds: number[]): Promise<void> {
+    while ((await this.#change(name, ...bounds, removedAtOnce)) === removedAtOnce);
+  }
+
+  clock = (): number => this.#rings.storeTime()
 
   onRing(listener: (ring: Ring) => void): () => void {
     return this.#rings.on(listener)
   }
 
   async check(): Promise<void> {
-    const row = await this.#one('isReplica')
-    if (row?.[0] === true) throw new CarillonError('UNAVAILABLE', 'The store is a replica, and cannot be written')
+    const row = await this.#one('isReadOnly')
+    if (row?.[0] === true) throw new CarillonError('UNAVAILABLE', 'The store is read only, a replica perhaps')
   }
 
   close(): Promise<void> {

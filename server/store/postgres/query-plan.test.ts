@@ -43,7 +43,7 @@ const paths: Path[] = [
   { of: 'touchSession', with: ['u1', 'h1', 1], reads: [session] },
   { of: 'endSession', with: ['u1', 'h1'], reads: [session] },
   // Once an hour.
-  { of: 'removeStaleSessions', with: [1, 1], reads: ['whole session'], partitions: 4 },
+  { of: 'removeStaleSessions', with: [1, 1, 1_000], reads: ['whole session'], partitions: 4 },
   { of: 'cutTokens', with: ['u1', '', 1, 2], reads: expired },
   { of: 'tokenCutoffs', with: [4_990], reads: ['token_cutoff by token_cutoff_by_expiry (expires_at)'] },
   // Once at the start: a handful of keys.
@@ -55,7 +55,7 @@ const paths: Path[] = [
   { of: 'producers', reads: ['sorted', 'whole producer'] },
   { of: 'revokeProducer', with: ['p1', 1], reads: [producer] },
   { of: 'touchProducer', with: ['p1', 1], reads: [producer] },
-  { of: 'isReplica', reads: [] },
+  { of: 'isReadOnly', reads: [] },
   { of: 'inbox', with: ['u1'], reads: [inbox] },
   { of: 'page', with: ['u1', 20, 40], reads: ['sorted', ...box, notification, readMark] },
   { of: 'before', with: ['u1', 20, 100], reads: [...box, notification, readMark] },
@@ -89,9 +89,19 @@ const paths: Path[] = [
   {
     of: 'deliver',
     with: ['d', 'p1', null, null, ['name1'], [null], ['new'], '"title":"x"', 'c1', 'k10', 1],
-    reads: [...recipients, inbox, 'notification by notification_by_key (user_id, key)', notification],
+    reads: [
+      ...recipients,
+      inbox,
+      'inbox_category by key (user_id, category)',
+      'notification by notification_by_key (user_id, key)',
+      notification,
+    ],
   },
-  { of: 'removeOldDeliveries', with: [3], reads: ['delivery by delivery_by_time (at)'] },
+  {
+    of: 'removeOldDeliveries',
+    with: [3, 1_000],
+    reads: ['delivery by delivery_by_time (at)', 'delivery by its place'],
+  },
 ]
 
 const { url, drop } = await newDatabase({ isBare: true })

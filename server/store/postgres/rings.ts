@@ -1,9 +1,14 @@
 // Rings between processes: NOTIFY after the commit, gathered for a moment so that many commits are one notice (a NOTIFY
 // inside each transaction would make all commits wait for one lock), and LISTEN on a connection of its own. A notice
-// that is lost is made good: whenever the connection comes back, everybody is told that anything may have changed.
+// that is lost is made good: whenever the connection comes back, everybody is told that anything may have changed. Each
+// process hears itself once a second, and so knows that it hears.
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { CarillonError } from '../../errors.ts'
 import type { Ring } from '../store.ts'
+import { Client } from './connection.ts'
 
 const channel = 'carillon'
 const gatherMs = 20
@@ -15,8 +20,11 @@ const longestRetryMs = 2_000
 /** How often the listening connection is asked whether it still is one, and how long the answer may take. */
 const heartbeatMs = 1_000
 const answerWithinMs = 2_000
+const heardWithinMs = 3_000
+/** To be heard by whoever asks it, with the server's time, in milliseconds since 1970. */
+const heartbeat = 'select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time'
 
-/** What migrations/ sends with a token cut has that word alone. */
+/** What migrations/ sends with a token cut has that word alone; a heartbeat has only its sender. */
 type Notice = { from?: string; users?: string[]; cutoff?: true; anything?: true }
 
 export class Rings {
@@ -28,9 +36,12 @@ export class Rings {
   readonly #listeners = new Set<(ring: Ring) => void>()
   readonly #users = new Set<string>()
   #gathering: NodeJS.Timeout | undefined
-  #client: pg.Client | undefined
+  #client: Client | undefined
   #heartbeat: NodeJS.Timeout | undefined
   #comingBack: NodeJS.Timeout | undefined
+  #heardAt = 0
+  /** The server's time when it last told it, and ours by `performance.now()`. */
+  #told = { serverMs: 0, at: 0 }
   #isClosed = false
   #retryMs = firstRetryMs
 
@@ -41,7 +52,7 @@ export class Rings {
 
   /** Throws where the server cannot be reached. From then on the connection is kept up, whatever happens to it. */
   async open(): Promise<void> {
-    const client = new pg.Client({
+    const client = new Client({
       connectionString: this.#url,
       application_name: 'carillon rings',
       connectionTimeoutMillis: answerWithinMs,
@@ -54,8 +65,11 @@ export class Rings {
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
+      await this.#beat(client)
+      await this.#hearsItself()
+      if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     } catch (error) {
-      client.end().catch(() => {})
+      letGo(client)
       throw error
     }
     client.once('end', () => this.#comeBack(client))
@@ -84,7 +98,12 @@ export class Rings {
     clearTimeout(this.#comingBack)
     clearInterval(this.#heartbeat)
     await this.#notify()
-    await this.#client?.end().catch(() => {})
+    if (this.#client !== undefined) letGo(this.#client)
+  }
+
+  /** Milliseconds since 1970 by the server's clock, which all processes share; theirs may differ. */
+  storeTime(): number {
+    return Math.round(this.#told.serverMs + performance.now() - this.#told.at)
   }
 
   #announce(ring: Ring): void {
@@ -113,23 +132,45 @@ export class Rings {
   }
 
   #hear(payload: string): void {
-    const notice = JSON.parse(payload) as Notice
-    if (notice.from === this.#node) return
+    const notice = noticeIn(payload)
+    if (notice.from === this.#node) {
+      this.#heardAt = performance.now()
+      return
+    }
     if (notice.cutoff) this.#announce({ about: 'token-cutoff' })
     if (notice.anything) this.#announce({ about: 'anything' })
     for (const userId of notice.users ?? []) this.#announce({ about: 'inbox', userId })
   }
 
-  /** A connection that is cut somewhere on its way says nothing: it has to be asked. */
-  #ask(client: pg.Client): void {
-    client.query('select').catch(() => this.#comeBack(client))
+  /** A connection that is cut somewhere on its way says nothing, and one through a pooler may answer and not hear. */
+  #ask(client: Client): void {
+    if (performance.now() - this.#heardAt > heardWithinMs) this.#comeBack(client)
+    else this.#beat(client).catch(() => this.#comeBack(client))
   }
 
-  #comeBack(lost: pg.Client): void {
+  async #beat(client: Client): Promise<void> {
+    const askedAt = performance.now()
+    const { rows } = await client.query(heartbeat, [channel, JSON.stringify({ from: this.#node } satisfies Notice)])
+    this.#told = { serverMs: rows[0].time, at: (askedAt + performance.now()) / 2 }
+  }
+
+  async #hearsItself(): Promise<void> {
+    const askedAt = performance.now()
+    while (this.#heardAt === 0 || this.#heardAt < askedAt - answerWithinMs) {
+      if (performance.now() - askedAt > answerWithinMs)
+        throw new CarillonError(
+          'UNAVAILABLE',
+          'Notices do not come through. Name the PostgreSQL server itself in CARILLON_DATABASE_URL, not a pooler.',
+        )
+      await sleep(5)
+    }
+  }
+
+  #comeBack(lost: Client): void {
     if (this.#isClosed || this.#client !== lost) return
     this.#client = undefined
     clearInterval(this.#heartbeat)
-    lost.end().catch(() => {})
+    letGo(lost)
     this.#tryAgain()
   }
 
@@ -143,4 +184,22 @@ export class Rings {
       )
     }, pause).unref()
   }
+}
+
+/** Whoever may connect may notify: what is no notice of ours says that anything may have changed. */
+function noticeIn(payload: string): Notice {
+  try {
+    const notice = Object(JSON.parse(payload)) as Notice
+    return notice.users === undefined || Array.isArray(notice.users) ? notice : { anything: true }
+  } catch {
+    return { anything: true }
+  }
+}
+
+/** A server that hangs, or a network that swallows, never answers the goodbye. */
+function letGo(client: Client): void {
+  client.end().catch(() => {})
+  const { stream } = client.connection
+  if (stream instanceof Socket) stream.destroySoon()
+  else stream.destroy()
 }

@@ -47,7 +47,10 @@ export const statements = {
     where s.user_id = $1 and s.secret_hash = $2`,
   touchSession: `update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2`,
   endSession: `delete from session where user_id = $1 and secret_hash = $2`,
-  removeStaleSessions: `delete from session where created_at < $1 or last_seen_at < $2`,
+  removeStaleSessions: `
+    delete from session where (user_id, secret_hash) in (
+      select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 limit $3
+    )`,
 
   cutTokens: `select cut_tokens($1, $2, $3, $4)`,
   tokenCutoffs: `select ${columns.tokenCutoff} from token_cutoff where expires_at > $1`,
@@ -61,7 +64,7 @@ export const statements = {
   revokeProducer: `update producer set revoked_at = coalesce(revoked_at, $2) where id = $1`,
   touchProducer: `update producer set last_used_at = $2 where id = $1`,
 
-  isReplica: 'select pg_is_in_recovery()',
+  isReadOnly: `select current_setting('transaction_read_only')::bool`,
   inbox: `select ${columns.inbox} from inbox where user_id = $1`,
   page: pageOf(
     `select n.seq, ${text} as text from notification n
@@ -119,5 +122,8 @@ export const statements = {
   markAllRead: `select mark_all_read($1, $2, $3)`,
 
   deliver: `select deliver($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-  removeOldDeliveries: `delete from delivery where at < $1`,
+  removeOldDeliveries: `
+    delete from delivery where ctid = any (array(
+      select ctid from delivery where at < $1 order by at limit $2 for update skip locked
+    ))`,
 } as const

@@ -182,12 +182,16 @@ declare
   answer_text text;
 begin
   if of_key is not null then
-    insert into delivery (producer_id, idempotency_key, body_hash, at)
-      values (by_producer, of_key, of_body_hash, moment) on conflict do nothing;
-    if not found then
+    loop
+      insert into delivery (producer_id, idempotency_key, body_hash, at)
+        values (by_producer, of_key, of_body_hash, moment) on conflict do nothing;
+      exit when found;
+      -- Not found where it was forgotten in between: then this is the first again.
       select * into earlier from delivery where producer_id = by_producer and idempotency_key = of_key;
-      return case when earlier.body_hash = of_body_hash then earlier.answer else 'mismatch' end;
-    end if;
+      if found then
+        return case when earlier.body_hash = of_body_hash then earlier.answer else 'mismatch' end;
+      end if;
+    end loop;
   end if;
   if of_notification_key is null then
     answer_text := deliver_new(delivery_id, usernames, user_ids, ids, of_content, of_category);
@@ -277,6 +281,7 @@ begin
       update notification set content = of_content, category = of_category, version = box.version + 1
         where user_id = one.user_id and seq = earlier.seq;
       perform count_in_category(one.user_id, earlier.category, -1, -was_unread);
+      delete from inbox_category where user_id = one.user_id and category = earlier.category and total = 0;
       perform count_in_category(one.user_id, of_category, 1, was_unread);
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(earlier.id, 'updated'));
     end if;
