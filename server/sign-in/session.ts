@@ -8,6 +8,7 @@ import type { Subject } from './subject.ts'
 
 /** A use is noted once a minute, and oftener where the idle timeout is so short that a minute counts. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
+const pauseAfterFailureMs = 10_000
 /**
  * What the cookie holds: whose session it is, which is no secret but says where to look, and 32 random bytes as
  * base64url.
@@ -77,12 +78,15 @@ export class Sessions {
     await store.removeStaleSessions({ createdBefore: now() - lifetimeMs, lastSeenBefore: now() - idleMs })
   }
 
-  /** Nobody waits for it, and a failure costs nothing but an idle timeout that comes a little early. */
+  /**
+   * Nobody waits for it, and a failure costs nothing but an idle timeout that comes a little early. It is not tried again
+   * with every request: a store that takes no writes, because it is moved for instance, goes on being read.
+   */
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)
     const done = () => this.#touching.delete(key.secretHash)
-    this.#options.store.touchSession({ ...key, at }).then(done, done)
+    this.#options.store.touchSession({ ...key, at }).then(done, () => setTimeout(done, pauseAfterFailureMs).unref())
   }
 }
 
