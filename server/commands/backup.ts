@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { refuseMissingDatabase } from '../database-file.ts'
 import { iso } from '../times.ts'
+import { interruptible } from './interruption.ts'
 import { type Output, print } from './output.ts'
 import { withProgress } from './progress.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -32,8 +33,9 @@ async function backup(command: Command, file: string, options: Output & { portab
   const side = await openSource(databaseUrl)
   try {
     const isPortable = options.portable ?? false
-    const { form, digests: tables } = await withProgress(options, (report) =>
-      backUp(side, { file, isPortable, at: iso(Date.now()), report }),
+    const { form, digests: tables } = await interruptible(
+      () => `Nothing is left of ${file}.`,
+      () => withProgress(options, (report) => backUp(side, { file, isPortable, at: iso(Date.now()), report })),
     )
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)
     print(options, { file, form, rows, tables }, () => `Wrote ${rows} rows to ${file}; counts and checksums agree`)

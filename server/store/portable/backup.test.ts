@@ -1,8 +1,12 @@
 // A backup is whole or is refused: files that are cut off, changed, foreign or newer, and a disk that is full.
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { CarillonError } from '../../errors.ts'
 import { openStore, sqlitePath, usualPartitions } from '../open.ts'
@@ -13,7 +17,7 @@ import { moveDatabase } from './move.ts'
 import { writeNewFile } from './new-file.ts'
 import { openSide, openSource } from './open-side.ts'
 import { restoreBackup } from './restore.ts'
-import { carillon } from './testing/command.ts'
+import { carillon, start } from './testing/command.ts'
 import { assertHalfFilled, digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
 
 const report = () => {}
@@ -86,6 +90,62 @@ test('a backup that fails leaves nothing behind', async (t) => {
   assert.deepEqual(readdirSync(folder), [])
 })
 
+test('a backup that the system refuses says so in a sentence, before the work where it can be known', async (t) => {
+  const folder = await newFolder(t)
+  const file = join(folder, 'backup')
+  const onFullDisk = async () => writeFileSync(folder, 'no disk would take this')
+  await assert.rejects(
+    writeNewFile(file, onFullDisk),
+    /^CarillonError: .*backup cannot be written: EISDIR.* Nothing is left/,
+  )
+  assert.deepEqual(readdirSync(folder), [])
+  const link = join(folder, 'link')
+  symlinkSync(join(folder, 'nowhere'), link)
+  const never = async () => assert.fail('it was known before')
+  await assert.rejects(writeNewFile(link, never), /^CarillonError: .* is there already and was left as it is/)
+  await assert.rejects(writeNewFile('', never), /^CarillonError: The new file has no name\.$/)
+  await assert.rejects(
+    writeNewFile(join(folder, 'no', 'backup'), never),
+    /^CarillonError: .* cannot be written: ENOENT/,
+  )
+})
+
+test('a draft of a backup is called otherwise each time, and one that is there already stops nobody', async (t) => {
+  const folder = await newFolder(t)
+  const drafts: string[] = []
+  for (const name of ['one', 'two'])
+    await writeNewFile(join(folder, name), async (draft) => {
+      drafts.push(draft.split('.').at(-2) ?? '')
+    })
+  assert.notEqual(drafts[0], drafts[1])
+  assert.ok(!drafts.includes(String(process.pid)))
+})
+
+test('a backup that a signal ends leaves nothing behind', async (t) => {
+  const from = await filledPlace(t, { notifications: 20_000 })
+  for (const [signal, form] of [
+    ['SIGINT', '--portable'],
+    ['SIGTERM', '--json'],
+  ] as const) {
+    const folder = await newFolder(t)
+    const child = start(['backup', join(folder, 'backup'), form], { CARILLON_DATABASE_URL: from })
+    const told = text(child.stderr as NodeJS.ReadableStream)
+    while (child.exitCode === null && readdirSync(folder).length === 0) await sleep(1)
+    child.kill(signal)
+    await once(child, 'close')
+    assert.equal(child.exitCode, 1)
+    assert.match(await told, new RegExp(`carillon: Ended by ${signal}\\. Nothing is left of \\S+backup\\.\n$`))
+    assert.deepEqual(readdirSync(folder), [])
+  }
+})
+
+test('a restore from a folder or a pipe is refused with a sentence', async (t) => {
+  const folder = await newFolder(t)
+  const pipe = join(folder, 'pipe')
+  spawnSync('mkfifo', [pipe])
+  for (const file of [folder, pipe]) await isRefused(t, { file, why: / is no file; restore reads it more than once: / })
+})
+
 test('a portable backup that is cut off anywhere is refused', async (t) => {
   const { file } = await newBackup(t, true)
   const whole = readFileSync(file)
@@ -105,24 +165,24 @@ test('a portable backup that was changed anywhere is refused, also when it was p
     await isRefused(t, { file, why: / is damaged or cut off / })
   }
   const lines = gunzipSync(whole).toString().split('\n')
-  const edits: ((text: string[]) => string[])[] = [
-    (text) => text.toSpliced(2, 1),
-    (text) => text.toSpliced(2, 0, text[2] ?? ''),
-    (text) => text.with(2, (text[2] ?? '').replace('hash of', 'hush of')),
-    (text) => text.with(0, (text[0] ?? '').replace('2026', '2025')),
-    (text) => text.with(1, (text[1] ?? '').replace('username', 'name')),
-    (text) => text.toSpliced(-2, 1),
-    (text) => text.with(-2, (text.at(-2) ?? '').replace('"rows":1,', '"rows":2,')),
-    (text) => [...text.slice(0, -1), '["one more"]', ''],
-    (text) => text.slice(0, -1),
+  const edits: ((all: string[]) => string[])[] = [
+    (all) => all.toSpliced(2, 1),
+    (all) => all.toSpliced(2, 0, all[2] ?? ''),
+    (all) => all.with(2, (all[2] ?? '').replace('hash of', 'hush of')),
+    (all) => all.with(0, (all[0] ?? '').replace('2026', '2025')),
+    (all) => all.with(1, (all[1] ?? '').replace('username', 'name')),
+    (all) => all.toSpliced(-2, 1),
+    (all) => all.with(-2, (all.at(-2) ?? '').replace('"rows":1,', '"rows":2,')),
+    (all) => [...all.slice(0, -1), '["one more"]', ''],
+    (all) => all.slice(0, -1),
     () => ['{}', ''],
     () => ['[]', ''],
     () => [''],
   ]
   for (const [n, edit] of edits.entries()) {
-    const text = edit(lines).join('\n')
-    assert.notEqual(text, lines.join('\n'), `edit ${n} changes something`)
-    writeFileSync(file, gzipSync(text))
+    const edited = edit(lines).join('\n')
+    assert.notEqual(edited, lines.join('\n'), `edit ${n} changes something`)
+    writeFileSync(file, gzipSync(edited))
     await isRefused(t, { file, why: / is damaged or cut off / })
   }
 })

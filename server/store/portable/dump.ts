@@ -25,7 +25,7 @@ export type DumpHeader = {
 }
 type Footer = { digests: readonly Digest[]; sha256: string }
 
-/** Writes all rows to the file at `path`, and answers what was written. */
+/** Writes all rows to the empty file at `path`, and answers what was written. */
 export async function writeDump(
   path: string,
   {
@@ -58,7 +58,8 @@ export async function writeDump(
     digests = digesting.end()
     yield objectLine({ digests, sha256: hash.digest('hex') } satisfies Footer)
   }
-  await pipeline(lines, createGzip(), createWriteStream(path, { mode: 0o600 }))
+  // It is there; one that was removed meanwhile is not made again.
+  await pipeline(lines, createGzip(), createWriteStream(path, { flags: 'r+' }))
   return digests
 }
 

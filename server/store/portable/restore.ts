@@ -1,7 +1,7 @@
 // Restores a backup, in either form, into an empty database of either engine. The backup is checked from end to end
 // before the first row is written, and every row is read back after the last.
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { CarillonError } from '../../errors.ts'
 import { type Digest, digestsOf } from './digest.ts'
 import { Dump } from './dump.ts'
@@ -67,8 +67,10 @@ function isGzip(file: string): boolean {
   const start = Buffer.alloc(2)
   let descriptor: number
   try {
+    if (!statSync(file).isFile()) throw noFile(file)
     descriptor = openSync(file, 'r')
   } catch (error) {
+    if (error instanceof CarillonError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new CarillonError('NOT_FOUND', `${file} cannot be read: ${reason}.`, { cause: error })
   }
@@ -78,4 +80,9 @@ function isGzip(file: string): boolean {
     closeSync(descriptor)
   }
   return start.readUInt16BE(0) === 0x1f8b
+}
+
+/** A folder; or a pipe, which would be empty at the second reading. */
+function noFile(file: string): CarillonError {
+  return new CarillonError('UNPROCESSABLE', `${file} is no file; restore reads it more than once: save it first.`)
 }
