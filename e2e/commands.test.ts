@@ -102,6 +102,11 @@ suite('wrong use', { concurrency: 2 }, () => {
     ['no recipient', ['send', '--title', 'Hi'], /'--to <name>' not specified/],
     ['no title', ['send', '--to', 'ann'], /'--title <text>' not specified/],
     ['no producer key', ['send', '--to', 'ann', '--title', 'Hi'], /Set CARILLON_PRODUCER_KEY/],
+    [
+      'a password in a URL among the arguments',
+      ['user', 'list', '--database-url', 'postgres://ann:hunter2@127.0.0.1/x'],
+      /set CARILLON_DATABASE_URL in the environment, or CARILLON_DATABASE_URL_FILE/,
+    ],
     ['a port that is none', ['serve', '--port', 'banana'], /CARILLON_PORT is "banana"/],
   ]
   for (const [name, args, reason] of wrong)

@@ -46,11 +46,23 @@ export function configOrFaults(command: Command, family: string): Found {
     const option = flagOf(name).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
     return [name, given[option]] as const
   })
+  refuseShownPassword(flags)
   try {
     return { config: readConfig(process.env, Object.fromEntries(flags) as Flags) }
   } catch (error) {
     if (error instanceof CarillonError && error.details) return { faults: error.details, message: error.message }
     throw error
+  }
+}
+
+/** Whoever is on this machine reads the options of every process. */
+function refuseShownPassword(flags: readonly (readonly [name: string, value: string | undefined])[]): void {
+  for (const [name, value = ''] of flags) {
+    const { password, searchParams } = URL.parse(value) ?? {}
+    if (!password && !searchParams?.has('password')) continue
+    throw new WrongUse(
+      `a password in --${flagOf(name)} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
+    )
   }
 }
 
