@@ -52,8 +52,8 @@ async function doctor(command: Command, url: string | undefined, options: Output
     { area: 'This machine', findings: examineMachine({ node: process.versions.node, now: Date.now }) },
     { area: 'Settings', findings: config ? examineSettings(config) : settingFaults(faults) },
   ]
-  const signingKeys = config && (await examineKept(config, areas))
-  if (origin !== undefined) areas.push(...(await examineService({ config, origin, signingKeys, credentials })))
+  const kept = config && (await examineKept(config, areas))
+  if (origin !== undefined) areas.push(...(await examineService({ config, origin, kept, credentials })))
   const all = areas.flatMap(({ findings }) => findings)
   const hasFault = all.some(({ state }) => state === 'fault')
   print(
@@ -64,8 +64,10 @@ async function doctor(command: Command, url: string | undefined, options: Output
   process.exitCode = hasFault ? 1 : 0
 }
 
-/** Adds what was found of the database and the secret; answers the signing keys, where they could be read. */
-async function examineKept(config: Config, areas: Area[]): Promise<SigningKey[] | undefined> {
+type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
+
+/** Adds what was found of the database and the secret; answers what the service is compared with. */
+async function examineKept(config: Config, areas: Area[]): Promise<Kept> {
   const { databaseUrl, secret } = config
   const { findings, signingKeys } = await examineDatabase(databaseUrl, { now: Date.now })
   const secretFile = process.env.CARILLON_SECRET_FILE
@@ -74,26 +76,28 @@ async function examineKept(config: Config, areas: Area[]): Promise<SigningKey[] 
     area: 'Database',
     findings: [...findings, ...(await examineSecret({ databaseUrl, ...given, signingKeys }))],
   })
-  return signingKeys
+  return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
 }
 
 type Asked = {
   config: Config | undefined
   origin: string
-  signingKeys: SigningKey[] | undefined
+  kept: Kept | undefined
   credentials: Credentials | undefined
 }
 
-async function examineService({ config, origin, signingKeys, credentials }: Asked): Promise<Area[]> {
+async function examineService({ config, origin, kept, credentials }: Asked): Promise<Area[]> {
   const asker = new Asker({ origin, now: Date.now })
   const direct = config && directOf(config)
-  const { isReached, findings } = await reach({ asker, direct, signingKeys })
+  const { signingKeys, isMoved } = kept ?? { signingKeys: undefined, isMoved: false }
+  const compared = { direct, publicUrl: config?.publicUrl, signingKeys, isMoved }
+  const { isReached, findings } = await reach({ asker, ...compared })
   const areas = [{ area: origin, findings }]
   if (!isReached && direct !== undefined && direct !== origin) {
     const itself = new Asker({ origin: direct, now: Date.now })
     areas.push({
       area: `Past the proxy, ${direct}`,
-      findings: (await reach({ asker: itself, direct, signingKeys })).findings,
+      findings: (await reach({ asker: itself, ...compared })).findings,
     })
   }
   if (!isReached) return areas

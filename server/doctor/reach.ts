@@ -3,8 +3,16 @@ import { type Finding, fault, ok, warning } from '../finding.ts'
 import type { SigningKey } from '../store/store.ts'
 import { type Asker, described, isRefusal, type Reply } from './ask.ts'
 
-/** `direct` is where the service listens, past the proxy; undefined where that is not known. */
-export type Place = { asker: Asker; direct: string | undefined; signingKeys: SigningKey[] | undefined }
+export type Place = {
+  asker: Asker
+  /** Where the service listens, past the proxy; undefined where that is not known. */
+  direct: string | undefined
+  publicUrl?: string | undefined
+  /** Of the database of the settings; undefined where they could not be read. */
+  signingKeys: SigningKey[] | undefined
+  /** That database is being moved, or was. */
+  isMoved?: boolean
+}
 
 /** Nothing more is worth asking where `isReached` is false. */
 export async function reach(place: Place): Promise<{ isReached: boolean; findings: Finding[] }> {
@@ -20,12 +28,15 @@ export async function reach(place: Place): Promise<{ isReached: boolean; finding
   }
 }
 
-function notCarillon(reply: Reply, { asker, direct = 'http://127.0.0.1:7464' }: Place): Finding {
+function notCarillon(reply: Reply, { asker, publicUrl, direct = 'http://127.0.0.1:7464' }: Place): Finding {
   const check = 'reached'
   const { status, headers } = reply
   const goal = URL.parse(headers.get('location') ?? '', asker.origin)
-  if (status >= 300 && status < 400 && goal !== null && goal.origin !== asker.origin)
-    return fault(check, { found: `it leads on to ${goal.origin}`, change: `CARILLON_PUBLIC_URL=${goal.origin}` })
+  if (status >= 300 && status < 400 && goal !== null && goal.origin !== asker.origin) {
+    const isSet = goal.origin === publicUrl
+    const change = isSet ? `npx carillon doctor ${goal.origin}` : `CARILLON_PUBLIC_URL=${goal.origin}`
+    return fault(check, { found: `it leads on to ${goal.origin}`, change })
+  }
   if (isRefusal(reply, 404))
     return fault(check, {
       found: 'Carillon answers, and was asked for another path than was sent',
@@ -64,18 +75,29 @@ function unreachable(error: unknown, { asker, direct }: Place): Finding {
   return fault('reached', { found, change })
 }
 
+/** A server that is away: every process goes on by itself when it is back. */
+const storeIsAway = /^The store (cannot be reached|went away)/
+
 function ready(reply: Reply): Finding {
   if (reply.status === 200 && reply.json?.data?.status === 'ready') return ok('ready', 'it takes requests')
   const found = reply.json?.error?.message ?? `GET /readyz is answered ${described(reply)}`
+  if (storeIsAway.test(found))
+    return fault('ready', { found, change: 'start the database, or the way to it: the service goes on by itself then' })
   return fault('ready', { found, change: 'start it anew: npx carillon serve; the reason is in its log' })
 }
 
-/** Its public keys name the database that it has open. */
-async function isSameService({ asker, direct, signingKeys }: Place): Promise<Finding[]> {
+const afterMove = 'start the service anew once CARILLON_DATABASE_URL is set to the one in use'
+
+/** Its public keys name the database that it has open, but for copies: a move or a restore carries the keys over. */
+async function isSameService({ asker, direct, signingKeys, isMoved = false }: Place): Promise<Finding[]> {
   const { json: answer } = await asker.ask('/.well-known/jwks.json')
   const kids = answer?.keys?.map(({ kid }) => kid)
   if (kids === undefined || signingKeys === undefined || signingKeys.length === 0) return []
-  if (signingKeys.some(({ kid }) => kids.includes(kid))) return [ok('database', 'it is the one of these settings')]
+  if (signingKeys.some(({ kid }) => kids.includes(kid))) {
+    const found = 'it has the signing keys of the database of these settings'
+    if (!isMoved) return [ok('database', found)]
+    return [warning('database', { found: `${found}, and so has the one it is moved to`, change: afterMove })]
+  }
   const change = `CARILLON_DATABASE_URL as the service has it${direct ? `, or the proxy to ${direct}` : ''}`
   return [warning('database', { found: 'the service that answers has another database than these settings', change })]
 }

@@ -17,11 +17,18 @@ after(() => Promise.all([service.stop(), behindHttps.stop()]))
 const ann: TestUser = await service.user('ann')
 const signingKeys = await service.store.signingKeys()
 
-type Look = { proxy: RunningProxy; publicUrl?: string; keys?: typeof signingKeys; now?: () => number }
+type Look = {
+  proxy: RunningProxy
+  publicUrl?: string
+  keys?: typeof signingKeys
+  isMoved?: boolean
+  now?: () => number
+}
 
-async function look({ proxy, publicUrl = proxy.url, keys = signingKeys, now = Date.now }: Look): Promise<Finding[]> {
+async function look(options: Look): Promise<Finding[]> {
+  const { proxy, publicUrl = proxy.url, keys = signingKeys, isMoved = false, now = Date.now } = options
   const asker = new Asker({ origin: proxy.url, now })
-  const { isReached, findings } = await reach({ asker, direct: service.url, signingKeys: keys })
+  const { isReached, findings } = await reach({ asker, direct: service.url, publicUrl, signingKeys: keys, isMoved })
   if (!isReached) return findings
   return [
     ...findings,
@@ -262,6 +269,24 @@ test('finds a service on another database than the settings name', async (t) => 
   isFound(findings, [['database', 'warning', /CARILLON_DATABASE_URL as the service has it, or the proxy to http/]])
 })
 
+test('does not call the database of a service the one of the settings when it is being moved', async (t) => {
+  const proxy = await startProxy(service.url)
+  t.after(proxy.stop)
+  isFound(await look({ proxy, isMoved: true }), [['database', 'warning', /^start the service anew once /]])
+})
+
+test('does not advise a public URL that is set already', async (t) => {
+  const proxy = await startProxy(service.url, {
+    onTheWayBack(returning) {
+      returning.status = 301
+      returning.headers = { location: 'https://bell.example/livez' }
+    },
+  })
+  t.after(proxy.stop)
+  const expected = /^npx carillon doctor https:\/\/bell\.example$/
+  isFound(await look({ proxy, publicUrl: 'https://bell.example' }), [['reached', 'fault', expected]])
+})
+
 test('finds that nobody listens, and that the name is not known', async () => {
   const proxy = await startProxy(service.url)
   await proxy.stop()
@@ -270,20 +295,26 @@ test('finds that nobody listens, and that the name is not known', async () => {
   isFound(await look({ proxy: nowhere }), [['reached', 'fault', /./]])
 })
 
-test('finds a service that is not ready', async (t) => {
-  const proxy = await startProxy(service.url, {
+test('finds a service that is not ready, and advises no new start where only its database is away', async (t) => {
+  const notReady = (message: string): Spoil => ({
     onTheWayBack(returning, { path }) {
       if (path !== '/readyz') return
       returning.status = 503
-      returning.body = Buffer.from(
-        '{"success":false,"error":{"code":"UNAVAILABLE","message":"Not now","requestId":"a"}}',
-      )
+      const error = { code: 'UNAVAILABLE', message, requestId: 'a' }
+      returning.body = Buffer.from(JSON.stringify({ success: false, error }))
       returning.headers['content-length'] = String(returning.body.length)
     },
   })
-  t.after(proxy.stop)
-  const [, ready] = await look({ proxy })
-  assert.deepEqual([ready?.check, ready?.state, ready?.found], ['ready', 'fault', 'Not now'])
+  for (const [message, change] of [
+    ['Not now', /^start it anew/],
+    ['The store cannot be reached now; nothing was done', /^start the database, .* goes on by itself then$/],
+  ] as const) {
+    const proxy = await startProxy(service.url, notReady(message))
+    t.after(proxy.stop)
+    const [, ready] = await look({ proxy })
+    assert.deepEqual([ready?.check, ready?.state, ready?.found], ['ready', 'fault', message])
+    assert.match(ready?.change ?? '', change)
+  }
 })
 
 test('says that credentials are refused, and shows no password', async () => {

@@ -1,5 +1,6 @@
 // What an engine answers when it is examined, and the sentences that both engines share.
 import { type Finding, fault, ok, warning } from '../finding.ts'
+import { iso } from '../times.ts'
 import type { SigningKey } from './store.ts'
 
 export type Examined = {
@@ -22,8 +23,11 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
 
-/** What the marks of a move say (marks.ts): their tables are there or not. */
-export function markFindings({ isFilling, isMoving }: { isFilling: boolean; isMoving: boolean }): Finding[] {
+/** The row of the mark of a move (marks.ts). */
+export type MovingRow = { target: string; started_at: number; ended_at: number | null }
+
+/** What the marks of a move say: their tables are there or not. */
+export function markFindings({ isFilling, moving }: { isFilling: boolean; moving: MovingRow | undefined }): Finding[] {
   const findings: Finding[] = []
   if (isFilling)
     findings.push(
@@ -32,12 +36,21 @@ export function markFindings({ isFilling, isMoving }: { isFilling: boolean; isMo
         change: 'run the same command again: it finishes what it began',
       }),
     )
-  if (isMoving)
-    findings.push(
-      fault('move', {
-        found: 'this database takes no writes: it is being moved, or was',
-        change: 'CARILLON_DATABASE_URL as the move was told; to take it back: npx carillon move --give-up --from ...',
-      }),
-    )
+  if (moving !== undefined) findings.push(fault('move', movingWords(moving)))
   return findings
+}
+
+const giveUp = 'or give it up: npx carillon move --give-up --from THIS'
+
+function movingWords({ target, started_at, ended_at }: MovingRow): { found: string; change: string } {
+  const since = iso(Number(ended_at ?? started_at))
+  if (ended_at === null)
+    return {
+      found: `it is being moved to ${target} since ${since}, and takes no writes until that is done`,
+      change: `run the same move again; ${giveUp} (what was copied is of no use then)`,
+    }
+  return {
+    found: `it was moved to ${target} at ${since}, and takes no writes since`,
+    change: `set CARILLON_DATABASE_URL to that one; ${giveUp} (what was written to the new one is not in it)`,
+  }
 }

@@ -76,10 +76,18 @@ test('finds a schema that is newer or not there, and makes none', async (t) => {
 
 test('finds a move that is not done, and a database that was moved away', async (t) => {
   const url = await database(t)
-  await queryAt(url, 'create table carillon_filling (x text); create table carillon_moving (x text)')
+  await queryAt(
+    url,
+    "create table carillon_filling (x text); create table carillon_moving as select 0::bigint as started_at, null::bigint as ended_at, text 'B' as target",
+  )
   const [, filling, moving] = await wrong(url)
   isOnly([filling as Finding], ['move', 'fault', /^run the same command again/])
-  isOnly([moving as Finding], ['move', 'fault', /^CARILLON_DATABASE_URL/])
+  isOnly([moving as Finding], ['move', 'fault', /^run the same move again; or give it up/])
+  assert.match(moving?.found ?? '', /^it is being moved to B since 1970-01-01T/)
+  await queryAt(url, 'update carillon_moving set ended_at = 1000')
+  const [, , done] = await wrong(url)
+  assert.match(done?.found ?? '', /^it was moved to B at 1970-01-01T00:00:01/)
+  isOnly([done as Finding], ['move', 'fault', /^set CARILLON_DATABASE_URL to that one; /])
 })
 
 test('finds clocks that differ, and a database that takes no writes', async (t) => {

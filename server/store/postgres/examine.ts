@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { clockFinding } from '../../clock-finding.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../../finding.ts'
-import { type Examined, markFindings, schemaFinding } from '../examined.ts'
+import { type Examined, type MovingRow, markFindings, schemaFinding } from '../examined.ts'
 import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { toSigningKey } from '../rows.ts'
@@ -131,7 +131,9 @@ async function rights(pool: pg.Pool): Promise<Finding> {
 async function marks(pool: pg.Pool): Promise<Finding[]> {
   const text = 'select to_regclass($1) is not null as filling, to_regclass($2) is not null as moving'
   const { rows } = await pool.query(text, [fillingTable, movingTable])
-  return markFindings({ isFilling: rows[0].filling, isMoving: rows[0].moving })
+  const row = `select target, started_at, ended_at from ${movingTable}`
+  const moving: MovingRow | undefined = rows[0].moving ? (await pool.query(row)).rows[0] : undefined
+  return markFindings({ isFilling: rows[0].filling, moving })
 }
 
 async function signingKeysOf(pool: pg.Pool) {

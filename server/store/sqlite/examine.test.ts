@@ -118,13 +118,20 @@ test('finds a move that is not done, and a database that was moved away', async 
   const place = await database(t)
   for (const [mark, change] of [
     ['carillon_filling', /^run the same command again/],
-    ['carillon_moving', /^CARILLON_DATABASE_URL/],
+    ['carillon_moving', /^run the same move again; or give it up: npx carillon move --give-up --from THIS /],
   ] as const) {
     const open = connect(place.path)
-    open.exec(`create table ${mark} (x text)`)
+    open.exec(`create table ${mark} (id, target, started_at, ended_at); insert into ${mark} values ('m', 'B', 0, null)`)
     open.close()
     isOnly((await wrong(place)).slice(-1), ['move', 'fault', change])
   }
+  assert.match((await wrong(place)).at(-1)?.found ?? '', /^it is being moved to B since 1970-01-01T/)
+  const open = connect(place.path)
+  open.exec('update carillon_moving set ended_at = 1000')
+  open.close()
+  const [done] = (await wrong(place)).slice(-1)
+  assert.equal(done?.found, 'it was moved to B at 1970-01-01T00:00:01.000Z, and takes no writes since')
+  assert.match(done?.change ?? '', /^set CARILLON_DATABASE_URL to that one; or give it up: /)
 })
 
 test('finds a file that is no database, that is another program’s, that is damaged, and a folder', async (t) => {

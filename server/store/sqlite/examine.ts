@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ownersBeside, rightsOf } from '../../file-mode.ts'
 import { type Finding, fault, faultOf, ok, quoted, warning } from '../../finding.ts'
-import { type Examined, markFindings, schemaFinding } from '../examined.ts'
+import { type Examined, type MovingRow, markFindings, schemaFinding } from '../examined.ts'
 import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { columns, type Row, toSigningKey } from '../rows.ts'
@@ -142,10 +142,9 @@ function contentOf(file: string): Examined {
 
 function marks(database: Database): Finding[] {
   const find = database.prepare('select 1 from sqlite_schema where name = ?')
-  return markFindings({
-    isFilling: find.get(fillingTable) !== undefined,
-    isMoving: find.get(movingTable) !== undefined,
-  })
+  const row = `select target, started_at, ended_at from ${movingTable}`
+  const moving = find.get(movingTable) === undefined ? undefined : (database.prepare(row).get() as MovingRow)
+  return markFindings({ isFilling: find.get(fillingTable) !== undefined, moving })
 }
 
 function notOurs(file: string): Error {
