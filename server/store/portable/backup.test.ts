@@ -326,5 +326,10 @@ test('the commands say what they did, in words and for machines', async (t) => {
   const onPostgres = await carillon(['restore', file, '--to', await emptyPlace(t, 'postgres')])
   assert.match(onPostgres.stdout, /sealed with: set CARILLON_SECRET_FILE to its file\n$/)
   assert.deepEqual(JSON.parse(restored.stdout).tables, await digestsAt(from))
+  const unreachable = await carillon(['restore', file, '--to', 'postgres://ann@127.0.0.1:1/nowhere'])
+  assert.match(
+    unreachable.stderr,
+    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: Nothing answers at the address of its URL/m,
+  )
   assert.equal((await carillon(['restore'])).status, 2)
 })

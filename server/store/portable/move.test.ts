@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../errors.ts'
 import { queryAt } from '../../testing/postgres.ts'
-import { openStore, sqlitePath, usualPartitions } from '../open.ts'
+import { isPostgres, openStore, sqlitePath, usualPartitions } from '../open.ts'
 import { connect } from '../sqlite/database.ts'
 import { tables } from '../tables.ts'
 import type { Digest } from './digest.ts'
@@ -323,6 +323,22 @@ test('while it is being moved no table takes a change, by whatever process, nor 
     await assert.rejects(run("insert into kysely_migration values ('0002', '')"), /this database is being moved/)
     assert.deepEqual(await digestsAt(place), before)
   }
+})
+
+test('while it is being moved a statement that finds no row passes, and PostgreSQL cannot be emptied', async (t) => {
+  const places = [await filledPlace(t), await emptyPlace(t, 'postgres')] as const
+  await move(...places)
+  for (const place of places) {
+    if (isPostgres(place))
+      await at(place, (side) => side.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
+    const run = isPostgres(place) ? (sql: string) => queryAt(place, sql) : runInSqlite(sqlitePath(place) ?? '')
+    for (const { name } of tables) await run(`delete from "${name}" where 1 = 0`)
+  }
+  for (const { name } of tables)
+    await assert.rejects(queryAt(places[1], `truncate "${name}" cascade`), /is being moved/, name)
+  await giveUpMove(places[1])
+  assert.equal(await takesWrites(places[1]), true)
+  await queryAt(places[1], 'truncate notification')
 })
 
 function runInSqlite(path: string): (sql: string) => Promise<void> {

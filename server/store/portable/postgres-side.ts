@@ -136,9 +136,12 @@ export class PostgresSide implements Side {
         `create function ${guard}() returns trigger language plpgsql as $$
         begin raise exception using errcode = '${refusedWriteState}', message = '${refusedWrite}'; end $$`,
       )
+      // For each row, as in SQLite: a statement that finds nothing to change is none.
       for (const table of guarded)
         await this.#query(
-          `create trigger ${guard} before insert or update or delete or truncate on ${table}
+          `create trigger ${guard} before insert or update or delete on ${table}
+          for each row execute function ${guard}();
+          create trigger ${guard}_all before truncate on ${table}
           for each statement execute function ${guard}()`,
         )
     })
@@ -153,7 +156,10 @@ export class PostgresSide implements Side {
 
   allowWrites(): Promise<void> {
     return this.#withAllLocked(async () => {
-      for (const table of guarded) await this.#query(`drop trigger if exists ${guard} on ${table}`)
+      for (const table of guarded)
+        await this.#query(
+          `drop trigger if exists ${guard} on ${table}; drop trigger if exists ${guard}_all on ${table}`,
+        )
       await this.#query(`drop function if exists ${guard}`)
       await this.#query(`drop table if exists ${movingTable}`)
     })
