@@ -208,7 +208,10 @@ test('R6: a lost secret, or another one, is named, and nothing is made in its pl
   await refuses(folder, /sealed with another secret\. Set CARILLON_SECRET/)
   using moved = new Folder()
   copyFileSync(folder.file('carillon.db'), moved.file('carillon.db'))
-  await refuses(moved, /carillon\.secret is gone, .* Set CARILLON_SECRET .* to the secret that these signing keys were sealed with/)
+  await refuses(
+    moved,
+    /carillon\.secret is gone, .* Set CARILLON_SECRET .* to the secret that these signing keys were sealed with/,
+  )
   assert.equal(existsSync(moved.file('carillon.secret')), false)
   writeFileSync(moved.file('carillon.secret'), kept)
   await using running = await CarillonProcess.standing(moved)
