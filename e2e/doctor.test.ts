@@ -2,8 +2,8 @@
 // nothing. What it finds is tested beside server/doctor/ and the engines.
 import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { suite, test } from 'node:test'
+import { freePort } from '../server/testing/free-port.ts'
 import { certificate, type Spoil, startProxy } from '../server/testing/proxy.ts'
 import { CarillonProcess, carillon, Folder, firstSignInOf } from './carillon-process.ts'
 
@@ -138,13 +138,3 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.match(stderr, /^carillon: The URL is "https:\/\/bell\.example\/inbox"; write scheme, host and port alone/)
   })
 })
-
-function freePort(): Promise<number> {
-  const probe = createServer()
-  return new Promise((resolve) => {
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
-}

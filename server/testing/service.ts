@@ -1,9 +1,8 @@
 // For tests: a whole service as `serve` puts it together, on a real database and a real port, with a clock that the test
 // moves, and builders that read like the domain. Which engine it is on is said by TEST_ENGINE (database-behind.ts).
-import { randomInt } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,6 +15,7 @@ import { ProducerKeys, type Scope } from '../sign-in/producer-key.ts'
 import { addUser } from '../sign-in/users.ts'
 import type { Store } from '../store/store.ts'
 import { engine, PostgresBehind, SqliteBehind } from './database-behind.ts'
+import { freePort } from './free-port.ts'
 import { newDatabase } from './postgres.ts'
 
 export type Variant = 'stateful' | 'stateless'
@@ -246,15 +246,4 @@ async function placeIn(dir: string) {
       await drop()
     },
   }
-}
-
-/** Below the ports that systems give to outgoing connections, so that none of those takes it between two starts. */
-async function freePort(): Promise<number> {
-  const port = randomInt(10_000, 30_000)
-  const probe = createServer()
-  const isFree = await new Promise<boolean>((resolve) => {
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
-  return isFree ? port : freePort()
 }

@@ -7,8 +7,7 @@ import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { Dump, writeDump } from './dump.ts'
 import { counting, currentMigrations, type Report, rowsIn } from './fill.ts'
 import { writeNewFile } from './new-file.ts'
-import type { Side } from './side.ts'
-import { totalOf } from './side.ts'
+import { type Side, totalOf } from './side.ts'
 import { SqliteSide } from './sqlite-side.ts'
 
 /** As SQLite itself keeps a database, or in the form that every engine takes. */

@@ -54,17 +54,14 @@ export class PostgresSide implements Side {
   }
 
   /**
-   * `partitions` matters where it has no schema yet; `shown` is its name in every sentence. Throws UNAVAILABLE with a sentence where the server or the database
-   * cannot be used.
+   * `partitions` matters where it has no schema yet; `shown` is its name in every sentence. Throws UNAVAILABLE with a
+   * sentence where the server or the database cannot be used.
    */
   static async open(url: string, { partitions, shown }: { partitions: number; shown: string }): Promise<PostgresSide> {
     const pool = openPool(url, { patientMs })
     try {
       await refuseUnfit(pool)
-      await refuseOtherEncoding(pool)
       const client = await pool.connect()
-      // Whoever asks next is told.
-      client.on('error', () => {})
       return new PostgresSide({ pool, client, partitions, shown })
     } catch (error) {
       await pool.end()
@@ -263,15 +260,4 @@ export class PostgresSide implements Side {
   #failure(error: unknown): CarillonError {
     return sideFailure(asStoreError(error), this.#shown)
   }
-}
-
-/** In another one, text may be refused in the middle, and is sorted otherwise. */
-async function refuseOtherEncoding(pool: Pool): Promise<void> {
-  const { rows } = await pool.query('show server_encoding')
-  if (rows[0]?.server_encoding === 'UTF8') return
-  throw new CarillonError(
-    'UNAVAILABLE',
-    `This PostgreSQL database keeps text as ${rows[0]?.server_encoding}. ` +
-      'Make one that keeps it as UTF-8: createdb --encoding=UTF8 --template=template0 NAME',
-  )
 }

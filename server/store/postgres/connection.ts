@@ -113,17 +113,21 @@ export function asStoreError(error: unknown): unknown {
   return new CarillonError('UNAVAILABLE', `The store cannot do this now; ${outcome}`, { cause: error })
 }
 
-/** Throws UNAVAILABLE with a sentence where the server cannot be used. */
-export async function refuseUnfit(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query(
-    "select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding",
-  )
+/** Throws UNAVAILABLE with a sentence where the server is older than what is asked of it. */
+export async function refuseOld(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
   if (rows[0].version < oldestServer)
     throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later.')
-  if (rows[0].encoding !== 'UTF8')
+}
+
+/** The same where the database cannot be used: in another encoding text may be refused, and is sorted otherwise. */
+export async function refuseUnfit(pool: pg.Pool): Promise<void> {
+  await refuseOld(pool)
+  const { rows } = await pool.query('show server_encoding')
+  if (rows[0].server_encoding !== 'UTF8')
     throw new CarillonError(
       'UNAVAILABLE',
-      `This database keeps text as ${rows[0].encoding}. Make one with: createdb -E UTF8 -T template0 <name>`,
+      `This database keeps text as ${rows[0].server_encoding}. Make one with: createdb -E UTF8 -T template0 <name>`,
     )
 }
 

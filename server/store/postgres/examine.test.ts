@@ -116,3 +116,18 @@ test('finds a wrong password, an unknown database and a server that is not there
     assert.ok(!JSON.stringify(found).includes(password))
   }
 })
+
+test('names the encoding of a database that is not UTF-8, beside what else is wrong with it', async (t) => {
+  const url = new URL(await database(t, { isBare: true }))
+  const server = String(url)
+  const name = `${url.pathname.slice(1)}_latin1`
+  await queryAt(server, `create database ${name} encoding 'LATIN1' template template0`)
+  url.pathname = name
+  const findings = await wrong(String(url))
+  assert.match(
+    findings.find(({ found }) => found === 'its encoding is LATIN1')?.change ?? '',
+    /^createdb --encoding=UTF8/,
+  )
+  assert.ok(findings.some(({ check }) => check === 'schema'))
+  await queryAt(server, `drop database ${name} with (force)`)
+})

@@ -6,7 +6,7 @@ import { type Examined, type MovingRow, markFindings, schemaFinding } from '../e
 import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { toSigningKey } from '../rows.ts'
-import { openingFailure, openPool, refuseUnfit } from './connection.ts'
+import { openingFailure, openPool, refuseOld } from './connection.ts'
 import { appliedMigrations } from './migrate.ts'
 import { statements } from './statements.ts'
 
@@ -33,7 +33,7 @@ export async function examinePostgres(url: string, { now }: { now: () => number 
 
 async function version(pool: pg.Pool): Promise<Finding> {
   const { rows } = await pool.query("select current_setting('server_version') as version")
-  await refuseUnfit(pool)
+  await refuseOld(pool)
   return ok('PostgreSQL', String(rows[0].version))
 }
 

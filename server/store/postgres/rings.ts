@@ -65,8 +65,9 @@ export class Rings {
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
+      this.#heardAt = 0
       await this.#beat(client)
-      await this.#hearsItself()
+      await this.#untilHeard()
       if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     } catch (error) {
       letGo(client)
@@ -154,10 +155,10 @@ export class Rings {
     this.#told = { serverMs: rows[0].time, at: (askedAt + performance.now()) / 2 }
   }
 
-  async #hearsItself(): Promise<void> {
-    const askedAt = performance.now()
-    while (this.#heardAt === 0 || this.#heardAt < askedAt - answerWithinMs) {
-      if (performance.now() - askedAt > answerWithinMs)
+  async #untilHeard(): Promise<void> {
+    const giveUpAt = performance.now() + answerWithinMs
+    while (this.#heardAt === 0) {
+      if (performance.now() > giveUpAt)
         throw new CarillonError(
           'UNAVAILABLE',
           'Notices do not come through. Name the PostgreSQL server itself in CARILLON_DATABASE_URL, not a pooler.',

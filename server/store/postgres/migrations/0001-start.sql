@@ -334,12 +334,16 @@ create function cut_tokens(of_user text, sign_in text, moment bigint, until bigi
   select pg_notify('carillon', '{"cutoff":true}')
 $$;
 
+create function end_proofs(of_user text, moment bigint, cut_until bigint) returns void language sql as $$
+  delete from session where user_id = of_user;
+  select cut_tokens(of_user, '', moment, cut_until)
+$$;
+
 create function disable_user(of_user text, moment bigint, cut_until bigint) returns boolean language plpgsql as $$
 begin
   update "user" set disabled_at = coalesce(disabled_at, moment) where id = of_user;
   if not found then return false; end if;
-  delete from session where user_id = of_user;
-  perform cut_tokens(of_user, '', moment, cut_until);
+  perform end_proofs(of_user, moment, cut_until);
   return true;
 end $$;
 
@@ -348,8 +352,7 @@ returns boolean language plpgsql as $$
 begin
   update "user" set password_hash = new_hash, disabled_at = null where id = of_user;
   if not found then return false; end if;
-  delete from session where user_id = of_user;
-  perform cut_tokens(of_user, '', moment, cut_until);
+  perform end_proofs(of_user, moment, cut_until);
   return true;
 end $$;
 
