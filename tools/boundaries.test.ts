@@ -64,6 +64,7 @@ type Manifest = { dependencies?: Record<string, string>; devDependencies?: Recor
 
 const sources = globSync('**/*.ts', { exclude: (name) => name === 'node_modules' }).map(read)
 const product = sources.filter(({ file }) => file.startsWith('server/') && !isTest(file))
+const client = sources.filter(({ file }) => file.startsWith('client/') && !isTest(file))
 const files = new Set(sources.map(({ file }) => file))
 const runtimeDependencies = Object.keys(manifest('server/package.json').dependencies ?? {})
 
@@ -113,7 +114,9 @@ test('product code imports no package that it does not declare', () => {
 
 test('each dependency is pinned and has its line of reason in docs/decisions/0002-dependencies.md', () => {
   const rows = readFileSync('docs/decisions/0002-dependencies.md', 'utf8').split('\n')
-  const manifests = ['package.json', 'server/package.json', 'tools/lint/package.json'].map(manifest)
+  const manifests = ['package.json', 'server/package.json', 'client/package.json', 'tools/lint/package.json'].map(
+    manifest,
+  )
   const declared = manifests.flatMap((one) => Object.entries({ ...one.dependencies, ...one.devDependencies }))
   holds(declared, ([name, version]) => {
     if (!/^\d+\.\d+\.\d+/.test(version)) return [`${name} is declared as ${version}. Pin one version.`]
@@ -144,6 +147,14 @@ test('product code imports nothing from outside server/', () => {
       .filter((name) => !name.startsWith('server/') || isTest(name))
       .map((name) => `${file} imports ${name}. What the service needs belongs in server/, beside its user.`),
   )
+})
+
+test('the client imports nothing but itself: it has no dependency, and runs where there is no Node', () => {
+  assert.ok(client.length > 0, 'No client was found: this test looks in the wrong place.')
+  holds(client, ({ file, imports }) => {
+    const strays = [...outer(imports), ...inner(file, imports).filter((name) => !name.startsWith('client/'))]
+    return strays.map((name) => `${file} imports ${name}. What the client needs it has to bring itself.`)
+  })
 })
 
 test('no file imports itself by way of others', () => {

@@ -1,0 +1,2 @@
+// What the package offers, on one screen.
+export {}
