@@ -1,5 +1,5 @@
 // A row as both engines read it -> what the store answers. The columns come in the order of the statements' lists.
-import type { InboxState, LiveSession, Producer, SigningKey, TokenCutoff, User } from './store.ts'
+import type { Change, InboxState, LiveSession, Producer, SigningKey, TokenCutoff, User } from './store.ts'
 
 export type Row = readonly (string | number | boolean | null)[]
 
@@ -81,4 +81,20 @@ export function toInbox(row: Row, at = 0): InboxState {
     unread: row[at + 4] as number,
     readThrough: row[at + 5] as number,
   }
+}
+
+export function toChange(row: Row): Change {
+  const [version, type, notification] = row as readonly [number, 'arrived' | 'replaced' | 'read', string]
+  return { version, type, notification }
+}
+
+export function toReadAll(row: Row): Change {
+  const [version, throughId, at] = row as readonly [number, string, string]
+  return { version, type: 'read-all', throughId, at }
+}
+
+/** The first of several kinds of changes, each in order, in the order of all. */
+export function firstOf(changes: readonly Change[], limit: number): { changes: Change[]; more: boolean } {
+  const sorted = changes.toSorted((a, b) => a.version - b.version)
+  return { changes: sorted.slice(0, limit), more: sorted.length > limit }
 }

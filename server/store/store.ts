@@ -83,9 +83,11 @@ export type Page = {
 
 export type Counts = { inbox: InboxState; categories: Record<string, { total: number; unread: number }> }
 
+/** A notification is JSON text, as it is now; `replaced` is one whose content took the place of an earlier. */
 export type Change =
-  | { version: number; type: 'notification'; notification: string }
-  | { version: number; type: 'read-all'; throughSeq: number; at: string }
+  | { version: number; type: 'arrived' | 'replaced' | 'read'; notification: string }
+  | { version: number; type: 'read-all'; throughId: string; at: string }
+export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 
 export type Recipient = { username: string } | { userId: string }
 
@@ -107,7 +109,7 @@ export type DeliveryStatus = 'delivered' | 'updated' | 'unknown_recipient'
 export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryResult[] }
 
 /** A hint that something changed, never the data: whoever hears it reads again. */
-export type Ring = { about: 'inbox'; userId: string } | { about: 'token-cutoff' } | { about: 'anything' }
+export type Ring = { about: 'inbox' | 'session'; userId: string } | { about: 'token-cutoff' } | { about: 'anything' }
 
 export interface Store {
   // Users
@@ -179,14 +181,11 @@ export interface Store {
   readNotification(owned: { userId: string; id: string }): Promise<string | undefined>
   readCounts(userId: string): Promise<Counts>
   /**
-   * What changed after a version, in order, at most `limit` changes: `more` says that others follow the last one.
-   * 'reset' where the version was never reached.
+   * What changed after a version, in order, at most `limit` changes: `more` says that others follow the last one. Every
+   * notification that arrived is there at the version at which it did, once; one that was changed since is there again,
+   * at its last change. 'reset' where the version was never reached.
    */
-  changesSince(query: {
-    userId: string
-    version: number
-    limit: number
-  }): Promise<{ inbox: InboxState; changes: Change[]; more: boolean } | 'reset'>
+  changesSince(query: { userId: string; version: number; limit: number }): Promise<Changes | 'reset'>
   /** Marks one notification of this user as read. Repeating changes nothing and keeps the first moment. */
   markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
   /**
@@ -208,6 +207,8 @@ export interface Store {
 
   // Life
 
+  /** Names this history of changes: another one after a restore or a move, where a version may be reached again. */
+  readonly history: string
   /** The one clock of all processes, milliseconds since 1970; where it is missing, this machine's is the only one. */
   readonly clock?: () => number
   /** Calls `listener` after every commit that changed something it may care for, wherever the commit was made. */

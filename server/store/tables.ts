@@ -88,6 +88,8 @@ export const tables: readonly Table[] = [
       category: 'text',
       key: 'text',
       read_at: 'text',
+      changed_version: 'integer',
+      replaced_version: 'integer',
     },
   },
   {

@@ -50,7 +50,7 @@ export function changePromises(promise: PromiseOf): void {
       isLast = !isWriting
       for (const change of await follower.ask(7)) {
         versions.push(change.version)
-        if (change.type === 'notification') ids.push(JSON.parse(change.notification).id)
+        if (change.type === 'arrived') ids.push(JSON.parse(change.notification).id)
       }
       await new Promise(setImmediate)
     }
@@ -72,17 +72,45 @@ export function changePromises(promise: PromiseOf): void {
       const { changes, more, inbox } = found === 'reset' ? assert.fail('reset') : found
       assert.deepEqual(inbox, await world.store.readInbox(ann.id))
       const told = changes.map((change) =>
-        change.type === 'read-all' ? `read through ${change.throughSeq}` : JSON.parse(change.notification).id,
+        change.type === 'read-all'
+          ? [change.type, change.throughId]
+          : [change.type, JSON.parse(change.notification).id],
       )
       return { told, versions: changes.map((change) => change.version), more }
     }
-    const all = [first, third, second, 'read through 2']
-    assert.deepEqual(await answer(0, 9), { told: all, versions: [1, 3, 4, 5], more: false })
-    assert.deepEqual(await answer(0, 4), { told: all, versions: [1, 3, 4, 5], more: false })
-    assert.deepEqual(await answer(0, 2), { told: [first, third], versions: [1, 3], more: true })
-    assert.deepEqual(await answer(3, 1), { told: [second], versions: [4], more: true })
-    assert.deepEqual(await answer(4, 1), { told: ['read through 2'], versions: [5], more: false })
+    const arrived = [first, second, third].map((id) => ['arrived', id])
+    const [read, readAll] = [
+      ['read', second],
+      ['read-all', second],
+    ]
+    const all = [...arrived, read, readAll]
+    assert.deepEqual(await answer(0, 9), { told: all, versions: [1, 2, 3, 4, 5], more: false })
+    assert.deepEqual(await answer(0, 5), { told: all, versions: [1, 2, 3, 4, 5], more: false })
+    assert.deepEqual(await answer(0, 2), { told: arrived.slice(0, 2), versions: [1, 2], more: true })
+    assert.deepEqual(await answer(2, 1), { told: arrived.slice(2), versions: [3], more: true })
+    assert.deepEqual(await answer(3, 1), { told: [read], versions: [4], more: true })
+    assert.deepEqual(await answer(4, 1), { told: [readAll], versions: [5], more: false })
     assert.deepEqual(await answer(5, 1), { told: [], versions: [], more: false })
+  })
+
+  promise('tells of a replaced text as long as whoever asks has the earlier one', async (world) => {
+    const ann = await world.addUser('ann')
+    const id = await world.tell(ann, 'Deploying', { key: 'deploy' })
+    await world.tell(ann, 'Deployed', { key: 'deploy' })
+    await world.store.markRead({ userId: ann.id, id, at: at(4) })
+    const answer = async (version: number) => {
+      const found = await world.store.changesSince({ userId: ann.id, version, limit: 9 })
+      return found === 'reset' ? found : found.changes.map((change) => [change.version, change.type])
+    }
+    const seen = JSON.parse((await world.store.readNotification({ userId: ann.id, id })) ?? '')
+    assert.deepEqual([seen.title, seen.read], ['Deployed', true])
+    assert.deepEqual(await answer(0), [
+      [1, 'arrived'],
+      [3, 'replaced'],
+    ])
+    assert.deepEqual(await answer(1), [[3, 'replaced']])
+    assert.deepEqual(await answer(2), [[3, 'read']])
+    assert.deepEqual(await answer(3), [])
   })
 
   promise('answers "reset" to a version that was never reached', async (world) => {

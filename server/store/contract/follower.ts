@@ -46,10 +46,10 @@ export class Follower {
     const { lastSeq, version } = await this.#world.store.readInbox(this.#person.id)
     const seqOf = new Map(pages.map(({ id }, index) => [id, lastSeq - index]))
     for (const change of changes)
-      if (change.type === 'notification') this.#put(JSON.parse(change.notification))
+      if (change.type !== 'read-all') this.#put(JSON.parse(change.notification))
       else
         for (const item of this.#items.values())
-          if (!item.read && (seqOf.get(item.id) ?? Infinity) <= change.throughSeq)
+          if (!item.read && (seqOf.get(item.id) ?? Infinity) <= (seqOf.get(change.throughId) ?? 0))
             this.#put({ ...item, read: true, readAt: change.at })
     assert.deepEqual(this.#items, new Map(pages.map((item) => [item.id, item])))
     assert.ok(this.version <= version)

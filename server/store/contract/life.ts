@@ -9,7 +9,9 @@ export function lifePromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const session = await fillEveryCorner(world, ann, ben)
     const before = await everything(world, [ann, ben], session)
+    const { history } = world.store
     await world.reopen()
+    assert.equal(world.store.history, history)
     assert.deepEqual(await everything(world, [ann, ben], session), before)
     assert.equal(before.cutoffs.length, 2)
     const again = { to: [ann, ben], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } }

@@ -29,6 +29,20 @@ export function ringPromises(promise: PromiseOf): void {
     await heard(world, [cut], () => world.store.disableUser({ userId, at: at(3), cutoffExpiresAt }))
   })
 
+  promise('law 8: rings for every user whose session was ended, for whichever reason', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const [userId, cutoffExpiresAt] = [ann.id, at(900)]
+    const about = (id: string) => (ring: Ring) => ring.about === 'session' && ring.userId === id
+    const session = await world.signIn(ann)
+    await heard(world, [about(ann.id)], () => world.store.endSession(session))
+    const replaced = await world.signIn(ann)
+    await heard(world, [about(ann.id)], () => world.signIn(ben, { replaces: replaced }))
+    await heard(world, [about(ann.id)], () =>
+      world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), cutoffExpiresAt }),
+    )
+    await heard(world, [about(ann.id)], () => world.store.disableUser({ userId, at: at(3), cutoffExpiresAt }))
+  })
+
   promise('law 8: whoever reads at a ring finds what it rang for, under a hundred writes at once', async (world) => {
     const people = await Promise.all(Array.from({ length: 10 }, (_, n) => world.addUser(`person ${n}`)))
     const heardOf = new Map<string, Promise<InboxState>[]>(people.map(({ id }) => [id, []]))

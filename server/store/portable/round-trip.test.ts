@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { usualPartitions } from '../open.ts'
+import { openStore, usualPartitions } from '../open.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp } from './backup.ts'
 import { moveDatabase } from './move.ts'
@@ -52,6 +52,24 @@ test('a backup of SQLite restores into either engine', async (t) => {
     assert.deepEqual(await digestsAt(to), await digestsAt(from), engine)
   }
 })
+
+test('what was restored has a history of its own: its versions may be reached again by other changes', async (t) => {
+  const from = await filledPlace(t)
+  const file = await backUpTo(join(await newFolder(t), 'backup.db'), { from, isPortable: false })
+  const histories = new Set([await historyAt(from)])
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    const to = await emptyPlace(t, engine)
+    await restoreBackup({ file, to, partitions, report })
+    histories.add(await historyAt(to))
+  }
+  assert.equal(histories.size, 3)
+})
+
+async function historyAt(url: string): Promise<string> {
+  const { store } = await openStore(url)
+  await store.close()
+  return store.history
+}
 
 test('a move carries every row between the engines, in each direction', async (t) => {
   let from = await filledPlace(t, { notifications: 2_500 })

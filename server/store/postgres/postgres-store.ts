@@ -4,27 +4,22 @@ import type { Pool } from 'pg'
 import { CarillonError } from '../../errors.ts'
 import { iso } from '../../times.ts'
 import {
+  firstOf,
   type Row,
+  toChange,
   toCredentials,
   toInbox,
   toProducer,
+  toReadAll,
   toSession,
   toSigningKey,
   toTokenCutoff,
   toUser,
 } from '../rows.ts'
-import {
-  type Change,
-  type DeliveryOutcome,
-  emptyInbox,
-  type Page,
-  type PageQuery,
-  type Ring,
-  type Store,
-} from '../store.ts'
+import { type DeliveryOutcome, emptyInbox, type Page, type PageQuery, type Ring, type Store } from '../store.ts'
 import { ask, openingFailure, openPool, refuseUnfit } from './connection.ts'
 import { refuseHalfFilled } from './half-filled.ts'
-import { migrate } from './migrate.ts'
+import { historyOf, migrate } from './migrate.ts'
 import { Rings } from './rings.ts'
 import { statements } from './statements.ts'
 
@@ -41,7 +36,7 @@ export async function openPostgresStore(
   const rings = new Rings(pool, url)
   try {
     await rings.open()
-    return { store: new PostgresStore(pool, rings), migrations }
+    return { store: new PostgresStore(pool, rings, await historyOf(pool)), migrations }
   } catch (error) {
     await pool.end()
     throw openingFailure(error)
@@ -66,12 +61,14 @@ type Value = string | number | null | readonly (string | null)[]
 class PostgresStore implements Store {
   readonly #pool: Pool
   readonly #rings: Rings
+  readonly history: string
   /** Nothing here fails for good: what goes away is waited for. */
   readonly failed = new Promise<Error>(() => {})
   #underWay = 0
   #closing: Promise<void> | undefined
 
-  constructor(pool: Pool, rings: Rings) {
+  constructor(pool: Pool, rings: Rings, history: string) {
+    this.history = history
     this.#pool = pool
     this.#rings = rings
   }
@@ -114,12 +111,13 @@ class PostgresStore implements Store {
   }
   listUsers: Store['listUsers'] = async ({ after, limit }) => (await this.#all('users', after, limit)).map(toUser)
   disableUser: Store['disableUser'] = async ({ userId, at, cutoffExpiresAt }) =>
-    this.#endProofs(await this.#one('disableUser', userId, at, cutoffExpiresAt))
+    this.#endProofs(userId, await this.#one('disableUser', userId, at, cutoffExpiresAt))
   setPassword: Store['setPassword'] = async ({ userId, passwordHash, at, cutoffExpiresAt }) =>
-    this.#endProofs(await this.#one('setPassword', userId, passwordHash, at, cutoffExpiresAt))
+    this.#endProofs(userId, await this.#one('setPassword', userId, passwordHash, at, cutoffExpiresAt))
 
-  #endProofs(row: Row | undefined): 'done' | 'absent' {
+  #endProofs(userId: string, row: Row | undefined): 'done' | 'absent' {
     if (row?.[0] !== true) return 'absent'
+    this.#rings.ring({ about: 'session', userId })
     this.#rings.ring({ about: 'token-cutoff' })
     return 'done'
   }
@@ -127,7 +125,9 @@ class PostgresStore implements Store {
   addSession: Store['addSession'] = async ({ userId, secretHash, checkedPasswordHash, at, replaces }) => {
     const old = [replaces?.userId ?? null, replaces?.secretHash ?? null]
     const row = await this.#one('addSession', userId, secretHash, checkedPasswordHash, at, ...old)
-    return row?.[0] === true ? 'added' : 'refused'
+    if (row?.[0] !== true) return 'refused'
+    if (replaces !== null) this.#rings.ring({ about: 'session', userId: replaces.userId })
+    return 'added'
   }
   findSession: Store['findSession'] = async ({ userId, secretHash }) => {
     const row = await this.#one('session', userId, secretHash)
@@ -137,7 +137,7 @@ class PostgresStore implements Store {
     await this.#change('touchSession', userId, secretHash, at)
   }
   endSession: Store['endSession'] = async ({ userId, secretHash }) => {
-    await this.#change('endSession', userId, secretHash)
+    if ((await this.#change('endSession', userId, secretHash)) === 1) this.#rings.ring({ about: 'session', userId })
   }
   removeStaleSessions: Store['removeStaleSessions'] = async ({ createdBefore, lastSeenBefore }) => {
     await this.#removeAll('removeStaleSessions', createdBefore, lastSeenBefore)
@@ -189,11 +189,10 @@ class PostgresStore implements Store {
     const row = (await this.#one('changes', userId, fitting(version), limit + 1)) as Row
     const inbox = toInbox(row)
     if (version > inbox.version || version < 0) return 'reset'
-    const [notifications, readAlls] = row.slice(6) as unknown as [string[], string[]]
-    const found = [...notifications.map(toNotificationChange), ...readAlls.map(toReadAllChange)].sort(
-      (a, b) => a.version - b.version,
-    )
-    return { inbox, changes: found.slice(0, limit), more: found.length > limit }
+    const [arrived, later, readAlls] = (row.slice(6) as unknown as string[][]).map((texts) =>
+      texts.map((text): Row => JSON.parse(text)),
+    ) as [Row[], Row[], Row[]]
+    return { inbox, ...firstOf([...arrived, ...later].map(toChange).concat(readAlls.map(toReadAll)), limit) }
   }
 
   markRead: Store['markRead'] = async ({ userId, id, at }) =>
@@ -275,14 +274,4 @@ function fitting(number: number): number {
 
 function toPage(row: Row): Page {
   return { inbox: toInbox(row), items: row[6] as string, next: row[8] === true ? (row[7] as number) : null }
-}
-
-function toNotificationChange(text: string): Change {
-  const [version, notification] = JSON.parse(text) as [number, string]
-  return { version, type: 'notification', notification }
-}
-
-function toReadAllChange(text: string): Change {
-  const [version, throughSeq, at] = JSON.parse(text) as [number, number, string]
-  return { version, type: 'read-all', throughSeq, at }
 }

@@ -68,7 +68,8 @@ const paths: Path[] = [
     with: ['u1', 100, 50],
     reads: [
       ...box,
-      'notification by notification_by_version (user_id, version)',
+      notification,
+      'notification by notification_changed (user_id, changed_version)',
       'read_mark by key (user_id, version)',
       readMark,
     ],

@@ -25,7 +25,7 @@ const heardWithinMs = 3_000
 const heartbeat = 'select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time'
 
 /** What migrations/ sends with a token cut has that word alone; a heartbeat has only its sender. */
-type Notice = { from?: string; users?: string[]; cutoff?: true; anything?: true }
+type Notice = { from?: string; users?: string[]; sessions?: string[]; cutoff?: true; anything?: true }
 
 export class Rings {
   readonly #node = randomUUID()
@@ -35,6 +35,7 @@ export class Rings {
   readonly #url: string
   readonly #listeners = new Set<(ring: Ring) => void>()
   readonly #users = new Set<string>()
+  readonly #sessions = new Set<string>()
   #gathering: NodeJS.Timeout | undefined
   #client: Client | undefined
   #heartbeat: NodeJS.Timeout | undefined
@@ -88,8 +89,8 @@ export class Rings {
   ring(ring: Ring): void {
     this.#announce(ring)
     // Of a token cut the commit itself tells the others.
-    if (ring.about !== 'inbox') return
-    this.#users.add(ring.userId)
+    if (!('userId' in ring)) return
+    ;(ring.about === 'inbox' ? this.#users : this.#sessions).add(ring.userId)
     this.#notifySoon(gatherMs)
   }
 
@@ -117,17 +118,17 @@ export class Rings {
 
   async #notify(): Promise<void> {
     this.#gathering = undefined
-    if (this.#users.size === 0) return
-    const users = [...this.#users]
-    const notice: Notice = {
-      from: this.#node,
-      ...(users.length > mostUsersInNotice ? { anything: true } : { users }),
-    }
+    const [users, sessions] = [[...this.#users], [...this.#sessions]]
+    if (users.length + sessions.length === 0) return
+    const isLong = users.length + sessions.length > mostUsersInNotice
+    const notice: Notice = { from: this.#node, ...(isLong ? { anything: true } : { users, sessions }) }
     this.#users.clear()
+    this.#sessions.clear()
     try {
       await this.#pool.query('select pg_notify($1, $2)', [channel, JSON.stringify(notice)])
     } catch {
       for (const user of users) this.#users.add(user)
+      for (const user of sessions) this.#sessions.add(user)
       if (!this.#isClosed) this.#notifySoon(longestRetryMs)
     }
   }
@@ -140,6 +141,7 @@ export class Rings {
     }
     if (notice.cutoff) this.#announce({ about: 'token-cutoff' })
     if (notice.anything) this.#announce({ about: 'anything' })
+    for (const userId of notice.sessions ?? []) this.#announce({ about: 'session', userId })
     for (const userId of notice.users ?? []) this.#announce({ about: 'inbox', userId })
   }
 
@@ -191,7 +193,8 @@ export class Rings {
 function noticeIn(payload: string): Notice {
   try {
     const notice = Object(JSON.parse(payload)) as Notice
-    return notice.users === undefined || Array.isArray(notice.users) ? notice : { anything: true }
+    const isList = (users: unknown) => users === undefined || Array.isArray(users)
+    return isList(notice.users) && isList(notice.sessions) ? notice : { anything: true }
   } catch {
     return { anything: true }
   }

@@ -22,6 +22,9 @@ const boxed = (expression: string) => `(select ${expression} from box)`
 const unreadOf = `n.user_id = $1 and n.read_at is null and n.seq > ${boxed('read_through')}`
 const hasGaps = boxed('unread < last_seq - read_through')
 
+/** Beyond the watermark no read-all has passed, and none is looked for. */
+const textBeyond = textOf(`case when n.seq > ${boxed('read_through')} then n.read_at else ${readAt} end`)
+
 /** The inbox, the page as a JSON array, the sequence number of its last row, and whether older ones follow. */
 function pageOf(rows: string, hasOlder: string): string {
   return `
@@ -109,13 +112,20 @@ export const statements = {
       from inbox_category where user_id = $1 and total > 0
     ), '{}')::text
     from box`,
+  // No more can have arrived than there were changes.
   changes: `
     with ${box}
     select box.*, array(
-      select json_build_array(n.version, ${text})::text from notification n
-      where n.user_id = $1 and n.version > $2 order by n.version limit $3
+      select json_build_array(n.version, 'arrived', ${textBeyond})::text from notification n
+      where n.user_id = $1 and n.seq > ${boxed('last_seq - version + $2::bigint')} and n.version > $2
+      order by n.seq limit $3
     ), array(
-      select json_build_array(m.version, m.through_seq, m.at)::text from read_mark m
+      select json_build_array(n.changed_version, case when n.replaced_version > $2 then 'replaced' else 'read' end,
+        ${textBeyond})::text from notification n
+      where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
+    ), array(
+      select json_build_array(m.version, n.id, m.at)::text
+      from read_mark m join notification n on n.user_id = $1 and n.seq = m.through_seq
       where m.user_id = $1 and m.version > $2 order by m.version limit $3
     ) from box`,
   markRead: `select mark_read($1, $2, $3)`,

@@ -31,6 +31,11 @@ export function appliedMigrations(database: Database): string[] {
     .map((row) => String(row.name))
 }
 
+/** When the database was made, by its ledger. */
+export function historyOf(database: Database): string {
+  return String(database.prepare('select timestamp from kysely_migration order by name limit 1').get()?.timestamp)
+}
+
 async function dialectOf(database: Database) {
   const { SqliteAdapter, SqliteDialect } = await import('kysely')
 

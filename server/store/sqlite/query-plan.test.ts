@@ -26,8 +26,9 @@ const paths: Record<keyof typeof statements, string> = {
   isUnreadBefore: 'whole CONSTANT ROW, n by notification_unread alone',
   notification: 'n by notification_by_id, m by read_mark_by_seq alone',
   categories: 'inbox_category by key',
-  changedNotifications: 'n by notification_by_version, m by read_mark_by_seq alone',
-  readAlls: 'read_mark by key',
+  arrivals: 'n by key, m by read_mark_by_seq alone',
+  laterChanges: 'n by notification_changed, m by read_mark_by_seq alone',
+  readAlls: 'm by key, n by key',
 }
 
 const database = new Database(':memory:')

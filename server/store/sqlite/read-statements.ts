@@ -15,6 +15,9 @@ const readAtInRange = `coalesce(n.read_at, case
   else ${markPast('n.seq', 'at')}
 end)`
 
+/** Where `?2` is the user's read_through. */
+const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
+
 /** `at` is an expression: the time at which it was read, or null. */
 const textOf = (at: string) => `
   '{"id":"' || n.id || '",' || n.content ||
@@ -49,10 +52,13 @@ export const statements = {
   isUnreadBefore: `select exists (select 1 from notification n where ${unread} and n.seq < ?3)`,
   notification: `select ${textOf(readAt)} from notification n where n.user_id = ?1 and n.id = ?2`,
   categories: 'select category, total, unread from inbox_category where user_id = ? and total > 0 order by category',
-  changedNotifications: `
-    select n.version, ${textOf(readAt)} from notification n
-    where n.user_id = ?1 and n.version > ?2 order by n.version limit +?3`,
+  arrivals: `
+    select n.version, 'arrived', ${textOf(readAtBeyond)} from notification n
+    where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`,
+  laterChanges: `
+    select n.changed_version, case when n.replaced_version > ?3 then 'replaced' else 'read' end, ${textOf(readAtBeyond)}
+    from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`,
   readAlls: `
-    select version, through_seq, at from read_mark
-    where user_id = ? and version > ? order by version limit +?`,
+    select m.version, n.id, m.at from read_mark m join notification n on n.user_id = m.user_id and n.seq = m.through_seq
+    where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`,
 } as const

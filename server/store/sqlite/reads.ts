@@ -3,17 +3,20 @@
 // reads what he wrote.
 import { CarillonError } from '../../errors.ts'
 import {
+  firstOf,
   type Row,
+  toChange,
   toCredentials,
   toInbox,
   toProducer,
+  toReadAll,
   toSession,
   toSigningKey,
   toTokenCutoff,
   toUser,
 } from '../rows.ts'
 import {
-  type Change,
+  type Changes,
   type Counts,
   emptyInbox,
   type InboxState,
@@ -192,22 +195,17 @@ export class Reads {
     return { inbox: this.inbox(userId), categories }
   }
 
-  changesSince(query: { userId: string; version: number; limit: number }) {
-    const inbox = this.inbox(query.userId)
-    if (query.version > inbox.version || query.version < 0) return 'reset' as const
-    const found: Change[] = [
-      ...this.#all('changedNotifications', query.userId, query.version, query.limit + 1).map(toNotificationChange),
-      ...this.#all('readAlls', query.userId, query.version, query.limit + 1).map(toReadAllChange),
-    ].sort((a, b) => a.version - b.version)
-    return { inbox, changes: found.slice(0, query.limit), more: found.length > query.limit }
+  changesSince({ userId, version, limit }: { userId: string; version: number; limit: number }): Changes | 'reset' {
+    const inbox = this.inbox(userId)
+    if (version > inbox.version || version < 0) return 'reset'
+    const { readThrough, lastSeq } = inbox
+    const behind = inbox.version - version
+    if (behind === 0) return { inbox, changes: [], more: false }
+    // No more can have arrived than there were changes.
+    const arrived = this.#all('arrivals', userId, readThrough, lastSeq - behind, version, limit + 1).map(toChange)
+    if (arrived.length === behind) return { inbox, ...firstOf(arrived, limit) }
+    const later = this.#all('laterChanges', userId, readThrough, version, limit + 1).map(toChange)
+    const readAlls = this.#all('readAlls', userId, version, limit + 1).map(toReadAll)
+    return { inbox, ...firstOf([...arrived, ...later, ...readAlls], limit) }
   }
-}
-
-function toNotificationChange(row: Row): Change {
-  return { version: row[0] as number, type: 'notification', notification: row[1] as string }
-}
-
-function toReadAllChange(row: Row): Change {
-  const [version, throughSeq, at] = row as readonly [number, number, string]
-  return { version, type: 'read-all', throughSeq, at }
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { Ring, Store } from '../store.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
-import { migrate, refuseNewer } from './migrate.ts'
+import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import { Reads } from './reads.ts'
 import { Writer } from './writer.ts'
 
@@ -15,7 +15,7 @@ export async function openSqliteStore(file: string): Promise<{ store: Store; mig
   try {
     refuseHalfFilled(database)
     const migrations = await migrate(database)
-    return { store: new SqliteStore(path), migrations }
+    return { store: new SqliteStore(path, historyOf(database)), migrations }
   } catch (error) {
     throw openingFailure(error, path)
   } finally {
@@ -28,8 +28,10 @@ class SqliteStore implements Store {
   readonly #writer: Writer
   readonly #listeners = new Set<(ring: Ring) => void>()
   readonly failed: Promise<Error>
+  readonly history: string
 
-  constructor(path: string) {
+  constructor(path: string, history: string) {
+    this.history = history
     const database = connect(path)
     // Pages of the file are read where the system keeps them, not copied; the writer, which must not, copies.
     database.exec('pragma query_only = on; pragma mmap_size = 268435456')

@@ -79,6 +79,8 @@ create table inbox_category (
   primary key (user_id, category)
 ) partition by hash (user_id);
 
+-- `version` is the inbox's when it came: it rises with seq and stays. Of what was changed later, the version of its last
+-- change, and of the last one that replaced its content.
 create table notification (
   user_id text collate "C" not null,
   seq bigint not null,
@@ -88,11 +90,13 @@ create table notification (
   category text collate "C",
   key text collate "C",
   read_at text,
+  changed_version bigint,
+  replaced_version bigint,
   primary key (user_id, seq)
 ) partition by hash (user_id);
 create unique index notification_by_id on notification (user_id, id);
 create unique index notification_by_key on notification (user_id, key) where key is not null;
-create index notification_by_version on notification (user_id, version);
+create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null;
 
 -- One row per read-all that changed something: everything up to through_seq was read at that moment.
@@ -132,7 +136,7 @@ begin
   if found_one.seq is null then return 'absent'; end if;
   if found_one.read_at is not null or found_one.seq <= box.read_through then return 'unchanged'; end if;
   update inbox set version = version + 1, unread = unread - 1 where user_id = of_user;
-  update notification set read_at = moment, version = box.version + 1
+  update notification set read_at = moment, changed_version = box.version + 1
     where user_id = of_user and seq = found_one.seq;
   if found_one.category is not null then
     update inbox_category set unread = unread - 1 where user_id = of_user and category = found_one.category;
@@ -278,7 +282,8 @@ begin
     else
       was_unread := case when earlier.read_at is null and earlier.seq > box.read_through then 1 else 0 end;
       update inbox set version = version + 1 where user_id = one.user_id;
-      update notification set content = of_content, category = of_category, version = box.version + 1
+      update notification set content = of_content, category = of_category,
+          changed_version = box.version + 1, replaced_version = box.version + 1
         where user_id = one.user_id and seq = earlier.seq;
       perform count_in_category(one.user_id, earlier.category, -1, -was_unread);
       delete from inbox_category where user_id = one.user_id and category = earlier.category and total = 0;
@@ -336,6 +341,7 @@ $$;
 
 create function end_proofs(of_user text, moment bigint, cut_until bigint) returns void language sql as $$
   delete from session where user_id = of_user;
+  select pg_notify('carillon', json_build_object('sessions', json_build_array(of_user))::text);
   select cut_tokens(of_user, '', moment, cut_until)
 $$;
 

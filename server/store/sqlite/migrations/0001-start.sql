@@ -78,6 +78,8 @@ create table inbox_category (
   primary key (user_id, category)
 ) without rowid, strict;
 
+-- `version` is the inbox's when it came: it rises with seq and stays. Of what was changed later, the version of its last
+-- change, and of the last one that replaced its content.
 create table notification (
   user_id text not null,
   seq integer not null,
@@ -87,11 +89,13 @@ create table notification (
   category text,
   key text,
   read_at text,
+  changed_version integer,
+  replaced_version integer,
   primary key (user_id, seq)
 ) without rowid, strict;
 create unique index notification_by_id on notification (user_id, id);
 create unique index notification_by_key on notification (user_id, key) where key is not null;
-create index notification_by_version on notification (user_id, version);
+create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 -- Has read_at, though it is always null, so that skipping over the unread reads this index alone.
 create index notification_unread on notification (user_id, seq, category, read_at) where read_at is null;
 

@@ -88,7 +88,7 @@ function replaceContent(
   const inbox = sql.get`update inbox set version = version + 1 where user_id = ${userId} returning version`
   sql.run`
     update notification set content = ${delivery.content}, category = ${delivery.category},
-      version = ${inbox?.version as number}
+      changed_version = ${inbox?.version as number}, replaced_version = ${inbox?.version as number}
     where user_id = ${userId} and seq = ${seq}`
   countInCategory(sql, { userId, category, total: -1, unread: -is_unread })
   sql.run`delete from inbox_category where user_id = ${userId} and total = 0`

@@ -14,7 +14,7 @@ export function markRead(
   const inbox = sql.get`
     update inbox set version = version + 1, unread = unread - 1 where user_id = ${userId} returning version`
   sql.run`
-    update notification set read_at = ${iso(at)}, version = ${inbox?.version as number}
+    update notification set read_at = ${iso(at)}, changed_version = ${inbox?.version as number}
     where user_id = ${userId} and seq = ${found.seq as number}`
   if (found.category !== null)
     sql.run`

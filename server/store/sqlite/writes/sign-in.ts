@@ -30,6 +30,7 @@ export function setPassword(context: WriteContext, change: UserChange & { passwo
 
 function endEveryProof(context: WriteContext, { userId, at, cutoffExpiresAt }: UserChange): void {
   context.sql.run`delete from session where user_id = ${userId}`
+  context.ring({ about: 'session', userId })
   cutTokens(context, { userId, signInId: null, notBefore: at, expiresAt: cutoffExpiresAt })
 }
 
@@ -52,8 +53,9 @@ export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: 
     where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 
-export function endSession({ sql }: WriteContext, { userId, secretHash }: SessionKey): void {
-  sql.run`delete from session where user_id = ${userId} and secret_hash = ${secretHash}`
+export function endSession({ sql, ring }: WriteContext, { userId, secretHash }: SessionKey): void {
+  const { changes } = sql.run`delete from session where user_id = ${userId} and secret_hash = ${secretHash}`
+  if (changes > 0) ring({ about: 'session', userId })
 }
 
 export function removeStaleSessions(
