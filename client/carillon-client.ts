@@ -1,2 +1,29 @@
 // What the package offers, on one screen.
-export {}
+import { type Inbox, inboxOf } from './inbox.ts'
+import { type Producer, producerOf } from './producer.ts'
+import { type Auth, type Connection, Requests } from './requests.ts'
+import { type SignIn, signInOf } from './sign-in.ts'
+
+export type Carillon = SignIn & { inbox: Inbox }
+
+/**
+ * A user's side. One of these is one sign-in: make another for another user. Throws TypeError where `baseUrl` is no URL.
+ * @param options `auth` defaults to `'cookie'`.
+ */
+export function createCarillon({ auth = 'cookie', ...connection }: Connection & { auth?: Auth } = {}): Carillon {
+  const requests = new Requests(connection, auth)
+  return { ...signInOf(requests), inbox: inboxOf(requests) }
+}
+
+/** An application's side. `key` is what `carillon key add` shows; it belongs on a server, never in a page. */
+export function createProducer({ key, ...connection }: Connection & { key: string }): Producer {
+  return producerOf(new Requests(connection, () => key))
+}
+
+export { CarillonError, type ClientErrorCode, type ErrorCode, isCarillonError, type ServerErrorCode } from './errors.ts'
+export type { ChangesOptions, Inbox, ListOptions } from './inbox.ts'
+export type { Producer, SendOptions } from './producer.ts'
+export type { Auth, CallOptions, Connection } from './requests.ts'
+export type { SignIn } from './sign-in.ts'
+export type { StreamOptions } from './subscription.ts'
+export type * from './types.ts'

@@ -1,0 +1,49 @@
+// How does the abort of a caller's signal reach what is under way? Through signals of our own: a runtime's fetch leaves
+// its listeners on the signal it is given until they are collected, and a caller's may live as long as the page.
+
+/** Runs `work` with a controller that follows `signal`, and leaves nothing on `signal` when it is done. */
+export async function following<Result>(
+  signal: AbortSignal | undefined,
+  work: (own: AbortController) => Promise<Result>,
+): Promise<Result> {
+  signal?.throwIfAborted()
+  const own = new AbortController()
+  const unfollow = follow(signal, own)
+  try {
+    return await work(own)
+  } finally {
+    unfollow()
+  }
+}
+
+/** Aborts `own` when `signal` does, until the returned function is called. */
+export function follow(signal: AbortSignal | undefined, own: AbortController): () => void {
+  const abort = () => own.abort(signal?.reason)
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort)
+  return () => signal?.removeEventListener('abort', abort)
+}
+
+/** Settles as `promise` does, or rejects with the reason of `signal` as soon as that aborts. */
+export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    void promise.then(resolve, reject).then(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+/** A wait that can be cut short from outside, by calling what `offer` is given. Rejects with the reason of `signal`. */
+export async function pause(ms: number, signal: AbortSignal, offer = (_cut: () => void) => {}): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+    offer(resolve)
+  })
+  try {
+    await unlessAborted(over, signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}

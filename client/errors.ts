@@ -1,0 +1,83 @@
+// What went wrong, as one type with a code: the server's refusals as they are answered, and the two that only this side
+// can tell.
+import type { Fault, SessionEnd, StatusOf } from './types.ts'
+
+/** Codes of answers; docs/guide.md says when each is given and what to do. */
+export type ServerErrorCode = keyof StatusOf
+/**
+ * - `NETWORK`: no answer, or only a part of one. Whether the request had its effect is not known.
+ * - `UNREADABLE`: an answer that is not Carillon's, such as a proxy's own page; `status` is that of the answer.
+ */
+export type ClientErrorCode = 'NETWORK' | 'UNREADABLE'
+export type ErrorCode = ServerErrorCode | ClientErrorCode
+
+type Told = {
+  status?: number | undefined
+  requestId?: string | undefined
+  details?: readonly Fault[] | undefined
+  retryAfter?: number | undefined
+  reason?: SessionEnd | undefined
+  cause?: unknown
+}
+
+/** Every failure of this package, but for an abort, which throws the reason of its signal. */
+export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'CarillonError'
+  /** For programs; `message` is for people. */
+  readonly code: Code
+  /** The HTTP status; undefined where there was no answer. */
+  readonly status: number | undefined
+  /** The name of this request in the server's log. */
+  readonly requestId: string | undefined
+  /** What was wrong with the request, field by field. */
+  readonly details: readonly Fault[] | undefined
+  /** Seconds after which trying again makes sense (RFC 9110, section 10.2.3). */
+  readonly retryAfter: number | undefined
+  /** Of a live stream that is over for want of a proof: what became of the one it had. */
+  readonly reason: SessionEnd | undefined
+
+  constructor(code: Code, message: string, told: Told = {}) {
+    super(message, { cause: told.cause })
+    this.code = code
+    this.status = told.status
+    this.requestId = told.requestId
+    this.details = told.details
+    this.retryAfter = told.retryAfter
+    this.reason = told.reason
+  }
+}
+
+/** Whether it is one of ours and, where codes are named, one of those: `isCarillonError(error, 'NOT_FOUND')`. */
+export function isCarillonError<Code extends ErrorCode = ErrorCode>(
+  error: unknown,
+  ...codes: Code[]
+): error is CarillonError<Code> {
+  return error instanceof CarillonError && (codes.length === 0 || codes.includes(error.code as Code))
+}
+
+/** No answer, or one that broke off. */
+export function networkError(cause: unknown): CarillonError<'NETWORK'> {
+  return new CarillonError('NETWORK', 'No answer came from Carillon', { cause })
+}
+
+/** An answer that Carillon does not give. */
+export function unreadable({ status }: Response, cause?: unknown): CarillonError<'UNREADABLE'> {
+  return new CarillonError('UNREADABLE', `The answer (status ${status}) is not one of Carillon`, { status, cause })
+}
+
+/** The error that an answer other than a success tells; `text` is its body. */
+export function errorOf(response: Response, text: string): CarillonError {
+  try {
+    const { code, message, requestId, details } = JSON.parse(text).error
+    const retryAfter = Number(response.headers.get('retry-after') ?? undefined)
+    if (typeof code !== 'string') return unreadable(response)
+    return new CarillonError(code as ErrorCode, message, {
+      status: response.status,
+      requestId,
+      details,
+      retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    })
+  } catch (cause) {
+    return unreadable(response, cause)
+  }
+}
