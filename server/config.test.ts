@@ -6,15 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  type Config,
-  configPage,
-  describeConfig,
-  type Environment,
-  type Flags,
-  readConfig,
-  settings,
-} from './config.ts'
+import { type Config, describeConfig, type Environment, type Flags, readConfig, settings } from './config.ts'
+import { configPage } from './config-page.ts'
 import { CarillonError, type Fault } from './errors.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -67,6 +60,8 @@ test('has a default for all that serve needs', () => {
     tokenLifetimeMs: day / 96,
     tokenChainMs: day / 2,
     passwordMin: 15,
+    streamsPerUser: 20,
+    streams: 20_000,
     allowedOrigins: [],
     firstStart: true,
     logLevel: 'info',
@@ -90,6 +85,8 @@ test('reads every setting', () => {
     CARILLON_TOKEN_LIFETIME: '1500ms',
     CARILLON_TOKEN_CHAIN: '20m',
     CARILLON_PASSWORD_MIN: '8',
+    CARILLON_STREAMS_PER_USER: '5',
+    CARILLON_STREAMS: '500',
     CARILLON_ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000',
     CARILLON_FIRST_START: 'off',
     CARILLON_LOG: 'silent',
@@ -110,6 +107,8 @@ test('reads every setting', () => {
     tokenLifetimeMs: 1500,
     tokenChainMs: 1_200_000,
     passwordMin: 8,
+    streamsPerUser: 5,
+    streams: 500,
     allowedOrigins: ['https://a.example', 'http://localhost:3000'],
     firstStart: false,
     logLevel: 'silent',
@@ -363,6 +362,8 @@ test('shows the settings in effect as they would be written, secrets masked', ()
     CARILLON_TOKEN_LIFETIME: '15m',
     CARILLON_TOKEN_CHAIN: '12h',
     CARILLON_PASSWORD_MIN: '15',
+    CARILLON_STREAMS_PER_USER: '20',
+    CARILLON_STREAMS: '20000',
     CARILLON_ALLOWED_ORIGINS: 'https://a.example,https://b.example',
     CARILLON_FIRST_START: 'on',
     CARILLON_LOG: 'info',

@@ -1,5 +1,5 @@
 // What can be set, and what holds when nothing is? One table of settings -> a frozen Config, or every fault at once.
-// Only serve.ts and the commands read it, and they pass the environment in; docs/config.md is made from the same table.
+// Only serve.ts and the commands read it, and they pass the environment in; config-page.ts shows the same table.
 
 import { readFileSync } from 'node:fs'
 import {
@@ -42,6 +42,8 @@ export type Config = {
   readonly tokenChainMs: number
   /** Code points. */
   readonly passwordMin: number
+  readonly streamsPerUser: number
+  readonly streams: number
   /** Origins exactly as browsers send them. */
   readonly allowedOrigins: readonly string[]
   readonly firstStart: boolean
@@ -68,7 +70,7 @@ type SettingOf<K extends keyof Config> = {
   /** Turns the text into the value; throws a CarillonError that says what would be right. */
   read: (text: string) => NonNullable<Config[K]>
 }
-type Setting = { [K in keyof Config]-?: SettingOf<K> }[keyof Config]
+export type Setting = { [K in keyof Config]-?: SettingOf<K> }[keyof Config]
 
 /** The one table. Its order is the order of docs/config.md and of `describeConfig`. */
 export const settings = [
@@ -189,6 +191,22 @@ export const settings = [
     read: integer(8, 64),
   },
   {
+    name: 'CARILLON_STREAMS_PER_USER',
+    key: 'streamsPerUser',
+    default: '20',
+    meaning: 'How many live streams, held polls included, a user may have open on one process.',
+    commands: ['serve'],
+    read: integer(1, 10_000),
+  },
+  {
+    name: 'CARILLON_STREAMS',
+    key: 'streams',
+    default: '20000',
+    meaning: 'How many live streams, held polls included, one process may have open.',
+    commands: ['serve'],
+    read: integer(1, 1_000_000),
+  },
+  {
     name: 'CARILLON_ALLOWED_ORIGINS',
     key: 'allowedOrigins',
     default: 'none',
@@ -238,7 +256,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Options of the command line, by the name of their setting. */
 export type Flags = { readonly [N in SettingName]?: string | undefined }
 
-const table: readonly (Setting & { name: SettingName })[] = settings
+export const table: readonly (Setting & { name: SettingName })[] = settings
 
 /**
  * Option, else environment, else default. Throws one CarillonError (`INVALID_REQUEST`) whose `details` are all the
@@ -401,33 +419,4 @@ function describe(setting: Setting, value: Config[keyof Config]): string {
 function maskPasswords(url: string): string {
   if (url.startsWith('sqlite:')) return url
   return url.replace(/:(?!\/\/).*@/, ':***@').replace(/([?&][^=&]*pass[^=&]*=)[^&]*/gi, '$1***')
-}
-
-/** The text of docs/config.md. */
-export function configPage(): string {
-  return `${pageHead}\n${table.map(pageRow).join('\n')}\n`
-}
-
-const pageHead = `<!-- Made from the table in server/config.ts; a test compares. To make it again:
-node -e "import('./server/config.ts').then((c) => process.stdout.write(c.configPage()))" > docs/config.md -->
-
-# Settings
-
-Each setting is a name in the environment. An option of the command line goes before it, the default comes after it.
-
-- \`NAME_FILE\` in place of \`NAME\` reads the value from a file, without its last line break. Setting both is an error.
-- A duration is a number and its unit: \`500ms\`, \`30s\`, \`15m\`, \`12h\`, \`30d\`.
-- A switch is \`on\` or \`off\`.
-- A name that begins with \`CARILLON_\` and is not listed here is an error, so that a misspelt one is never ignored.
-- An empty value is an error: leave the name out to get the default.
-- All errors are reported at once, and nothing starts until there are none.
-
-| setting | default | meaning | used by |
-|---|---|---|---|`
-
-function pageRow(setting: Setting): string {
-  const initial = setting.default === undefined ? setting.absent : `\`${setting.default}\``
-  const meaning = setting.secret ? `${setting.meaning} Secret: never shown or logged.` : setting.meaning
-  const users = setting.commands?.map((command) => `\`${command}\``).join(', ') ?? 'all'
-  return `| \`${setting.name}\` | ${initial} | ${meaning} | ${users} |`
 }

@@ -9,8 +9,11 @@ import { CarillonError } from './errors.ts'
 import { type FirstSignIn, firstStart } from './first-start.ts'
 import { createApp } from './http/app.ts'
 import { drain } from './http/drain.ts'
+import { ChangesSince } from './inbox/changes.ts'
 import { Deliveries } from './inbox/deliver.ts'
 import { Inbox } from './inbox/inbox.ts'
+import { Live } from './inbox/live.ts'
+import { Seats } from './inbox/seats.ts'
 import type { Log } from './log.ts'
 import { sealingSecret } from './sealing-secret.ts'
 import { AccessTokens } from './sign-in/access-token.ts'
@@ -73,6 +76,8 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
   })
   const producerKeys = new ProducerKeys({ store, now })
   const inbox = new Inbox({ store, now })
+  const { live, changes } = listening(store, config, { log, now })
+  cutoffs.onCut((userId) => live.checkProofs(userId))
   const deliveries = new Deliveries({ store, now, prepareUsername: findableUsername })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const cookie = {
@@ -84,6 +89,8 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
     signIn: { store, passwords, sessions, accessTokens, keys, variant: config.variant, cookie, log, now },
     producerKeys,
     inbox,
+    live,
+    changes,
     deliveries,
     store,
     readiness,
@@ -127,10 +134,21 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
     async stop() {
       readiness.isReady = false
       clearInterval(tidying)
+      changes.end()
+      await live.end()
       await drain(app, { isWatched: performance.now() - readiness.askedAt < balancerAsksWithinMs })
       await store.close()
     },
   }
+}
+
+/** Those who follow their inboxes, by a stream or a held poll. */
+function listening(store: Store, config: Config, { log, now }: { log: Log; now: () => number }) {
+  const chance = Math.random
+  const seats = new Seats({ perUser: config.streamsPerUser, perProcess: config.streams }, chance)
+  const onFailure = (error: unknown) =>
+    log.warn({ err: error }, 'the store was not read for a stream; it is tried again')
+  return { live: new Live({ store, now, seats, chance, onFailure }), changes: new ChangesSince({ store, seats }) }
 }
 
 /** On one address, also where a name has several: Fastify would serve the others by servers that drain no request. */

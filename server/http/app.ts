@@ -2,8 +2,10 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { CarillonError } from '../errors.ts'
+import type { ChangesSince } from '../inbox/changes.ts'
 import type { Deliveries } from '../inbox/deliver.ts'
 import type { Inbox } from '../inbox/inbox.ts'
+import type { Live } from '../inbox/live.ts'
 import type { Log } from '../log.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { Store } from '../store/store.ts'
@@ -16,6 +18,7 @@ import { isDraining } from './drain.ts'
 import { answerFailure, rawFailure } from './failure.ts'
 import { guards } from './guards.ts'
 import { healthOperations, type Readiness } from './health.ts'
+import { liveOperations } from './live.ts'
 import { notificationOperations } from './notifications.ts'
 import { type Route, route } from './operation.ts'
 import { parseQuery, readQuery } from './query.ts'
@@ -27,6 +30,8 @@ export type AppParts = {
   signIn: SignInParts
   producerKeys: ProducerKeys
   inbox: Inbox
+  live: Live
+  changes: ChangesSince
   deliveries: Deliveries
   store: Pick<Store, 'check'>
   readiness: Readiness
@@ -36,13 +41,14 @@ export type AppParts = {
 }
 
 export function routeTable(parts: AppParts): Route[] {
-  const { open, user, restricted, token, producer } = guards({
+  const { open, user, restricted, staying, token, producer } = guards({
     ...parts.signIn,
     cookieName: parts.signIn.cookie.name,
     ...parts,
   })
   const signIn = signInOperations(parts.signIn)
   const notifications = notificationOperations(parts.inbox)
+  const live = liveOperations(parts)
   const deliveries = deliveryOperations(parts.deliveries)
   const health = healthOperations(parts)
   const documentation = documentationOperations(() => routeTable(parts))
@@ -56,6 +62,8 @@ export function routeTable(parts: AppParts): Route[] {
 
     route('GET', '/api/notifications', user, notifications.list),
     route('GET', '/api/notifications/counts', user, notifications.counts),
+    route('GET', '/api/notifications/changes', staying, live.since),
+    route('GET', '/api/notifications/stream', staying, live.stream),
     route('GET', '/api/notifications/:id', user, notifications.one),
     route('PATCH', '/api/notifications/:id/read', user, notifications.read),
     route('POST', '/api/notifications/read-all', user, notifications.readAll),

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const preflight = {
   'access-control-allow-methods': 'GET, POST, PATCH',
-  'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-none-match',
+  'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-none-match, last-event-id',
   'access-control-max-age': '600',
 }
 

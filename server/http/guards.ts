@@ -3,11 +3,14 @@
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode } from '../errors.ts'
 import type { AccessTokens, TokenSubject } from '../sign-in/access-token.ts'
-import { authenticate, authenticateToken, bearerToken, type Presented } from '../sign-in/authenticate.ts'
+import { authenticate, authenticateToken, bearerToken, holdsUntil, type Presented } from '../sign-in/authenticate.ts'
 import type { ProducerKeys, Scope } from '../sign-in/producer-key.ts'
 import type { Sessions } from '../sign-in/session.ts'
 import type { Subject } from '../sign-in/subject.ts'
 import type { Producer } from '../store/store.ts'
+
+/** A user who stays: `validUntil` asks whether the proof still holds. */
+export type Staying = Subject & { validUntil: () => Promise<number | null> }
 
 export type Guard<Caller> = {
   name: 'open' | 'user' | 'token' | 'producer'
@@ -43,6 +46,16 @@ export function guards(parts: {
     user: user('UNAUTHORIZED', 'Not authenticated'),
     /** The seed's own words for its restricted route (section 7). */
     restricted: user('Unauthorized', 'Unauthorized'),
+    /** A user on a route that stays open. */
+    staying: {
+      name: 'user',
+      async admit(request) {
+        const presented = presentedBy(request)
+        const subject = await authenticate(parts, presented)
+        if (subject === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+        return { ...subject, validUntil: holdsUntil(parts, presented, subject) }
+      },
+    } satisfies Guard<Staying>,
     token: {
       name: 'token',
       async admit(request) {

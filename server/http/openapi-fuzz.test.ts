@@ -119,7 +119,9 @@ const inUrl = (value: unknown, isEncoded: boolean) => {
 
 const targetOf = ({ template, operation: { parameters = [] } }: Described): fc.Arbitrary<string> => {
   const inPlace = (place: string) => parameters.filter((parameter) => parameter.in === place)
-  const part = ({ name, schema }: Parameter) => fc.tuple(fc.constant(name), valueAs(schema), written)
+  const part = ({ name, schema }: Parameter) =>
+    // A poll that is held does nothing else.
+    fc.tuple(fc.constant(name), name === 'wait' ? fc.constantFrom(0, -1, 26, 1.5, 'x') : valueAs(schema), written)
   const junkPart = fc.tuple(junkText, junk, written)
   const path = fc
     .tuple(...inPlace('path').map(part))

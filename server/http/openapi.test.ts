@@ -122,6 +122,9 @@ test('I9: true for every answer of the routes as they are meant', async () => {
       '/api/notifications?before=2',
       '/api/notifications?page=99',
       '/api/notifications/counts',
+      '/api/notifications/changes?since=0',
+      '/api/notifications/changes?since=99',
+      '/api/notifications/stream',
       `/api/notifications/${id}`,
       `/api/notifications/${another}`,
     ])
@@ -143,6 +146,15 @@ test('I9: true for every answer of the routes as they are meant', async () => {
     const headers = await app.signIn(eve, variant)
     assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)
   }
+})
+
+test('I9: true for who has too many streams open', async () => {
+  const ended = new AbortController()
+  const path = '/api/notifications/stream'
+  while ((await fetch(app.url + path, { headers: cookie, signal: ended.signal })).status === 200);
+  for (const refused of [path, '/api/notifications/changes?since=0&wait=1'])
+    assert.equal((await record({ path: refused, headers: cookie })).status, 429)
+  ended.abort()
 })
 
 test('I9: true for the refusals of a delivery', async () => {

@@ -111,8 +111,17 @@ function meaningOf(status: number): string {
 function describeAnswer(answer: Answer, description: string): object {
   if (answer === 'none') return { description: `${description}; no body` }
   if (answer === 'text') return { description }
+  if (answer === 'events') return { description, content: { 'text/event-stream': { schema: eventText } } }
   const refs = answer.map((name) => ({ $ref: `#/components/schemas/${name}` }))
   return { description, content: { [json]: { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } } }
+}
+
+const eventText = {
+  type: 'string',
+  contentMediaType: 'text/event-stream',
+  contentSchema: { $ref: '#/components/schemas/StreamEvent' },
+  description:
+    'Events; the `data` of each is a StreamEvent as one line of JSON, and the `id` of those with a version a position',
 }
 
 function operationId(method: string, path: string): string {

@@ -5,8 +5,8 @@ import type { Guard } from './guards.ts'
 import type { Schema } from './schema.ts'
 import type { AnswerName } from './schemas.ts'
 
-/** The body of an answer: a named JSON shape (several where it depends on the request), other text, or none. */
-export type Answer = readonly AnswerName[] | 'text' | 'none'
+/** The body of an answer: a named JSON shape (several where it depends on the request), events, other text, or none. */
+export type Answer = readonly AnswerName[] | 'events' | 'text' | 'none'
 
 export type Operation<Caller> = {
   summary: string

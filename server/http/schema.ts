@@ -35,8 +35,11 @@ export const nullable = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> 
   anyOf: [schema, { type: 'null' }],
 })
 export const anything: Schema<unknown> = {}
-/** A schema of the document's components, by its name. */
-export const ref = (name: string): Schema<unknown> => ({ $ref: `#/components/schemas/${name}` })
+/** A schema of the document's components, by its name; what it accepts is said by the caller. */
+export const ref = <Value = unknown>(name: string): Schema<Value> => ({ $ref: `#/components/schemas/${name}` })
+export const anyOf = <const S extends readonly Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({
+  anyOf: schemas,
+})
 
 /** Exactly these fields: an unknown one is refused. */
 export function object<R extends Fields, O extends Fields = Record<never, never>>(

@@ -1,6 +1,7 @@
 // The shapes on the wire, once: Fastify validates by them, openapi.ts publishes them. `answers` holds the named ones.
 import { statusOf } from '../errors.ts'
 import {
+  anyOf,
   anything,
   array,
   boolean,
@@ -39,6 +40,21 @@ export const ReadAllQuery = object(
 )
 export type ReadAllQuery = TypeOf<typeof ReadAllQuery>
 
+const since = { description: 'A version, or a position as an answer or an event names it' }
+
+export const ChangesQuery = object(
+  { since: string(since) },
+  {
+    limit: integer({ minimum: 1, maximum: 100, default: 100 }),
+    wait: integer({ minimum: 0, maximum: 25, default: 0, description: 'Seconds to wait for a change' }),
+  },
+)
+export type ChangesQuery = TypeOf<typeof ChangesQuery>
+
+/** Whatever `since` is, the stream answers it. */
+export const StreamQuery = object({}, { since: string({ ...since, description: 'In place of Last-Event-ID' }) })
+export type StreamQuery = TypeOf<typeof StreamQuery>
+
 const Recipient = object(
   {},
   { username: string({ minLength: 1, maxLength: 256 }), userId: string({ minLength: 1, maxLength: 64 }) },
@@ -70,7 +86,37 @@ const id = string({ format: 'uuid', description: 'UUIDv7' })
 const time = string({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds' })
 const count = integer({ minimum: 0 })
 const proof = oneOf(['session', 'access-token'])
-const success = (data: Schema) => object({ success: constant(true), data })
+const success = <S extends Schema>(data: S) => object({ success: constant(true), data })
+
+const User = object({ id, username: string(), displayName: nullable(string()), createdAt: time })
+const user = ref<TypeOf<typeof User>>('User')
+
+const Notification = object({
+  id,
+  title: string(),
+  body: nullable(string()),
+  url: nullable(string()),
+  category: nullable(string()),
+  data: nullable(record(anything)),
+  key: nullable(string()),
+  createdAt: time,
+  read: boolean(),
+  readAt: nullable(time),
+  archivedAt: nullable(time),
+})
+const notification = ref<TypeOf<typeof Notification>>('Notification')
+const readAll = { through: string({ format: 'uuid', description: 'The newest that it covered' }), readAt: time }
+
+const state = { version: count, unread: count, total: count }
+/** What the events of the stream carry, by their names. */
+export const events = {
+  hello: object(state),
+  notification: object({ ...state, notification }),
+  read: object({ ...state, notification }),
+  'read-all': object({ ...state, ...readAll }),
+  resync: object(state),
+  'session-ended': object({ reason: oneOf(['expired', 'revoked']) }),
+} as const
 
 export const answers = {
   Error: object({
@@ -80,28 +126,16 @@ export const answers = {
       { details: array(object({ field: string(), reason: string() })) },
     ),
   }),
-  User: object({ id, username: string(), displayName: nullable(string()), createdAt: time }),
-  StatefulLogin: object({ User: ref('User'), expiresAt: time }),
-  StatelessLogin: object({ User: ref('User'), token: string(), expiresAt: time }),
+  User,
+  StatefulLogin: object({ User: user, expiresAt: time }),
+  StatelessLogin: object({ User: user, token: string(), expiresAt: time }),
   Restricted: success(object({ userId: id, username: string(), proof })),
-  Me: success(object({ user: ref('User'), proof, expiresAt: time })),
+  Me: success(object({ user, proof, expiresAt: time })),
   KeySet: object({ keys: array(record(anything)) }),
-  Notification: object({
-    id,
-    title: string(),
-    body: nullable(string()),
-    url: nullable(string()),
-    category: nullable(string()),
-    data: nullable(record(anything)),
-    key: nullable(string()),
-    createdAt: time,
-    read: boolean(),
-    readAt: nullable(time),
-    archivedAt: nullable(time),
-  }),
+  Notification,
   NotificationPage: success(
     object({
-      items: array(ref('Notification')),
+      items: array(notification),
       total: count,
       hasMore: boolean({ description: 'True exactly when page * limit < total' }),
       unread: count,
@@ -109,8 +143,25 @@ export const answers = {
       next: nullable(string({ description: 'Send it as `before` for the page that follows' })),
     }),
   ),
-  OneNotification: success(ref('Notification')),
+  OneNotification: success(notification),
   Counts: success(object({ total: count, unread: count, categories: record(object({ total: count, unread: count })) })),
+  Changes: success(
+    anyOf(
+      object({ reset: constant(true) }),
+      object({
+        created: array(notification, { description: 'In the order in which they came' }),
+        changed: array(notification, { description: 'Those whose text was replaced or that were read' }),
+        readAlls: array(object(readAll)),
+        removed: array(id),
+        total: count,
+        unread: count,
+        version: count,
+        position: string({ description: 'Send it as `since` the next time' }),
+        hasMore: boolean({ description: 'Ask again at once' }),
+      }),
+    ),
+  ),
+  StreamEvent: anyOf(...Object.values(events)),
   Delivery: success(
     object({
       deliveryId: id,

@@ -3,6 +3,13 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
+const watchedElsewhere = new WeakSet<Socket>()
+
+/** For a stream, which has a patience of its own. */
+export function leaveToOthers(socket: Socket): void {
+  watchedElsewhere.add(socket)
+}
+
 type Unread = { taken: number; looks: number }
 
 /** What must be taken within the patience, where so much waits: whoever takes a byte now and then does not read. */
@@ -18,6 +25,7 @@ export function endSlowReaders(server: Server, { patienceMs, everyMs }: { patien
   const looking = setInterval(() => {
     for (const [socket, unread] of sockets) {
       const taken = socket.bytesWritten - socket.writableLength
+      if (watchedElsewhere.has(socket)) continue
       if (socket.writableLength === 0 || taken - unread.taken >= leastBytes) Object.assign(unread, { taken, looks: 0 })
       else if (++unread.looks * everyMs >= patienceMs) socket.destroy()
     }

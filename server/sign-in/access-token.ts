@@ -59,6 +59,12 @@ export class AccessTokens {
     return cutoffs.isCut(subject) ? null : subject
   }
 
+  /** Until when a token that was verified lives, in milliseconds; null where it has ended or was cut. */
+  validUntil(subject: TokenSubject): number | null {
+    const { cutoffs, now } = this.#options
+    return now() >= subject.expiresAt || cutoffs.isCut(subject) ? null : subject.expiresAt
+  }
+
   /** Cuts every token of this sign-in, renewed ones included. */
   async revoke(subject: TokenSubject): Promise<void> {
     const at = this.#options.now()

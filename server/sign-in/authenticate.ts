@@ -17,6 +17,17 @@ export async function authenticate(parts: Parts, presented: Presented): Promise<
   return secret === null ? null : parts.sessions.verify(secret)
 }
 
+/**
+ * For what stays open on the strength of a proof that was valid: until when it holds, in milliseconds, or null where it
+ * ended. Keeps nothing of the request but the proof.
+ */
+export function holdsUntil(parts: Parts, presented: Presented, subject: Subject): () => Promise<number | null> {
+  const { sessions, accessTokens, cookieName } = parts
+  if (subject.proof === 'access-token') return async () => accessTokens.validUntil(subject as TokenSubject)
+  const secret = sessionSecret(presented.cookie, cookieName) ?? ''
+  return () => sessions.validUntil(secret)
+}
+
 export async function authenticateToken(
   { accessTokens }: Pick<Parts, 'accessTokens'>,
   { authorization }: Pick<Presented, 'authorization'>,

@@ -66,6 +66,16 @@ export class Sessions {
     return { userId: session.userId, username: session.username, proof: 'session', expiresAt, inbox: session.inbox }
   }
 
+  /** Until when a session lives unless it is used, in milliseconds; null where it has ended. Asking is no use. */
+  async validUntil(secret: string): Promise<number | null> {
+    const key = keyOf(secret)
+    const { store, now, idleMs, lifetimeMs } = this.#options
+    const session = key === null ? undefined : await store.findSession(key)
+    if (session === undefined) return null
+    const endsAt = Math.min(session.createdAt + lifetimeMs, session.lastSeenAt + idleMs)
+    return now() >= endsAt ? null : endsAt
+  }
+
   /** Ends the session on the server. One that is not there has ended already. */
   async revoke(secret: string): Promise<void> {
     const key = keyOf(secret)

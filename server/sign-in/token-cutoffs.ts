@@ -10,6 +10,7 @@ const retryMs = 1_000
 export class TokenCutoffs {
   readonly #parts: Parts
   readonly #cutoffs = new Map<string, TokenCutoff>()
+  readonly #listeners = new Set<(userId: string) => void>()
   #isReloading = false
   #isRung = false
 
@@ -57,6 +58,11 @@ export class TokenCutoffs {
     this.#add(cutoff)
   }
 
+  /** Calls `listener` whenever tokens of a user are cut from now on, wherever that was done. */
+  onCut(listener: (userId: string) => void): void {
+    this.#listeners.add(listener)
+  }
+
   isCut(signIn: { userId: string; signInId: string; signedInAt: number }): boolean {
     if (this.#cutoffs.size === 0) return false
     if (this.#cutoffs.has(keyOf(signIn.userId, signIn.signInId))) return true
@@ -73,7 +79,9 @@ export class TokenCutoffs {
   #add(cutoff: TokenCutoff): void {
     const key = keyOf(cutoff.userId, cutoff.signInId)
     const known = this.#cutoffs.get(key)
-    if (known === undefined || known.notBefore < cutoff.notBefore) this.#cutoffs.set(key, cutoff)
+    if (known !== undefined && known.notBefore >= cutoff.notBefore) return
+    this.#cutoffs.set(key, cutoff)
+    for (const listener of this.#listeners) listener(cutoff.userId)
   }
 }
 

@@ -14,6 +14,8 @@ const { values, positionals } = parseArgs({
     'cookie-jar': { type: 'string', short: 'c' },
     output: { type: 'string', short: 'o' },
     'dump-header': { type: 'string', short: 'D' },
+    'no-buffer': { type: 'boolean', short: 'N' },
+    'max-time': { type: 'string', short: 'm' },
   },
 })
 
@@ -28,15 +30,27 @@ const body = values.data?.map((data) => read(data).join('')).join('&')
 if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/x-www-form-urlencoded')
 const method = values.request ?? (body === undefined ? 'GET' : 'POST')
 
-const answer = await fetch(positionals[0] ?? '', { method, headers, ...(body !== undefined && { body }) })
+const signal = AbortSignal.timeout(Number(values['max-time'] ?? 60) * 1_000)
+const answer = await fetch(positionals[0] ?? '', { method, headers, signal, ...(body !== undefined && { body }) })
 const fields = [...answer.headers].map(([name, value]) => `${name}: ${value}\r\n`)
 if (values['dump-header']) write(values['dump-header'], `HTTP/1.1 ${answer.status}\r\n${fields.join('')}\r\n`)
 if (values['cookie-jar']) {
   const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])
   writeFileSync(values['cookie-jar'], cookies.join('; '))
 }
-write(values.output ?? '-', await answer.text())
+write(values.output ?? '-', await textUntil(signal))
 process.stderr.write(`${answer.status}\n`)
+
+/** All of it, or what came in time. */
+async function textUntil(end: AbortSignal): Promise<string> {
+  let text = ''
+  try {
+    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece
+  } catch (error) {
+    if (!end.aborted) throw error
+  }
+  return text
+}
 
 /** An argument, or where it begins with `@` the lines of the file that it names. */
 function read(argument: string): string[] {

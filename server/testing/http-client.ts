@@ -1,6 +1,7 @@
 // For tests: requests as they are written (any method, any path, any Host or Origin), over connections that are kept.
 import { Agent, request } from 'node:http'
 import type { Answer } from './service.ts'
+import { wholeText } from './whole-text.ts'
 
 export type Ask = {
   method?: string
@@ -34,7 +35,7 @@ export class HttpClient {
           const fields = new Headers()
           for (const [name, values = []] of Object.entries(incoming.headersDistinct))
             for (const value of values) fields.append(name, value)
-          const text = Buffer.concat(await incoming.toArray()).toString('utf8')
+          const text = await wholeText(incoming)
           resolve({ status: incoming.statusCode ?? 0, headers: fields, text, json: () => JSON.parse(text) })
         },
       )

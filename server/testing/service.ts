@@ -17,6 +17,7 @@ import type { Store } from '../store/store.ts'
 import { engine, PostgresBehind, SqliteBehind } from './database-behind.ts'
 import { freePort } from './free-port.ts'
 import { newDatabase } from './postgres.ts'
+import { wholeText, wholeTextOf } from './whole-text.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export const variants: readonly Variant[] = ['stateful', 'stateless']
@@ -73,7 +74,7 @@ export async function startTestService({
 
   async function fetchJson(path: string, init: RequestInit = {}): Promise<Answer> {
     const response = await fetch(address + path, init)
-    const text = await response.text()
+    const text = await wholeTextOf(response)
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
   }
 
@@ -175,7 +176,7 @@ export async function startTestService({
           const headers = new Headers()
           for (const [name, values = []] of Object.entries(answer.headersDistinct))
             for (const value of values) headers.append(name, value)
-          const text = Buffer.concat(await answer.toArray()).toString('utf8')
+          const text = await wholeText(answer)
           resolve({ status: answer.statusCode ?? 0, headers, text, json: () => JSON.parse(text) })
         })
         outgoing.on('error', reject)

@@ -12,8 +12,9 @@ import { Client } from './connection.ts'
 
 const channel = 'carillon'
 const gatherMs = 20
-/** NOTIFY takes 8,000 bytes; beyond that many users the notice just says "anything". */
+/** NOTIFY takes 8,000 bytes; beyond that many notices at once one says "anything". */
 const mostUsersInNotice = 150
+const mostNotices = 40
 const firstRetryMs = 100
 const longestRetryMs = 2_000
 
@@ -120,12 +121,13 @@ export class Rings {
     this.#gathering = undefined
     const [users, sessions] = [[...this.#users], [...this.#sessions]]
     if (users.length + sessions.length === 0) return
-    const isLong = users.length + sessions.length > mostUsersInNotice
-    const notice: Notice = { from: this.#node, ...(isLong ? { anything: true } : { users, sessions }) }
     this.#users.clear()
     this.#sessions.clear()
+    const notices = [...inParts(users, 'users'), ...inParts(sessions, 'sessions')]
+    const told: Partial<Notice>[] = notices.length > mostNotices ? [{ anything: true }] : notices
+    const payloads = told.map((notice) => JSON.stringify({ from: this.#node, ...notice } satisfies Notice))
     try {
-      await this.#pool.query('select pg_notify($1, $2)', [channel, JSON.stringify(notice)])
+      await this.#pool.query('select pg_notify($1, payload) from unnest($2::text[]) payload', [channel, payloads])
     } catch {
       for (const user of users) this.#users.add(user)
       for (const user of sessions) this.#sessions.add(user)
@@ -187,6 +189,12 @@ export class Rings {
       )
     }, pause).unref()
   }
+}
+
+function inParts(ids: readonly string[], name: 'users' | 'sessions'): Partial<Notice>[] {
+  return Array.from({ length: Math.ceil(ids.length / mostUsersInNotice) }, (_, i) => ({
+    [name]: ids.slice(i * mostUsersInNotice, (i + 1) * mostUsersInNotice),
+  }))
 }
 
 /** Whoever may connect may notify: what is no notice of ours says that anything may have changed. */

@@ -1,0 +1,44 @@
+// An answer that stays open: Server-Sent Events over a response. It ends with its connection, so that each event is written
+// as it stands, without a frame around it.
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Sink } from '../inbox/live-stream.ts'
+import { leaveToOthers } from './slow-readers.ts'
+
+const eventStreamType = 'text/event-stream; charset=utf-8'
+
+export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink {
+  const { raw: response } = reply
+  const { socket } = request.raw
+  return {
+    begin() {
+      reply.hijack()
+      // Silence is not idleness here, and who does not read is the business of inbox/live.ts.
+      socket.setTimeout(0)
+      leaveToOthers(socket)
+      // Written to when its connection is gone already; who opened it hears of the end by `close`.
+      response.on('error', () => {})
+      response.useChunkedEncodingByDefault = false
+      reply.headers({
+        'content-type': eventStreamType,
+        // nginx would gather what should go at once.
+        'x-accel-buffering': 'no',
+      })
+      response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+    },
+    send: (bytes) => void response.write(bytes),
+    get unread() {
+      return response.writableLength
+    },
+    async taken() {
+      if (!response.writableNeedDrain || response.destroyed) return
+      await new Promise<void>((resolve) => {
+        response.once('drain', resolve)
+        response.once('close', resolve)
+      })
+    },
+    end: () => void response.end(),
+    cut: () => void socket.destroy(),
+    onClose: (listener) => void response.once('close', listener),
+  }
+}

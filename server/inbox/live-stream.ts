@@ -1,0 +1,119 @@
+// One open stream: how far its reader was told, and how much he may leave unread.
+import { endText, type StreamEvent } from './events.ts'
+
+/** Whose stream it is, and how to ask whether the proof still holds: until when (milliseconds), or null where it ended. */
+export type Watcher = { userId: string; validUntil: () => Promise<number | null> }
+
+/** Where a stream's text goes. */
+export interface Sink {
+  /** Begins the answer. */
+  begin(): void
+  send(bytes: Buffer): void
+  /** Bytes that were sent and that the reader has not taken. */
+  readonly unread: number
+  /** Resolves when the reader has taken enough to be sent more, or is gone. */
+  taken(): Promise<void>
+  /** Ends it in order. */
+  end(): void
+  /** Ends it at once. */
+  cut(): void
+  /** Calls back when it is over, whoever ended it. */
+  onClose(listener: () => void): void
+}
+
+const mostUnread = 1024 * 1024
+const longestUnreadMs = 30_000
+
+export class LiveStream {
+  /** The version up to which all was sent. */
+  position = 0
+  /** Gets what its subscription reads; before that it catches up by itself. */
+  isLive = false
+  isOver = false
+  /** When the proof ends unless it is prolonged. */
+  endsAt = Number.POSITIVE_INFINITY
+  readonly #watcher: Watcher
+  readonly #sink: Sink
+  readonly #onOver: () => void
+  #hasBegun = false
+  #hasEnded = false
+  /** By `performance.now()`. */
+  #unreadSince: number | undefined
+
+  constructor(watcher: Watcher, sink: Sink, onOver: (stream: LiveStream) => void) {
+    this.#watcher = watcher
+    this.#sink = sink
+    this.#onOver = () => onOver(this)
+    sink.onClose(() => this.leave())
+  }
+
+  begin(position: number, text: string): void {
+    this.position = position
+    this.#hasBegun = true
+    this.#sink.begin()
+    this.#sink.send(Buffer.from(text))
+  }
+
+  /** Whoever leaves too much unread is cut, and comes back to where he is. */
+  send(bytes: Buffer): void {
+    if (this.#hasEnded) return
+    const { unread } = this.#sink
+    // What is too much by itself goes to whoever has taken the rest: nobody is cut at one place again and again.
+    if (unread > 0 && unread + bytes.length > mostUnread) this.#cut()
+    else this.#sink.send(bytes)
+  }
+
+  /** `whole` is the text of all events, which reach up to `version`. */
+  tell(events: readonly StreamEvent[], { whole, version }: { whole: Buffer; version: number }): void {
+    if (!this.isLive || this.position >= version) return
+    const isNewToAll = this.position < (events[0]?.version ?? 0)
+    // Who came after that was read knows some of it.
+    this.send(isNewToAll ? whole : bytesOf(events.filter((event) => event.version > this.position)))
+    this.position = version
+  }
+
+  taken(): Promise<void> {
+    return this.#sink.taken()
+  }
+
+  /** Ends it where its proof does, and says so. Throws UNAVAILABLE where that cannot be known. */
+  async checkProof(now: () => number): Promise<boolean> {
+    const endsAt = await this.#watcher.validUntil()
+    if (endsAt !== null) {
+      this.endsAt = endsAt
+      return true
+    }
+    if (this.#hasBegun) this.send(Buffer.from(endText(now() >= this.endsAt ? 'expired' : 'revoked')))
+    this.end()
+    return false
+  }
+
+  /** Once in a while: cuts a reader who does not read. `at` is by `performance.now()`. */
+  checkReader(at: number): void {
+    if (this.#sink.unread === 0) this.#unreadSince = undefined
+    else if (this.#unreadSince === undefined) this.#unreadSince = at
+    else if (at - this.#unreadSince >= longestUnreadMs) this.#cut()
+  }
+
+  /** Ends it in order; one that has not begun is just no stream any more. */
+  end(): void {
+    this.#hasEnded = true
+    if (this.#hasBegun) this.#sink.end()
+    else this.leave()
+  }
+
+  #cut(): void {
+    this.#hasEnded = true
+    this.#sink.cut()
+  }
+
+  leave(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.#onOver()
+  }
+}
+
+export function bytesOf(events: readonly StreamEvent[]): Buffer {
+  return Buffer.from(events.map(({ text }) => text).join(''))
+}
