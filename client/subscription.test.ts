@@ -1,0 +1,522 @@
+// Does the stream survive what happens to connections? Against a server that can be made to misbehave; what a real service
+// does is in live-stream.test.ts.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { getEventListeners, once } from 'node:events'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isCarillonError } from './errors.ts'
+import { type Auth, type Connection, Requests } from './requests.ts'
+import { openStream, type StreamOptions, type Timing } from './subscription.ts'
+import {
+  eventText,
+  notificationText,
+  positionOf,
+  type Stream,
+  StreamServer,
+  sessionEndedText,
+} from './testing/stream-server.ts'
+import type { StreamEvent } from './types.ts'
+
+const timing: Timing = { heartbeatMs: 60, connectMs: 200, retryMs: 20, maxRetryMs: 100, random: () => 0.5 }
+
+type Options = StreamOptions & { auth?: Auth; fetch?: Connection['fetch']; timing?: Partial<Timing> }
+
+function subscribe({ url }: { url: string }, { auth = 'cookie', fetch, timing: more, ...options }: Options = {}) {
+  return openStream(new Requests({ baseUrl: url, fetch }, auth), options, { ...timing, ...more })
+}
+
+/** What comes until so many notifications were told, as `type version`. */
+async function told(events: AsyncIterable<StreamEvent>, notifications: number): Promise<string[]> {
+  const seen: string[] = []
+  for await (const { type, version } of events) {
+    seen.push(`${type} ${version}`)
+    if (seen.filter((one) => one.startsWith('notification')).length === notifications) break
+  }
+  return seen
+}
+
+async function failureOf(events: AsyncIterable<StreamEvent>): Promise<unknown> {
+  try {
+    for await (const _ of events);
+  } catch (error) {
+    return error
+  }
+  return assert.fail('it ended without an error')
+}
+
+test('yields typed events with the position to resume from', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(4).notify(5))
+  const seen: StreamEvent[] = []
+  for await (const event of subscribe(server)) {
+    seen.push(event)
+    if (event.type === 'notification') break
+  }
+  assert.deepEqual(seen, [
+    { type: 'hello', position: positionOf(4), version: 4, unread: 4, total: 4 },
+    {
+      type: 'notification',
+      position: positionOf(5),
+      version: 5,
+      unread: 5,
+      total: 5,
+      notification: { id: 'n5', title: 'Ünïcödé 🔔 5' },
+    },
+  ])
+  assert.equal(server.streams[0]?.since, null)
+})
+
+test('tells each event once and in order, over cuts within an event, and takes up behind the last complete one', async () => {
+  const half = notificationText(3).slice(0, -20)
+  await using server = await StreamServer.with(
+    async (stream) => {
+      stream.greet(0).notify(1).notify(2).write(half)
+      await sleep(20)
+      stream.cut()
+    },
+    async (stream) => {
+      stream.greet(2).notify(3).write(notificationText(4).slice(0, -1))
+      await sleep(20)
+      stream.end()
+    },
+    (stream) => stream.greet(3).notify(4).notify(5),
+  )
+  const seen = await told(subscribe(server), 5)
+  assert.deepEqual(seen, [
+    'hello 0',
+    'notification 1',
+    'notification 2',
+    'hello 2',
+    'notification 3',
+    'hello 3',
+    'notification 4',
+    'notification 5',
+  ])
+  assert.deepEqual(
+    server.streams.map(({ since }) => since),
+    [null, positionOf(2), positionOf(3)],
+  )
+})
+
+test('understands a stream that comes byte by byte', async () => {
+  const bytes = new TextEncoder().encode(
+    `\uFEFF:\n\n${eventText('hello', 0)}${notificationText(1)}${notificationText(2)}`,
+  )
+  await using server = await StreamServer.with(async (stream) => {
+    stream.open()
+    for (const byte of bytes) {
+      stream.write(Uint8Array.of(byte))
+      await new Promise(setImmediate)
+    }
+  })
+  assert.deepEqual(await told(subscribe(server), 2), ['hello 0', 'notification 1', 'notification 2'])
+})
+
+test('a given position is where the first connection begins', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(7).notify(8))
+  await told(subscribe(server, { since: positionOf(7) }), 1)
+  await told(subscribe(server, { since: 7 }), 1)
+  assert.deepEqual(
+    server.streams.map(({ since }) => since),
+    [positionOf(7), '7'],
+  )
+})
+
+test('a hello without an id keeps the position that was asked for, and the resync behind it moves it', async () => {
+  await using server = await StreamServer.with(
+    (stream) =>
+      stream
+        .open()
+        .write('event: hello\ndata: {"version":9,"unread":0,"total":0}\n\n')
+        .write(eventText('resync', 9))
+        .end(),
+    (stream) => stream.greet(9).notify(10),
+  )
+  const positions: string[] = []
+  for await (const event of subscribe(server, { since: 'garbage' })) {
+    positions.push(`${event.type} ${event.position}`)
+    if (event.type === 'notification') break
+  }
+  assert.deepEqual(positions, [
+    'hello garbage',
+    `resync ${positionOf(9)}`,
+    `hello ${positionOf(9)}`,
+    `notification ${positionOf(10)}`,
+  ])
+  assert.equal(server.streams[1]?.since, positionOf(9))
+})
+
+test('passes over types of event that it does not know, and does not ask for them again', async () => {
+  await using server = await StreamServer.with(
+    (stream) => stream.greet(0).write(eventText('archive', 1)).write(eventText('toString', 2)).end(),
+    (stream) => stream.greet(2).notify(3),
+  )
+  assert.deepEqual(await told(subscribe(server), 1), ['hello 0', 'hello 2', 'notification 3'])
+  assert.equal(server.streams[1]?.since, positionOf(2))
+})
+
+test('garbage in the data of an event is a broken connection: it is asked for again', async () => {
+  await using server = await StreamServer.with(
+    (stream) => stream.greet(0).write('event: notification\nid: 1-x\ndata: {"version":1,\xff\n\n').notify(2),
+    (stream) => stream.greet(0).notify(1).notify(2),
+  )
+  assert.deepEqual(await told(subscribe(server), 2), ['hello 0', 'hello 0', 'notification 1', 'notification 2'])
+  assert.equal(server.streams[1]?.since, positionOf(0))
+})
+
+test('silence beyond two and a half heartbeats drops the connection, and the next is tried at once', async () => {
+  await using server = await StreamServer.with(
+    (stream) => stream.greet(0),
+    (stream) => stream.greet(0).notify(1),
+  )
+  // A backoff would take minutes here.
+  await told(subscribe(server, { timing: { retryMs: 600_000, maxRetryMs: 600_000 } }), 1)
+  const [first, second] = server.streams as [Stream, Stream]
+  const silentMs = second.at - first.at
+  assert.ok(silentMs >= 150 && silentMs < 400, `it took ${silentMs} ms`)
+})
+
+test('a comment alone keeps the connection', async () => {
+  await using server = await StreamServer.with(async (stream) => {
+    stream.greet(0)
+    for (let i = 0; i < 12; i++) {
+      await sleep(40)
+      stream.write(':\n\n')
+    }
+    stream.notify(1)
+  })
+  await told(subscribe(server), 1)
+  assert.equal(server.streams.length, 1)
+})
+
+test('a server that takes the connection and never answers is left, and tried again', async () => {
+  await using server = await StreamServer.with(
+    () => {},
+    (stream) => stream.greet(0).notify(1),
+  )
+  assert.deepEqual(await told(subscribe(server), 1), ['hello 0', 'notification 1'])
+})
+
+test('waits as long as Retry-After says', async () => {
+  await using server = await StreamServer.with(
+    (stream) => stream.refuse(429, 'TOO_MANY_REQUESTS', { 'retry-after': '1' }),
+    (stream) => stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '1' }),
+    (stream) => stream.greet(0).notify(1),
+  )
+  await told(subscribe(server), 1)
+  const [first, second, third] = server.streams.map(({ at }) => at) as [number, number, number]
+  for (const waited of [second - first, third - second])
+    assert.ok(waited >= 1000 && waited < 1800, `it waited ${waited} ms`)
+})
+
+test('backs off with full jitter from the base that the server told, up to the bound, and from the base again after a success', async () => {
+  const draws: number[] = []
+  let acts = 0
+  const flaky = (stream: Stream) => {
+    acts++
+    if (acts === 1)
+      stream
+        .open()
+        .write(`retry: 8\n\n${eventText('hello', 0)}`)
+        .cut()
+    else if (acts < 7) stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '0' })
+    else if (acts === 7) stream.greet(0).notify(1).end()
+    else stream.greet(1).notify(2)
+  }
+  await using server = await StreamServer.with(flaky)
+  const random = () => {
+    draws.push(performance.now())
+    return 0.999
+  }
+  await told(subscribe(server, { timing: { maxRetryMs: 64, random } }), 2)
+  const at = server.streams.map((stream) => stream.at)
+  const waits = draws.map((drawn, i) => (at[i + 1] ?? 0) - drawn)
+  // 8, 16, 32, 64, 64, 64, and after the notification 20, as the second greeting told.
+  const bounds = [8, 16, 32, 64, 64, 64, 20]
+  assert.equal(waits.length, bounds.length)
+  for (const [i, bound] of bounds.entries()) {
+    const waited = waits[i] ?? 0
+    assert.ok(waited >= bound - 3 && waited < bound + 60, `wait ${i} was ${waited} ms, its bound ${bound}`)
+  }
+})
+
+test('a greeting alone does not reset the backoff: a server that falls over at once is not hammered', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(0).end())
+  const ending = AbortSignal.timeout(600)
+  const random = () => 0.999
+  await failureOf(subscribe(server, { signal: ending, timing: { retryMs: 20, maxRetryMs: 200, random } }))
+  // 20 + 40 + 80 + 160 + 200 ...: six connections at most.
+  assert.ok(server.streams.length >= 3 && server.streams.length <= 6, `${server.streams.length} connections`)
+})
+
+test('goes on trying where there is no network, also at the first connection', async () => {
+  const { url } = await (async () => {
+    await using gone = await StreamServer.with(() => {})
+    return { url: gone.url }
+  })()
+  const failure = await failureOf(subscribe({ url }, { signal: AbortSignal.timeout(200) }))
+  assert.equal((failure as Error).name, 'TimeoutError')
+})
+
+for (const [status, code] of [
+  [401, 'UNAUTHORIZED'],
+  [403, 'FORBIDDEN'],
+  [404, 'NOT_FOUND'],
+  [400, 'INVALID_REQUEST'],
+] as const)
+  test(`a refusal that another attempt would not mend ends it: ${code}`, async () => {
+    await using server = await StreamServer.with((stream) => stream.refuse(status, code))
+    const failure = await failureOf(subscribe(server))
+    assert.ok(isCarillonError(failure, code))
+    assert.deepEqual([failure.status, failure.requestId], [status, 'test-request'])
+    assert.equal(server.streams.length, 1)
+  })
+
+test("another program's page ends it at first, and is waited out once there was a stream", async () => {
+  const page = (stream: Stream) => stream.response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Welcome')
+  {
+    await using server = await StreamServer.with(page)
+    assert.ok(isCarillonError(await failureOf(subscribe(server)), 'UNREADABLE'))
+  }
+  await using server = await StreamServer.with(
+    (stream) => stream.greet(0).end(),
+    page,
+    (stream) => stream.response.writeHead(404).end('no backend'),
+    (stream) => stream.greet(0).notify(1),
+  )
+  assert.deepEqual(await told(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
+})
+
+test('a revoked proof: it tries once more, then stops and says why', async () => {
+  await using server = await StreamServer.with(
+    (stream) => stream.greet(3).notify(4).write(sessionEndedText('revoked')).end(),
+    (stream) => stream.refuse(401, 'UNAUTHORIZED'),
+  )
+  const failure = await failureOf(subscribe(server))
+  assert.ok(isCarillonError(failure, 'UNAUTHORIZED'))
+  assert.equal(failure.reason, 'revoked')
+  assert.match(failure.message, /revoked/)
+  assert.ok(isCarillonError(failure.cause, 'UNAUTHORIZED'))
+  assert.equal(failure.requestId, 'test-request')
+  assert.equal(server.streams.length, 2)
+  assert.equal(server.streams[1]?.since, positionOf(4), 'the empty id of session-ended is no position')
+})
+
+test('an expired token: the callback is asked anew, and the stream goes on where it was', async () => {
+  let asked = 0
+  const auth = () => `token-${++asked}`
+  const byToken = (stream: Stream) => {
+    if (stream.authorization === 'Bearer token-1')
+      if (server.streams.length === 1) stream.greet(0).notify(1).write(sessionEndedText('expired')).end()
+      else stream.refuse(401, 'UNAUTHORIZED')
+    else stream.greet(1).notify(2)
+  }
+  await using server = await StreamServer.with(byToken)
+  const seen = await told(subscribe(server, { auth, timing: { retryMs: 600_000, maxRetryMs: 600_000 } }), 2)
+  assert.deepEqual(seen, ['hello 0', 'notification 1', 'hello 1', 'notification 2'])
+  assert.equal(asked, 2)
+})
+
+test('a server that ends every session at once is not hammered', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(0).write(sessionEndedText('expired')).end())
+  await failureOf(subscribe(server, { signal: AbortSignal.timeout(300), timing: { maxRetryMs: 100 } }))
+  assert.ok(server.streams.length <= 12, `${server.streams.length} connections`)
+})
+
+test('what the token callback throws ends it; where it had no network it is asked again', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
+  const signedOut = new Error('signed out')
+  const failure = await failureOf(subscribe(server, { auth: () => Promise.reject(signedOut) }))
+  assert.equal(failure, signedOut)
+  let asked = 0
+  const auth = async () => {
+    if (++asked < 3) throw new TypeError('fetch failed')
+    return 'token'
+  }
+  assert.deepEqual(await told(subscribe(server, { auth }), 1), ['hello 0', 'notification 1'])
+})
+
+test('break closes the connection', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
+  await told(subscribe(server), 1)
+  await server.streams[0]?.closed
+  await sleep(100)
+  assert.equal(server.streams.length, 1)
+})
+
+test('return() ends it while a next() waits, without an error', async () => {
+  await using server = await StreamServer.with(async (stream) => {
+    stream.greet(0)
+    while (!stream.response.destroyed) await sleep(20).then(() => stream.write(':\n'))
+  })
+  const events = subscribe(server)
+  await events.next()
+  const waiting = events.next()
+  await events.return?.()
+  assert.deepEqual(await waiting, { done: true, value: undefined })
+  assert.deepEqual(await events.next(), { done: true, value: undefined })
+  await server.streams[0]?.closed
+})
+
+const moments: Record<string, (stream: Stream) => unknown> = {
+  'while it connects': () => {},
+  'while it waits for events': (stream) => stream.greet(0),
+  'while it waits to try again': (stream) => stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '20' }),
+}
+for (const [moment, act] of Object.entries(moments))
+  test(`an abort ends it promptly, with the reason of the signal, ${moment}, and leaves no listener`, async () => {
+    await using server = await StreamServer.with(act)
+    const controller = new AbortController()
+    const slow = { heartbeatMs: 600_000, connectMs: 600_000 }
+    const failing = failureOf(subscribe(server, { signal: controller.signal, timing: slow }))
+    while (server.streams.length === 0) await sleep(5)
+    await sleep(30)
+    const reason = new Error('the page is closed')
+    const from = performance.now()
+    controller.abort(reason)
+    assert.equal(await failing, reason)
+    assert.ok(performance.now() - from < 100)
+    assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
+    await server.streams[0]?.closed
+  })
+
+test('a signal that is aborted already asks nothing', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(0))
+  const failure = await failureOf(subscribe(server, { signal: AbortSignal.abort() }))
+  assert.equal((failure as Error).name, 'AbortError')
+  assert.equal(server.streams.length, 0)
+})
+
+test('a loop that was left leaves nothing on the signal', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
+  const { signal } = new AbortController()
+  await told(subscribe(server, { signal }), 1)
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
+})
+
+test('nothing is read ahead of the loop: a server that sends without end fills no memory', async () => {
+  const big = notificationText(1).replace('🔔', 'x'.repeat(60_000))
+  let sent = 0
+  await using server = await StreamServer.with(async (stream) => {
+    stream.greet(0)
+    const { response } = stream
+    while (!response.destroyed && sent < 200_000_000) {
+      sent += big.length
+      if (!response.write(big)) await Promise.race([once(response, 'drain'), stream.closed])
+    }
+  })
+  const events = subscribe(server)
+  await events.next()
+  await events.next()
+  await sleep(500)
+  // What fits into the buffers of two sockets, and no more.
+  assert.ok(sent < 20_000_000, `${sent} bytes were taken`)
+  await events.return?.()
+})
+
+test('a loop that stays away longer than the watchdog is not dropped for it', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(0).notify(1).notify(2))
+  const events = subscribe(server)
+  await events.next()
+  await sleep(400)
+  await events.next()
+  const third = await events.next()
+  assert.equal(third.value.version, 2)
+  assert.equal(server.streams.length, 1)
+  await events.return?.()
+})
+
+test('a process ends by itself when its loop is over', async () => {
+  await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
+  const script = `
+    import { createCarillon } from '${new URL('./carillon-client.ts', import.meta.url)}'
+    const { inbox } = createCarillon({ baseUrl: '${server.url}' })
+    for await (const { type } of inbox.subscribe()) if (type === 'notification') break
+    const ending = AbortSignal.timeout(50)
+    try { for await (const _ of inbox.subscribe({ signal: ending })); } catch {}
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' })
+  const [status] = await once(child, 'exit', { signal: AbortSignal.timeout(5_000) })
+  assert.equal(status, 0)
+})
+
+/** The page and the network as a browser tells of them: the events of `window` and `document`. */
+class Page implements Disposable {
+  readonly window = new EventTarget()
+  readonly document = Object.assign(new EventTarget(), { visibilityState: 'visible' })
+
+  constructor() {
+    const { window } = this
+    Object.assign(globalThis, {
+      document: this.document,
+      addEventListener: window.addEventListener.bind(window),
+      removeEventListener: window.removeEventListener.bind(window),
+    })
+  }
+
+  online() {
+    this.window.dispatchEvent(new Event('online'))
+  }
+
+  show(visibilityState: 'visible' | 'hidden') {
+    this.document.visibilityState = visibilityState
+    this.document.dispatchEvent(new Event('visibilitychange'))
+  }
+
+  [Symbol.dispose]() {
+    for (const name of ['document', 'addEventListener', 'removeEventListener']) Reflect.deleteProperty(globalThis, name)
+  }
+}
+
+for (const [event, happens] of [
+  ['online', (page: Page) => page.online()],
+  ['visibilitychange', (page: Page) => page.show('visible')],
+] as const)
+  test(`${event} cuts the waiting short`, async () => {
+    using page = new Page()
+    await using server = await StreamServer.with(
+      (stream) => stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '30' }),
+      (stream) => stream.greet(0).notify(1),
+    )
+    const telling = told(subscribe(server), 1)
+    while (server.streams.length === 0) await sleep(5)
+    await sleep(50)
+    page.show('hidden')
+    await sleep(50)
+    assert.equal(server.streams.length, 1, 'a page that is hidden is in no hurry')
+    happens(page)
+    assert.deepEqual(await telling, ['hello 0', 'notification 1'])
+    assert.deepEqual(getEventListeners(page.window, 'online'), [])
+    assert.deepEqual(getEventListeners(page.document, 'visibilitychange'), [])
+  })
+
+test('online drops a connection: it was made over the network that went away', async () => {
+  using page = new Page()
+  await using server = await StreamServer.with(
+    (stream) => stream.greet(0),
+    (stream) => stream.greet(0).notify(1),
+  )
+  const telling = told(subscribe(server, { timing: { heartbeatMs: 600_000, connectMs: 600_000 } }), 1)
+  while (server.streams.length === 0) await sleep(5)
+  await sleep(50)
+  page.online()
+  assert.deepEqual(await telling, ['hello 0', 'hello 0', 'notification 1'])
+})
+
+test('after a sleep, in which no timer ran, the page that is shown again drops an overdue connection and keeps another', async (t) => {
+  using page = new Page()
+  await using server = await StreamServer.with(
+    (stream) => stream.greet(0),
+    (stream) => stream.greet(0).notify(1),
+  )
+  const telling = told(subscribe(server, { timing: { heartbeatMs: 600_000, connectMs: 600_000 } }), 1)
+  while (server.streams.length === 0) await sleep(5)
+  await sleep(50)
+  page.show('visible')
+  await sleep(50)
+  assert.equal(server.streams.length, 1, 'it is not overdue yet')
+  const now = Date.now()
+  t.mock.method(Date, 'now', () => now + 1_500_000)
+  page.show('visible')
+  assert.deepEqual(await telling, ['hello 0', 'hello 0', 'notification 1'])
+})

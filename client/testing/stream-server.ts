@@ -1,0 +1,102 @@
+// For tests: a real HTTP server that does on the stream's route what a healthy service cannot be made to do: fall silent,
+// talk garbage, send byte by byte, refuse. Each connection in turn is handled by the next of the given acts.
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Act = (stream: Stream) => unknown
+/** One connection to the route, as the server sees it. */
+export class Stream {
+  /** The position that it resumes from. */
+  readonly since: string | null
+  readonly authorization: string | undefined
+  readonly response: ServerResponse
+  readonly closed: Promise<unknown>
+  /** By `performance.now()`. */
+  readonly at = performance.now()
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.since = new URL(request.url ?? '', 'http://test').searchParams.get('since')
+    this.authorization = request.headers.authorization
+    this.response = response
+    this.closed = once(response, 'close')
+  }
+
+  open(): this {
+    this.response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    this.response.flushHeaders()
+    return this
+  }
+
+  write(text: string | Uint8Array): this {
+    this.response.write(text)
+    return this
+  }
+
+  /** Opens it and greets, as `hello` at that version. */
+  greet(version: number): this {
+    return this.open().write(`retry: 20\n\n${eventText('hello', version)}`)
+  }
+
+  notify(version: number): this {
+    return this.write(notificationText(version))
+  }
+
+  end(): void {
+    this.response.end()
+  }
+
+  /** Breaks off without an end. */
+  cut(): void {
+    this.response.destroy()
+  }
+
+  refuse(status: number, code: string, fields: Record<string, string> = {}): void {
+    const error = { code, status, message: 'Not now', requestId: 'test-request' }
+    this.response.writeHead(status, { 'content-type': 'application/json', ...fields })
+    this.response.end(JSON.stringify({ success: false, error }))
+  }
+}
+
+export const positionOf = (version: number) => `${version}-5f3a9c1e`
+
+export function eventText(type: string, version: number, more: object = {}): string {
+  const data = { version, unread: version, total: version, ...more }
+  return `event: ${type}\nid: ${positionOf(version)}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+export function notificationText(version: number): string {
+  return eventText('notification', version, { notification: { id: `n${version}`, title: `Ünïcödé 🔔 ${version}` } })
+}
+
+export const sessionEndedText = (reason: string) => `event: session-ended\nid:\ndata: {"reason":"${reason}"}\n\n`
+
+export class StreamServer implements AsyncDisposable {
+  readonly streams: Stream[] = []
+  readonly #server
+
+  private constructor(acts: readonly Act[]) {
+    this.#server = createServer(async (request, response) => {
+      const stream = new Stream(request, response)
+      this.streams.push(stream)
+      const act = acts[Math.min(this.streams.length, acts.length) - 1]
+      await act?.(stream)
+    })
+  }
+
+  /** The last act is repeated for all connections that follow. */
+  static async with(...acts: Act[]): Promise<StreamServer> {
+    const server = new StreamServer(acts)
+    await once(server.#server.listen(0, '127.0.0.1'), 'listening')
+    return server
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}
