@@ -1,0 +1,159 @@
+// Are bytes read as WHATWG HTML, section 9.2.6 says? By its own examples, rule by rule, and against a parser that somebody
+// else wrote.
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { createParser } from 'eventsource-parser'
+import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
+
+const encoder = new TextEncoder()
+
+/** What a stream says that arrives in pieces of so many bytes. */
+function eventsOf(text: string | Uint8Array, pieceBytes = Number.POSITIVE_INFINITY): ServerSentEvent[] {
+  const bytes = typeof text === 'string' ? encoder.encode(text) : text
+  const parser = new EventStreamParser()
+  const events: ServerSentEvent[] = []
+  for (let at = 0; at < bytes.length; at += pieceBytes) events.push(...parser.push(bytes.subarray(at, at + pieceBytes)))
+  return events
+}
+
+const rules: { rule: string; stream: string; events: (Partial<ServerSentEvent> & { data: string })[] }[] = [
+  {
+    rule: 'lines of data are joined by a line feed (9.2.6, first example)',
+    stream: 'data: YHOO\ndata: +2\ndata: 10\n\n',
+    events: [{ data: 'YHOO\n+2\n10' }],
+  },
+  {
+    rule: 'a comment says nothing, an id stays until another, an empty one clears it (9.2.6, second example)',
+    stream: ': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n',
+    events: [{ data: 'first event', id: '1' }, { data: 'second event' }, { data: ' third event' }],
+  },
+  {
+    rule: 'a field without a colon is an empty one; what has no blank line behind it is discarded (9.2.6, third example)',
+    stream: 'data\n\ndata\ndata\n\ndata:',
+    events: [{ data: '' }, { data: '\n' }],
+  },
+  {
+    rule: 'one space behind the colon is none of the value (9.2.6, fourth example)',
+    stream: 'data:test\n\ndata: test\n\n',
+    events: [{ data: 'test' }, { data: 'test' }],
+  },
+  {
+    rule: 'lines end in LF, CR LF or CR',
+    stream: 'data: a\n\ndata: b\r\n\r\ndata: c\r\r',
+    events: [{ data: 'a' }, { data: 'b' }, { data: 'c' }],
+  },
+  { rule: 'ends of line may be mixed', stream: 'data: a\r\ndata: b\rdata: c\n\r\n', events: [{ data: 'a\nb\nc' }] },
+  { rule: 'one byte order mark at the beginning is dropped', stream: '\uFEFFdata: a\n\n', events: [{ data: 'a' }] },
+  {
+    rule: 'a second one is part of a field name',
+    stream: '\uFEFF\uFEFFdata: a\n\ndata: b\n\n',
+    events: [{ data: 'b' }],
+  },
+  {
+    rule: 'a type is for one event',
+    stream: 'event: read\ndata: 1\n\ndata: 2\n\n',
+    events: [{ type: 'read', data: '1' }, { data: '2' }],
+  },
+  {
+    rule: 'an event without data is none, and leaves its type to nobody',
+    stream: 'event: read\n\ndata: 1\n\n',
+    events: [{ data: '1' }],
+  },
+  {
+    rule: 'an event without data leaves its id all the same',
+    stream: 'id: 7\n\ndata: 1\n\n',
+    events: [{ data: '1', id: '7' }],
+  },
+  { rule: 'an id with NUL is ignored', stream: 'id: 1\n\nid: 2\0\ndata: a\n\n', events: [{ data: 'a', id: '1' }] },
+  { rule: 'names of fields are exact', stream: 'Data: a\ndata : b\n data: c\ndata: d\n\n', events: [{ data: 'd' }] },
+  { rule: 'a value may hold colons', stream: 'data: {"a":1}\n\n', events: [{ data: '{"a":1}' }] },
+]
+
+for (const { rule, stream, events } of rules)
+  test(`WHATWG HTML 9.2.6: ${rule}, in pieces of any size`, () => {
+    const expected = events.map((event) => ({ type: 'message', id: '', ...event }))
+    for (const pieceBytes of [Number.POSITIVE_INFINITY, 1, 2, 3, 5])
+      assert.deepEqual(eventsOf(stream, pieceBytes), expected)
+  })
+
+test('WHATWG HTML 9.2.6: retry takes digits alone', () => {
+  const retryOf = (stream: string) => {
+    const parser = new EventStreamParser()
+    parser.push(encoder.encode(stream))
+    return parser.retryMs
+  }
+  assert.equal(retryOf('retry: 1500\n'), 1500)
+  for (const value of ['', '1e3', '-5', '1.5', ' 7', '7 ', '٣'])
+    assert.equal(retryOf(`retry: ${value}\n`), undefined, value)
+})
+
+test('a character that comes in two pieces is whole, and what is no UTF-8 is U+FFFD', () => {
+  assert.equal(eventsOf('data: 🔔é\n\n', 1)[0]?.data, '🔔é')
+  const broken = [...encoder.encode('data: '), 0xff, 0xc3, ...encoder.encode('x\n\n')]
+  assert.equal(eventsOf(Uint8Array.from(broken))[0]?.data, '\uFFFD\uFFFDx')
+})
+
+test('agrees with eventsource-parser on 2,000 random streams in random pieces', (t) => {
+  const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
+  t.diagnostic(`SEED=${seed}`)
+  const random = randomFrom(seed)
+  const words = [
+    'data',
+    'id',
+    'event',
+    'retry',
+    ':',
+    ': ',
+    ' ',
+    '\n',
+    '\n\n',
+    '\r',
+    '\r\n',
+    '\r\n\r\n',
+    'x',
+    '🔔',
+    '12',
+    'data: a\n',
+    '',
+  ]
+  let compared = 0
+  for (let run = 0; run < 2_000; run++) {
+    const text = Array.from({ length: random(60) }, () => words[random(words.length)]).join('')
+    const bytes = encoder.encode(text)
+    const parser = new EventStreamParser()
+    const ours: ServerSentEvent[] = []
+    for (let at = 0; at < bytes.length; ) {
+      const piece = bytes.subarray(at, at + 1 + random(12))
+      ours.push(...parser.push(piece))
+      at += piece.length
+    }
+    const theirs = theirEventsOf(text)
+    assert.deepEqual(
+      ours.map(({ type, data }) => ({ type, data })),
+      theirs,
+      JSON.stringify(text),
+    )
+    compared += ours.length
+  }
+  assert.ok(compared > 1_000, `only ${compared} events were compared`)
+})
+
+/** It tells of each event the id that stands in it, where ours keeps the last one: ids are compared by the rules above. */
+function theirEventsOf(text: string) {
+  const events: { type: string; data: string }[] = []
+  const parser = createParser({ onEvent: ({ event, data }) => events.push({ type: event || 'message', data }) })
+  parser.feed(text)
+  return events
+}
+
+/** mulberry32: a small generator that a seed repeats. Below `bound`. */
+function randomFrom(seed: number): (bound: number) => number {
+  let state = seed
+  return (bound) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
+  }
+}
