@@ -191,5 +191,5 @@ test('carillon send says where nothing answers, and where something answers that
   await new Promise((resolve) => other.close(resolve))
   const nobody = await carillon(folder, hello, withKey(theKey, { CARILLON_URL: url }))
   assert.deepEqual([nobody.status, nobody.stdout], [1, ''])
-  assert.equal(nobody.stderr, `carillon: Nothing answers at ${url}/api/notifications. Is the service running?\n`)
+  assert.equal(nobody.stderr, `carillon: Nothing answers at ${url}. Is the service running?\n`)
 })

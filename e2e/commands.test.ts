@@ -16,6 +16,7 @@ const commands = [
   'key list',
   'key revoke',
   'send',
+  'tail',
   'migrate',
   'doctor',
 ]

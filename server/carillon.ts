@@ -10,6 +10,7 @@ import { WrongUse } from './commands/output.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { sendCommand } from './commands/send.ts'
 import { serveCommand } from './commands/serve.ts'
+import { tailCommand } from './commands/tail.ts'
 import { userCommand } from './commands/user.ts'
 import { CarillonError } from './errors.ts'
 
@@ -26,6 +27,7 @@ for (const command of [
   userCommand(),
   keyCommand(),
   sendCommand(),
+  tailCommand(),
   migrateCommand(),
   doctorCommand(),
   backupCommand(),

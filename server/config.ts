@@ -235,7 +235,7 @@ export const settings = [
     key: 'url',
     default: 'http://127.0.0.1:7464',
     meaning: 'Where the command finds the running service.',
-    commands: ['send'],
+    commands: ['send', 'tail'],
     read: readOrigin,
   },
   {

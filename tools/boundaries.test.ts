@@ -48,6 +48,7 @@ const leaves = 'server/!(carillon|serve|first-start|sealing-secret|database-file
 /** The one room of each runtime dependency, and of the built-in modules that would carry knowledge across. */
 const rooms: Record<string, string[]> = {
   '@node-rs/argon2': ['server/sign-in/**'],
+  'carillon-client': ['server/commands/**'],
   commander: ['server/carillon.ts', 'server/commands/**'],
   fastify: ['server/http/**'],
   jose: ['server/sign-in/**'],

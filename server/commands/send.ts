@@ -1,9 +1,12 @@
 // `carillon send`: sends a notification through HTTP, as any producer does.
-import { randomUUID } from 'node:crypto'
 import { Command } from 'commander'
 import { CarillonError } from '../errors.ts'
+import { asking } from './asking.ts'
 import { type Output, print, WrongUse } from './output.ts'
 import { configOf, withSettings } from './settings.ts'
+
+/** Nobody waits long at a prompt; the key of the delivery stays the same. */
+const attempts = 3
 
 type Options = Output & {
   to: string[]
@@ -14,7 +17,6 @@ type Options = Output & {
   data?: string
   key?: string
 }
-type Outcome = { deliveryId: string; results: { userId: string | null; id: string | null; status: string }[] }
 
 export function sendCommand(): Command {
   const command = new Command('send')
@@ -47,7 +49,9 @@ async function send(command: Command, options: Options): Promise<void> {
     ...(data !== undefined && { data: readObject(data) }),
     ...(key !== undefined && { key }),
   }
-  const { deliveryId, results } = await post(`${url}/api/notifications`, request, producerKey)
+  const { createProducer } = await import('carillon-client')
+  const producer = createProducer({ baseUrl: url, key: producerKey })
+  const { deliveryId, results } = await asking(url, () => producer.send(request, { attempts }))
   const unknown = to.filter((_, i) => results[i]?.status === 'unknown_recipient')
   print(options, { deliveryId, results }, () =>
     to.filter((name) => !unknown.includes(name)).map((name) => `Sent to ${name}`),
@@ -55,32 +59,10 @@ async function send(command: Command, options: Options): Promise<void> {
   if (unknown.length > 0) throw new CarillonError('NOT_FOUND', `There is no user ${unknown.join(', ')}`)
 }
 
-function readObject(text: string): unknown {
+function readObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text)
   } catch {
     throw new WrongUse('--data takes a JSON object, such as {"order":7}')
   }
-}
-
-async function post(url: string, body: unknown, producerKey: string): Promise<Outcome> {
-  const headers = {
-    authorization: `Bearer ${producerKey}`,
-    'content-type': 'application/json',
-    'idempotency-key': randomUUID(),
-  }
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) }).catch((cause: unknown) => {
-    throw new CarillonError('UNAVAILABLE', `Nothing answers at ${url}. Is the service running?`, { cause })
-  })
-  const answer = (await response.json().catch(() => ({}))) as Partial<Refusal> & { data?: Outcome }
-  if (answer.data !== undefined) return answer.data
-  throw new CarillonError('INVALID_REQUEST', refusalText(answer.error, response.status))
-}
-
-type Refusal = { error: { message: string; details?: { field: string; reason: string }[] } }
-
-function refusalText(error: Refusal['error'] | undefined, status: number): string {
-  if (error === undefined) return `The service answered ${status}, and not as Carillon does`
-  const details = error.details?.map(({ field, reason }) => `\n  ${field} ${reason}`) ?? []
-  return `The service refused it: ${error.message}${details.join('')}`
 }

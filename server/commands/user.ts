@@ -1,11 +1,11 @@
 // `carillon user`: add, list, disable, password.
-import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { Passwords } from '../sign-in/passwords.ts'
 import { addUser, disableUser, makePassphrase, setPassword } from '../sign-in/users.ts'
 import type { Store } from '../store/store.ts'
 import { day, type Output, print, table } from './output.ts'
+import { passwordFromStdin } from './password-from.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
 
 const fromStdin = ['--password-stdin', 'read the password from stdin; without it one is made and shown once'] as const
@@ -96,8 +96,7 @@ async function everyUser(store: Store) {
   return users
 }
 
-/** Never an argument: the process list and the shell's history would keep it. */
 async function passwordFrom({ passwordStdin }: PasswordOptions): Promise<{ password: string; isMade: boolean }> {
   if (!passwordStdin) return { password: makePassphrase(), isMade: true }
-  return { password: (await text(process.stdin)).replace(/\r?\n$/, ''), isMade: false }
+  return { password: await passwordFromStdin(), isMade: false }
 }
