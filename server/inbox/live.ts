@@ -57,6 +57,7 @@ export class Live {
   /** Who gets a heartbeat at which tick. */
   readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
   readonly #toRead = new Set<Subscription>()
+  readonly #toReadLater = new Set<Subscription>()
   readonly #ticking: NodeJS.Timeout
   #size = 0
   #ticks = 0
@@ -214,8 +215,7 @@ export class Live {
         if (subscription.isProofDue) await this.#checkProofsOf(subscription)
         await this.#read(subscription)
       } catch (error) {
-        this.#parts.onFailure(error)
-        setTimeout(() => this.#readAgain(subscription), retryReadMs).unref()
+        this.#readLater(subscription, error)
       }
       if (performance.now() - this.#turnBegan < sliceMs) continue
       await nextTurn()
@@ -224,8 +224,17 @@ export class Live {
     this.#reading--
   }
 
-  #readAgain(subscription: Subscription): void {
-    if (this.#subscriptions.get(subscription.userId) === subscription) this.#readSoon(subscription)
+  /** A store that is away fails for everybody: that is told once a second, not once for each of them. */
+  #readLater(subscription: Subscription, error: unknown): void {
+    this.#toReadLater.add(subscription)
+    if (this.#toReadLater.size > 1) return
+    this.#parts.onFailure(error)
+    const readAgain = () => {
+      const failed = [...this.#toReadLater]
+      this.#toReadLater.clear()
+      for (const one of failed) if (one.streams.size > 0) this.#readSoon(one)
+    }
+    setTimeout(readAgain, retryReadMs).unref()
   }
 
   /** One read, one text, however many streams. A lost ring is made good at the next heartbeat, which comes here too. */
@@ -233,8 +242,8 @@ export class Live {
     const { userId, mark, version } = subscription
     if (version === undefined) return
     const found = await this.#parts.store.changesSince({ userId, version, limit: changesAtOnce })
-    // Where two reads of one user were under way, the later one has nothing to add.
-    if (subscription.version !== version) return
+    // Another read of this user was told of meanwhile; this one may have seen more, or less.
+    if (subscription.version !== version) return this.#readSoon(subscription)
     if (found === 'reset') return this.#startAnew(subscription)
     if (found.changes.length === 0) return
     const events = eventsOf(found, mark)
