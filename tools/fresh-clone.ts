@@ -65,6 +65,12 @@ function useTheService(): void {
   const send = ['-H', `authorization: Bearer ${key}`]
   expect(201, [...send, ...post('/api/notifications', { recipients: [{ username }], title: 'Hi' })])
   expect(201, [...send, ...post('/api/notifications', { recipients: [{ username }], title: 'Hi again' })])
+  for (const proof of proofs) {
+    const told = ['hello', 'notification', 'notification']
+    assert.deepEqual(eventsSince(welcome.version, proof), told, 'the stream tells what was sent')
+  }
+  const [last, hello] = tail(username ?? '', password ?? '')
+  assert.deepEqual([last.type, last.notification.title, hello.type], ['listed', 'Hi again', 'hello'])
   const { items, unread, total } = list(accessToken)
   assert.equal(items[0].title, 'Hi again', 'the newest notification comes first')
   assert.equal(total, welcome.total + 2)
@@ -93,6 +99,29 @@ function expect(status: number, args: string[]): Answer {
   const [body, answered] = [output.slice(0, end), Number(output.slice(end))]
   assert.equal(answered, status, `curl ${args.at(-1)} answered ${answered}, not ${status}: ${body}`)
   return body ? JSON.parse(body) : undefined
+}
+
+/** The names of the events that come within a second. */
+function eventsSince(version: number, proof: string[]): string[] {
+  const args = ['-sN', '--max-time', '1', ...proof, `${url}/api/notifications/stream?since=${version}`]
+  const { stdout } = spawnSync('curl', args, { encoding: 'utf8' })
+  return [...stdout.matchAll(/^event: (.+)$/gm)].map(([, name = '']) => name)
+}
+
+/** What `carillon tail` prints until it is ended. */
+function tail(username: string, password: string): Answer[] {
+  const carillon = join(clone, 'node_modules', '.bin', 'carillon')
+  const { stdout } = spawnSync(carillon, ['tail', '--user', username, '--password-stdin', '--last', '1'], {
+    cwd: clone,
+    env: { ...env, CARILLON_URL: url },
+    input: password,
+    encoding: 'utf8',
+    timeout: 4_000,
+  })
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 }
 
 /** Starts a command in the clone, does the work once it is ready, and expects SIGTERM to end it with status 0. */
