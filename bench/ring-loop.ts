@@ -5,6 +5,7 @@ import { openStore } from '../server/store/open.ts'
 import { Rings } from '../server/store/postgres/rings.ts'
 import type { Store } from '../server/store/store.ts'
 import { answerQuestions } from './answer-questions.ts'
+import { sharedNow } from './clock.ts'
 import { type ProbeQuestion, probe } from './probe.ts'
 
 export type RingQuestion =
@@ -84,7 +85,7 @@ function takeHeard(): Moments {
 
 function note(moments: Moments, userId: string): void {
   const known = moments.get(userId)
-  const now = Number(process.hrtime.bigint()) / 1e6
+  const now = sharedNow()
   if (known === undefined) moments.set(userId, [now])
   else known.push(now)
 }

@@ -13,5 +13,11 @@ export type Bench = {
   using<Stoppable extends { stop(): Promise<void> }>(started: Stoppable): Stoppable
 }
 
-/** `question` is shown by --help. */
-export type Scenario = { name: string; question: string; run(bench: Bench): Promise<Report> }
+export type Scenario = {
+  name: string
+  /** Shown by --help. */
+  question: string
+  /** How long one contender is measured where nobody says, if not as long as usual. */
+  seconds?: number
+  run(bench: Bench): Promise<Report>
+}

@@ -1,0 +1,242 @@
+// What do 10,000 open streams cost one process, and how soon has one event reached all of them? Beside a bare node:http
+// server that keeps as many responses and writes the same bytes to each.
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Server } from './beside-floor.ts'
+import { startStreamFloor, toldBy } from './beside-stream-floor.ts'
+import { type Prepared, prepareReaders } from './inboxes.ts'
+import { type Broadcast, broadcastFor, deliveryRequest, Listener, streamRequest } from './listener.ts'
+import { type Loaded, Loader } from './loader.ts'
+import type { Delay } from './probe.ts'
+import { request } from './requests.ts'
+import { inTurns, median, ratios, type Spread, spread } from './rounds.ts'
+import type { Bench, Scenario } from './scenario.ts'
+import { startService } from './service.ts'
+import type { Told } from './stream-floor.ts'
+import { asCount, asMs, asRatio, type Row } from './table.ts'
+
+const streams = 10_000
+/** A delivery takes no more. */
+const mostRecipients = 1_000
+const restMs = 1_000
+const most = { residentMb: 400, eachKib: 25, lastMs: 250, delayMs: 10, listMs: 100 }
+const listing = { connections: 8, everyMs: 20 }
+
+export const streamsScenario: Scenario = {
+  name: 'streams',
+  question: '10,000 open streams in one process: their memory, and how soon one event has reached all',
+  seconds: 4,
+  async run(bench) {
+    const files = openFilesAllowed()
+    if (files < streams + 200) return { rows: [notMeasured(files)], notes: [] }
+    const { dir, rounds, tell, using } = bench
+    tell(`making ${asCount(streams)} users and their sessions`)
+    const prepared = await prepareReaders(dir, { users: streams, proofs: 1 })
+    const listener = using(new Listener())
+    const loader = using(new Loader())
+    const told = await sampleOf(dir, prepared)
+    const taken = await inTurns<Name, Sample>({
+      rounds,
+      tell,
+      contenders: {
+        floor: () => measureFloor(bench, { listener, told }),
+        tenEach: () => measureService(bench, { listener, loader, prepared, users: mostRecipients }),
+        oneEach: () => measureService(bench, { listener, loader, prepared, users: streams }),
+      },
+    })
+    return { rows: rowsOf(taken), notes: notesOf(bench, told) }
+  },
+}
+
+type Name = 'floor' | 'tenEach' | 'oneEach'
+type Memory = { before: number; open: number }
+type Sample = { memory: Memory; broadcasts: Broadcast[]; loaded?: Loaded }
+
+/** Of one process: the limit that Node raises itself to. */
+function openFilesAllowed(): number {
+  try {
+    return Number(/^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+async function sampleOf(dir: string, { readers, producer }: Prepared): Promise<Told> {
+  const service = await startService({ dir })
+  const [{ username, cookies }] = readers as [Prepared['readers'][0]]
+  const stream = streamRequest(cookies[0] as string)
+  const told = await toldBy(service.port, { stream, delivery: deliveryRequest(producer, [username]) })
+  await service.stop()
+  return told
+}
+
+type Crowd = { listener: Listener; loader: Loader; prepared: Prepared; users: number }
+
+async function measureService(bench: Bench, { listener, loader, prepared, users }: Crowd): Promise<Sample> {
+  const { dir, seconds, using } = bench
+  const service = using(await startService({ dir }))
+  const readers = prepared.readers.slice(0, users)
+  const opening = Array.from({ length: streams }, (_, i) => streamRequest(readers[i % users]?.cookies[0] as string))
+  const memory = await openAll(service, { listener, opening, seconds })
+  const texts = Array.from({ length: users / mostRecipients }, (_, i) =>
+    deliveryRequest(
+      prepared.producer,
+      readers.slice(i * mostRecipients, (i + 1) * mostRecipients).map(({ username }) => username),
+    ),
+  )
+  const requests = readers.map(({ cookies }) => request('GET', '/api/notifications', { proof: cookies[0] as string }))
+  const load = {
+    port: service.port,
+    ...listing,
+    requests,
+    status: 200,
+    seconds,
+    warmUpSeconds: 0.5,
+    watchesDelay: true,
+  }
+  const [loaded, broadcasts] = await Promise.all([
+    loader.measure(service.process, load),
+    // They begin before the delay is watched, and go on a little after.
+    broadcastFor(seconds + 1, { port: service.port, texts, events: streams, listener }),
+  ])
+  await listener.close()
+  await service.stop()
+  return { memory, broadcasts, loaded }
+}
+
+async function measureFloor(bench: Bench, { listener, told }: { listener: Listener; told: Told }): Promise<Sample> {
+  const { seconds, using } = bench
+  const floor = using(await startStreamFloor(told))
+  const opening = Array.from({ length: streams }, (_, i) => request('GET', `/${i}`, { proof: sizedProof }))
+  const memory = await openAll(floor, { listener, opening, seconds })
+  const texts = [request('POST', '/all', { body: '{}' })]
+  const broadcasts = await broadcastFor(seconds + 1, { port: floor.port, texts, events: streams, listener })
+  await listener.close()
+  await floor.stop()
+  return { memory, broadcasts }
+}
+
+/** As long as a session's. */
+const sizedProof = `Cookie: carillon=${'x'.repeat(80)}`
+
+type Opening = { listener: Listener; opening: string[]; seconds: number }
+
+/** Opens them all; bytes before, and when they were open for `seconds`. */
+async function openAll(server: Server, { listener, opening, seconds }: Opening): Promise<Memory> {
+  await pause(restMs)
+  const before = await server.process.ask<number>({ about: 'memory' })
+  await listener.open({ port: server.port, requests: opening })
+  await pause(seconds * 1_000)
+  return { before, open: await server.process.ask<number>({ about: 'memory' }) }
+}
+
+function rowsOf({ floor, tenEach, oneEach }: Record<Name, Sample[]>): Row[] {
+  const shapes = [
+    { shape: '1,000 users, 10 streams each', of: tenEach, isWhole: true },
+    { shape: '10,000 users, one stream each', of: oneEach, isWhole: false },
+  ]
+  return shapes.flatMap(({ shape, of, isWhole }) => [
+    residentRow(shape, of, floor),
+    eachRow(shape, of, floor),
+    ...(isWhole
+      ? [lastRow('one delivery to all, until the last client has it', of, floor, ({ fromSent }) => fromSent)]
+      : []),
+    lastRow(
+      isWhole ? 'the same, from its 201' : '10 deliveries at once, from the last 201 to the last client',
+      of,
+      floor,
+      ({ fromAnswer }) => fromAnswer,
+    ),
+    delayRow(of),
+    listRow(of),
+  ])
+}
+
+function residentRow(shape: string, of: Sample[], floor: Sample[]): Row {
+  const resident = (samples: Sample[]) => samples.map(({ memory }) => memory.open / 1e6)
+  const before = median(of.map(({ memory }) => memory.before / 1e6))
+  return {
+    what: `resident, 10,000 streams: ${shape}`,
+    measured: `${shown(spread(resident(of)))} MB, before ${before.toFixed(0)} MB`,
+    floor: `${median(resident(floor)).toFixed(0)} MB`,
+    ratio: asRatio(ratios(resident(of), resident(floor))),
+    target: `< ${most.residentMb} MB`,
+    met: median(resident(of)) < most.residentMb,
+  }
+}
+
+function eachRow(shape: string, of: Sample[], floor: Sample[]): Row {
+  const each = (samples: Sample[]) => samples.map(({ memory }) => (memory.open - memory.before) / streams / 1024)
+  return {
+    what: `memory of each: ${shape}`,
+    measured: `${shown(spread(each(of)), 1)} KiB`,
+    floor: `${median(each(floor)).toFixed(1)} KiB`,
+    ratio: asRatio(ratios(each(of), each(floor))),
+    target: `<= ${most.eachKib} KiB`,
+    met: median(each(of)) <= most.eachKib,
+  }
+}
+
+function lastRow(what: string, of: Sample[], floor: Sample[], pick: (one: Broadcast) => number): Row {
+  const typical = (samples: Sample[]) => samples.map(({ broadcasts }) => median(broadcasts.map(pick)))
+  const all = of.flatMap(({ broadcasts }) => broadcasts.map(pick))
+  return {
+    what,
+    measured: `${shown(spread(typical(of)))} ms, most of ${all.length} ${asMs(Math.max(...all))}`,
+    floor: asMs(median(typical(floor))),
+    ratio: asRatio(ratios(typical(of), typical(floor))),
+    target: `< ${most.lastMs} ms`,
+    met: median(typical(of)) < most.lastMs,
+  }
+}
+
+function delayRow(of: Sample[]): Row {
+  const delays = of.map(({ loaded }) => loaded?.delay as Delay)
+  const longest = spread(delays.map(({ max }) => max))
+  return {
+    what: 'event loop delay meanwhile, most',
+    measured: `${shown(longest)} ms, p99 ${asMs(median(delays.map(({ p99 }) => p99)))}`,
+    floor: '',
+    ratio: '',
+    target: `< ${most.delayMs} ms`,
+    met: longest.median < most.delayMs,
+  }
+}
+
+function listRow(of: Sample[]): Row {
+  const p99 = spread(of.map(({ loaded }) => loaded?.p99Ms as number))
+  return {
+    what: 'p99 of lists meanwhile',
+    measured: `${shown(p99)} ms`,
+    floor: '',
+    ratio: '',
+    target: `< ${most.listMs} ms`,
+    met: p99.median < most.listMs,
+  }
+}
+
+function shown(of: Spread, digits = 0): string {
+  return `${of.median.toFixed(digits)} (${of.least.toFixed(digits)}-${of.most.toFixed(digits)})`
+}
+
+function notMeasured(files: number): Row {
+  return {
+    what: '10,000 streams',
+    measured: `a process may have ${files} files open here`,
+    floor: '',
+    ratio: '',
+    target: `< ${most.residentMb} MB`,
+    met: 'not measured',
+  }
+}
+
+function notesOf({ seconds }: Bench, { event }: Told): string[] {
+  return [
+    `Memory: resident, as the system counts it, ${restMs / 1_000} s after the start and ${seconds} s after the last stream was opened.`,
+    `An event of ${Buffer.byteLength(event)} bytes, the next when all have the last one, for ${seconds} s and more; medians of a round's ` +
+      `events. From the sending of the request, or from its 201, to the last byte at the last client: the load is one process on the other core.`,
+    'The floor: bare `node:http` that keeps 10,000 responses and writes the same bytes to each in one loop, without sign-in or store.',
+    `Event loop delay and lists: while event follows event, which is busier than one event; ${listing.connections} connections ` +
+      `that list a page every ${listing.everyMs} ms, from the core of the load.`,
+  ]
+}
