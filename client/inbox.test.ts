@@ -1,0 +1,120 @@
+// Is every route of a reader a method that tells the truth? Against a real service, with either proof.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startTestService, type TestService, variants } from '../server/testing/service.ts'
+import { type Changes, isCarillonError } from './carillon-client.ts'
+import { failureOf, signedIn } from './testing/clients.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+async function deliver(to: Awaited<ReturnType<TestService['user']>>, count: number, category?: string) {
+  const ids: string[] = []
+  for (let i = 1; i <= count; i++)
+    ids.push(...(await service.deliver({ to, title: `Number ${i}`, ...(category && { category }) })))
+  return ids
+}
+
+for (const variant of variants) {
+  test(`lists in pages and by cursor, ${variant}`, async () => {
+    const ann = await service.user()
+    const { inbox } = await signedIn(service, ann, variant)
+    await deliver(ann, 5)
+    const titles = async (options: Parameters<typeof inbox.list>[0]) =>
+      (await inbox.list(options)).items.map(({ title }) => title)
+    assert.deepEqual(await titles({ page: 2, limit: 2 }), ['Number 3', 'Number 2'])
+    const first = await inbox.list({ limit: 3 })
+    assert.deepEqual([first.total, first.hasMore, first.unread, first.version], [5, true, 5, 5])
+    assert.deepEqual(await titles({ limit: 3, before: first.next ?? assert.fail() }), ['Number 2', 'Number 1'])
+    assert.equal((await inbox.list()).items.length, 5)
+    assert.deepEqual((await inbox.list({ page: 9 })).items, [])
+  })
+
+  test(`goes through all of them, newest first, asking for a page only when it is needed, ${variant}`, async () => {
+    const ann = await service.user()
+    const { inbox } = await signedIn(service, ann, variant)
+    const ids = await deliver(ann, 7)
+    const all = await Array.fromAsync(inbox.iterate({ limit: 3 }), ({ id }) => id)
+    assert.deepEqual(all, ids.toReversed())
+    await inbox.read(ids[2] as string)
+    const unread = await Array.fromAsync(inbox.iterate({ limit: 2, status: 'unread' }), ({ id }) => id)
+    assert.deepEqual(unread, ids.filter((id) => id !== ids[2]).toReversed())
+    for await (const { id } of inbox.iterate({ limit: 2 })) {
+      assert.equal(id, ids[6])
+      await deliver(ann, 1)
+      break
+    }
+  })
+
+  test(`gets, counts and marks as read, ${variant}`, async () => {
+    const ann = await service.user()
+    const { inbox } = await signedIn(service, ann, variant)
+    const [first = '', second = ''] = await deliver(ann, 3, 'orders')
+    assert.deepEqual(await inbox.counts(), { total: 3, unread: 3, categories: { orders: { total: 3, unread: 3 } } })
+    assert.equal(await inbox.read(first), undefined)
+    const { read, readAt } = await inbox.get(first)
+    assert.deepEqual([read, typeof readAt], [true, 'string'])
+    await inbox.readAll({ through: second })
+    assert.equal((await inbox.counts()).unread, 1)
+    await inbox.readAll()
+    assert.equal((await inbox.counts()).unread, 0)
+  })
+
+  test(`tells the changes since a version and since a position, ${variant}`, async () => {
+    const ann = await service.user()
+    const { inbox } = await signedIn(service, ann, variant)
+    const [first = '', second = ''] = await deliver(ann, 3)
+    const one = known(await inbox.changes({ since: 0, limit: 2 }))
+    assert.deepEqual([one.created.map(({ id }) => id), one.hasMore], [[first, second], true])
+    const two = known(await inbox.changes({ since: one.position }))
+    assert.deepEqual([two.created.length, two.hasMore, two.version], [1, false, 3])
+    await inbox.read(first)
+    await inbox.readAll({ through: second })
+    const three = known(await inbox.changes({ since: two.position }))
+    assert.deepEqual(
+      [three.changed.map(({ id }) => id), three.readAlls.map(({ through }) => through)],
+      [[first], [second]],
+    )
+    assert.deepEqual(await inbox.changes({ since: 4_000 }), { reset: true })
+  })
+
+  test(`waits for a change, and an abort ends the waiting, ${variant}`, async () => {
+    const ann = await service.user()
+    const { inbox } = await signedIn(service, ann, variant)
+    const waiting = inbox.changes({ since: 0, wait: 20 })
+    await deliver(ann, 1)
+    assert.equal(known(await waiting).created.length, 1)
+    const controller = new AbortController()
+    const held = inbox.changes({ since: 1, wait: 20, signal: controller.signal })
+    setTimeout(() => controller.abort(), 50)
+    const from = performance.now()
+    assert.equal(((await failureOf(held)) as Error).name, 'AbortError')
+    assert.ok(performance.now() - from < 1_000)
+  })
+}
+
+test('what this user does not have is NOT_FOUND, whatever the id looks like', async () => {
+  const [ann, bob] = [await service.user(), await service.user()]
+  const { inbox } = await signedIn(service, ann, 'stateless')
+  const [foreign = ''] = await deliver(bob, 1)
+  for (const id of [foreign, 'nothing', 'a/b?c#d', '%2e%2e', 'é'])
+    for (const failing of [inbox.get(id), inbox.read(id)])
+      assert.ok(isCarillonError(await failureOf(failing), 'NOT_FOUND'), id)
+})
+
+test('what is out of range is INVALID_REQUEST, with the fields', async () => {
+  const { inbox } = await signedIn(service, await service.user(), 'stateless')
+  const failure = await failureOf(inbox.list({ page: 0, limit: 101 }))
+  assert.ok(isCarillonError(failure, 'INVALID_REQUEST'))
+  assert.deepEqual(failure.details, [
+    { field: 'page', reason: 'must be 1 at least' },
+    { field: 'limit', reason: 'must be 100 at most' },
+  ])
+})
+
+function known(changes: Changes) {
+  return 'reset' in changes ? assert.fail('it was told to list anew') : changes
+}

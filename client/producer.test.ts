@@ -1,0 +1,171 @@
+// Does a delivery happen once, whatever happens to the requests that ask for it? A real service behind a proxy that cuts.
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { after, before, test } from 'node:test'
+import { startTestService, type TestService } from '../server/testing/service.ts'
+import { TcpProxy } from '../server/testing/tcp-proxy.ts'
+import { type Connection, createProducer, isCarillonError } from './carillon-client.ts'
+import { producerOf } from './producer.ts'
+import { Requests } from './requests.ts'
+import { failureOf } from './testing/clients.ts'
+
+let service: TestService
+let key: string
+before(async () => {
+  service = await startTestService()
+  key = (await service.producerKey()).key
+})
+after(() => service.stop())
+
+/** One that is quick to try again. */
+function quick(connection: Connection) {
+  return producerOf(new Requests(connection, () => key), { baseMs: 5, capMs: 20, random: Math.random })
+}
+
+/** Answers each attempt in turn as it is told, and lets the others through; notes what was sent. */
+function scripted(...acts: ((url: string, init: RequestInit) => Response | Promise<Response>)[]) {
+  const sent: { body: unknown; key: string | null }[] = []
+  const send = async (url: string, init: RequestInit) => {
+    sent.push({ body: init.body, key: new Headers(init.headers).get('idempotency-key') })
+    return (acts.shift() ?? fetch)(url, init)
+  }
+  return { sent, fetch: send }
+}
+
+function refusal(status: number, code: string, headers: Record<string, string> = {}) {
+  const error = { code, status, message: 'Because', requestId: 'r-1' }
+  return () => new Response(JSON.stringify({ success: false, error }), { status, headers })
+}
+
+test('tells what became of each recipient', async () => {
+  const ann = await service.user()
+  const producer = createProducer({ baseUrl: service.url, key })
+  const recipients = [{ username: ann.username }, { userId: ann.id }, { username: 'nobody' }]
+  const { deliveryId, results } = await producer.send({
+    recipients,
+    title: 'Hello',
+    data: { order: 7 },
+    url: '/orders/7',
+  })
+  assert.match(deliveryId, /^[0-9a-f-]{36}$/)
+  assert.deepEqual(
+    results.map(({ userId, status }) => [userId, status]),
+    [
+      [ann.id, 'delivered'],
+      [ann.id, 'delivered'],
+      [null, 'unknown_recipient'],
+    ],
+  )
+})
+
+test('an answer that is lost on the way: sent again under the same key, delivered once', async () => {
+  const ann = await service.user()
+  await using proxy = await TcpProxy.to(Number(new URL(service.url).port))
+  let cuts = 0
+  proxy.intercept = ({ direction }) => {
+    if (direction === 'to server' || cuts >= 3) return undefined
+    cuts++
+    return { cuts: true }
+  }
+  const { results } = await quick({ baseUrl: proxy.urlFor(service.url) }).send({
+    recipients: [{ username: ann.username }],
+    title: 'Once',
+  })
+  assert.equal(cuts, 3)
+  const { items, total } = await service.list(await service.signIn(ann, 'stateless'))
+  assert.deepEqual([total, items[0]?.id], [1, results[0]?.id])
+})
+
+test('each call is a delivery of its own, and each attempt of it the same bytes under the same key', async () => {
+  const ann = await service.user()
+  const lost = () => Promise.reject(new TypeError('fetch failed'))
+  const { sent, fetch } = scripted(lost, lost)
+  const producer = quick({ baseUrl: service.url, fetch })
+  const delivery = { recipients: [{ username: ann.username }], title: 'Again' }
+  await producer.send(delivery)
+  await producer.send(delivery)
+  assert.equal(sent.length, 4)
+  assert.equal(new Set(sent.slice(0, 3).map((one) => JSON.stringify(one))).size, 1)
+  assert.notEqual(sent[3]?.key, sent[0]?.key)
+  assert.match(sent[0]?.key ?? '', /^[0-9a-f-]{36}$/)
+})
+
+test('two calls under one key of their own are one delivery', async () => {
+  const ann = await service.user()
+  const producer = createProducer({ baseUrl: service.url, key })
+  const delivery = { recipients: [{ username: ann.username }], title: 'Order 7' }
+  const both = [1, 2].map(() => producer.send(delivery, { idempotencyKey: 'order-7' }))
+  const [one, two] = await Promise.all(both)
+  assert.deepEqual(one, two)
+  const failure = await failureOf(producer.send({ ...delivery, title: 'Order 8' }, { idempotencyKey: 'order-7' }))
+  assert.ok(isCarillonError(failure, 'UNPROCESSABLE'))
+})
+
+for (const [status, code] of [
+  [408, 'TIMEOUT'],
+  [409, 'CONFLICT'],
+  [429, 'TOO_MANY_REQUESTS'],
+  [503, 'UNAVAILABLE'],
+] as const)
+  test(`${code} passes: it is tried again`, async () => {
+    const ann = await service.user()
+    const { sent, fetch } = scripted(refusal(status, code))
+    await quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: ann.username }], title: 'Hello' })
+    assert.equal(sent.length, 2)
+  })
+
+test("a proxy's own 502 and 504 pass too", async () => {
+  const ann = await service.user()
+  const page = (status: number) => () => new Response('<h1>Bad Gateway</h1>', { status })
+  const { sent, fetch } = scripted(page(502), page(504))
+  await quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: ann.username }], title: 'Hello' })
+  assert.equal(sent.length, 3)
+})
+
+for (const [status, code] of [
+  [400, 'INVALID_REQUEST'],
+  [401, 'UNAUTHORIZED'],
+  [403, 'FORBIDDEN'],
+  [404, 'NOT_FOUND'],
+  [413, 'PAYLOAD_TOO_LARGE'],
+  [422, 'UNPROCESSABLE'],
+  [500, 'INTERNAL'],
+] as const)
+  test(`${code} is thrown at once`, async () => {
+    const { sent, fetch } = scripted(refusal(status, code))
+    const failure = await failureOf(quick({ baseUrl: service.url, fetch }).send({ recipients: [], title: '' }))
+    assert.ok(isCarillonError(failure, code))
+    assert.equal(sent.length, 1)
+  })
+
+test('after the last attempt the last error is thrown', async () => {
+  const unavailable = Array.from({ length: 9 }, () => refusal(503, 'UNAVAILABLE'))
+  for (const attempts of [undefined, 2, 1]) {
+    const { sent, fetch } = scripted(...unavailable)
+    const producer = quick({ baseUrl: service.url, fetch })
+    const failure = await failureOf(producer.send({ recipients: [{ username: 'ann' }], title: 'Hi' }, { attempts }))
+    assert.ok(isCarillonError(failure, 'UNAVAILABLE'))
+    assert.equal(sent.length, attempts ?? 6)
+  }
+})
+
+test('waits as long as Retry-After says', async () => {
+  const ann = await service.user()
+  const { fetch } = scripted(refusal(503, 'UNAVAILABLE', { 'retry-after': '1' }))
+  const from = performance.now()
+  await quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: ann.username }], title: 'Hello' })
+  assert.ok(performance.now() - from >= 995)
+})
+
+test('an abort ends the waiting, and leaves nothing on its signal', async () => {
+  const { sent, fetch } = scripted(refusal(503, 'UNAVAILABLE', { 'retry-after': '20' }))
+  const controller = new AbortController()
+  const { signal } = controller
+  const failing = failureOf(
+    quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: 'ann' }], title: 'Hi' }, { signal }),
+  )
+  setTimeout(() => controller.abort(), 50)
+  assert.equal(((await failing) as Error).name, 'AbortError')
+  assert.equal(sent.length, 1)
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
+})

@@ -1,0 +1,267 @@
+// Does a call carry its proof, and become a value or an error of the right code, whatever comes back?
+import assert from 'node:assert/strict'
+import { getEventListeners, once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { startTestService, type TestService } from '../server/testing/service.ts'
+import { CarillonError, createCarillon, type ErrorCode, isCarillonError } from './carillon-client.ts'
+import { failureOf, signedIn } from './testing/clients.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+/** The address of a server that answers everything as it is told. */
+async function answering(answer: (response: ServerResponse) => void) {
+  const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+test('a token is asked for once, however many calls wait for it, and kept', async () => {
+  const ann = await service.user()
+  const { authorization = '' } = await service.signIn(ann, 'stateless')
+  let asked = 0
+  const carillon = createCarillon({
+    baseUrl: service.url,
+    async auth() {
+      asked++
+      return authorization.slice('Bearer '.length)
+    },
+  })
+  await Promise.all([carillon.me(), carillon.inbox.list(), carillon.inbox.counts()])
+  await carillon.me()
+  assert.equal(asked, 1)
+})
+
+test('a refused token is asked for again once, for all calls that it refused, and each is sent again', async () => {
+  const ann = await service.user()
+  const fresh = await service.signIn(ann, 'stateless')
+  let asked = 0
+  const auth = async () => (++asked === 1 ? 'an.old.token' : (fresh.authorization?.slice('Bearer '.length) ?? ''))
+  const carillon = createCarillon({ baseUrl: service.url, auth })
+  const answers = await Promise.all(Array.from({ length: 8 }, () => carillon.me()))
+  assert.deepEqual(
+    answers.map(({ user }) => user.id),
+    Array(8).fill(ann.id),
+  )
+  assert.equal(asked, 2)
+})
+
+test('where the callback has no other token the refusal is thrown, and not tried again', async () => {
+  let requests = 0
+  const fetchCounted = (url: string, init: RequestInit) => {
+    requests++
+    return fetch(url, init)
+  }
+  const carillon = createCarillon({ baseUrl: service.url, auth: () => 'an.old.token', fetch: fetchCounted })
+  assert.ok(isCarillonError(await failureOf(carillon.me()), 'UNAUTHORIZED'))
+  assert.equal(requests, 1)
+  let tokens = 0
+  const another = createCarillon({ baseUrl: service.url, auth: () => `old.${++tokens}`, fetch: fetchCounted })
+  assert.ok(isCarillonError(await failureOf(another.restricted()), 'Unauthorized'))
+  assert.deepEqual([tokens, requests], [2, 3])
+})
+
+test('what the callback throws the call throws, and the next call asks again', async () => {
+  const signedOut = new Error('signed out')
+  let asked = 0
+  const auth = () => {
+    asked++
+    throw signedOut
+  }
+  const { inbox } = createCarillon({ baseUrl: service.url, auth })
+  assert.equal(await failureOf(inbox.list()), signedOut)
+  assert.equal(await failureOf(inbox.list()), signedOut)
+  assert.equal(asked, 2)
+})
+
+test('a call that is aborted leaves the question for the token to the others', async () => {
+  const ann = await service.user()
+  const proof = await service.signIn(ann, 'stateless')
+  const answered = Promise.withResolvers<string>()
+  const { inbox } = createCarillon({ baseUrl: service.url, auth: () => answered.promise })
+  const controller = new AbortController()
+  const impatient = failureOf(inbox.list({ signal: controller.signal }))
+  const patient = inbox.list()
+  controller.abort()
+  assert.equal(((await impatient) as Error).name, 'AbortError')
+  answered.resolve(proof.authorization?.slice('Bearer '.length) ?? '')
+  assert.equal((await patient).total, 0)
+})
+
+test('a refusal tells code, status, request id and details, and narrows by its code', async () => {
+  const { inbox } = await signedIn(service, await service.user(), 'stateless')
+  const error = await failureOf(inbox.list({ page: 0 }))
+  assert.ok(error instanceof CarillonError && error instanceof Error)
+  assert.equal(error.name, 'CarillonError')
+  assert.equal(error.status, 400)
+  assert.match(error.requestId ?? '', /^[\w-]{8,}$/)
+  assert.equal(error.details?.[0]?.field, 'page')
+  assert.equal(isCarillonError(error, 'NOT_FOUND'), false)
+  assert.equal(isCarillonError(error, 'NOT_FOUND', 'INVALID_REQUEST'), true)
+  assert.equal(isCarillonError(new TypeError('other')), false)
+  // The compiler knows it too.
+  if (isCarillonError(error, 'INVALID_REQUEST')) error.code satisfies 'INVALID_REQUEST'
+  if (error.code === 'INVALID_REQUEST') error.code satisfies 'INVALID_REQUEST'
+})
+
+const json = { 'content-type': 'application/json' }
+const envelope = (code: string) =>
+  JSON.stringify({ success: false, error: { code, status: 0, message: 'Because', requestId: 'r-1' } })
+const strange: {
+  what: string
+  code: ErrorCode
+  status: number | undefined
+  answer: (response: ServerResponse) => void
+}[] = [
+  {
+    what: "a proxy's error page",
+    code: 'UNREADABLE',
+    status: 502,
+    answer: (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
+  },
+  {
+    what: 'a login page with status 200',
+    code: 'UNREADABLE',
+    status: 200,
+    answer: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome to our hotel</h1>'),
+  },
+  {
+    what: 'JSON null',
+    code: 'UNREADABLE',
+    status: 200,
+    answer: (response) => response.writeHead(200, json).end('null'),
+  },
+  {
+    what: 'an error that is JSON of somebody else',
+    code: 'UNREADABLE',
+    status: 418,
+    answer: (response) => response.writeHead(418, json).end('{"error":"teapot"}'),
+  },
+  { what: 'an empty 500', code: 'UNREADABLE', status: 500, answer: (response) => response.writeHead(500).end() },
+  {
+    what: 'an answer that breaks off',
+    code: 'NETWORK',
+    status: undefined,
+    answer: (response) => {
+      response.writeHead(200, { ...json, 'content-length': '1000' }).write('{"success":true')
+      setTimeout(() => response.destroy(), 20)
+    },
+  },
+  {
+    what: 'an error that breaks off',
+    code: 'NETWORK',
+    status: undefined,
+    answer: (response) => {
+      response.writeHead(500, { ...json, 'content-length': '1000' }).write('{"success":false')
+      setTimeout(() => response.destroy(), 20)
+    },
+  },
+  {
+    what: 'a connection that is closed without a word',
+    code: 'NETWORK',
+    status: undefined,
+    answer: (response) => response.destroy(),
+  },
+  {
+    what: 'a code of a newer server',
+    code: 'BRAND_NEW' as ErrorCode,
+    status: 499,
+    answer: (response) => response.writeHead(499, json).end(envelope('BRAND_NEW')),
+  },
+]
+for (const { what, code, status, answer } of strange)
+  test(`${what} is ${code}`, async () => {
+    await using server = await answering(answer)
+    const error = await failureOf(createCarillon(server).inbox.list())
+    assert.ok(isCarillonError(error, code), `${error}`)
+    assert.equal(error.status, status)
+  })
+
+test('a success that is none of Carillon is UNREADABLE also where nothing would be read', async () => {
+  await using server = await answering((response) => response.writeHead(200).end('<h1>Welcome to our hotel</h1>'))
+  assert.ok(isCarillonError(await failureOf(createCarillon(server).inbox.readAll()), 'UNREADABLE'))
+})
+
+test('Retry-After is told in seconds', async () => {
+  const asking = (value: string) => (response: ServerResponse) =>
+    response.writeHead(429, { ...json, 'retry-after': value }).end(envelope('TOO_MANY_REQUESTS'))
+  for (const [value, told] of [
+    ['7', 7],
+    ['soon', undefined],
+  ] as const) {
+    await using server = await answering(asking(value))
+    const error = await failureOf(createCarillon(server).inbox.list())
+    assert.ok(isCarillonError(error, 'TOO_MANY_REQUESTS'))
+    assert.equal(error.retryAfter, told)
+  }
+})
+
+test('an abort ends a call promptly with the reason of the signal, and leaves nothing on it', async () => {
+  await using silent = await answering(() => {})
+  const { inbox } = createCarillon(silent)
+  const controller = new AbortController()
+  const failing = failureOf(inbox.list({ signal: controller.signal }))
+  const reason = new Error('enough')
+  setTimeout(() => controller.abort(reason), 20)
+  assert.equal(await failing, reason)
+  assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
+  assert.equal(await failureOf(inbox.list({ signal: controller.signal })), reason)
+  await using half = await answering((response) => response.writeHead(200, json).write('{"succ'))
+  const failure = await failureOf(createCarillon(half).inbox.list({ signal: AbortSignal.timeout(50) }))
+  assert.equal((failure as Error).name, 'TimeoutError')
+})
+
+test('a call that is done leaves nothing on its signal', async () => {
+  const { inbox } = await signedIn(service, await service.user(), 'stateless')
+  const { signal } = new AbortController()
+  await inbox.list({ signal })
+  await failureOf(inbox.get('nothing', { signal }))
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
+})
+
+test('a base with a path before the routes, with or without a slash at its end, is kept', async () => {
+  const asked: string[] = []
+  const fetchNoted = async (url: string) => {
+    asked.push(url)
+    return new Response('{"success":true,"data":{}}')
+  }
+  for (const baseUrl of [
+    'https://app.example/bell',
+    'https://app.example/bell/',
+    new URL('https://app.example/bell//'),
+  ])
+    await createCarillon({ baseUrl, fetch: fetchNoted }).inbox.list({ page: 2, status: 'unread' })
+  assert.deepEqual(asked, Array(3).fill('https://app.example/bell/api/notifications?page=2&status=unread'))
+})
+
+test('a base that is no URL is refused when the client is made', () => {
+  for (const baseUrl of ['bell.example', undefined]) assert.throws(() => createCarillon({ baseUrl }), TypeError)
+})
+
+test('cookies are included where the cookie is the proof, and not asked for otherwise', async () => {
+  const inits: RequestInit[] = []
+  const fetchNoted = async (_url: string, init: RequestInit) => {
+    inits.push(init)
+    return new Response('{"success":true,"data":{}}')
+  }
+  await createCarillon({ baseUrl: 'https://app.example', fetch: fetchNoted }).me()
+  await createCarillon({ baseUrl: 'https://app.example', fetch: fetchNoted, auth: () => 'a.b.c' }).me()
+  assert.deepEqual(
+    inits.map(({ credentials, headers }) => [credentials, new Headers(headers).get('authorization')]),
+    [
+      ['include', null],
+      [undefined, 'Bearer a.b.c'],
+    ],
+  )
+})

@@ -1,0 +1,53 @@
+// For tests: clients of a real service that are signed in, by either variant. Node's fetch keeps no cookies; a browser's does.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestService, TestUser } from '../../server/testing/service.ts'
+import { type Carillon, type Connection, createCarillon, type Variant } from '../carillon-client.ts'
+
+type Fetch = NonNullable<Connection['fetch']>
+
+/** A fetch that keeps and sends cookies as a browser does for one origin, where credentials are included. */
+export function cookieJar(): Fetch {
+  const kept = new Map<string, string>()
+  return async (url, init) => {
+    const headers = new Headers(init.headers)
+    const carries = init.credentials === 'include'
+    if (carries && kept.size > 0) headers.set('cookie', [...kept].map((pair) => pair.join('=')).join('; '))
+    const response = await fetch(url, { ...init, headers })
+    for (const line of carries ? response.headers.getSetCookie() : []) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '') kept.delete(name)
+      else kept.set(name, value)
+    }
+    return response
+  }
+}
+
+/** A client that has signed in through itself. A stateless one signs in again when its token is refused. */
+export async function signedIn(service: TestService, user: TestUser, variant: Variant): Promise<Carillon> {
+  const { username, password } = user
+  if (variant === 'stateful') {
+    const carillon = createCarillon({ baseUrl: service.url, fetch: cookieJar() })
+    await carillon.login({ username, password, variant })
+    return carillon
+  }
+  const carillon: Carillon = createCarillon({
+    baseUrl: service.url,
+    auth: async () => (await carillon.login({ username, password, variant: 'stateless' })).token,
+  })
+  return carillon
+}
+
+/** What a promise rejects with. */
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  throw new Error('it did not fail')
+}
+
+/** Resolves when it is so; a test's own limit ends the waiting. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(5)
+}
