@@ -26,16 +26,20 @@ export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink 
       })
       response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
     },
-    send: (bytes) => void response.write(bytes),
+    send(bytes) {
+      response.write(bytes)
+      // Node would hold it until the turn is over, where nobody sees how long all that takes.
+      socket.uncork()
+    },
     get unread() {
       return response.writableLength
     },
     async taken() {
       if (!response.writableNeedDrain || response.destroyed) return
-      await new Promise<void>((resolve) => {
-        response.once('drain', resolve)
-        response.once('close', resolve)
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      response.once('drain', resolve).once('close', resolve)
+      await promise
+      response.off('close', resolve)
     },
     end: () => void response.end(),
     cut: () => void socket.destroy(),

@@ -56,7 +56,7 @@ export class LiveStream {
 
   /** Whoever leaves too much unread is cut, and comes back to where he is. */
   send(bytes: Buffer): void {
-    if (this.#hasEnded) return
+    if (!this.#hasBegun || this.#hasEnded) return
     const { unread } = this.#sink
     // What is too much by itself goes to whoever has taken the rest: nobody is cut at one place again and again.
     if (unread > 0 && unread + bytes.length > mostUnread) this.#cut()
@@ -72,8 +72,11 @@ export class LiveStream {
     this.position = version
   }
 
-  taken(): Promise<void> {
-    return this.#sink.taken()
+  /** Sends what was missed, however much it is; resolves when the reader has taken enough to be sent more. */
+  async replay(events: readonly StreamEvent[], version: number): Promise<void> {
+    if (!this.#hasEnded) this.#sink.send(bytesOf(events))
+    this.position = version
+    await this.#sink.taken()
   }
 
   /** Ends it where its proof does, and says so. Throws UNAVAILABLE where that cannot be known. */
@@ -83,7 +86,7 @@ export class LiveStream {
       this.endsAt = endsAt
       return true
     }
-    if (this.#hasBegun) this.send(Buffer.from(endText(now() >= this.endsAt ? 'expired' : 'revoked')))
+    this.send(Buffer.from(endText(now() >= this.endsAt ? 'expired' : 'revoked')))
     this.end()
     return false
   }

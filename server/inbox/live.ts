@@ -63,6 +63,7 @@ export class Live {
   #ticks = 0
   #reading = 0
   #turnBegan = 0
+  #slice: Promise<void> | undefined
   #isEnding = false
 
   constructor(parts: LiveParts) {
@@ -81,7 +82,7 @@ export class Live {
    * the proof ended meanwhile; once it has begun, everything is told through the sink.
    */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
-    if (this.#isEnding) throw new CarillonError('UNAVAILABLE', 'The service is stopping; try again in a moment')
+    if (this.#isEnding) throw stopping()
     const { userId } = watcher
     const giveUpSeat = this.#parts.seats.take(userId)
     const subscription = this.#subscriptionOf(userId)
@@ -94,6 +95,7 @@ export class Live {
       // Now that it is among the streams: a proof that ends from here on finds it there.
       const holds = await stream.checkProof(this.#parts.now)
       const inbox = await this.#parts.store.readInbox(userId)
+      if (this.#isEnding) throw stopping()
       if (!holds || stream.isOver) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
       this.#begin(subscription, stream, { from, inbox })
     } catch (error) {
@@ -179,9 +181,7 @@ export class Live {
         const query = { userId, version: stream.position, limit: changesAtOnce }
         const found = await this.#parts.store.changesSince(query)
         if (found === 'reset') return stream.end()
-        stream.send(bytesOf(eventsOf(found, mark)))
-        stream.position = reached(found)
-        await stream.taken()
+        await stream.replay(eventsOf(found, mark), reached(found))
       }
       stream.isLive = true
     } catch (error) {
@@ -217,11 +217,18 @@ export class Live {
       } catch (error) {
         this.#readLater(subscription, error)
       }
-      if (performance.now() - this.#turnBegan < sliceMs) continue
-      await nextTurn()
-      this.#turnBegan = performance.now()
+      if (performance.now() - this.#turnBegan >= sliceMs) await this.#nextSlice()
     }
     this.#reading--
+  }
+
+  /** One for all who read: a slice each would add up. */
+  #nextSlice(): Promise<void> {
+    this.#slice ??= nextTurn().then(() => {
+      this.#slice = undefined
+      this.#turnBegan = performance.now()
+    })
+    return this.#slice
   }
 
   /** A store that is away fails for everybody: that is told once a second, not once for each of them. */
@@ -297,6 +304,10 @@ export class Live {
         stream.checkReader(at)
       }
   }
+}
+
+function stopping(): CarillonError {
+  return new CarillonError('UNAVAILABLE', 'The service is stopping; try again in a moment')
 }
 
 function eventsOf({ changes, inbox }: Changes, mark: string): StreamEvent[] {
