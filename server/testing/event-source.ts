@@ -153,6 +153,10 @@ export class EventReader implements Disposable {
     this.#socket.pause()
   }
 
+  readOn(): void {
+    this.#socket.resume()
+  }
+
   close(): void {
     this.#socket.destroy()
   }
