@@ -1,21 +1,16 @@
 // An answer that stays open: Server-Sent Events over a response. It ends with its connection, so that each event is written
 // as it stands, without a frame around it.
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Sink } from '../inbox/live-stream.ts'
 import { leaveToOthers } from './slow-readers.ts'
 
 const eventStreamType = 'text/event-stream; charset=utf-8'
 
-/**
- * Calls back when the connection is over, also where it was over before; the answer forgets it. The response's own `close`
- * does neither come late nor to one that waits in line behind another.
- */
-export function onGone(socket: Socket, listener: () => void): () => void {
-  if (socket.destroyed) process.nextTick(listener)
-  socket.once('close', listener)
-  return () => void socket.off('close', listener)
+/** Calls back when the answer is over, also where its connection broke before anybody listened. */
+export function onGone({ raw: response, request }: FastifyReply, listener: () => void): void {
+  if (request.raw.socket.destroyed) process.nextTick(listener)
+  else response.once('close', listener)
 }
 
 export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink {
@@ -49,12 +44,12 @@ export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink 
       if (!response.writableNeedDrain) return
       const { promise, resolve } = Promise.withResolvers<void>()
       response.once('drain', resolve)
-      const forget = onGone(socket, resolve)
+      onGone(reply, resolve)
       await promise
-      forget()
+      response.off('close', resolve)
     },
     end: () => void response.end(),
     cut: () => void socket.destroy(),
-    onClose: (listener) => void onGone(socket, listener),
+    onClose: (listener) => onGone(reply, listener),
   }
 }

@@ -36,13 +36,13 @@ export function liveOperations({ live, changes }: { live: Live; changes: Changes
     async handle(caller, request, reply) {
       const { since: place, limit = 100, wait = 0 } = request.query as ChangesQuery
       if (!isPosition(place)) throw noPosition()
-      const { socket } = request.raw
       const gone = new AbortController()
-      const forget = onGone(socket, () => gone.abort())
-      // Longer than a connection may usually be idle.
-      if (wait > 0) socket.setTimeout((wait + 10) * 1_000)
-      const query = { since: place, limit, waitMs: wait * 1_000, signal: gone.signal }
-      const data = await changes.read(caller, query).finally(forget)
+      if (wait > 0) {
+        // Longer than a connection may usually be idle.
+        request.raw.socket.setTimeout((wait + 10) * 1_000)
+        onGone(reply, () => gone.abort())
+      }
+      const data = await changes.read(caller, { since: place, limit, waitMs: wait * 1_000, signal: gone.signal })
       // Much may have happened while it was held.
       if (wait > 0 && (await caller.validUntil()) === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
       return sendJson(reply, `{"success":true,"data":${data}}`)
