@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../server/testing/service.ts'
 import { createCarillon, isCarillonError } from './carillon-client.ts'
-import { cookieJar, failureOf, signedIn } from './testing/clients.ts'
+import { CookieJar, failureOf, signedIn } from './testing/clients.ts'
 
 let service: TestService
 before(async () => {
@@ -83,5 +83,5 @@ test('signing out ends the token that this client used, and the next call asks f
 })
 
 test('signing out where nobody is signed in is no error', async () => {
-  await createCarillon({ baseUrl: service.url, fetch: cookieJar() }).logout()
+  await createCarillon({ baseUrl: service.url, fetch: new CookieJar().fetch }).logout()
 })

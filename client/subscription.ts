@@ -24,7 +24,7 @@ export type Timing = {
   random: () => number
 }
 
-const usual: Timing = {
+export const usual: Timing = {
   heartbeatMs: 15_000,
   connectMs: 15_000,
   retryMs: 1_000,
@@ -34,14 +34,15 @@ const usual: Timing = {
 
 /**
  * Nothing is asked before the first `next()`, and nothing is read ahead of them. `return()`, which is what `break` does,
- * closes the connection, also while a `next()` waits.
+ * closes the connection, also while a `next()` waits. `onLife` is called whenever something came, be it a comment.
  */
 export function openStream(
   requests: Requests,
   options: StreamOptions = {},
   timing: Timing = usual,
+  onLife = () => {},
 ): AsyncIterableIterator<StreamEvent> {
-  const subscription = new Subscription(requests, options, timing)
+  const subscription = new Subscription(requests, options, timing, onLife)
   const events = subscription.events()
   return {
     next: () => events.next(),
@@ -55,7 +56,8 @@ export function openStream(
   }
 }
 
-const types: Record<keyof StreamData, true> = {
+/** What is passed on; anything else is passed over. */
+export const eventTypes: Record<keyof StreamData, true> = {
   hello: true,
   notification: true,
   read: true,
@@ -67,6 +69,7 @@ class Subscription {
   readonly #requests: Requests
   readonly #signal: AbortSignal | undefined
   readonly #timing: Timing
+  readonly #onLife: () => void
   readonly #end = new AbortController()
   #hasLeft = false
   /** Behind the last complete event. */
@@ -81,11 +84,12 @@ class Subscription {
   /** Looks whether what is waited for is overdue. */
   #check: () => void = () => {}
 
-  constructor(requests: Requests, { since, signal }: StreamOptions, timing: Timing) {
+  constructor(requests: Requests, { since, signal }: StreamOptions, timing: Timing, onLife: () => void) {
     this.#requests = requests
     this.#position = since
     this.#signal = signal
     this.#timing = timing
+    this.#onLife = onLife
     this.#retryMs = timing.retryMs
   }
 
@@ -125,7 +129,7 @@ class Subscription {
     } catch (error) {
       this.#end.signal.throwIfAborted()
       if (drop.signal.aborted) return 0
-      if (!isOpen && this.#isFinal(error)) throw this.#explained(error)
+      if (!isOpen && isFinal(error, this.#hasConnected)) throw this.#explained(error)
       return this.#backOff(error)
     } finally {
       unfollow()
@@ -153,6 +157,7 @@ class Subscription {
     for (let isGreeted = false; ; ) {
       const { done, value } = await this.#patiently(reader.read(), this.#timing.heartbeatMs * 2.5, drop)
       if (done) return this.#backOff()
+      this.#onLife()
       if (isGreeted) this.#thrive()
       const events = parser.push(value)
       this.#retryMs = parser.retryMs ?? this.#retryMs
@@ -167,7 +172,7 @@ class Subscription {
 
   /** What a newer server tells beyond these types is passed over, and not asked for again. */
   #told({ type, data, id }: ServerSentEvent): StreamEvent | undefined {
-    const told = Object.hasOwn(types, type) ? JSON.parse(data) : undefined
+    const told = Object.hasOwn(eventTypes, type) ? JSON.parse(data) : undefined
     this.#position = id || this.#position
     if (told && type !== 'hello') this.#thrive()
     // A hello has none where a resync follows it; what was asked for then still stands.
@@ -190,15 +195,6 @@ class Subscription {
   #backOff(error?: unknown): number {
     const { maxRetryMs, random } = this.#timing
     return delayAfter(error, this.#failures++, { baseMs: this.#retryMs, capMs: maxRetryMs, random })
-  }
-
-  /** Would another attempt fail alike? Where a stream once was, an answer that is not Carillon's is something in between. */
-  #isFinal(error: unknown): boolean {
-    if (!isCarillonError(error)) return true
-    const { code, status = 500 } = error
-    if (status === 401 || status === 403) return true
-    if (code === 'UNREADABLE') return !this.#hasConnected && status < 500
-    return status < 500 && status !== 408 && status !== 429
   }
 
   #explained(error: unknown): unknown {
@@ -230,6 +226,15 @@ class Subscription {
       this.#check = () => {}
     }
   }
+}
+
+/** Would another attempt fail alike? Where a stream once was, an answer that is not Carillon's is something in between. */
+export function isFinal(error: unknown, hasConnected = false): boolean {
+  if (!isCarillonError(error)) return true
+  const { code, status = 500 } = error
+  if (status === 401 || status === 403) return true
+  if (code === 'UNREADABLE') return !hasConnected && status < 500
+  return status < 500 && status !== 408 && status !== 429
 }
 
 /** Where there is neither a page nor a network that says when it is back, nothing is listened to. */

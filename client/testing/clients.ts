@@ -3,20 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestService, TestUser } from '../../server/testing/service.ts'
 import { type Carillon, type Connection, createCarillon, type Variant } from '../carillon-client.ts'
 
-type Fetch = NonNullable<Connection['fetch']>
+/** Keeps and sends cookies as a browser does for one origin, where credentials are included. */
+export class CookieJar {
+  readonly #kept = new Map<string, string>()
 
-/** A fetch that keeps and sends cookies as a browser does for one origin, where credentials are included. */
-export function cookieJar(): Fetch {
-  const kept = new Map<string, string>()
-  return async (url, init) => {
+  /** The header field as it is sent. */
+  get cookie(): string {
+    return [...this.#kept].map((pair) => pair.join('=')).join('; ')
+  }
+
+  readonly fetch: NonNullable<Connection['fetch']> = async (url, init) => {
     const headers = new Headers(init.headers)
     const carries = init.credentials === 'include'
-    if (carries && kept.size > 0) headers.set('cookie', [...kept].map((pair) => pair.join('=')).join('; '))
+    if (carries && this.cookie !== '') headers.set('cookie', this.cookie)
     const response = await fetch(url, { ...init, headers })
     for (const line of carries ? response.headers.getSetCookie() : []) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (value === '') kept.delete(name)
-      else kept.set(name, value)
+      if (value === '') this.#kept.delete(name)
+      else this.#kept.set(name, value)
     }
     return response
   }
@@ -26,7 +30,7 @@ export function cookieJar(): Fetch {
 export async function signedIn(service: TestService, user: TestUser, variant: Variant): Promise<Carillon> {
   const { username, password } = user
   if (variant === 'stateful') {
-    const carillon = createCarillon({ baseUrl: service.url, fetch: cookieJar() })
+    const carillon = createCarillon({ baseUrl: service.url, fetch: new CookieJar().fetch })
     await carillon.login({ username, password, variant })
     return carillon
   }

@@ -1,0 +1,215 @@
+// Does the live stream of a real service arrive whole, through cuts, restarts and ends of proofs?
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startTestService, type TestService, type TestUser, variants } from '../server/testing/service.ts'
+import { TcpProxy } from '../server/testing/tcp-proxy.ts'
+import { type Carillon, createCarillon, isCarillonError, type StreamEvent } from './carillon-client.ts'
+import { Requests } from './requests.ts'
+import { openStream } from './subscription.ts'
+import { CookieJar, failureOf, signedIn, until } from './testing/clients.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+type Subscribe = Carillon['inbox']['subscribe']
+
+/** Follows in the background; `ended` resolves with what ended it. */
+function follow({ inbox }: { inbox: { subscribe: Subscribe } }, options: Parameters<Subscribe>[0] = {}) {
+  const events: StreamEvent[] = []
+  const leave = new AbortController()
+  const listening = async () => {
+    for await (const event of inbox.subscribe({ signal: leave.signal, ...options })) events.push(event)
+  }
+  const ended = failureOf(listening())
+  return {
+    events,
+    ended,
+    told: () => events.map((event) => `${event.type} ${event.version}`),
+    count: (type: StreamEvent['type']) => events.filter((event) => event.type === type).length,
+    async leave() {
+      leave.abort()
+      await ended
+    },
+  }
+}
+
+async function deliver(to: TestUser, count: number, from = 1): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = from; i < from + count; i++) ids.push(...(await service.deliver({ to, title: `Number ${i}` })))
+  return ids
+}
+
+for (const variant of variants)
+  test(`tells what happens as it happens, whole notifications and counters, ${variant}`, async () => {
+    const ann = await service.user()
+    const carillon = await signedIn(service, ann, variant)
+    const following = follow(carillon)
+    await until(() => following.count('hello') === 1)
+    const [first = '', second = ''] = await deliver(ann, 2)
+    await until(() => following.count('notification') === 2)
+    await carillon.inbox.read(first)
+    await until(() => following.count('read') === 1)
+    await carillon.inbox.readAll()
+    await until(() => following.count('read-all') === 1)
+    await following.leave()
+    assert.deepEqual(following.told(), ['hello 0', 'notification 1', 'notification 2', 'read 3', 'read-all 4'])
+    const [hello, arrived, , read, readAll] = following.events
+    assert.ok(hello?.type === 'hello' && arrived?.type === 'notification' && read?.type === 'read')
+    assert.ok(readAll?.type === 'read-all')
+    assert.deepEqual([hello.unread, hello.total], [0, 0])
+    assert.deepEqual([arrived.notification.id, arrived.notification.title], [first, 'Number 1'])
+    assert.deepEqual([read.notification.read, read.unread, read.total], [true, 1, 2])
+    assert.deepEqual([readAll.through, readAll.unread], [second, 0])
+    assert.deepEqual(
+      following.events.map(({ position }) => Number.parseInt(position, 10)),
+      [0, 1, 2, 3, 4],
+    )
+  })
+
+test('takes up where it was left, from a position that was kept', async () => {
+  const ann = await service.user()
+  const carillon = await signedIn(service, ann, 'stateful')
+  const earlier = follow(carillon)
+  await until(() => earlier.count('hello') === 1)
+  await deliver(ann, 2)
+  await until(() => earlier.count('notification') === 2)
+  await earlier.leave()
+  await deliver(ann, 3, 3)
+  const since = earlier.events[1]?.position
+  const again = follow(carillon, { since })
+  await until(() => again.count('notification') === 4)
+  await again.leave()
+  assert.deepEqual(again.told().slice(1), ['notification 2', 'notification 3', 'notification 4', 'notification 5'])
+  const byVersion = follow(carillon, { since: 4 })
+  await until(() => byVersion.count('notification') === 1)
+  await byVersion.leave()
+})
+
+test('a position that means nothing here leads to resync, and the stream goes on', async () => {
+  const ann = await service.user()
+  const carillon = await signedIn(service, ann, 'stateful')
+  await deliver(ann, 1)
+  const following = follow(carillon, { since: '7-00000000' })
+  await until(() => following.count('resync') === 1)
+  await deliver(ann, 1)
+  await until(() => following.count('notification') === 1)
+  await following.leave()
+  assert.deepEqual(following.told(), ['hello 1', 'resync 1', 'notification 2'])
+})
+
+test('200 notifications and more over connections that are cut at random: each once, in order', async (t) => {
+  const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
+  t.diagnostic(`SEED=${seed}`)
+  let state = seed
+  /** A small generator (LCG) that a seed repeats. */
+  const below = (bound: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * bound)
+  }
+  const ann = await service.user()
+  await using proxy = await TcpProxy.to(Number(new URL(service.url).port))
+  const { authorization = '' } = await service.signIn(ann, 'stateless')
+  const auth = () => authorization.slice('Bearer '.length)
+  const requests = new Requests({ baseUrl: proxy.urlFor(service.url) }, auth)
+  // The server asks for seconds between attempts; here there is to be time for many.
+  const timing = { heartbeatMs: 15_000, connectMs: 15_000, retryMs: 20, maxRetryMs: 20, random: Math.random }
+  const following = follow({ inbox: { subscribe: (options) => openStream(requests, options, timing) } })
+  await until(() => following.count('hello') === 1)
+  let cuts = 0
+  // Within an event, too: a part of what passes, and then the end.
+  proxy.intercept = ({ direction, bytes }) => {
+    if (direction === 'to server' || below(4) > 0) return undefined
+    cuts++
+    return { pass: bytes.subarray(0, below(bytes.length)), cuts: true }
+  }
+  let sent = 0
+  for (; sent < 200 || cuts < 10; sent += 4)
+    await Promise.all([1, 2, 3, 4].map((i) => service.deliver({ to: ann, title: `Number ${sent + i}` })))
+  proxy.intercept = undefined
+  await until(() => following.count('notification') >= sent)
+  await sleep(50)
+  await following.leave()
+  const versions = following.events.filter(({ type }) => type === 'notification').map(({ version }) => version)
+  assert.deepEqual(
+    versions,
+    Array.from({ length: sent }, (_, i) => i + 1),
+  )
+  t.diagnostic(`${cuts} cuts, ${following.count('hello')} connections`)
+})
+
+test('comes back within 10 s of a restart, on its own, and misses nothing (TRUST N6)', async (t) => {
+  const own = await startTestService()
+  t.after(() => own.stop())
+  const ann = await own.user()
+  const following = follow(await signedIn(own, ann, 'stateful'))
+  await until(() => following.count('hello') === 1)
+  await own.restart()
+  const from = performance.now()
+  await own.deliver({ to: ann, title: 'While you were away' })
+  await until(() => following.count('notification') === 1)
+  const tookMs = performance.now() - from
+  await following.leave()
+  t.diagnostic(`back after ${Math.round(tookMs)} ms`)
+  assert.ok(tookMs < 10_000, `it took ${tookMs} ms`)
+  assert.deepEqual(following.told(), ['hello 0', 'hello 1', 'notification 1'])
+})
+
+test('a session that is ended elsewhere: the stream stops and says why, and does not loop', async () => {
+  const ann = await service.user()
+  const jar = new CookieJar()
+  let streams = 0
+  const fetchCounted = (url: string, init: RequestInit) => {
+    if (url.includes('/stream')) streams++
+    return jar.fetch(url, init)
+  }
+  const carillon = createCarillon({ baseUrl: service.url, fetch: fetchCounted })
+  await carillon.login({ username: ann.username, password: ann.password, variant: 'stateful' })
+  const following = follow(carillon)
+  await until(() => following.count('hello') === 1)
+  // By another hand, so that this client keeps its cookie.
+  await service.post('/logout', undefined, { cookie: jar.cookie })
+  const failure = await following.ended
+  assert.ok(isCarillonError(failure, 'UNAUTHORIZED'), `${failure}`)
+  assert.equal(failure.reason, 'revoked')
+  assert.match(failure.message, /revoked/)
+  assert.equal(streams, 2)
+})
+
+test('a token that expires: the callback is asked for another, and the stream goes on without a gap', async () => {
+  const ann = await service.user()
+  let asked = 0
+  const carillon: Carillon = createCarillon({
+    baseUrl: service.url,
+    async auth() {
+      asked++
+      const { username, password } = ann
+      return (await carillon.login({ username, password, variant: 'stateless' })).token
+    },
+  })
+  const following = follow(carillon)
+  await until(() => following.count('hello') === 1)
+  await deliver(ann, 1)
+  await until(() => following.count('notification') === 1)
+  service.pass(16 * 60_000)
+  await until(() => following.count('hello') === 2)
+  await deliver(ann, 1, 2)
+  await until(() => following.count('notification') === 2)
+  await following.leave()
+  assert.deepEqual(following.told(), ['hello 0', 'notification 1', 'hello 1', 'notification 2'])
+  assert.equal(asked, 2)
+})
+
+test('a user who is disabled: the callback gets no other token, and what it throws ends the stream', async () => {
+  const ann = await service.user()
+  const carillon: Carillon = await signedIn(service, ann, 'stateless')
+  const following = follow(carillon)
+  await until(() => following.count('hello') === 1)
+  await service.store.disableUser({ userId: ann.id, at: service.now(), cutoffExpiresAt: service.now() + 900_000 })
+  const failure = await following.ended
+  assert.ok(isCarillonError(failure, 'INVALID_CREDENTIALS'), `${failure}`)
+})
