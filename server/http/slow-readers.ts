@@ -24,8 +24,11 @@ export function endSlowReaders(server: Server, { patienceMs, everyMs }: { patien
   })
   const looking = setInterval(() => {
     for (const [socket, unread] of sockets) {
+      if (watchedElsewhere.has(socket)) {
+        sockets.delete(socket)
+        continue
+      }
       const taken = socket.bytesWritten - socket.writableLength
-      if (watchedElsewhere.has(socket)) continue
       if (socket.writableLength === 0 || taken - unread.taken >= leastBytes) Object.assign(unread, { taken, looks: 0 })
       else if (++unread.looks * everyMs >= patienceMs) socket.destroy()
     }

@@ -285,7 +285,9 @@ export class Live {
   #tick(): void {
     this.#ticks++
     for (const subscription of this.#slots[this.#ticks % slotCount] ?? []) this.#beat(subscription)
-    if (this.#ticks % ticksBetweenLooks === 0) this.#lookAround()
+    // At each once a second, and not at all in one turn.
+    for (let slot = this.#ticks % ticksBetweenLooks; slot < slotCount; slot += ticksBetweenLooks)
+      this.#lookAt(this.#slots[slot] ?? new Set())
   }
 
   #beat(subscription: Subscription): void {
@@ -296,9 +298,9 @@ export class Live {
   }
 
   /** Whose proof ends about now, and who does not read. */
-  #lookAround(): void {
+  #lookAt(subscriptions: Iterable<Subscription>): void {
     const [now, at] = [this.#parts.now(), performance.now()]
-    for (const { userId, streams } of this.#subscriptions.values())
+    for (const { userId, streams } of subscriptions)
       for (const stream of streams) {
         if (now >= stream.endsAt) this.checkProofs(userId)
         stream.checkReader(at)
