@@ -62,7 +62,7 @@ export class ChangesSince {
     const { promise: rung, resolve } = Promise.withResolvers<void>()
     const waiting = this.#waiting.get(userId) ?? new Set()
     this.#waiting.set(userId, waiting.add(resolve))
-    const timer = setTimeout(resolve, ms)
+    const timer = setTimeout(resolve, Math.max(ms, 0))
     const onAbort = () => resolve()
     signal.addEventListener('abort', onAbort)
     const forget = () => {
