@@ -1,6 +1,7 @@
 // The signed-in user's own notifications: list, count, mark as read, follow. Every method is one route.
 import type { CallOptions, Requests } from './requests.ts'
-import { openStream, type StreamOptions } from './subscription.ts'
+import { openSharedStream } from './shared-stream.ts'
+import type { StreamOptions } from './subscription.ts'
 import type { Changes, Counts, Notification, NotificationPage, Position, StreamEvent } from './types.ts'
 
 export type ListOptions = CallOptions & {
@@ -39,10 +40,12 @@ export type Inbox = {
   changes(options: ChangesOptions): Promise<Changes>
   /**
    * `GET /api/notifications/stream`: what happens, as it happens, each event once and in order; without `since`, from now
-   * on. Cuts, restarts and sleep are bridged: it reconnects by itself and resumes. Nothing is read ahead of the loop; a
-   * loop that stays away for 30 s is cut by the server and resumed too. `break` closes the connection. Throws the reason of
+   * on. Cuts, restarts and sleep are bridged: it reconnects by itself and resumes. `break` leaves it. Throws the reason of
    * an aborted signal, UNAUTHORIZED when the proof has ended (`reason` says how) and no other is to be had, and whatever else
    * another attempt would not mend.
+   *
+   * In a browser all tabs of a user share one stream, and a loop that leaves 1,000 events lying is told to `resync`.
+   * Elsewhere nothing is read ahead of the loop; one that stays away for 30 s is cut by the server, and resumed.
    */
   subscribe(options?: StreamOptions): AsyncIterableIterator<StreamEvent>
 }
@@ -68,7 +71,7 @@ export function inboxOf(requests: Requests): Inbox {
       requests.nothing({ method: 'POST', path: 'api/notifications/read-all', query: { through }, signal }),
     changes: ({ since, limit, wait, signal }) =>
       requests.data({ path: 'api/notifications/changes', query: { since, limit, wait }, signal }),
-    subscribe: (options) => openStream(requests, options),
+    subscribe: (options) => openSharedStream(requests, options),
   }
 }
 

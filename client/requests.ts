@@ -36,14 +36,14 @@ export type Call = CallOptions & {
 }
 
 export class Requests {
-  readonly #base: URL
+  readonly base: URL
   readonly #auth: Auth
   readonly #fetch: NonNullable<Connection['fetch']>
   #token: Promise<string> | undefined
 
   /** Throws TypeError where `baseUrl` is no URL, or is missing where there is no page. */
   constructor({ baseUrl = '', fetch = (url, init) => globalThis.fetch(url, init) }: Connection, auth: Auth) {
-    this.#base = new URL(String(baseUrl).replace(/\/*$/, '/'), globalThis.location?.href)
+    this.base = new URL(String(baseUrl).replace(/\/*$/, '/'), globalThis.location?.href)
     this.#fetch = fetch
     this.#auth = auth
   }
@@ -99,7 +99,7 @@ export class Requests {
   }
 
   async #send({ path, method = 'GET', query = {}, body, headers, signal }: Call, token?: string): Promise<Response> {
-    const url = new URL(path, this.#base)
+    const url = new URL(path, this.base)
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value))
     const init: RequestInit = {

@@ -43,11 +43,14 @@ export class Chromium implements AsyncDisposable {
     return page
   }
 
-  /** From now on `/tab.html` under this origin is an empty page, and `/client/x.ts` is what a browser gets of our client. */
+  /**
+   * From now on `/client/x.ts` under this origin is what a browser gets of our client, and `/tab.html` a page that has
+   * client/testing/tab.ts.
+   */
   async serveClientAt(origin: string): Promise<void> {
-    const page = { contentType: 'text/html; charset=utf-8', body: '<!doctype html><title>Tab</title>' }
-    await this.context.route(`${origin}/tab.html`, (route) => route.fulfill(page))
-    await this.context.route(`${origin}/client/*.ts`, (route) => fulfilClientFile(route))
+    const body = '<!doctype html><title>Tab</title><script type="module" src="/client/testing/tab.ts"></script>'
+    await this.context.route(`${origin}/tab.html`, (route) => route.fulfill({ contentType: 'text/html', body }))
+    await this.context.route(`${origin}/client/**`, (route) => fulfilClientFile(route))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -56,8 +59,8 @@ export class Chromium implements AsyncDisposable {
 }
 
 function fulfilClientFile(route: Route): Promise<void> {
-  const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? ''
-  const body = stripTypeScriptTypes(readFileSync(new URL(name, clientSource), 'utf8'))
+  const path = new URL(route.request().url()).pathname.replace('/client/', '')
+  const body = stripTypeScriptTypes(readFileSync(new URL(path, clientSource), 'utf8'))
   return route.fulfill({ contentType: 'text/javascript; charset=utf-8', body })
 }
 

@@ -1,0 +1,324 @@
+// How do all tabs of a browser share one stream? The tab that holds the Web Lock leads: it has the stream, and tells the
+// others by BroadcastChannel what comes. They take over where it stops, each from its own position, so that a change of
+// leader loses and doubles nothing. Over HTTP/1.1 a browser has six connections to a server, for all its tabs together.
+import { follow, unlessAborted } from './cancellation.ts'
+import { CarillonError, isCarillonError } from './errors.ts'
+import type { Position, StreamEvent } from './types.ts'
+
+export type SharedStream = {
+  /** Whose stream it is: tabs that answer alike share it. Asked again where the stream turns out to be of another inbox. */
+  name: (signal: AbortSignal) => Promise<string>
+  /** Opens the stream. `onLife` is called whenever something came, be it a comment. */
+  open: (from: { since: Position | undefined; signal: AbortSignal | undefined }, onLife: () => void) => Events
+  since?: Position | undefined
+  signal?: AbortSignal | undefined
+  /** A leader that tells nothing for so long is asked once more, and deposed. */
+  silenceMs?: number | undefined
+}
+
+type Events = AsyncIterableIterator<StreamEvent>
+
+/** What tabs tell each other. One that says nothing else is a sign of life. */
+type Message = {
+  /** How far the one who leads is. */
+  at?: Position | undefined
+  /** What came, and how far one has to be that nothing is missing between. */
+  event?: StreamEvent
+  after?: Position | undefined
+  /** The question of a tab: what came behind this position? */
+  by?: string | undefined
+  behind?: Position | undefined
+  /** The answer to it. */
+  to?: string | undefined
+  hello?: StreamEvent
+  missed?: StreamEvent[]
+  /** The stream is over for good. */
+  error?: CarillonError
+}
+
+/** Of what came last, for those who come late. */
+const mostKept = 100
+/** What a loop leaves lying beyond this it has to list anew. */
+const mostUntaken = 1_000
+/** So long a word is waited for that another way overtook: a list may tell of a version before the stream does. */
+const patienceMs = 1_000
+
+/**
+ * Tells each tab every event once and in order. Where there is no page, or a browser without these primitives, the stream
+ * is the tab's own. Nothing is asked before the first `next()`; `return()` leaves at once, also while a `next()` waits.
+ */
+export function oneForAllTabs(stream: SharedStream): Events {
+  const { document, navigator, BroadcastChannel: channels } = globalThis
+  if (!document || !navigator.locks || !channels)
+    return stream.open({ since: stream.since, signal: stream.signal }, () => {})
+  const tab = new Tab(stream)
+  const events = tab.events()
+  return {
+    next: () => events.next(),
+    return() {
+      tab.leave()
+      return events.return()
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+class Tab {
+  readonly #stream: SharedStream
+  readonly #silenceMs: number
+  readonly #id = String(Math.random())
+  readonly #end = new AbortController()
+  #hasLeft = false
+  #isOver = false
+  #error: unknown
+  /** What the loop has not taken yet, and how it is told of more. */
+  #untaken: StreamEvent[] = []
+  #wake = () => {}
+  #channel: BroadcastChannel | undefined
+  /** From a request for the lock to the end of what came of it. */
+  #turn = new AbortController()
+  #steals = false
+  #leads = false
+  /** The stream became another inbox's: another signed in, or the service was restored. */
+  #hasMoved = false
+  /** Of one who follows: was he told where the leader is? */
+  #hasJoined = false
+  #hasAsked = false
+  #watch: ReturnType<typeof setTimeout> | undefined
+  /** When the stream last showed life, and when this tab last told something. */
+  #livedAt = 0
+  #toldAt = 0
+  /** Behind the last event, since when events are kept, those that are, and the last of all. */
+  #at: Position | undefined
+  #keptSince: Position | undefined
+  #kept: StreamEvent[] = []
+  #last: StreamEvent | undefined
+
+  constructor(stream: SharedStream) {
+    this.#stream = stream
+    this.#at = stream.since
+    this.#silenceMs = stream.silenceMs ?? 40_000
+  }
+
+  async *events(): AsyncGenerator<StreamEvent, void> {
+    const { signal } = this.#end
+    const unfollow = follow(this.#stream.signal, this.#end)
+    void this.#takePart()
+    try {
+      for (;;) {
+        signal.throwIfAborted()
+        const event = this.#untaken.shift()
+        if (event) yield event
+        else if (this.#isOver) break
+        else await unlessAborted(new Promise<void>((resolve) => (this.#wake = resolve)), signal)
+      }
+      if (this.#error) throw this.#error
+    } catch (error) {
+      if (!this.#hasLeft) throw error
+    } finally {
+      this.#end.abort()
+      unfollow()
+    }
+  }
+
+  leave(): void {
+    this.#hasLeft = true
+    this.#end.abort()
+  }
+
+  async #takePart(): Promise<void> {
+    const { signal } = this.#end
+    try {
+      do {
+        const name = `carillon ${await this.#stream.name(signal)}`
+        signal.throwIfAborted()
+        this.#channel = new BroadcastChannel(name)
+        this.#channel.onmessage = ({ data }) => this.#hear(data)
+        this.#hasMoved = this.#hasJoined = false
+        while (!this.#hasMoved && !this.#isOver && !signal.aborted) await this.#takeTurn(name)
+        this.#channel.close()
+      } while (this.#hasMoved)
+    } catch (error) {
+      this.#finish(error)
+    }
+    clearTimeout(this.#watch)
+  }
+
+  /** Follows until the lock is free, then leads until the lock is stolen or the stream is over. */
+  async #takeTurn(name: string): Promise<void> {
+    const turn = new AbortController()
+    const unfollow = follow(this.#end.signal, turn)
+    const how = this.#steals ? { steal: true } : { signal: turn.signal }
+    this.#steals = this.#hasAsked = false
+    this.#turn = turn
+    this.#listen()
+    this.#ask()
+    try {
+      await navigator.locks.request(name, how, () => this.#lead(turn.signal))
+    } catch (error) {
+      // Where locks are refused, as in a frame without an origin, the stream is the tab's own.
+      if (!turn.signal.aborted && (error as Error).name !== 'AbortError') await this.#lead(turn.signal)
+    }
+    this.#leads = false
+    turn.abort()
+    unfollow()
+  }
+
+  async #lead(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    clearTimeout(this.#watch)
+    this.#leads = true
+    this.#tell({})
+    try {
+      for await (const event of this.#stream.open({ since: this.#at, signal }, () => this.#live())) {
+        // The lock was stolen: who has it now tells this one.
+        if (signal.aborted) return
+        const after = this.#at
+        this.#hasMoved = event.type === 'resync' && !areOfOneInbox(event.position, after)
+        this.#take(event)
+        if (this.#hasMoved) return
+        this.#hasJoined = true
+        this.#tell({ event, after })
+      }
+      this.#finish()
+    } catch (error) {
+      if (signal.aborted) return
+      this.#leads = false
+      this.#finish(error)
+      // Others are this tab's own, such as that there is no token.
+      if (!isCarillonError(error)) return
+      // A channel would take its own fields from an error.
+      this.#tell({ error: { ...error, message: error.message } })
+      // The lock could overtake the word, and whoever gets it would try for himself.
+      await new Promise((resolve) => setTimeout(resolve, patienceMs))
+    }
+  }
+
+  #hear(message: Message): void {
+    const { by, to, error } = message
+    if (by) this.#answer(message)
+    if (by || this.#leads) return
+    this.#listen()
+    if (error) this.#finish(new CarillonError(error.code, error.message, error))
+    else if (to === this.#id) this.#join(message)
+    else if (!to) this.#follow(message)
+  }
+
+  /** Takes what follows on the last that was taken, passes over what is known, and asks where something is missing. */
+  #follow({ at, event, after }: Message): void {
+    const isChange = event && event.type !== 'hello'
+    // A question that nobody could answer is put again to whoever shows up.
+    if (!isChange) this.#hasAsked = false
+    if (!this.#hasJoined) this.#ask()
+    else if (event?.type === 'resync') this.#take(event)
+    else if (!areOfOneInbox(at, this.#at) || versionOf(isChange ? after : at) > versionOf(this.#at)) this.#ask()
+    else if (event?.type === 'hello') this.#push({ ...event, position: String(this.#at) })
+    else if (event && versionOf(event.position) > versionOf(this.#at)) this.#take(event)
+  }
+
+  #ask(): void {
+    if (this.#hasAsked) return
+    this.#hasAsked = true
+    this.#tell({ by: this.#id, behind: this.#at })
+  }
+
+  /** Tells what came behind a position, or a resync where that is not known. Who has no living stream keeps silent. */
+  #answer(question: Message, isLate = false): void {
+    const at = this.#at
+    const last = this.#last
+    if (!this.#leads || !last || performance.now() - this.#livedAt >= this.#silenceMs) return
+    const { by, behind = at } = question
+    const version = versionOf(behind)
+    const isAhead = version > versionOf(at)
+    if (isAhead && !isLate) {
+      setTimeout(() => this.#answer(question, true), patienceMs)
+      return
+    }
+    const isKnown = areOfOneInbox(at, behind) && version >= versionOf(this.#keptSince) && !isAhead
+    // With the mark that a bare version is without.
+    const start = isKnown ? String(at).replace(/^\d+/, String(version)) : String(at)
+    const missed = isKnown
+      ? this.#kept.filter(({ position }) => versionOf(position) > version)
+      : [told(last, 'resync', start)]
+    this.#tell({ to: by, hello: told(last, 'hello', start), missed })
+  }
+
+  #join({ hello, missed = [] }: Message): void {
+    this.#hasAsked = false
+    if (hello && !this.#hasJoined) {
+      this.#hasJoined = true
+      this.#keptSince = undefined
+      this.#take(hello)
+    }
+    for (const event of missed)
+      if (event.type === 'resync' || versionOf(event.position) > versionOf(this.#at)) this.#take(event)
+  }
+
+  /** Goes on behind this event. */
+  #take(event: StreamEvent): void {
+    this.#at = event.position
+    if (event.type === 'resync' || this.#keptSince === undefined) {
+      this.#kept = []
+      this.#keptSince = this.#at
+    } else if (event.type !== 'hello') this.#kept.push(event)
+    if (this.#kept.length > mostKept) this.#keptSince = this.#kept.shift()?.position
+    this.#push(event)
+  }
+
+  #push(event: StreamEvent): void {
+    this.#last = event
+    if (this.#untaken.length < mostUntaken) this.#untaken.push(event)
+    else this.#untaken = [told(event, 'resync', event.position)]
+    this.#wake()
+  }
+
+  #finish(error?: unknown): void {
+    this.#isOver = true
+    this.#error = error
+    this.#turn.abort()
+    this.#wake()
+  }
+
+  #tell(message: Message): void {
+    this.#toldAt = performance.now()
+    this.#channel?.postMessage({ at: this.#at, ...message })
+  }
+
+  /** The stream lives, and others hear of it: not by a timer, which stands still in a tab that nobody looks at. */
+  #live(): void {
+    this.#livedAt = performance.now()
+    if (this.#livedAt - this.#toldAt > this.#silenceMs / 8) this.#tell({})
+  }
+
+  /** Waits for the next word of the leader. They do not all steal at once, even when all timers end with a machine's sleep. */
+  #listen(): void {
+    clearTimeout(this.#watch)
+    this.#watch = setTimeout(() => {
+      this.#hasAsked = false
+      this.#ask()
+      this.#watch = setTimeout(
+        () => {
+          this.#steals = true
+          this.#turn.abort()
+        },
+        this.#silenceMs * (0.1 + 0.4 * Math.random()),
+      )
+    }, this.#silenceMs)
+  }
+}
+
+function versionOf(position: Position | undefined): number {
+  return Number(String(position).split('-')[0])
+}
+
+/** A bare version is taken at its word, as the server does. */
+function areOfOneInbox(...positions: (Position | undefined)[]): boolean {
+  const [one, other] = positions.map((position) => String(position).split('-')[1])
+  return one === undefined || other === undefined || one === other
+}
+
+function told({ version, unread, total }: StreamEvent, type: 'hello' | 'resync', position: string): StreamEvent {
+  return { type, position, version, unread, total }
+}

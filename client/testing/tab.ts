@@ -1,0 +1,91 @@
+// For tests, in the page: follows the inbox as an application would, and keeps what it was told for the test to ask for.
+import type { StreamEvent } from '../carillon-client.ts'
+import { Requests } from '../requests.ts'
+import { openSharedStream } from '../shared-stream.ts'
+import { usual } from '../subscription.ts'
+
+export type Following = {
+  since?: string | number
+  /** In place of the cookie. */
+  token?: string
+  silenceMs?: number
+  /** The loop takes nothing before this is called off. */
+  isHeld?: boolean
+  /** The loop is left after so many events. */
+  breakAfter?: number
+}
+/** `versions` are those of new notifications, in the order in which they were told. */
+export type Told = { types: string[]; versions: number[]; titles: string[]; error: Record<string, unknown> | undefined }
+
+class Tab {
+  readonly events: StreamEvent[] = []
+  isHeld = false
+  isMute = false
+  #error: unknown
+  #aborting = new AbortController()
+  /** Whose token is given, and what is thrown in its place. */
+  tokenError: string | undefined
+  isOver = false
+
+  follow({ since, token, silenceMs, isHeld = false, breakAfter }: Following = {}): void {
+    this.isHeld = isHeld
+    this.isOver = false
+    this.#aborting = new AbortController()
+    const auth = () => {
+      if (this.tokenError !== undefined) throw new RangeError(this.tokenError)
+      return token ?? ''
+    }
+    const requests = new Requests(
+      { fetch: (url, init) => this.#fetch(url, init) },
+      token === undefined ? 'cookie' : auth,
+    )
+    const stream = openSharedStream(requests, { since, signal: this.#aborting.signal }, usual, silenceMs)
+    void this.#keep(stream, breakAfter)
+  }
+
+  abort(reason: string): void {
+    this.#aborting.abort(reason)
+  }
+
+  async #keep(stream: AsyncIterable<StreamEvent>, breakAfter = Number.POSITIVE_INFINITY): Promise<void> {
+    try {
+      for await (const event of stream) {
+        this.events.push(event)
+        while (this.isHeld) await new Promise((resolve) => setTimeout(resolve, 10))
+        if (this.events.length >= breakAfter) break
+      }
+    } catch (error) {
+      this.#error = error
+    }
+    this.isOver = true
+  }
+
+  told(): Told {
+    const error = this.#error
+    const news = this.events.filter((event) => event.type === 'notification')
+    return {
+      types: this.events.map(({ type }) => type),
+      versions: news.map(({ position }) => Number.parseInt(position, 10)),
+      titles: news.map(({ notification }) => notification.title),
+      error:
+        error instanceof Error ? { ...error, message: error.message, name: error.name } : error ? { error } : undefined,
+    }
+  }
+
+  /** The bytes of a stream are lost from when it is mute on, while the connection stays. */
+  async #fetch(url: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(url, init)
+    if (!response.body || !url.includes('/stream')) return response
+    const lossy = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform: (bytes, passed) => {
+        if (!this.isMute) passed.enqueue(bytes)
+      },
+    })
+    return new Response(response.body.pipeThrough(lossy), response)
+  }
+}
+
+declare global {
+  var tab: Tab
+}
+globalThis.tab = new Tab()
