@@ -11,7 +11,7 @@ import type { Told } from './stream-floor.ts'
 const ofNode = new Set(['date', 'connection'])
 
 export async function startStreamFloor(told: Told): Promise<Server & { stop(): Promise<void> }> {
-  const process = new Asked({ args: [fileURLToPath(new URL('./stream-floor.ts', import.meta.url))], role: 'server' })
+  const process = new Asked({ args: [fileURLToPath(new URL('./stream-floor.ts', import.meta.url))], role: 'anywhere' })
   const { port } = await process.ask<{ port: number }>(told)
   return { port, process, stop: () => process.stop('SIGKILL') }
 }

@@ -1,8 +1,10 @@
 // How does a measured process itself fare? What only the process knows: its processor time, its memory and the delay of
 // its event loop. It costs nothing while it is not asked.
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
-export type ProbeQuestion = { about: 'usage' | 'memory' | 'watch-delay' | 'delay' }
+export type ProbeQuestion = { about: 'usage' | 'memory' | 'kept' | 'watch-delay' | 'delay' }
 /** Microseconds of all threads together, and the moment in milliseconds. */
 export type Usage = { processorUs: number; at: number }
 /** Milliseconds. A timer of 1 ms is what is watched, so a process at rest shows a little more than 1. */
@@ -13,6 +15,7 @@ let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined
 export function probe({ about }: ProbeQuestion): Usage | Delay | number | undefined {
   if (about === 'usage') return usage()
   if (about === 'memory') return process.memoryUsage.rss()
+  if (about === 'kept') return kept()
   if (about === 'delay') return delay()
   histogram = monitorEventLoopDelay({ resolution: 1 })
   histogram.enable()
@@ -22,6 +25,14 @@ export function probe({ about }: ProbeQuestion): Usage | Delay | number | undefi
 function usage(): Usage {
   const { user, system } = process.cpuUsage()
   return { processorUs: user + system, at: performance.now() }
+}
+
+/** Bytes that the main thread holds when all that could be let go of is gone. Stops everything for some milliseconds. */
+function kept(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }
 
 function delay(): Delay {

@@ -15,7 +15,9 @@ import { restricted } from './restricted.ts'
 import type { Bench, Scenario } from './scenario.ts'
 import { signIns } from './sign-ins.ts'
 import { start } from './start.ts'
-import { streamsScenario } from './streams.ts'
+import { streamFlow } from './stream-flow.ts'
+import { streamLatency } from './stream-latency.ts'
+import { streams } from './streams.ts'
 import { asPage, asText, type Result, summary } from './table.ts'
 
 const scenarios: readonly Scenario[] = [
@@ -29,7 +31,9 @@ const scenarios: readonly Scenario[] = [
   postgresList,
   postgresDeliveries,
   postgresRings,
-  streamsScenario,
+  streams,
+  streamLatency,
+  streamFlow,
 ]
 const usual = { rounds: 5, seconds: 2 }
 /** Beside the service's own data, so that the disk is the one that it would use; git ignores it. */

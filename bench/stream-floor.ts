@@ -1,6 +1,6 @@
 // The floor of the live streams: what does this machine give a bare node:http server that keeps its responses and writes
 // the very bytes of Carillon's events to them? A GET opens a stream, a POST writes the event: to the stream that was opened
-// on its path, or by /all to each. Runs as a process of its own, on the core of the server that it stands beside.
+// on its path, or by /all to each. Runs as a process of its own.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerQuestions } from './answer-questions.ts'

@@ -15,23 +15,23 @@ import { startService } from './service.ts'
 import type { Told } from './stream-floor.ts'
 import { asCount, asMs, asRatio, type Row } from './table.ts'
 
-const streams = 10_000
+const streamCount = 10_000
 /** A delivery takes no more. */
 const mostRecipients = 1_000
 const restMs = 1_000
 const most = { residentMb: 400, eachKib: 25, lastMs: 250, delayMs: 10, listMs: 100 }
 const listing = { connections: 8, everyMs: 20 }
 
-export const streamsScenario: Scenario = {
+export const streams: Scenario = {
   name: 'streams',
   question: '10,000 open streams in one process: their memory, and how soon one event has reached all',
   seconds: 4,
   async run(bench) {
     const files = openFilesAllowed()
-    if (files < streams + 200) return { rows: [notMeasured(files)], notes: [] }
+    if (files < streamCount + 200) return { rows: [notMeasured(files)], notes: [] }
     const { dir, rounds, tell, using } = bench
-    tell(`making ${asCount(streams)} users and their sessions`)
-    const prepared = await prepareReaders(dir, { users: streams, proofs: 1 })
+    tell(`making ${asCount(streamCount)} users and their sessions`)
+    const prepared = await prepareReaders(dir, { users: streamCount, proofs: 1 })
     const listener = using(new Listener())
     const loader = using(new Loader())
     const told = await sampleOf(dir, prepared)
@@ -41,7 +41,7 @@ export const streamsScenario: Scenario = {
       contenders: {
         floor: () => measureFloor(bench, { listener, told }),
         tenEach: () => measureService(bench, { listener, loader, prepared, users: mostRecipients }),
-        oneEach: () => measureService(bench, { listener, loader, prepared, users: streams }),
+        oneEach: () => measureService(bench, { listener, loader, prepared, users: streamCount }),
       },
     })
     return { rows: rowsOf(taken), notes: notesOf(bench, told) }
@@ -74,9 +74,9 @@ type Crowd = { listener: Listener; loader: Loader; prepared: Prepared; users: nu
 
 async function measureService(bench: Bench, { listener, loader, prepared, users }: Crowd): Promise<Sample> {
   const { dir, seconds, using } = bench
-  const service = using(await startService({ dir }))
+  const service = using(await startService({ dir, role: 'anywhere' }))
   const readers = prepared.readers.slice(0, users)
-  const opening = Array.from({ length: streams }, (_, i) => streamRequest(readers[i % users]?.cookies[0] as string))
+  const opening = Array.from({ length: streamCount }, (_, i) => streamRequest(readers[i % users]?.cookies[0] as string))
   const memory = await openAll(service, { listener, opening, seconds })
   const texts = Array.from({ length: users / mostRecipients }, (_, i) =>
     deliveryRequest(
@@ -97,7 +97,7 @@ async function measureService(bench: Bench, { listener, loader, prepared, users 
   const [loaded, broadcasts] = await Promise.all([
     loader.measure(service.process, load),
     // They begin before the delay is watched, and go on a little after.
-    broadcastFor(seconds + 1, { port: service.port, texts, events: streams, listener }),
+    broadcastFor(seconds + 1, { port: service.port, texts, events: streamCount, listener }),
   ])
   await listener.close()
   await service.stop()
@@ -107,10 +107,10 @@ async function measureService(bench: Bench, { listener, loader, prepared, users 
 async function measureFloor(bench: Bench, { listener, told }: { listener: Listener; told: Told }): Promise<Sample> {
   const { seconds, using } = bench
   const floor = using(await startStreamFloor(told))
-  const opening = Array.from({ length: streams }, (_, i) => request('GET', `/${i}`, { proof: sizedProof }))
+  const opening = Array.from({ length: streamCount }, (_, i) => request('GET', `/${i}`, { proof: sizedProof }))
   const memory = await openAll(floor, { listener, opening, seconds })
   const texts = [request('POST', '/all', { body: '{}' })]
-  const broadcasts = await broadcastFor(seconds + 1, { port: floor.port, texts, events: streams, listener })
+  const broadcasts = await broadcastFor(seconds + 1, { port: floor.port, texts, events: streamCount, listener })
   await listener.close()
   await floor.stop()
   return { memory, broadcasts }
@@ -166,7 +166,7 @@ function residentRow(shape: string, of: Sample[], floor: Sample[]): Row {
 }
 
 function eachRow(shape: string, of: Sample[], floor: Sample[]): Row {
-  const each = (samples: Sample[]) => samples.map(({ memory }) => (memory.open - memory.before) / streams / 1024)
+  const each = (samples: Sample[]) => samples.map(({ memory }) => (memory.open - memory.before) / streamCount / 1024)
   return {
     what: `memory of each: ${shape}`,
     measured: `${shown(spread(each(of)), 1)} KiB`,
