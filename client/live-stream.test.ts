@@ -8,7 +8,8 @@ import { TcpProxy } from '../server/testing/tcp-proxy.ts'
 import { type Carillon, createCarillon, isCarillonError, type StreamEvent } from './carillon-client.ts'
 import { Requests } from './requests.ts'
 import { openStream } from './subscription.ts'
-import { CookieJar, failureOf, signedIn, until } from './testing/clients.ts'
+import { failureOf, signedIn, until } from './testing/clients.ts'
+import { CookieJar } from './testing/cookie-jar.ts'
 
 let service: TestService
 before(async () => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../server/testing/service.ts'
 import { createCarillon, isCarillonError } from './carillon-client.ts'
-import { CookieJar, failureOf, signedIn } from './testing/clients.ts'
+import { failureOf, signedIn } from './testing/clients.ts'
+import { CookieJar } from './testing/cookie-jar.ts'
 
 let service: TestService
 before(async () => {

@@ -1,30 +1,8 @@
-// For tests: clients of a real service that are signed in, by either variant. Node's fetch keeps no cookies; a browser's does.
+// For tests: clients of a real service that are signed in, by either variant.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestService, TestUser } from '../../server/testing/service.ts'
-import { type Carillon, type Connection, createCarillon, type Variant } from '../carillon-client.ts'
-
-/** Keeps and sends cookies as a browser does for one origin, where credentials are included. */
-export class CookieJar {
-  readonly #kept = new Map<string, string>()
-
-  /** The header field as it is sent. */
-  get cookie(): string {
-    return [...this.#kept].map((pair) => pair.join('=')).join('; ')
-  }
-
-  readonly fetch: NonNullable<Connection['fetch']> = async (url, init) => {
-    const headers = new Headers(init.headers)
-    const carries = init.credentials === 'include'
-    if (carries && this.cookie !== '') headers.set('cookie', this.cookie)
-    const response = await fetch(url, { ...init, headers })
-    for (const line of carries ? response.headers.getSetCookie() : []) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (value === '') this.#kept.delete(name)
-      else this.#kept.set(name, value)
-    }
-    return response
-  }
-}
+import { type Carillon, createCarillon, type Variant } from '../carillon-client.ts'
+import { CookieJar } from './cookie-jar.ts'
 
 /** A client that has signed in through itself. A stateless one signs in again when its token is refused. */
 export async function signedIn(service: TestService, user: TestUser, variant: Variant): Promise<Carillon> {

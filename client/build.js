@@ -1,0 +1,36 @@
+// What is published: JavaScript without comments, declarations with them, and a manifest that names both, since Node strips
+// no types below node_modules. `npm run build -w carillon-client` writes it to client/dist/, ready for `npm publish`.
+// Plain JavaScript, so that any Node builds it.
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const client = fileURLToPath(new URL('.', import.meta.url))
+const root = join(client, '..')
+
+/** Writes the package into a folder, in place of what is there. @param {string} folder */
+export function build(folder) {
+  rmSync(folder, { recursive: true, force: true })
+  compile(folder, '--removeComments')
+  compile(folder, '--declaration', '--emitDeclarationOnly')
+  const { scripts: _, ...manifest } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'))
+  manifest.exports = { types: './carillon-client.d.ts', default: './carillon-client.js' }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  copyFileSync(join(client, 'README.md'), join(folder, 'README.md'))
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+}
+
+/** @param {string} folder @param {string[]} options */
+function compile(folder, ...options) {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const project = join(client, 'tsconfig.build.json')
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [compiler, '--project', project, '--outDir', folder, ...options],
+    { encoding: 'utf8' },
+  )
+  if (status !== 0) throw new Error(`The client does not compile:\n${stdout}`)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) build(join(client, 'dist'))

@@ -1,0 +1,69 @@
+// Is the client's page true? Each example is checked by the compiler and run as it stands, in the page's order, against one
+// real service, and has to print what the page shows.
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { readPages } from '../server/testing/pages.ts'
+import { startTestService } from '../server/testing/service.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const usualAddress = 'https://bell.example'
+const page = readPages(root).find(({ file }) => file === 'client/README.md') ?? assert.fail('there is no page')
+const examples = page.blocks.flatMap(({ language, text, line }, i) => {
+  const below = page.blocks[i + 1]
+  return language === 'ts' ? [{ line, code: text, shown: below?.language === 'text' ? below.text : undefined }] : []
+})
+
+/** A folder in which the package is installed, for one application a line of the page. */
+function newFolder(address: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-readme-'))
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(join(root, 'client'), join(folder, 'node_modules', 'carillon-client'))
+  symlinkSync(join(root, 'node_modules', '@types'), join(folder, 'node_modules', '@types'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  for (const { line, code } of examples) {
+    assert.match(code, new RegExp(usualAddress), `line ${line} does not say where the service is`)
+    writeFileSync(join(folder, `line-${line}.ts`), code.replaceAll(usualAddress, address))
+  }
+  return folder
+}
+
+test('client/README.md does what it says', async (t) => {
+  assert.ok(examples.length >= 5, 'the page has no examples')
+  const service = await startTestService()
+  t.after(() => service.stop())
+  await service.user('ann', 'plum orchard gate 41')
+  const { key } = await service.producerKey()
+  const folder = newFolder(service.url)
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const cookies = new URL('./testing/cookies-of-a-browser.ts', import.meta.url).href
+  const run = promisify(execFile)
+  for (const { line, shown } of examples)
+    await t.test(`line ${line}`, async () => {
+      const { stdout } = await run(process.execPath, ['--import', cookies, `line-${line}.ts`], {
+        cwd: folder,
+        env: { ...process.env, CARILLON_PRODUCER_KEY: key },
+        timeout: 20_000,
+      })
+      assert.equal(stdout, shown)
+    })
+})
+
+test('the compiler takes every example of client/README.md', (t) => {
+  const folder = newFolder('http://127.0.0.1')
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const files = examples.map(({ line }) => `line-${line}.ts`)
+  const options = '--ignoreConfig --noEmit --strict --module nodenext --target esnext --types node'.split(' ')
+  const imports = ['--allowImportingTsExtensions', '--skipLibCheck']
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...imports, ...files],
+    { cwd: folder, encoding: 'utf8' },
+  )
+  assert.equal(status, 0, stdout)
+})
