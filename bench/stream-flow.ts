@@ -99,15 +99,13 @@ function rowsOf(seconds: number, { alone, flow }: { alone: Loaded; flow: Flow })
 }
 
 function residentRow(seconds: number, { resident }: Flow): Row {
-  const third = Math.ceil(resident.length / 3)
-  const [first, last] = [resident.slice(0, third), resident.slice(-third)].map((part) => median(part) / 1e6) as [
-    number,
-    number,
-  ]
+  const third = Math.floor(resident.length / 3)
+  const thirds = [0, third, resident.length - third].map((from) => median(resident.slice(from, from + third)) / 1e6)
+  const [first, second, last] = thirds as [number, number, number]
   return {
     what: `resident memory, last third of ${seconds} s of flow`,
     measured: `${last.toFixed(1)} MB`,
-    floor: `first third: ${first.toFixed(1)} MB`,
+    floor: `first third: ${first.toFixed(1)} MB, second: ${second.toFixed(1)} MB`,
     ratio: (last / first).toFixed(2),
     target: `<= ${mostGrowth}`,
     met: last / first <= mostGrowth,
