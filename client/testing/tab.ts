@@ -1,5 +1,5 @@
 // For tests, in the page: follows the inbox as an application would, and keeps what it was told for the test to ask for.
-import type { StreamEvent } from '../carillon-client.ts'
+import { createCarillon, type Inbox, type StreamEvent } from '../carillon-client.ts'
 import { Requests } from '../requests.ts'
 import { openSharedStream } from '../shared-stream.ts'
 import { usual } from '../subscription.ts'
@@ -17,7 +17,14 @@ export type Following = {
 /** `versions` are those of new notifications, in the order in which they were told. */
 export type Told = { types: string[]; versions: number[]; titles: string[]; error: Record<string, unknown> | undefined }
 
+/** An event as the browser's own parser has it. */
+export type Heard = { type: string; id: string; data: string }
+
 class Tab {
+  readonly createCarillon = createCarillon
+  inbox: Inbox | undefined
+  /** What the browser's own EventSource was told. */
+  readonly heard: Heard[] = []
   readonly events: StreamEvent[] = []
   isHeld = false
   isMute = false
@@ -40,14 +47,26 @@ class Tab {
       token === undefined ? 'cookie' : auth,
     )
     const stream = openSharedStream(requests, { since, signal: this.#aborting.signal }, usual, silenceMs)
-    void this.#keep(stream, breakAfter)
+    this.keep(stream, breakAfter)
+  }
+
+  /** Follows by EventSource, beside whatever else follows. */
+  listen(): void {
+    const source = new EventSource('/api/notifications/stream')
+    for (const type of ['message', 'hello', 'notification', 'read', 'read-all', 'resync'])
+      source.addEventListener(type, ({ lastEventId: id, data }) => this.heard.push({ type, id, data }))
   }
 
   abort(reason: string): void {
     this.#aborting.abort(reason)
   }
 
-  async #keep(stream: AsyncIterable<StreamEvent>, breakAfter = Number.POSITIVE_INFINITY): Promise<void> {
+  /** Keeps what a stream tells, until it ends or the loop is left. */
+  keep(stream: AsyncIterable<StreamEvent>, breakAfter = Number.POSITIVE_INFINITY): void {
+    void this.#keep(stream, breakAfter)
+  }
+
+  async #keep(stream: AsyncIterable<StreamEvent>, breakAfter: number): Promise<void> {
     try {
       for await (const event of stream) {
         this.events.push(event)
