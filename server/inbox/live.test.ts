@@ -498,9 +498,15 @@ suite('heartbeats', () => {
   /** Sets a world under a clock that the test moves; so many milliseconds pass at once. */
   async function beating(t: TestContext, of?: (store: Store) => LiveStore) {
     t.mock.timers.enable({ apis: ['setInterval'] })
+    const now = performance.now.bind(performance)
+    let ahead = 0
+    t.mock.method(performance, 'now', () => now() + ahead)
     const parts = await newWorld(t, { ...(of && { of }) })
     const pass = async (ms: number) => {
-      for (let passed = 0; passed < ms; passed += 250) t.mock.timers.tick(250)
+      for (let passed = 0; passed < ms; passed += 250) {
+        ahead += 250
+        t.mock.timers.tick(250)
+      }
       await sleep(20)
     }
     return { ...parts, pass }
@@ -521,6 +527,20 @@ suite('heartbeats', () => {
     await pass(45_000)
     assert.deepEqual(new Set(readers.map(({ beats }) => beats)), new Set([4]))
     assert.deepEqual(new Set(readers.flatMap(({ types }) => types)), new Set(['hello']))
+  })
+
+  test('N5: whoever takes nothing is cut after 30 s, a second late at most; heartbeats are no answer of his', async (t) => {
+    const { world, live, open, pass } = await beating(t)
+    const ann = await world.addUser('ann')
+    const [reader, other] = [await open(ann), await open(ann)]
+    reader.isReading = false
+    await world.tell(ann)
+    await reader.until(() => reader.events.length === 2)
+    await pass(30_000)
+    assert.equal(reader.how, 'open')
+    await pass(2_000)
+    await reader.until(() => live.size === 1)
+    assert.deepEqual([reader.how, other.how], ['cut', 'open'])
   })
 
   test('a ring that is lost is made good at the next one', async (t) => {

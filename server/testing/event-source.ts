@@ -2,7 +2,6 @@
 // them, line by line; anything else on the stream is a failure here, and not something that a lenient parser passes over.
 import assert from 'node:assert/strict'
 import { type IncomingMessage, request } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Notification, Proof } from './service.ts'
 
 export type EventData = {
@@ -61,7 +60,7 @@ export class EventReader implements Disposable {
   readonly piecesAt: number[] = []
   isOver = false
   readonly #parser = new StrictEvents()
-  readonly #socket: Socket
+  readonly #answer: IncomingMessage
   #failure: unknown
   #taken = 0
   #wake: (() => void)[] = []
@@ -71,7 +70,7 @@ export class EventReader implements Disposable {
     this.headers = new Headers()
     for (const [name, values = []] of Object.entries(answer.headersDistinct))
       for (const value of values) this.headers.append(name, value)
-    this.#socket = answer.socket
+    this.#answer = answer
     answer.on('data', (piece: Buffer) => this.#take(piece))
     answer.on('error', () => {}) // `close` follows
     answer.on('close', () => this.#end())
@@ -150,15 +149,15 @@ export class EventReader implements Disposable {
 
   /** From here on nothing is taken from the connection. */
   stopReading(): void {
-    this.#socket.pause()
+    this.#answer.pause()
   }
 
   readOn(): void {
-    this.#socket.resume()
+    this.#answer.resume()
   }
 
   close(): void {
-    this.#socket.destroy()
+    this.#answer.destroy()
   }
 
   [Symbol.dispose](): void {
