@@ -1,5 +1,6 @@
 // For tests: a whole service as `serve` puts it together, on a real database and a real port, with a clock that the test
-// moves, and builders that read like the domain. Which engine it is on is said by TEST_ENGINE (database-behind.ts).
+// moves, and builders that read like the domain. Which engine it is on is said by TEST_ENGINE (database-behind.ts), whether
+// the client makes its requests by TEST_CLIENT (through-client.ts).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
@@ -17,6 +18,7 @@ import type { Store } from '../store/store.ts'
 import { engine, PostgresBehind, SqliteBehind } from './database-behind.ts'
 import { freePort } from './free-port.ts'
 import { newDatabase } from './postgres.ts'
+import { throughClient } from './through-client.ts'
 import { wholeText, wholeTextOf } from './whole-text.ts'
 
 export type Variant = 'stateful' | 'stateless'
@@ -73,6 +75,8 @@ export async function startTestService({
   let names = 0
 
   async function fetchJson(path: string, init: RequestInit = {}): Promise<Answer> {
+    const told = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
+    if (told !== undefined) return told
     const response = await fetch(address + path, init)
     const text = await wholeTextOf(response)
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }

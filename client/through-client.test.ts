@@ -1,0 +1,98 @@
+// Does the HTTP suite really run through the client where it says so (TEST_CLIENT=1)? Every method is reached by its request,
+// what no method makes is left alone, and a client that told something else than the wire would be found out.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { startTestService, type TestService } from '../server/testing/service.ts'
+import { throughClient } from '../server/testing/through-client.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+const json = { 'content-type': 'application/json' }
+
+test('every request of a user goes through the client, by either proof, and answers as the wire does', async () => {
+  const ann = await service.user()
+  const [id] = await service.deliver({ to: ann, title: 'Hello' })
+  const login = JSON.stringify({ username: ann.username, password: ann.password, variant: 'stateless' })
+  for (const headers of [await service.signIn(ann, 'stateful'), await service.signIn(ann, 'stateless')]) {
+    const requests: [path: string, status: number, init?: RequestInit][] = [
+      ['/routeRestreinte', 200],
+      ['/api/me', 200],
+      ['/api/notifications', 200],
+      ['/api/notifications?limit=1&page=2', 200],
+      ['/api/notifications?status=unread&before=1', 200],
+      ['/api/notifications?page=0', 400],
+      ['/api/notifications', 304, { headers: { ...headers, 'if-none-match': '*' } }],
+      ['/api/notifications/counts', 200],
+      ['/api/notifications/changes?since=0&limit=5', 200],
+      [`/api/notifications/${id}`, 200],
+      ['/api/notifications/nothing', 404],
+      [`/api/notifications/${id}/read`, 204, { method: 'PATCH', headers }],
+      [`/api/notifications/read-all?through=${id}`, 204, { method: 'POST', headers }],
+      ['/login', 200, { method: 'POST', headers: json, body: login }],
+      ['/logout', 204, { method: 'POST', headers }],
+    ]
+    for (const [path, status, init = { headers }] of requests)
+      assert.equal((await throughClient(service.url, path, init))?.status, status, path)
+  }
+  const elsewhere = { ...(await service.signIn(ann, 'stateful')), 'sec-fetch-site': 'cross-site' }
+  const crossing = { method: 'POST', headers: elsewhere }
+  assert.equal((await throughClient(service.url, '/api/notifications/read-all', crossing))?.status, 403)
+  const renewing = { method: 'POST', headers: await service.signIn(ann, 'stateless') }
+  assert.equal((await throughClient(service.url, '/token/renew', renewing))?.status, 200)
+  assert.equal((await throughClient(service.url, '/routeRestreinte', {}))?.status, 401)
+})
+
+test('a delivery goes through the client, with the idempotency key that the test sends and with none', async () => {
+  const ann = await service.user()
+  const authorization = `Bearer ${(await service.producerKey()).key}`
+  const sent = (title: string, headers = {}) => ({
+    method: 'POST',
+    headers: { ...json, authorization, ...headers },
+    body: JSON.stringify({ recipients: [{ username: ann.username }], title }),
+  })
+  const send = (init: RequestInit) => throughClient(service.url, '/api/notifications', init)
+  const one = await send(sent('Hi', { 'idempotency-key': 'k' }))
+  const two = await send(sent('Hi', { 'idempotency-key': 'k' }))
+  assert.deepEqual([one?.status, two?.text], [201, one?.text])
+  assert.equal((await send(sent('Ho', { 'idempotency-key': 'k' })))?.status, 422)
+  assert.notEqual((await send(sent('Hi')))?.text, one?.text)
+  assert.equal((await send(sent('')))?.status, 400)
+})
+
+test('what no method of the client makes is left to fetch', async () => {
+  const requests: [path: string, init?: RequestInit][] = [
+    ['/livez'],
+    ['/api/notifications?colour=red'],
+    ['/api/notifications?page=1&page=2'],
+    ['/api/notifications?page=1e2'],
+    ['/api/notifications?__proto__=1'],
+    ['/api/notifications/changes'],
+    ['/api/notifications/stream'],
+    ['/api/notifications/%zz'],
+    ['/api/notifications', { method: 'HEAD' }],
+    ['/login', { method: 'POST', headers: json, body: '{"username":"ann","password":7}' }],
+    ['/login', { method: 'POST', headers: json, body: '{"username":' }],
+    ['/login', { method: 'POST', body: new URLSearchParams({ username: 'ann', password: 'x' }) }],
+    ['/token/renew', { method: 'POST' }],
+    ['/api/notifications', { method: 'POST', headers: json, body: '{"recipients":[],"title":"Hi"}' }],
+  ]
+  for (const [path, init = {}] of requests)
+    assert.equal(await throughClient(service.url, path, init), undefined, `${path} ${init.body}`)
+})
+
+test('a client that tells something else than the wire is found out', async () => {
+  const server = createServer((_request, response) => response.end('{"success":true}')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  // 200 where the client expects 204: it throws, and the wire tells of no error.
+  await assert.rejects(throughClient(address, '/logout', { method: 'POST' }))
+  server.closeAllConnections()
+  server.close()
+})
