@@ -10,6 +10,7 @@ import {
   type Variant,
 } from '../../client/carillon-client.ts'
 import type { Answer } from './service.ts'
+import { wholeTextOf } from './whole-text.ts'
 
 type Asked = { method: string; url: URL; headers: Headers; body: unknown; init: RequestInit }
 /** Both sides of the client, and the token that the test sends, if it sends one. */
@@ -88,7 +89,7 @@ function recorded(address: string, asked: Asked, answers: Answer[]) {
     const own = new Headers(init.headers)
     if (bearerIn(asked)) assert.equal(own.get('authorization'), asked.headers.get('authorization'))
     const response = await fetch(url, { ...init, ...asked.init, body: init.body ?? null, headers: asked.headers })
-    const text = await response.text()
+    const text = await wholeTextOf(response)
     const { status, headers } = response
     answers.push({ status, headers, text, json: () => JSON.parse(text) })
     return new Response(text === '' ? null : text, { status, headers })
