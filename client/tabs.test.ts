@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { Chromium } from '../e2e/chromium.ts'
 import { type Proof, startTestService, type TestUser } from '../server/testing/service.ts'
-import { createCarillon } from './carillon-client.ts'
+import { createCarillon, type StreamEvent } from './carillon-client.ts'
 import { StreamServer } from './testing/stream-server.ts'
 import type { Following } from './testing/tab.ts'
 
@@ -118,6 +118,28 @@ test('who is ahead of the stream is told no event twice; a version that the stre
   await until(async () => (await toldTo(lost)).types.includes('resync'))
   await tell(ann, 1)
   assert.deepEqual(await versionsOf(lost, 4), [4])
+})
+
+test('what comes twice, out of order or from one who is behind changes nothing, and what is missing is asked for', async () => {
+  await using browser = await someBrowser()
+  const ann = await service.user()
+  await followingTabs(browser, ann, 1)
+  const [follower] = await followingTabs(browser, ann, 1, { since: 0 })
+  assert.ok(follower)
+  await tell(ann, 3)
+  await versionsOf(follower, 3)
+  const other = await newTab(browser)
+  await other.evaluate(forge, {
+    name: `carillon ${service.url}/ ${ann.id}`,
+    told: await follower.evaluate(() => tab.events),
+  })
+  await tell(ann, 1)
+  assert.deepEqual(await versionsOf(follower, 4), upTo(4))
+  const positions = await follower.evaluate(() => tab.events.map(({ type, position }) => `${type} ${position}`))
+  assert.deepEqual(
+    positions.map((text) => text.replace(/-.*/, '')),
+    ['hello 0', 'notification 1', 'notification 2', 'notification 3', 'hello 3', 'notification 4'],
+  )
 })
 
 test('a leader that hears nothing any more is deposed, and so is one that hangs; both go on as followers', async () => {
@@ -332,6 +354,23 @@ async function followingTabs(
   await Promise.all(tabs.map((page) => page.evaluate((how) => tab.follow(how), following)))
   for (const page of tabs) await until(async () => (await toldTo(page)).types[0] === 'hello')
   return tabs
+}
+
+/** In a page: says what a leader might whose words come late, as a new one that has not caught up. */
+async function forge({ name, told }: { name: string; told: StreamEvent[] }): Promise<void> {
+  const channel = new BroadcastChannel(name)
+  const [hello, first, , third] = told
+  if (!hello || !first || !third) throw new Error('the follower was not told enough')
+  const ahead = { ...third, position: third.position.replace('3', '9') }
+  const asked = new Promise<{ by: string }>((resolve) => {
+    channel.onmessage = ({ data }) => data.by && resolve(data)
+  })
+  channel.postMessage({ at: first.position, event: first, after: hello.position })
+  channel.postMessage({ at: first.position, event: { ...hello, position: first.position } })
+  channel.postMessage({ at: ahead.position, event: ahead, after: ahead.position })
+  const { by } = await asked
+  channel.postMessage({ at: third.position, to: by, hello, missed: [first, third] })
+  channel.close()
 }
 
 function setCookie(browser: Chromium, { cookie = '' }: Proof): Promise<void> {

