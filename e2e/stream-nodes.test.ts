@@ -111,6 +111,8 @@ suite('a lost connection that hears', { concurrency: true }, () => {
       await sleep(150)
       await dying.process.end('SIGKILL')
       await stop()
+      // What it asked for last is still being committed, and nobody rings for it.
+      await sleep(500)
       await user.deliver('after')
       await follower.until(() => follower.ids.length > 0, withinMs)
       const ids = (await user.inbox(await user.signIn())).map(({ id }) => id).toReversed()
