@@ -78,7 +78,7 @@ export function asLoad(samples: readonly Loaded[]): string {
 /** More than this of a core used by what is no part of the bench, and the sample says too little of the server. */
 const mostStrangersShare = 0.15
 
-export function isDisturbed({ strangersShare }: Loaded): boolean {
+export function isDisturbed({ strangersShare }: { strangersShare: number }): boolean {
   return strangersShare > mostStrangersShare
 }
 

@@ -4,6 +4,7 @@
 import { connect, type Socket } from 'node:net'
 import { answerQuestions } from './answer-questions.ts'
 import { sharedNow } from './clock.ts'
+import { type ProbeQuestion, probe } from './probe.ts'
 
 export type ListenQuestion =
   /** One stream for each request, each the whole text of one. Answered when all are open. */
@@ -108,7 +109,8 @@ function close(): void {
   streams = []
 }
 
-answerQuestions((question: ListenQuestion) => {
+answerQuestions((question: ListenQuestion | ProbeQuestion) => {
+  if ('about' in question) return probe(question)
   if (question.step === 'open') return open(question)
   if (question.step === 'expect') return expect(question.events)
   if (question.step === 'last') return inTime('the last event', arrival.promise)

@@ -37,6 +37,11 @@ export class Listener {
     return this.#ask({ step: 'close' })
   }
 
+  /** For those who ask what processor time it used. */
+  get process(): Asked {
+    return this.#process
+  }
+
   stop(): Promise<void> {
     return this.#process.stop('SIGKILL')
   }

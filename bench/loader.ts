@@ -6,6 +6,7 @@ import type { LoadQuestion, Measured, Plan } from './load.ts'
 import type { Role } from './machine.ts'
 import type { Delay, Usage } from './probe.ts'
 import { Asked } from './processes.ts'
+import { idleUs } from './strangers.ts'
 
 /** Shares of one core: of the server, all its threads together, of its database, and of what is no part of the bench. */
 export type Loaded = Measured & {
@@ -49,9 +50,4 @@ export class Loader {
 
 function usageOf(server: Asked): Promise<Usage> {
   return server.ask<Usage>({ about: 'usage' })
-}
-
-/** Of all cores together; what the machine below this one took for others counts as well. */
-function idleUs(): number {
-  return cpus().reduce((sum, { times }) => sum + times.idle * 1000, 0)
 }

@@ -37,6 +37,8 @@ export function commands(): Fact[] {
     ['the server', node('server', '--import ./bench/preload.ts server/launch.js serve')],
     ['the floor', node('server', 'bench/floor.ts')],
     ['the load', node('load', 'bench/load.ts')],
+    ['the clients of streams', node('load', 'bench/listen.ts')],
+    ['their floor', node('anywhere', 'bench/stream-floor.ts')],
   ]
 }
 

@@ -2,7 +2,7 @@
 // server that keeps as many responses and writes the same bytes to each.
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Server } from './beside-floor.ts'
+import { isDisturbed, type Server } from './beside-floor.ts'
 import { startStreamFloor, toldBy } from './beside-stream-floor.ts'
 import { type Prepared, prepareReaders } from './inboxes.ts'
 import { type Broadcast, broadcastFor, deliveryRequest, Listener, streamRequest } from './listener.ts'
@@ -12,6 +12,7 @@ import { request } from './requests.ts'
 import { inTurns, median, ratios, type Spread, spread } from './rounds.ts'
 import type { Bench, Scenario } from './scenario.ts'
 import { startService } from './service.ts'
+import { besideStrangers } from './strangers.ts'
 import type { Told } from './stream-floor.ts'
 import { asCount, asMs, asRatio, type Row } from './table.ts'
 
@@ -38,19 +39,20 @@ export const streams: Scenario = {
     const taken = await inTurns<Name, Sample>({
       rounds,
       tell,
+      isDisturbed,
       contenders: {
         floor: () => measureFloor(bench, { listener, told }),
         tenEach: () => measureService(bench, { listener, loader, prepared, users: mostRecipients }),
         oneEach: () => measureService(bench, { listener, loader, prepared, users: streamCount }),
       },
     })
-    return { rows: rowsOf(taken), notes: notesOf(bench, told) }
+    return { rows: rowsOf(taken), notes: notesOf(bench, { told, samples: Object.values(taken).flat() }) }
   },
 }
 
 type Name = 'floor' | 'tenEach' | 'oneEach'
 type Memory = { before: number; open: number }
-type Sample = { memory: Memory; broadcasts: Broadcast[]; loaded?: Loaded }
+type Sample = { memory: Memory; broadcasts: Broadcast[]; strangersShare: number; loaded?: Loaded }
 
 /** Of one process: the limit that Node raises itself to. */
 function openFilesAllowed(): number {
@@ -94,14 +96,17 @@ async function measureService(bench: Bench, { listener, loader, prepared, users 
     warmUpSeconds: 0.5,
     watchesDelay: true,
   }
-  const [loaded, broadcasts] = await Promise.all([
-    loader.measure(service.process, load),
-    // They begin before the delay is watched, and go on a little after.
-    broadcastFor(seconds + 1, { port: service.port, texts, events: streamCount, listener }),
-  ])
+  const { result, strangersShare } = await besideStrangers([service.process, listener.process], () =>
+    Promise.all([
+      loader.measure(service.process, load),
+      // They begin before the delay is watched, and go on a little after.
+      broadcastFor(seconds + 1, { port: service.port, texts, events: streamCount, listener }),
+    ]),
+  )
+  const [loaded, broadcasts] = result
   await listener.close()
   await service.stop()
-  return { memory, broadcasts, loaded }
+  return { memory, broadcasts, loaded, strangersShare }
 }
 
 async function measureFloor(bench: Bench, { listener, told }: { listener: Listener; told: Told }): Promise<Sample> {
@@ -110,10 +115,12 @@ async function measureFloor(bench: Bench, { listener, told }: { listener: Listen
   const opening = Array.from({ length: streamCount }, (_, i) => request('GET', `/${i}`, { proof: sizedProof }))
   const memory = await openAll(floor, { listener, opening, seconds })
   const texts = [request('POST', '/all', { body: '{}' })]
-  const broadcasts = await broadcastFor(seconds + 1, { port: floor.port, texts, events: streamCount, listener })
+  const { result: broadcasts, strangersShare } = await besideStrangers([floor.process, listener.process], () =>
+    broadcastFor(seconds + 1, { port: floor.port, texts, events: streamCount, listener }),
+  )
   await listener.close()
   await floor.stop()
-  return { memory, broadcasts }
+  return { memory, broadcasts, strangersShare }
 }
 
 /** As long as a session's. */
@@ -131,32 +138,31 @@ async function openAll(server: Server, { listener, opening, seconds }: Opening):
 }
 
 function rowsOf({ floor, tenEach, oneEach }: Record<Name, Sample[]>): Row[] {
-  const shapes = [
-    { shape: '1,000 users, 10 streams each', of: tenEach, isWhole: true },
-    { shape: '10,000 users, one stream each', of: oneEach, isWhole: false },
+  const [ofFew, ofMany] = ['10 of each of 1,000 users', 'one of each of 10,000 users'] as const
+  return [
+    residentRow(ofFew, tenEach, floor),
+    eachRow(ofFew, tenEach, floor),
+    lastRow('one delivery to all of them, until the last client has it', { of: tenEach, pick: fromSent, floor }),
+    lastRow('the same, from its 201', { of: tenEach, pick: fromAnswer }),
+    delayRow(ofFew, tenEach),
+    listRow(ofFew, tenEach),
+    residentRow(ofMany, oneEach, floor),
+    eachRow(ofMany, oneEach, floor),
+    lastRow('10 deliveries at once, from the last 201 to the last client', { of: oneEach, pick: fromAnswer }),
+    { ...lastRow('the same, from the first request', { of: oneEach, pick: fromSent }), target: '', met: undefined },
+    delayRow(ofMany, oneEach),
+    listRow(ofMany, oneEach),
   ]
-  return shapes.flatMap(({ shape, of, isWhole }) => [
-    residentRow(shape, of, floor),
-    eachRow(shape, of, floor),
-    ...(isWhole
-      ? [lastRow('one delivery to all, until the last client has it', of, floor, ({ fromSent }) => fromSent)]
-      : []),
-    lastRow(
-      isWhole ? 'the same, from its 201' : '10 deliveries at once, from the last 201 to the last client',
-      of,
-      floor,
-      ({ fromAnswer }) => fromAnswer,
-    ),
-    delayRow(of),
-    listRow(of),
-  ])
 }
+
+const fromSent = (one: Broadcast) => one.fromSent
+const fromAnswer = (one: Broadcast) => one.fromAnswer
 
 function residentRow(shape: string, of: Sample[], floor: Sample[]): Row {
   const resident = (samples: Sample[]) => samples.map(({ memory }) => memory.open / 1e6)
   const before = median(of.map(({ memory }) => memory.before / 1e6))
   return {
-    what: `resident, 10,000 streams: ${shape}`,
+    what: `resident memory, 10,000 streams: ${shape}`,
     measured: `${shown(spread(resident(of)))} MB, before ${before.toFixed(0)} MB`,
     floor: `${median(resident(floor)).toFixed(0)} MB`,
     ratio: asRatio(ratios(resident(of), resident(floor))),
@@ -177,24 +183,26 @@ function eachRow(shape: string, of: Sample[], floor: Sample[]): Row {
   }
 }
 
-function lastRow(what: string, of: Sample[], floor: Sample[], pick: (one: Broadcast) => number): Row {
+type Reaching = { of: Sample[]; pick: (one: Broadcast) => number; floor?: Sample[] }
+
+function lastRow(what: string, { of, pick, floor }: Reaching): Row {
   const typical = (samples: Sample[]) => samples.map(({ broadcasts }) => median(broadcasts.map(pick)))
   const all = of.flatMap(({ broadcasts }) => broadcasts.map(pick))
   return {
     what,
     measured: `${shown(spread(typical(of)))} ms, most of ${all.length} ${asMs(Math.max(...all))}`,
-    floor: asMs(median(typical(floor))),
-    ratio: asRatio(ratios(typical(of), typical(floor))),
+    floor: floor === undefined ? '' : asMs(median(typical(floor))),
+    ratio: floor === undefined ? '' : asRatio(ratios(typical(of), typical(floor))),
     target: `< ${most.lastMs} ms`,
     met: median(typical(of)) < most.lastMs,
   }
 }
 
-function delayRow(of: Sample[]): Row {
+function delayRow(shape: string, of: Sample[]): Row {
   const delays = of.map(({ loaded }) => loaded?.delay as Delay)
   const longest = spread(delays.map(({ max }) => max))
   return {
-    what: 'event loop delay meanwhile, most',
+    what: `event loop delay meanwhile, most: ${shape}`,
     measured: `${shown(longest)} ms, p99 ${asMs(median(delays.map(({ p99 }) => p99)))}`,
     floor: '',
     ratio: '',
@@ -203,10 +211,10 @@ function delayRow(of: Sample[]): Row {
   }
 }
 
-function listRow(of: Sample[]): Row {
+function listRow(shape: string, of: Sample[]): Row {
   const p99 = spread(of.map(({ loaded }) => loaded?.p99Ms as number))
   return {
-    what: 'p99 of lists meanwhile',
+    what: `p99 of lists meanwhile: ${shape}`,
     measured: `${shown(p99)} ms`,
     floor: '',
     ratio: '',
@@ -230,13 +238,16 @@ function notMeasured(files: number): Row {
   }
 }
 
-function notesOf({ seconds }: Bench, { event }: Told): string[] {
+function notesOf({ seconds }: Bench, { told, samples }: { told: Told; samples: Sample[] }): string[] {
+  const strangers = Math.max(...samples.map(({ strangersShare }) => strangersShare)).toFixed(2)
   return [
-    `Memory: resident, as the system counts it, ${restMs / 1_000} s after the start and ${seconds} s after the last stream was opened.`,
-    `An event of ${Buffer.byteLength(event)} bytes, the next when all have the last one, for ${seconds} s and more; medians of a round's ` +
-      `events. From the sending of the request, or from its 201, to the last byte at the last client: the load is one process on the other core.`,
-    'The floor: bare `node:http` that keeps 10,000 responses and writes the same bytes to each in one loop, without sign-in or store.',
-    `Event loop delay and lists: while event follows event, which is busier than one event; ${listing.connections} connections ` +
-      `that list a page every ${listing.everyMs} ms, from the core of the load.`,
+    `Memory: as the system counts it, ${restMs / 1_000} s after the start and ${seconds} s after the last stream was opened.`,
+    `An event of ${Buffer.byteLength(told.event)} bytes, the next when all have the last one, for ${seconds + 1} s; medians of a round's ` +
+      'events. From the sending of the request, or from its 201, to the last byte at the last client. The clients are one ' +
+      'process on one core; the service has all cores, since its writer is a thread of its own.',
+    'The floor: bare `node:http` that keeps 10,000 responses and writes the same bytes to each in one loop, without ' +
+      'sign-in or store.',
+    `Event loop delay and lists: while event follows event without a pause; ${listing.connections} connections that list a page ` +
+      `every ${listing.everyMs} ms, from the core of the clients. What is no part of the bench used at most ${strangers} of a core.`,
   ]
 }
