@@ -145,22 +145,17 @@ test('what comes twice, out of order or from one who is behind changes nothing, 
 test('a leader that hears nothing any more is deposed, and so is one that hangs; both go on as followers', async () => {
   await using browser = await someBrowser()
   const ann = await service.user()
-  const tabs = await followingTabs(browser, ann, 4, { silenceMs: 1_000 })
+  const tabs = await followingTabs(browser, ann, 4, { silenceMs: 1_500 })
   const telling = tell(ann, 300, 10)
-  const deaf = leaderIn(browser)
-  await sleep(300)
-  await deaf.evaluate(() => {
-    tab.isMute = true
-  })
-  await until(() => leaderIn(browser) !== deaf)
-  const hanging = leaderIn(browser)
-  await sleep(300)
-  const hangs = hanging.evaluate(() => {
-    const from = performance.now()
-    while (performance.now() < from + 2_500);
-  })
-  await until(() => leaderIn(browser) !== hanging)
-  await hangs
+  // Where the machine is busy another may have taken the lead just then.
+  for (const harm of [deafen, hang]) {
+    await sleep(300)
+    await until(async () => {
+      const leader = leaderIn(browser)
+      await harm(leader)
+      return leaderIn(browser) !== leader
+    })
+  }
   await telling
   for (const page of tabs) assert.deepEqual(await versionsOf(page, 300), upTo(300))
   await until(() => open.size === 1)
@@ -425,6 +420,20 @@ async function close(page: Page): Promise<void> {
   await page.close()
 }
 
+/** The stream that it has brings nothing any more; time enough is given to depose it. */
+async function deafen(page: Page): Promise<void> {
+  await page.evaluate(() => tab.loseStream())
+  await sleep(3_000)
+}
+
+/** It does nothing at all for that long. */
+async function hang(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const from = performance.now()
+    while (performance.now() < from + 3_000);
+  })
+}
+
 /** Its process ends without a word. */
 async function crash(page: Page): Promise<void> {
   const crashed = page.waitForEvent('crash')
@@ -432,7 +441,7 @@ async function crash(page: Page): Promise<void> {
   await crashed
 }
 
-async function until(isSo: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
+async function until(isSo: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
   const giveUpAt = performance.now() + ms
   while (!(await isSo())) {
     if (performance.now() > giveUpAt) throw new Error('it does not become so')

@@ -27,7 +27,7 @@ class Tab {
   readonly heard: Heard[] = []
   readonly events: StreamEvent[] = []
   isHeld = false
-  isMute = false
+  #loses = () => {}
   #error: unknown
   #aborting = new AbortController()
   /** Whose token is given, and what is thrown in its place. */
@@ -91,13 +91,21 @@ class Tab {
     }
   }
 
-  /** The bytes of a stream are lost from when it is mute on, while the connection stays. */
+  /** What the stream brings from now on is lost, while its connection stays. */
+  loseStream(): void {
+    this.#loses()
+  }
+
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     const response = await fetch(url, init)
     if (!response.body || !url.includes('/stream')) return response
+    let isLost = false
+    this.#loses = () => {
+      isLost = true
+    }
     const lossy = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform: (bytes, passed) => {
-        if (!this.isMute) passed.enqueue(bytes)
+      transform(bytes, passed) {
+        if (!isLost) passed.enqueue(bytes)
       },
     })
     return new Response(response.body.pipeThrough(lossy), response)
