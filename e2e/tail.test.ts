@@ -104,7 +104,10 @@ suite('carillon tail', () => {
     assert.equal((await carillon(folder, ['user', 'disable', 'operator'])).status, 0)
     const { status } = await running.isGone()
     assert.equal(status, 1)
-    assert.match(running.stderr, /^carillon: The service refused it: The username or the password is wrong: the proof has been revoked\n$/)
+    assert.match(
+      running.stderr,
+      /^carillon: The service refused it: The username or the password is wrong: the proof has been revoked\n$/,
+    )
   })
 
   const wrong: Record<

@@ -194,9 +194,9 @@ export const settings = [
     name: 'CARILLON_STREAMS_PER_USER',
     key: 'streamsPerUser',
     default: '20',
-    meaning: 'How many live streams, held polls included, a user may have open on one process.',
+    meaning: 'How many live streams, held polls included, a user may have open on one process; at most 1,000.',
     commands: ['serve'],
-    read: integer(1, 10_000),
+    read: integer(1, 1_000),
   },
   {
     name: 'CARILLON_STREAMS',

@@ -49,3 +49,8 @@ export class CarillonError extends Error {
     return statusOf[this.code]
   }
 }
+
+/** What needs a user or a key, without a valid one: one answer for all of it. */
+export function notAuthenticated(): CarillonError {
+  return new CarillonError('UNAUTHORIZED', 'Not authenticated')
+}

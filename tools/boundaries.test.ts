@@ -66,7 +66,7 @@ const longestFile = 450
 type Source = { file: string; code: string; lines: number; imports: string[] }
 type Manifest = { dependencies?: Record<string, string>; devDependencies?: Record<string, string> }
 
-const sources = globSync('**/*.ts', { exclude: (name) => name === 'node_modules' }).map(read)
+const sources = globSync('**/*.ts', { exclude: (name) => name === 'node_modules' || name === 'dist' }).map(read)
 const product = sources.filter(({ file }) => file.startsWith('server/') && !isTest(file))
 const client = sources.filter(({ file }) => file.startsWith('client/') && !isTest(file))
 const files = new Set(sources.map(({ file }) => file))

@@ -19,8 +19,8 @@ const lists: Record<string, Step[]> = {
     { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
     { name: 'tests', run: () => runTests({ pattern: everyTest, perTestMs: 2 * minute, allMs: 30 * minute }) },
     {
-      name: 'the HTTP suite again, on PostgreSQL',
-      run: () => onPostgres(() => runTests({ pattern: httpSuite, perTestMs: 2 * minute, allMs: 30 * minute })),
+      name: 'the HTTP suite again, on PostgreSQL and through the client',
+      run: () => otherwise(() => runTests({ pattern: httpSuite, perTestMs: 2 * minute, allMs: 30 * minute })),
     },
   ],
   soak: [{ name: 'soak', run: soak }],
@@ -45,10 +45,13 @@ async function allPass(steps: Step[]): Promise<boolean> {
   return steps.length > 0
 }
 
-async function onPostgres(run: () => Promise<Outcome>): Promise<Outcome> {
+/** Every request that a method of the client makes is made by it (server/testing/through-client.ts). */
+async function otherwise(run: () => Promise<Outcome>): Promise<Outcome> {
   process.env.TEST_ENGINE = 'postgres'
+  process.env.TEST_CLIENT = '1'
   const outcome = await run()
   delete process.env.TEST_ENGINE
+  delete process.env.TEST_CLIENT
   return outcome
 }
 
@@ -58,7 +61,7 @@ async function soak(): Promise<Outcome> {
   const startedAt = Date.now()
   const limits = { perTestMs: 60 * minute, allMs: 180 * minute }
   const outcome = await runTests({ pattern: everyTest, ...limits })
-  const again = await onPostgres(() => runTests({ pattern: httpSuite, ...limits }))
+  const again = await otherwise(() => runTests({ pattern: httpSuite, ...limits }))
   const [cpu] = cpus()
   const minutes = ((Date.now() - startedAt) / minute).toFixed(1)
   const page = [
@@ -68,7 +71,7 @@ async function soak(): Promise<Outcome> {
     '',
     `- ${new Date(startedAt).toISOString().slice(0, 10)}, ${minutes} minutes, Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
     `- ${cpu?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}`,
-    `- ${outcome.report.split('\n').at(-1)}; the HTTP suite again, on PostgreSQL: ${again.report.split('\n').at(-1)}`,
+    `- ${outcome.report.split('\n').at(-1)}; the HTTP suite again, on PostgreSQL and through the client: ${again.report.split('\n').at(-1)}`,
     '',
     '```text',
     ...(outcome.notes ?? []),

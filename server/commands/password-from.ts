@@ -20,7 +20,10 @@ export async function askForPassword(question: string): Promise<string> {
     process.exit(130)
   })
   process.stderr.write(question)
-  const password = await lines.question('')
+  const password = await lines.question('').catch(() => {
+    process.stderr.write('\n')
+    throw new WrongUse('No password was given')
+  })
   lines.close()
   process.stderr.write('\n')
   return password

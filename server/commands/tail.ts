@@ -1,11 +1,12 @@
 // `carillon tail`: a live inbox in a terminal: lines for people, events as JSON for programs.
+import { once } from 'node:events'
 import type { Carillon } from 'carillon-client'
 import { Command, InvalidArgumentError } from 'commander'
 import { asking } from './asking.ts'
 import type { Output } from './output.ts'
 import { askForPassword, passwordFromStdin } from './password-from.ts'
 import { configOf, withSettings } from './settings.ts'
-import { linesOf, type Shown } from './tail-lines.ts'
+import { jsonOf, linesOf, type Shown } from './tail-lines.ts'
 
 type Options = Output & { user: string; passwordStdin?: boolean; last: number; since?: string }
 
@@ -36,9 +37,16 @@ async function tail(command: Command, options: Options): Promise<void> {
   // Whoever reads us has enough, as `head` does.
   process.stdout.on('error', () => ended.abort())
   const { signal } = ended
-  const show = options.json || !process.stdout.isTTY ? showJson : showLines
+  const isForPrograms = options.json || !process.stdout.isTTY
+  const lines = isForPrograms ? (event: Shown) => [jsonOf(event)] : (event: Shown) => linesOf(event, new Date())
   try {
-    await asking(url, async () => follow(await signedIn({ url, user, password, signal }), { ...options, signal, show }))
+    await asking(url, async () =>
+      follow(await signedIn({ url, user, password, signal }), {
+        ...options,
+        signal,
+        show: (event) => printAll(lines(event), signal),
+      }),
+    )
   } catch (error) {
     if (!signal.aborted) throw error
   }
@@ -54,24 +62,21 @@ async function signedIn({ url, user, password, signal }: Who): Promise<Carillon>
   return createCarillon({ baseUrl: url, auth: signIn })
 }
 
-type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: Shown) => void }
+type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: Shown) => Promise<void> }
 
 async function follow({ inbox }: Carillon, { last, since, signal, show }: Following): Promise<void> {
   const place = since ?? (await list({ inbox }, { last, signal, show }))
-  for await (const event of inbox.subscribe({ since: place, signal })) show(event)
+  for await (const event of inbox.subscribe({ since: place, signal })) await show(event)
 }
 
 /** Answers the version of what it showed: nothing falls between the list and the stream. */
 async function list({ inbox }: Pick<Carillon, 'inbox'>, { last, signal, show }: Following): Promise<string> {
   const { items, version } = await inbox.list({ limit: Math.max(last, 1), signal })
-  for (const notification of items.slice(0, last).toReversed()) show({ type: 'listed', notification })
+  for (const notification of items.slice(0, last).toReversed()) await show({ type: 'listed', notification })
   return String(version)
 }
 
-function showJson(event: Shown): void {
-  process.stdout.write(`${JSON.stringify(event)}\n`)
-}
-
-function showLines(event: Shown): void {
-  for (const line of linesOf(event)) process.stdout.write(`${line}\n`)
+/** Resolves when there is room for more: a program that reads slowly holds the stream back. */
+async function printAll(lines: readonly string[], signal: AbortSignal): Promise<void> {
+  for (const line of lines) if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })
 }

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../errors.ts'
 import { isCrossSite, isSafeMethod } from './cross-site.ts'
+import { isLeftToOthers } from './slow-readers.ts'
 import { parseForm, parseJson } from './strict-json.ts'
 
 /** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that is not to be answered by any route. */
@@ -35,9 +36,9 @@ export function noteEarlyAnswer({ raw }: FastifyRequest): void {
   if (!raw.complete) answeredEarly.set(raw.socket, raw)
 }
 
-/** Whether the request that is being read from a connection has its answer already. */
+/** Whether the request that is being read from a connection has its answer already, or one that goes on: a stream. */
 export function isAnswered(socket: Socket): boolean {
-  return answeredEarly.get(socket)?.complete === false
+  return isLeftToOthers(socket) || answeredEarly.get(socket)?.complete === false
 }
 
 /** RFC 9112, section 3.2; empty where the target has no authority. */

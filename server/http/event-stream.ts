@@ -40,7 +40,10 @@ export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink 
     get unread() {
       return response.writableLength
     },
-    async taken() {
+    get taken() {
+      return socket.bytesWritten - response.writableLength
+    },
+    async untilTaken() {
       if (!response.writableNeedDrain) return
       const { promise, resolve } = Promise.withResolvers<void>()
       response.once('drain', resolve)

@@ -1,7 +1,7 @@
 // Who may call a route: anybody, a signed-in user, a producer with a scope. Each guard yields the caller that its
 // handlers are given, or throws the refusal.
 import type { FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode } from '../errors.ts'
+import { CarillonError, notAuthenticated } from '../errors.ts'
 import type { AccessTokens, TokenSubject } from '../sign-in/access-token.ts'
 import { authenticate, authenticateToken, bearerToken, holdsUntil, type Presented } from '../sign-in/authenticate.ts'
 import type { ProducerKeys, Scope } from '../sign-in/producer-key.ts'
@@ -33,34 +33,33 @@ export function guards(parts: {
   producerKeys: ProducerKeys
   cookieName: string
 }) {
-  const user = (refusal: ErrorCode, message: string): Guard<Subject> => ({
+  const user = (refused: () => CarillonError): Guard<Subject> => ({
     name: 'user',
     async admit(request) {
       const subject = await authenticate(parts, presentedBy(request))
-      if (subject === null) throw new CarillonError(refusal, message)
+      if (subject === null) throw refused()
       return subject
     },
   })
+  const signedIn = user(notAuthenticated)
   return {
     open: { name: 'open', admit: async () => null } satisfies Guard<null>,
-    user: user('UNAUTHORIZED', 'Not authenticated'),
+    user: signedIn,
     /** The seed's own words for its restricted route (section 7). */
-    restricted: user('Unauthorized', 'Unauthorized'),
+    restricted: user(() => new CarillonError('Unauthorized', 'Unauthorized')),
     /** A user on a route that stays open. */
     staying: {
       name: 'user',
       async admit(request) {
-        const presented = presentedBy(request)
-        const subject = await authenticate(parts, presented)
-        if (subject === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
-        return { ...subject, validUntil: holdsUntil(parts, presented, subject) }
+        const subject = await signedIn.admit(request)
+        return { ...subject, validUntil: holdsUntil(parts, presentedBy(request), subject) }
       },
     } satisfies Guard<Staying>,
     token: {
       name: 'token',
       async admit(request) {
         const subject = await authenticateToken(parts, presentedBy(request))
-        if (subject === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+        if (subject === null) throw notAuthenticated()
         return subject
       },
     } satisfies Guard<TokenSubject>,
@@ -69,7 +68,7 @@ export function guards(parts: {
       async admit(request) {
         const key = bearerToken(presentedBy(request).authorization)
         const producer = key === null ? null : await parts.producerKeys.verify(key)
-        if (producer === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+        if (producer === null) throw notAuthenticated()
         if (!producer.scopes.includes(scope))
           throw new CarillonError(
             'FORBIDDEN',

@@ -1,5 +1,5 @@
 // The routes by which a reader follows his inbox: the live stream, and the changes since a place in it.
-import { CarillonError } from '../errors.ts'
+import { CarillonError, notAuthenticated } from '../errors.ts'
 import type { ChangesSince } from '../inbox/changes.ts'
 import type { Live } from '../inbox/live.ts'
 import { isPosition } from '../inbox/position.ts'
@@ -44,7 +44,7 @@ export function liveOperations({ live, changes }: { live: Live; changes: Changes
       }
       const data = await changes.read(caller, { since: place, limit, waitMs: wait * 1_000, signal: gone.signal })
       // Much may have happened while it was held.
-      if (wait > 0 && (await caller.validUntil()) === null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+      if (wait > 0 && (await caller.validUntil()) === null) throw notAuthenticated()
       return sendJson(reply, `{"success":true,"data":${data}}`)
     },
   }

@@ -62,6 +62,13 @@ test('I9: every named schema compiles and is used', () => {
   }
 })
 
+test('I9: a query that is needed is described as such', () => {
+  const needed = api.operations.flatMap(({ template, operation: { parameters = [] } }) =>
+    parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${template} ${name}`),
+  )
+  assert.deepEqual(needed, ['/api/notifications/changes since'])
+})
+
 test('I9: every parameter of a path is described, and no other', () => {
   for (const { method, template, operation } of api.operations) {
     const inTemplate = [...template.matchAll(/{(\w+)}/g)].map(([, name]) => name)

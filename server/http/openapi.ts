@@ -49,9 +49,13 @@ function describe(route: Route): object {
     required: true,
     schema: { type: 'string', format: 'uuid' },
   }))
-  const fromQuery = Object.entries(
-    (query as { properties?: Record<string, object> } | undefined)?.properties ?? {},
-  ).map(([name, schema]) => ({ name, in: 'query', schema }))
+  const { properties = {}, required = [] } = (query ?? {}) as {
+    properties?: Record<string, object>
+    required?: string[]
+  }
+  const fromQuery = Object.entries(properties).map(([name, schema]) => {
+    return { name, in: 'query', ...(required.includes(name) && { required: true }), schema }
+  })
   const fromHeaders = Object.entries(headers).map(([name, description]) => ({
     name,
     in: 'header',

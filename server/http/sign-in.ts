@@ -1,6 +1,6 @@
 // The routes of who is calling: login in both variants, the restricted route, logout, renewal, public keys, me.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError } from '../errors.ts'
+import { CarillonError, notAuthenticated } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { AccessTokens, TokenSubject } from '../sign-in/access-token.ts'
 import { authenticateToken, sessionSecret } from '../sign-in/authenticate.ts'
@@ -118,7 +118,7 @@ export function signInOperations(parts: SignInParts) {
 
   async function findLive({ userId }: Subject) {
     const user = await store.findUser(userId)
-    if (user === undefined || user.disabledAt !== null) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+    if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
     return user
   }
 

@@ -10,6 +10,10 @@ export function leaveToOthers(socket: Socket): void {
   watchedElsewhere.add(socket)
 }
 
+export function isLeftToOthers(socket: Socket): boolean {
+  return watchedElsewhere.has(socket)
+}
+
 type Unread = { taken: number; looks: number }
 
 /** What must be taken within the patience, where so much waits: whoever takes a byte now and then does not read. */

@@ -177,20 +177,23 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
       for (const answer of await Promise.all(held)) assert.equal(refusalIn(answer).code, 'UNAUTHORIZED')
     })
 
-  test('Z7: while it cannot be known whether a proof holds no stream is opened, and none that is open ends', async () => {
-    const ann = await app.user()
-    const proof = await app.signIn(ann, 'stateful')
-    using reader = await EventReader.of(app.url, proof)
-    const { findSession } = app.store
-    app.store.findSession = () => Promise.reject(new CarillonError('UNAVAILABLE', 'The store is away'))
+  test('Z7: while it cannot be known whether a proof holds no stream is opened, and none that is open ends', async (t) => {
+    // Of its own: nobody else's look-ups are to fail.
+    const own = await startTestService()
+    t.after(() => own.stop())
+    const ann = await own.user()
+    const proof = await own.signIn(ann, 'stateful')
+    using reader = await EventReader.of(own.url, proof)
+    const { findSession } = own.store
+    own.store.findSession = () => Promise.reject(new CarillonError('UNAVAILABLE', 'The store is away'))
     try {
-      using refused = await EventReader.open(app.url, { headers: proof })
+      using refused = await EventReader.open(own.url, { headers: proof })
       assert.equal(refused.status, 503)
-      await app.post('/login', { username: ann.username, password: ann.password, variant: 'stateful' })
+      await own.post('/login', { username: ann.username, password: ann.password, variant: 'stateful' })
     } finally {
-      app.store.findSession = findSession
+      own.store.findSession = findSession
     }
-    await send(ann)
+    await own.deliver({ to: ann, title: 'Hi' })
     await reader.next('notification')
     assert.ok(!reader.isOver)
   })

@@ -1,7 +1,6 @@
 // What changed in an inbox since a place in it, in one answer; on request held until there is something to tell.
 import type { Change, Changes, Ring, Store } from '../store/store.ts'
-import { reached } from './live.ts'
-import { markOf, positionOf, versionIn } from './position.ts'
+import { markOf, mostBehind, positionOf, reached, versionIn } from './position.ts'
 import type { Seats } from './seats.ts'
 
 /** `since` is a position or a bare version. */
@@ -21,12 +20,12 @@ export class ChangesSince {
     store.onRing((ring) => this.#hear(ring))
   }
 
-  /** The `data` of the answer as JSON text. Throws TOO_MANY_REQUESTS where too much is held already. */
+  /** The `data` of the answer as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE where it cannot be held. */
   async read({ userId }: { userId: string }, query: ChangesQuery): Promise<string> {
     const mark = markOf(this.#store.history, userId)
     const version = versionIn(query.since, mark)
     if (version === null) return reset
-    const ask = () => this.#store.changesSince({ userId, version, limit: query.limit })
+    const ask = () => this.#store.changesSince({ userId, version, limit: query.limit, mostBehind })
     const found = query.waitMs === 0 ? await ask() : await this.#held(userId, query, ask)
     return found === 'reset' ? reset : render(found, mark)
   }

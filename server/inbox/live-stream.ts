@@ -11,8 +11,10 @@ export interface Sink {
   send(bytes: Buffer): void
   /** Bytes that were sent and that the reader has not taken. */
   readonly unread: number
+  /** Bytes that he has taken. */
+  readonly taken: number
   /** Resolves when the reader has taken enough to be sent more, or is gone. */
-  taken(): Promise<void>
+  untilTaken(): Promise<void>
   /** Ends it in order. */
   end(): void
   /** Ends it at once. */
@@ -23,6 +25,10 @@ export interface Sink {
 
 const mostUnread = 1024 * 1024
 const longestUnreadMs = 30_000
+/** What must be taken in that time where so much waits: whoever takes a byte now and then does not read. */
+const leastTaken = 64 * 1024
+/** What is sent of a replay before its reader has taken it. */
+const replayedAtOnce = 256 * 1024
 
 export class LiveStream {
   /** The version up to which all was sent. */
@@ -37,19 +43,20 @@ export class LiveStream {
   readonly #onOver: () => void
   #hasBegun = false
   #hasEnded = false
-  /** By `performance.now()`. */
-  #unreadSince: number | undefined
+  /** When, by `performance.now()`, the reader had last taken enough, and how much that was. */
+  #lastLook = { at: 0, taken: 0 }
 
-  constructor(watcher: Watcher, sink: Sink, onOver: (stream: LiveStream) => void) {
+  constructor(watcher: Watcher, sink: Sink, onOver: () => void) {
     this.#watcher = watcher
     this.#sink = sink
-    this.#onOver = () => onOver(this)
+    this.#onOver = onOver
     sink.onClose(() => this.leave())
   }
 
   begin(position: number, text: string): void {
     this.position = position
     this.#hasBegun = true
+    this.#lastLook.at = performance.now()
     this.#sink.begin()
     this.#sink.send(Buffer.from(text))
   }
@@ -74,9 +81,22 @@ export class LiveStream {
 
   /** Sends what was missed, however much it is; resolves when the reader has taken enough to be sent more. */
   async replay(events: readonly StreamEvent[], version: number): Promise<void> {
-    if (!this.#hasEnded) this.#sink.send(bytesOf(events))
+    for (const part of inParts(events)) {
+      if (this.#hasEnded) return
+      this.#sink.send(part)
+      await this.#sink.untilTaken()
+    }
     this.position = version
-    await this.#sink.taken()
+  }
+
+  /** The place where it is was lost; one that is still catching up comes back and is told so then. */
+  startAnew(version: number, resync: Buffer): void {
+    if (!this.isLive) {
+      if (this.#hasBegun) this.end()
+      return
+    }
+    this.position = version
+    this.send(resync)
   }
 
   /** Ends it where its proof does, and says so. Throws UNAVAILABLE where that cannot be known. */
@@ -91,11 +111,11 @@ export class LiveStream {
     return false
   }
 
-  /** Once in a while: cuts a reader who does not read. `at` is by `performance.now()`. */
+  /** Once in a while: cuts a reader who takes nothing of what waits for him. `at` is by `performance.now()`. */
   checkReader(at: number): void {
-    if (this.#sink.unread === 0) this.#unreadSince = undefined
-    else if (this.#unreadSince === undefined) this.#unreadSince = at
-    else if (at - this.#unreadSince >= longestUnreadMs) this.#cut()
+    const { unread, taken } = this.#sink
+    if (unread === 0 || taken - this.#lastLook.taken >= leastTaken) this.#lastLook = { at, taken }
+    else if (at - this.#lastLook.at >= longestUnreadMs) this.#cut()
   }
 
   /** Ends it in order; one that has not begun is just no stream any more. */
@@ -119,4 +139,19 @@ export class LiveStream {
 
 export function bytesOf(events: readonly StreamEvent[]): Buffer {
   return Buffer.from(events.map(({ text }) => text).join(''))
+}
+
+/** The text of all events, in parts that are not much larger than may be sent at once. */
+function* inParts(events: readonly StreamEvent[]): Generator<Buffer> {
+  let part: StreamEvent[] = []
+  let length = 0
+  for (const event of events) {
+    part.push(event)
+    length += event.text.length
+    if (length < replayedAtOnce) continue
+    yield bytesOf(part)
+    part = []
+    length = 0
+  }
+  if (length > 0) yield bytesOf(part)
 }

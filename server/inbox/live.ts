@@ -1,12 +1,13 @@
 // Who is listening right now. One subscription for each user, however many streams he has: a ring leads to one read of the
 // store and one text for all of them. Nobody waits for a slow reader.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CarillonError } from '../errors.ts'
+import { notAuthenticated } from '../errors.ts'
 import type { Changes, InboxState, Ring, Store } from '../store/store.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
+import { InSlices } from './in-slices.ts'
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
-import { markOf, versionIn } from './position.ts'
-import type { Seats } from './seats.ts'
+import { markOf, mostBehind, reached, versionIn } from './position.ts'
+import { type Seats, stopping } from './seats.ts'
 
 type LiveParts = {
   store: Pick<Store, 'readInbox' | 'changesSince' | 'onRing' | 'history'>
@@ -17,8 +18,6 @@ type LiveParts = {
   onFailure: (error: unknown) => void
 }
 
-/** Whoever is further behind fetches a page sooner than he replays all that. */
-const mostReplayed = 10_000
 const changesAtOnce = 100
 
 const beatEveryMs = 15_000
@@ -28,10 +27,6 @@ const ticksBetweenLooks = 1_000 / tickMs
 /** Rings tell when a session ends; one may be lost with the process that should have rung. */
 const beatsBetweenProofs = 4
 
-/** So many users are read at once, and for so long in one turn of the event loop: requests are answered in between. */
-const readsAtOnce = 8
-const sliceMs = 4
-const retryReadMs = 1_000
 const comeBackMs = { least: 1_000, most: 4_000 }
 
 class Subscription {
@@ -42,6 +37,8 @@ class Subscription {
   /** The version up to which all live streams were told; undefined before the first of them knows. */
   version: number | undefined
   isProofDue = false
+  /** The last look at their proofs: nobody is told anything while it goes on. */
+  proofs: Promise<void> | undefined
   beats = 0
 
   constructor(of: { userId: string; mark: string; slot: number }) {
@@ -56,18 +53,15 @@ export class Live {
   readonly #subscriptions = new Map<string, Subscription>()
   /** Who gets a heartbeat at which tick. */
   readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
-  readonly #toRead = new Set<Subscription>()
-  readonly #toReadLater = new Set<Subscription>()
+  readonly #reading: InSlices<Subscription>
   readonly #ticking: NodeJS.Timeout
   #size = 0
   #ticks = 0
-  #reading = 0
-  #turnBegan = 0
-  #slice: Promise<void> | undefined
   #isEnding = false
 
   constructor(parts: LiveParts) {
     this.#parts = parts
+    this.#reading = new InSlices((subscription) => this.#look(subscription), parts.onFailure)
     parts.store.onRing((ring) => this.#hear(ring))
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
   }
@@ -82,7 +76,6 @@ export class Live {
    * the proof ended meanwhile; once it has begun, everything is told through the sink.
    */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
-    if (this.#isEnding) throw stopping()
     const { userId } = watcher
     const giveUpSeat = this.#parts.seats.take(userId)
     const subscription = this.#subscriptionOf(userId)
@@ -96,7 +89,7 @@ export class Live {
       const holds = await stream.checkProof(this.#parts.now)
       const inbox = await this.#parts.store.readInbox(userId)
       if (this.#isEnding) throw stopping()
-      if (!holds || stream.isOver) throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+      if (!holds || stream.isOver) throw notAuthenticated()
       this.#begin(subscription, stream, { from, inbox })
     } catch (error) {
       stream.leave()
@@ -110,12 +103,13 @@ export class Live {
     const subscription = this.#subscriptions.get(userId)
     if (subscription === undefined) return
     subscription.isProofDue = true
-    this.#readSoon(subscription)
+    this.#reading.add(subscription)
   }
 
   /** Ends every stream, telling each when to come back, and takes no more. */
   async end(): Promise<void> {
     this.#isEnding = true
+    this.#parts.seats.close()
     clearInterval(this.#ticking)
     let count = 0
     for (const stream of this.#streams()) {
@@ -153,7 +147,7 @@ export class Live {
     if (subscription.streams.size > 0) return
     this.#subscriptions.delete(subscription.userId)
     this.#slots[subscription.slot]?.delete(subscription)
-    this.#toRead.delete(subscription)
+    this.#reading.remove(subscription)
   }
 
   #begin(
@@ -163,14 +157,14 @@ export class Live {
   ): void {
     const { mark } = subscription
     const since = from === undefined ? inbox.version : versionIn(from, mark)
-    const isLost = since === null || since > inbox.version || inbox.version - since > mostReplayed
+    const isLost = since === null || since > inbox.version || inbox.version - since > mostBehind
     const hello = helloText(inbox, { from: isLost ? null : since, mark })
     const text = retryText(this.#comeBackMs()) + hello + (isLost ? resyncText(inbox, mark) : '')
     stream.begin(isLost ? inbox.version : since, text)
     if (subscription.version !== undefined) return
     subscription.version = inbox.version
     // It may have rung while that was being read.
-    this.#readSoon(subscription)
+    this.#reading.add(subscription)
   }
 
   /** What was missed goes to this stream alone, as fast as it is taken. Then it hears what the others hear: no gap (N4). */
@@ -178,10 +172,11 @@ export class Live {
     const { userId, mark } = subscription
     try {
       while (!stream.isOver && stream.position < (subscription.version ?? 0)) {
-        const query = { userId, version: stream.position, limit: changesAtOnce }
+        const query = { userId, version: stream.position, limit: changesAtOnce, mostBehind }
         const found = await this.#parts.store.changesSince(query)
         if (found === 'reset') return stream.end()
         await stream.replay(eventsOf(found, mark), reached(found))
+        await this.#reading.pause()
       }
       stream.isLive = true
     } catch (error) {
@@ -196,52 +191,14 @@ export class Live {
     else if (ring.about === 'session') this.checkProofs(ring.userId)
     else if (ring.about === 'inbox') {
       const subscription = this.#subscriptions.get(ring.userId)
-      if (subscription !== undefined) this.#readSoon(subscription)
+      if (subscription !== undefined) this.#reading.add(subscription)
     }
   }
 
-  #readSoon(subscription: Subscription): void {
-    this.#toRead.add(subscription)
-    if (this.#reading >= readsAtOnce) return
-    this.#reading++
-    // Not in this turn: what rings together is read together.
-    void nextTurn().then(() => this.#readAll())
-  }
-
-  async #readAll(): Promise<void> {
-    for (const subscription of this.#toRead) {
-      this.#toRead.delete(subscription)
-      try {
-        if (subscription.isProofDue) await this.#checkProofsOf(subscription)
-        await this.#read(subscription)
-      } catch (error) {
-        this.#readLater(subscription, error)
-      }
-      if (performance.now() - this.#turnBegan >= sliceMs) await this.#nextSlice()
-    }
-    this.#reading--
-  }
-
-  /** One for all who read: a slice each would add up. */
-  #nextSlice(): Promise<void> {
-    this.#slice ??= nextTurn().then(() => {
-      this.#slice = undefined
-      this.#turnBegan = performance.now()
-    })
-    return this.#slice
-  }
-
-  /** A store that is away fails for everybody: that is told once a second, not once for each of them. */
-  #readLater(subscription: Subscription, error: unknown): void {
-    this.#toReadLater.add(subscription)
-    if (this.#toReadLater.size > 1) return
-    this.#parts.onFailure(error)
-    const readAgain = () => {
-      const failed = [...this.#toReadLater]
-      this.#toReadLater.clear()
-      for (const one of failed) if (one.streams.size > 0) this.#readSoon(one)
-    }
-    setTimeout(readAgain, retryReadMs).unref()
+  async #look(subscription: Subscription): Promise<void> {
+    if (subscription.isProofDue) subscription.proofs = this.#checkProofsOf(subscription)
+    await subscription.proofs
+    await this.#read(subscription)
   }
 
   /** One read, one text, however many streams. A lost ring is made good at the next heartbeat, which comes here too. */
@@ -250,26 +207,23 @@ export class Live {
     if (version === undefined) return
     const found = await this.#parts.store.changesSince({ userId, version, limit: changesAtOnce })
     // Another read of this user was told of meanwhile; this one may have seen more, or less.
-    if (subscription.version !== version) return this.#readSoon(subscription)
-    if (found === 'reset') return this.#startAnew(subscription)
+    if (subscription.version !== version) return this.#reading.add(subscription)
+    if (found === 'reset') return this.#startAnew(subscription, version)
     if (found.changes.length === 0) return
     const events = eventsOf(found, mark)
     const told = { whole: bytesOf(events), version: reached(found) }
     subscription.version = told.version
     for (const stream of subscription.streams) stream.tell(events, told)
-    if (found.more) this.#readSoon(subscription)
+    if (found.more) this.#reading.add(subscription)
   }
 
   /** The store lost changes that were told of, in a failover perhaps. */
-  async #startAnew(subscription: Subscription): Promise<void> {
+  async #startAnew(subscription: Subscription, lost: number): Promise<void> {
     const inbox = await this.#parts.store.readInbox(subscription.userId)
+    if (subscription.version !== lost) return
     subscription.version = inbox.version
     const bytes = Buffer.from(resyncText(inbox, subscription.mark))
-    for (const stream of subscription.streams) {
-      if (!stream.isLive) continue
-      stream.position = inbox.version
-      stream.send(bytes)
-    }
+    for (const stream of subscription.streams) stream.startAnew(inbox.version, bytes)
   }
 
   async #checkProofsOf(subscription: Subscription): Promise<void> {
@@ -294,7 +248,7 @@ export class Live {
     for (const stream of subscription.streams) if (stream.isLive) stream.send(heartbeat)
     subscription.beats++
     subscription.isProofDue ||= subscription.beats % beatsBetweenProofs === 0
-    this.#readSoon(subscription)
+    this.#reading.add(subscription)
   }
 
   /** Whose proof ends about now, and who does not read. */
@@ -308,15 +262,6 @@ export class Live {
   }
 }
 
-function stopping(): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The service is stopping; try again in a moment')
-}
-
 function eventsOf({ changes, inbox }: Changes, mark: string): StreamEvent[] {
   return changes.map((change) => eventOf(change, inbox, mark))
-}
-
-/** The version up to which an answer tells everything. */
-export function reached({ changes, inbox, more }: Changes): number {
-  return more ? (changes.at(-1)?.version ?? 0) : inbox.version
 }

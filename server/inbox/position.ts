@@ -1,6 +1,10 @@
 // A place in the changes of one inbox, as the id of an event and as `since`: the version, and a mark that names the inbox
 // and its history. A position of another user, or of before a restore, is so told from one that was reached.
 import { hash } from 'node:crypto'
+import type { Changes } from '../store/store.ts'
+
+/** Whoever is further behind, in changes, fetches a page sooner than he goes through all that. */
+export const mostBehind = 10_000
 
 const markLength = 8
 const shape = /^(0|[1-9]\d{0,14})(?:-([0-9a-f]{8}))?$/
@@ -22,4 +26,9 @@ export function isPosition(text: string): boolean {
 export function versionIn(position: string, mark: string): number | null {
   const [, version, named = mark] = shape.exec(position) ?? []
   return version === undefined || named !== mark ? null : Number(version)
+}
+
+/** The version up to which an answer tells everything. */
+export function reached({ changes, inbox, more }: Changes): number {
+  return more ? (changes.at(-1)?.version ?? 0) : inbox.version
 }

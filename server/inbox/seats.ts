@@ -11,14 +11,16 @@ export class Seats {
   readonly #chance: () => number
   readonly #byUser = new Map<string, number>()
   #taken = 0
+  #isClosed = false
 
   constructor(limits: SeatLimits, chance: () => number) {
     this.#limits = limits
     this.#chance = chance
   }
 
-  /** Answers how the seat is given up, which works once. Throws TOO_MANY_REQUESTS. */
+  /** Answers how the seat is given up, which works once. Throws TOO_MANY_REQUESTS, or UNAVAILABLE once it is closed. */
   take(userId: string): () => void {
+    if (this.#isClosed) throw stopping()
     const { perUser, perProcess } = this.#limits
     const mine = this.#byUser.get(userId) ?? 0
     if (mine >= perUser)
@@ -31,6 +33,11 @@ export class Seats {
       if (isTaken) this.#giveUp(userId)
       isTaken = false
     }
+  }
+
+  /** Nobody comes in any more. */
+  close(): void {
+    this.#isClosed = true
   }
 
   #giveUp(userId: string): void {
@@ -46,4 +53,8 @@ export class Seats {
       retryAfter: least + Math.floor(this.#chance() * (most - least)),
     })
   }
+}
+
+export function stopping(): CarillonError {
+  return new CarillonError('UNAVAILABLE', 'The service is stopping; try again in a moment')
 }

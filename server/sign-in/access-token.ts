@@ -3,7 +3,7 @@
 // lacks: token-cutoffs.ts.
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { BoundedCache } from '../bounded-cache.ts'
-import { CarillonError } from '../errors.ts'
+import { notAuthenticated } from '../errors.ts'
 import { madeAt, newId } from '../ids.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import type { Subject } from './subject.ts'
@@ -78,8 +78,7 @@ export class AccessTokens {
 
   /** A fresh token of the same sign-in. Throws UNAUTHORIZED where the sign-in is too long ago. */
   renew(subject: TokenSubject): Promise<IssuedToken> {
-    if (this.#options.now() >= subject.signedInAt + this.#options.chainMs)
-      throw new CarillonError('UNAUTHORIZED', 'Not authenticated')
+    if (this.#options.now() >= subject.signedInAt + this.#options.chainMs) throw notAuthenticated()
     return this.#sign(subject)
   }
 

@@ -22,7 +22,7 @@ export class TokenCutoffs {
     const cutoffs = new TokenCutoffs(parts)
     await cutoffs.#reload()
     parts.store.onRing((ring) => {
-      if (ring.about !== 'inbox') cutoffs.#reloadSoon(onFailure)
+      if (ring.about === 'token-cutoff' || ring.about === 'anything') cutoffs.#reloadSoon(onFailure)
     })
     return cutoffs
   }

@@ -183,9 +183,14 @@ export interface Store {
   /**
    * What changed after a version, in order, at most `limit` changes: `more` says that others follow the last one. Every
    * notification that arrived is there at the version at which it did, once; one that was changed since is there again,
-   * at its last change. 'reset' where the version was never reached.
+   * at its last change. 'reset' where the version was never reached, or lies more than `mostBehind` changes back.
    */
-  changesSince(query: { userId: string; version: number; limit: number }): Promise<Changes | 'reset'>
+  changesSince(query: {
+    userId: string
+    version: number
+    limit: number
+    mostBehind?: number
+  }): Promise<Changes | 'reset'>
   /** Marks one notification of this user as read. Repeating changes nothing and keeps the first moment. */
   markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
   /**

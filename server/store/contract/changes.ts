@@ -113,11 +113,15 @@ export function changePromises(promise: PromiseOf): void {
     assert.deepEqual(await answer(3), [])
   })
 
-  promise('answers "reset" to a version that was never reached', async (world) => {
+  promise('answers "reset" to a version that was never reached, or that lies too far back', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     await world.tell(ann)
     const since = (userId: string, version: number) => world.store.changesSince({ userId, version, limit: 9 })
     for (const version of [2, 1_000_000, 1e20, -1]) assert.equal(await since(ann.id, version), 'reset')
+    await world.tellTimes(5, ann)
+    const behind = (version: number) => world.store.changesSince({ userId: ann.id, version, limit: 9, mostBehind: 3 })
+    assert.equal(await behind(2), 'reset')
+    assert.notEqual(await behind(3), 'reset')
     assert.equal(await since(ben.id, 1), 'reset')
     assert.deepEqual(await since(ben.id, 0), { inbox: emptyInbox, changes: [], more: false })
   })

@@ -185,10 +185,11 @@ class PostgresStore implements Store {
     const row = (await this.#one('counts', userId)) as Row
     return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[6] as string)) }
   }
-  changesSince: Store['changesSince'] = async ({ userId, version, limit }) => {
-    const row = (await this.#one('changes', userId, fitting(version), limit + 1)) as Row
+  changesSince: Store['changesSince'] = async ({ userId, version, limit, mostBehind = Number.MAX_SAFE_INTEGER }) => {
+    const row = (await this.#one('changes', userId, fitting(version), limit + 1, mostBehind)) as Row
     const inbox = toInbox(row)
-    if (version > inbox.version || version < 0) return 'reset'
+    const behind = inbox.version - version
+    if (behind < 0 || version < 0 || behind > mostBehind) return 'reset'
     const [arrived, later, readAlls] = (row.slice(6) as unknown as string[][]).map((texts) =>
       texts.map((text): Row => JSON.parse(text)),
     ) as [Row[], Row[], Row[]]

@@ -65,7 +65,7 @@ const paths: Path[] = [
   { of: 'counts', with: ['u1'], reads: ['sorted', ...box, allCategories] },
   {
     of: 'changes',
-    with: ['u1', 100, 50],
+    with: ['u1', 100, 50, 10_000],
     reads: [
       ...box,
       notification,

@@ -26,7 +26,7 @@ const heardWithinMs = 3_000
 const heartbeat = 'select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time'
 
 /** What migrations/ sends with a token cut has that word alone; a heartbeat has only its sender. */
-type Notice = { from?: string; users?: string[]; sessions?: string[]; cutoff?: true; anything?: true }
+type Notice = { from?: string; users?: string[]; session?: string; cutoff?: true; anything?: true }
 
 export class Rings {
   readonly #node = randomUUID()
@@ -36,7 +36,6 @@ export class Rings {
   readonly #url: string
   readonly #listeners = new Set<(ring: Ring) => void>()
   readonly #users = new Set<string>()
-  readonly #sessions = new Set<string>()
   #gathering: NodeJS.Timeout | undefined
   #client: Client | undefined
   #heartbeat: NodeJS.Timeout | undefined
@@ -89,9 +88,9 @@ export class Rings {
   /** After a commit: this process hears it at once, the others in a moment. */
   ring(ring: Ring): void {
     this.#announce(ring)
-    // Of a token cut the commit itself tells the others.
-    if (!('userId' in ring)) return
-    ;(ring.about === 'inbox' ? this.#users : this.#sessions).add(ring.userId)
+    // Of the end of a proof the commit itself tells the others.
+    if (ring.about !== 'inbox') return
+    this.#users.add(ring.userId)
     this.#notifySoon(gatherMs)
   }
 
@@ -119,18 +118,18 @@ export class Rings {
 
   async #notify(): Promise<void> {
     this.#gathering = undefined
-    const [users, sessions] = [[...this.#users], [...this.#sessions]]
-    if (users.length + sessions.length === 0) return
+    if (this.#users.size === 0) return
+    const users = [...this.#users]
     this.#users.clear()
-    this.#sessions.clear()
-    const notices = [...inParts(users, 'users'), ...inParts(sessions, 'sessions')]
-    const told: Partial<Notice>[] = notices.length > mostNotices ? [{ anything: true }] : notices
-    const payloads = told.map((notice) => JSON.stringify({ from: this.#node, ...notice } satisfies Notice))
+    const parts = Array.from({ length: Math.ceil(users.length / mostUsersInNotice) }, (_, i): Notice => {
+      return { users: users.slice(i * mostUsersInNotice, (i + 1) * mostUsersInNotice) }
+    })
+    const notices: Notice[] = parts.length > mostNotices ? [{ anything: true }] : parts
+    const payloads = notices.map((notice) => JSON.stringify({ from: this.#node, ...notice }))
     try {
       await this.#pool.query('select pg_notify($1, payload) from unnest($2::text[]) payload', [channel, payloads])
     } catch {
       for (const user of users) this.#users.add(user)
-      for (const user of sessions) this.#sessions.add(user)
       if (!this.#isClosed) this.#notifySoon(longestRetryMs)
     }
   }
@@ -143,7 +142,7 @@ export class Rings {
     }
     if (notice.cutoff) this.#announce({ about: 'token-cutoff' })
     if (notice.anything) this.#announce({ about: 'anything' })
-    for (const userId of notice.sessions ?? []) this.#announce({ about: 'session', userId })
+    if (notice.session !== undefined) this.#announce({ about: 'session', userId: notice.session })
     for (const userId of notice.users ?? []) this.#announce({ about: 'inbox', userId })
   }
 
@@ -191,18 +190,11 @@ export class Rings {
   }
 }
 
-function inParts(ids: readonly string[], name: 'users' | 'sessions'): Partial<Notice>[] {
-  return Array.from({ length: Math.ceil(ids.length / mostUsersInNotice) }, (_, i) => ({
-    [name]: ids.slice(i * mostUsersInNotice, (i + 1) * mostUsersInNotice),
-  }))
-}
-
 /** Whoever may connect may notify: what is no notice of ours says that anything may have changed. */
 function noticeIn(payload: string): Notice {
   try {
     const notice = Object(JSON.parse(payload)) as Notice
-    const isList = (users: unknown) => users === undefined || Array.isArray(users)
-    return isList(notice.users) && isList(notice.sessions) ? notice : { anything: true }
+    return notice.users === undefined || Array.isArray(notice.users) ? notice : { anything: true }
   } catch {
     return { anything: true }
   }

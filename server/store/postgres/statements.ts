@@ -49,7 +49,9 @@ export const statements = {
     from session s left join inbox i on i.user_id = $1
     where s.user_id = $1 and s.secret_hash = $2`,
   touchSession: `update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2`,
-  endSession: `delete from session where user_id = $1 and secret_hash = $2`,
+  endSession: `
+    with ended as (delete from session where user_id = $1 and secret_hash = $2 returning user_id)
+    select tell_session_ended(user_id) from ended`,
   removeStaleSessions: `
     delete from session where (user_id, secret_hash) in (
       select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 limit $3
@@ -118,6 +120,7 @@ export const statements = {
     select box.*, array(
       select json_build_array(n.version, 'arrived', ${textBeyond})::text from notification n
       where n.user_id = $1 and n.seq > ${boxed('last_seq - version + $2::bigint')} and n.version > $2
+        and ${boxed('version - $2::bigint')} <= $4
       order by n.seq limit $3
     ), array(
       select json_build_array(n.changed_version, case when n.replaced_version > $2 then 'replaced' else 'read' end,

@@ -26,12 +26,14 @@ import {
   type Producer,
   type SessionKey,
   type SigningKey,
+  type Store,
   type TokenCutoff,
   type User,
 } from '../store.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 import { statements } from './read-statements.ts'
 
+type ChangesQuery = Parameters<Store['changesSince']>[0]
 type Prepared = Record<keyof typeof statements, Statement>
 
 export class Reads {
@@ -195,11 +197,11 @@ export class Reads {
     return { inbox: this.inbox(userId), categories }
   }
 
-  changesSince({ userId, version, limit }: { userId: string; version: number; limit: number }): Changes | 'reset' {
+  changesSince({ userId, version, limit, mostBehind = Infinity }: ChangesQuery): Changes | 'reset' {
     const inbox = this.inbox(userId)
-    if (version > inbox.version || version < 0) return 'reset'
     const { readThrough, lastSeq } = inbox
     const behind = inbox.version - version
+    if (behind < 0 || version < 0 || behind > mostBehind) return 'reset'
     if (behind === 0) return { inbox, changes: [], more: false }
     // No more can have arrived than there were changes.
     const arrived = this.#all('arrivals', userId, readThrough, lastSeq - behind, version, limit + 1).map(toChange)

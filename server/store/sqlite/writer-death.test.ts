@@ -9,7 +9,7 @@ test('tells every waiting caller at once that the writer is dead, and counts non
   const { world, writer } = opened
   const ann = await world.addUser('ann')
   const [kept] = await world.tellTimes(1, ann)
-  const moreThanOneCommitTakes = 600
+  const moreThanOneCommitTakes = 5_000
   const waiting = Array.from({ length: moreThanOneCommitTakes }, () => world.tell(ann))
   await new Promise(setImmediate)
   const killedAt = performance.now()

@@ -310,6 +310,11 @@ $$;
 
 -- Who may sign in. A user's row is locked against being disabled while a session of his is made.
 
+-- A notice is part of the commit here: a process that dies right after it must not leave a proof alive elsewhere.
+create function tell_session_ended(of_user text) returns void language sql as $$
+  select pg_notify('carillon', json_build_object('session', of_user)::text)
+$$;
+
 create function add_session(
   of_user text, of_hash text, checked_password_hash text, moment bigint, old_user text, old_hash text
 ) returns boolean language plpgsql as $$
@@ -322,10 +327,10 @@ begin
   insert into session (user_id, secret_hash, username, created_at, last_seen_at)
     values (of_user, of_hash, name, moment, moment);
   delete from session where user_id = old_user and secret_hash = old_hash;
+  if found then perform tell_session_ended(old_user); end if;
   return true;
 end $$;
 
--- The notice is part of the commit here: a process that dies right after it must not leave a token alive elsewhere.
 create function cut_tokens(of_user text, sign_in text, moment bigint, until bigint) returns void language sql as $$
   -- A few at a time, and not those that another call removes: no sign-out waits for another one.
   delete from token_cutoff where ctid = any (array(
@@ -341,7 +346,7 @@ $$;
 
 create function end_proofs(of_user text, moment bigint, cut_until bigint) returns void language sql as $$
   delete from session where user_id = of_user;
-  select pg_notify('carillon', json_build_object('sessions', json_build_array(of_user))::text);
+  select tell_session_ended(of_user);
   select cut_tokens(of_user, '', moment, cut_until)
 $$;
 
