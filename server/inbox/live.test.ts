@@ -142,19 +142,26 @@ function withMethods(store: Store, methods: Partial<LiveStore>): LiveStore {
   }
 }
 
-test('however many streams a user has, a change is read once and is one text for all of them', async (t) => {
-  // A heartbeat reads as well.
-  t.mock.timers.enable({ apis: ['setInterval'] })
-  let reads = 0
-  const { world, live, open } = await newWorld(t, {
-    of: (store) =>
+/** Counts how often changes are read. */
+function counting() {
+  const counted = {
+    reads: 0,
+    of: (store: Store) =>
       withMethods(store, {
         changesSince(query) {
-          reads++
+          counted.reads++
           return store.changesSince(query)
         },
       }),
-  })
+  }
+  return counted
+}
+
+test('however many streams a user has, a change is read once and is one text for all of them', async (t) => {
+  // A heartbeat reads as well.
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const counted = counting()
+  const { world, live, open } = await newWorld(t, counted)
   const ann = await world.addUser('ann')
   const bob = await world.addUser('bob')
   const anns = await Promise.all(Array.from({ length: 200 }, () => open(ann)))
@@ -162,30 +169,22 @@ test('however many streams a user has, a change is read once and is one text for
   assert.equal(live.size, 201)
   await sleep(50)
   for (let n = 1; n <= 20; n++) {
-    reads = 0
+    counted.reads = 0
     await world.tell(ann, `No. ${n}`)
     await Promise.all(anns.map((reader) => reader.until(() => reader.events.length === n + 1)))
-    assert.equal(reads, 1, `${reads} reads for one change`)
+    assert.equal(counted.reads, 1, `${counted.reads} reads for one change`)
     assert.equal(new Set(anns.map(({ texts }) => texts.at(-1))).size, 1, 'not one text for all')
   }
   assert.deepEqual(bobs.types, ['hello'])
 })
 
 test('many changes at once are few reads, and each is told once, in order', async (t) => {
-  let reads = 0
-  const { world, open } = await newWorld(t, {
-    of: (store) =>
-      withMethods(store, {
-        changesSince(query) {
-          reads++
-          return store.changesSince(query)
-        },
-      }),
-  })
+  const counted = counting()
+  const { world, open } = await newWorld(t, counted)
   const ann = await world.addUser('ann')
   const readers = await Promise.all(Array.from({ length: 10 }, () => open(ann)))
   await sleep(50)
-  reads = 0
+  counted.reads = 0
   const ids = await world.tellTimes(1_000, ann)
   for (const reader of readers) {
     await reader.until(() => reader.events.length === 1_001)
@@ -194,8 +193,8 @@ test('many changes at once are few reads, and each is told once, in order', asyn
       ids,
     )
   }
-  t.diagnostic(`${reads} reads for 1,000 changes`)
-  assert.ok(reads < 500, `${reads} reads`)
+  t.diagnostic(`${counted.reads} reads for 1,000 changes`)
+  assert.ok(counted.reads < 500, `${counted.reads} reads`)
 })
 
 /** Reads that are answered when the test says so, each with what it saw when it was asked: as PostgreSQL may do it. */
@@ -379,25 +378,17 @@ test('a store that is away is told of once a second, however often it rings and 
 })
 
 test('a replay takes its turns as everything does: it keeps nobody waiting, however long it is', async (t) => {
-  let reads = 0
-  const { world, open } = await newWorld(t, {
-    of: (store) =>
-      withMethods(store, {
-        changesSince: (query) => {
-          reads++
-          return store.changesSince(query)
-        },
-      }),
-  })
+  const counted = counting()
+  const { world, open } = await newWorld(t, counted)
   const ann = await world.addUser('ann')
   await world.tellTimes(6_000, ann)
   const mostInOneTurn: number[] = []
-  const counting = setInterval(() => mostInOneTurn.push(reads), 0)
+  const sampling = setInterval(() => mostInOneTurn.push(counted.reads), 0)
   const reader = await open(ann, { from: '0' })
-  clearInterval(counting)
+  clearInterval(sampling)
   assert.equal(reader.versions.length, 6_000)
   const steps = mostInOneTurn.map((count, i) => count - (mostInOneTurn[i - 1] ?? 0))
-  assert.ok(reads >= 60 && Math.max(...steps) < 40, `of ${reads}: ${steps}`)
+  assert.ok(counted.reads >= 60 && Math.max(...steps) < 40, `of ${counted.reads}: ${steps}`)
 })
 
 test('Z6: nothing is told while it is looked up whether a proof still holds', async (t) => {
