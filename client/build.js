@@ -14,7 +14,11 @@ export function build(folder) {
   rmSync(folder, { recursive: true, force: true })
   compile(folder, '--removeComments')
   compile(folder, '--declaration', '--emitDeclarationOnly')
-  const { scripts: _, ...manifest } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'))
+  const {
+    scripts: _,
+    devDependencies: __,
+    ...manifest
+  } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'))
   manifest.exports = { types: './carillon-client.d.ts', default: './carillon-client.js' }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   copyFileSync(join(client, 'README.md'), join(folder, 'README.md'))

@@ -118,7 +118,7 @@ test('it holds what a package holds, and no comment, no test and no TypeScript',
   )
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
   assert.deepEqual(manifest.exports, { types: './carillon-client.d.ts', default: './carillon-client.js' })
-  assert.deepEqual([manifest.dependencies, manifest.scripts], [undefined, undefined])
+  assert.deepEqual([manifest.dependencies, manifest.devDependencies, manifest.scripts], Array(3).fill(undefined))
   assert.doesNotMatch(code(), /^\s*(\/\/|\/\*)/m)
 })
 
