@@ -10,6 +10,7 @@ import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { newFolder } from '../store/sqlite/testing/folder.ts'
 import type { Ring, Store } from '../store/store.ts'
 import { type StreamEvent, StrictEvents } from '../testing/event-source.ts'
+import { chanceOf } from '../testing/event-source-chance.ts'
 import { ChangesSince } from './changes.ts'
 import { Live } from './live.ts'
 import type { Sink, Watcher } from './live-stream.ts'
@@ -24,7 +25,7 @@ class Reader implements Sink {
   hasBegun = false
   /** Each text that it was sent. */
   readonly texts: Buffer[] = []
-  how: 'open' | 'ended' | 'cut' = 'open'
+  how: 'open' | 'ended' | 'cut' | 'left' = 'open'
   isReading = true
   unread = 0
 
@@ -49,6 +50,7 @@ class Reader implements Sink {
   }
 
   send(bytes: Buffer): void {
+    if (this.how === 'left') return
     assert.equal(this.how, 'open', 'sent behind the end')
     assert.ok(this.hasBegun, 'sent before the head')
     this.texts.push(bytes)
@@ -76,12 +78,12 @@ class Reader implements Sink {
     this.#listeners.push(listener)
   }
 
-  /** As a client that goes away. */
+  /** As a client that goes away; what is sent until that is known goes nowhere. */
   leave(): void {
-    this.#close('ended')
+    this.#close('left')
   }
 
-  #close(how: 'ended' | 'cut'): void {
+  #close(how: 'ended' | 'cut' | 'left'): void {
     if (this.how !== 'open') return
     this.how = how
     for (const listener of this.#listeners) setImmediate(listener)
@@ -536,15 +538,15 @@ test('N5: after thousands of opens and leaves nothing is kept of them', async (t
   const rounds = process.env.SOAK === undefined ? 3_000 : 100_000
   const { world, live, open, seats } = await newWorld(t, { limits: { perUser: 20, perProcess: 40 } })
   const people = [await world.addUser('ann'), await world.addUser('bob'), await world.addUser('cy')]
-  const chance = () => Math.random()
+  const chance = chanceOf(t)
   let stayed: Reader[] = []
   for (let n = 0; n < rounds; n++) {
     const person = people[n % 3] ?? assert.fail()
-    const opening = open(person, { ...(chance() < 0.5 && { from: '0' }) })
+    const opening = open(person, { ...(chance.draw() < 0.5 && { from: '0' }) })
     if (n % 50 === 0) await world.tell(person)
     const reader = await opening
     await new Promise(setImmediate)
-    if (chance() < 0.3) stayed.push(reader)
+    if (chance.draw() < 0.3) stayed.push(reader)
     else reader.leave()
     if (stayed.length > 10) {
       for (const one of stayed) one.leave()
