@@ -21,7 +21,7 @@ type LiveParts = {
 const changesAtOnce = 100
 
 const beatEveryMs = 15_000
-const tickMs = 250
+const tickMs = 100
 const slotCount = beatEveryMs / tickMs
 const ticksBetweenLooks = 1_000 / tickMs
 /** Rings tell when a session ends; one may be lost with the process that should have rung. */

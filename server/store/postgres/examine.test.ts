@@ -11,10 +11,12 @@ async function database(t: TestContext, options: { isBare?: boolean } = {}): Pro
   return url
 }
 
-/** The test server runs without fsync, which is told each time. */
+/** The test server runs without fsync, which is told each time, and on a machine that has other work to do. */
 async function wrong(url: string, now = Date.now): Promise<Finding[]> {
   const { findings } = await examinePostgres(url, { now })
-  return findings.filter(({ state, found }) => state !== 'ok' && !found.startsWith('fsync'))
+  return findings.filter(
+    ({ check, state, found }) => state !== 'ok' && !found.startsWith('fsync') && check !== 'distance',
+  )
 }
 
 /** The same database for a role that is no superuser. */
