@@ -9,7 +9,7 @@ const eventStreamType = 'text/event-stream; charset=utf-8'
 
 /** Calls back when the answer is over, also where its connection broke before anybody listened. */
 export function onGone({ raw: response, request }: FastifyReply, listener: () => void): void {
-  if (request.raw.socket.destroyed) process.nextTick(listener)
+  if (request.raw.socket.destroyed) setImmediate(listener)
   else response.once('close', listener)
 }
 
@@ -49,7 +49,7 @@ export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink 
       response.once('drain', resolve)
       onGone(reply, resolve)
       await promise
-      response.off('close', resolve)
+      response.off('drain', resolve).off('close', resolve)
     },
     end: () => void response.end(),
     cut: () => void socket.destroy(),
