@@ -18,3 +18,11 @@ test('Retry-After comes before the jitter, and is believed for 30 s at most', ()
   assert.equal(delayAfter(asking(7), 0, backoff(0.5)), 7_050)
   assert.equal(delayAfter(asking(3_600), 0, backoff(0)), 30_000)
 })
+
+test('`retry: 0` is no reason to ask without a rest, and is a number after any count of failures', () => {
+  const none = { baseMs: 0, capMs: 1_000, random: () => 1 }
+  assert.deepEqual(
+    [0, 1, 4_000].map((failures) => delayAfter(undefined, failures, none)),
+    [100, 200, 1_000],
+  )
+})

@@ -12,9 +12,12 @@ export type Backoff = {
 
 /** A server may ask for patience, but no proxy's maintenance page makes a client wait for an hour. */
 const longestRetryAfterSeconds = 30
+/** Nor does a `retry: 0` make it ask without a rest. */
+const leastBaseMs = 100
 
 /** Milliseconds after so many failures before this one: at random up to the exponential bound, on top of a `Retry-After`. */
 export function delayAfter(error: unknown, failures: number, { baseMs, capMs, random }: Backoff): number {
   const asked = isCarillonError(error) ? (error.retryAfter ?? 0) : 0
-  return Math.min(asked, longestRetryAfterSeconds) * 1000 + random() * Math.min(capMs, baseMs * 2 ** failures)
+  const boundMs = Math.min(capMs, Math.max(leastBaseMs, baseMs) * 2 ** failures)
+  return Math.min(asked, longestRetryAfterSeconds) * 1000 + random() * boundMs
 }

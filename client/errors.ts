@@ -25,7 +25,7 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'CarillonError'
   /** For programs; `message` is for people. */
   readonly code: Code
-  /** The HTTP status; undefined where there was no answer. */
+  /** The HTTP status; undefined where there was no answer. An id that can be none is 404 without a request. */
   readonly status: number | undefined
   /** The name of this request in the server's log. */
   readonly requestId: string | undefined
@@ -61,21 +61,32 @@ export function networkError(cause: unknown): CarillonError<'NETWORK'> {
 }
 
 /** An answer that Carillon does not give. */
-export function unreadable({ status }: Response, cause?: unknown): CarillonError<'UNREADABLE'> {
-  return new CarillonError('UNREADABLE', `The answer (status ${status}) is not one of Carillon`, { status, cause })
+export function unreadable(response: Response, cause?: unknown): CarillonError<'UNREADABLE'> {
+  const { status } = response
+  const retryAfter = retryAfterOf(response)
+  return new CarillonError('UNREADABLE', `The answer (status ${status}) is not one of Carillon`, {
+    status,
+    retryAfter,
+    cause,
+  })
+}
+
+/** Undefined where it is a date: Carillon tells seconds. */
+function retryAfterOf({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? undefined)
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 
 /** The error that an answer other than a success tells; `text` is its body. */
 export function errorOf(response: Response, text: string): CarillonError {
   try {
     const { code, message, requestId, details } = JSON.parse(text).error
-    const retryAfter = Number(response.headers.get('retry-after') ?? undefined)
     if (typeof code !== 'string') return unreadable(response)
     return new CarillonError(code as ErrorCode, message, {
       status: response.status,
       requestId,
       details,
-      retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+      retryAfter: retryAfterOf(response),
     })
   } catch (cause) {
     return unreadable(response, cause)

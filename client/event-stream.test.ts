@@ -94,6 +94,27 @@ test('a character that comes in two pieces is whole, and what is no UTF-8 is U+F
   assert.equal(eventsOf(Uint8Array.from(broken))[0]?.data, '\uFFFD\uFFFDx')
 })
 
+test('what does not end within 8 Mi characters is refused, be it one line or many, and what does is not', () => {
+  const piece = encoder.encode('x'.repeat(2 ** 20))
+  const lines = encoder.encode('data: x\n'.repeat(2 ** 17))
+  const line = encoder.encode('data: ')
+  const end = encoder.encode('\n\n')
+  const feed = (...pieces: Uint8Array[]) => {
+    const parser = new EventStreamParser()
+    return pieces.flatMap((bytes) => parser.push(bytes)).length
+  }
+  assert.throws(() => feed(line, ...Array(9).fill(piece)), RangeError)
+  assert.throws(() => feed(...Array(40).fill(lines)), RangeError)
+  assert.equal(
+    feed(
+      ...Array(5)
+        .fill([line, ...Array(7).fill(piece), end])
+        .flat(),
+    ),
+    5,
+  )
+})
+
 test('agrees with eventsource-parser on 2,000 random streams in random pieces', (t) => {
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
   t.diagnostic(`SEED=${seed}`)

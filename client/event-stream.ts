@@ -4,6 +4,9 @@
 /** `id` is that of the last event that named one: an event without one keeps it, an empty one clears it. */
 export type ServerSentEvent = { type: string; data: string; id: string }
 
+/** Far beyond what a notification may hold: what is longer is no event of Carillon, and fills no memory. */
+const longestEvent = 8 * 2 ** 20
+
 export class EventStreamParser {
   /** Milliseconds, once the stream has said so. */
   retryMs: number | undefined
@@ -13,9 +16,14 @@ export class EventStreamParser {
   #hasEndedInCr = false
   #type = ''
   #data: string[] = []
+  /** Of the data, in UTF-16 code units. */
+  #length = 0
   #id = ''
 
-  /** The events that these bytes complete. What is left incomplete when the stream ends was no event. */
+  /**
+   * The events that these bytes complete. What is left incomplete when the stream ends was no event. Throws RangeError
+   * where one is beyond 8 Mi characters and not complete yet.
+   */
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true })
     if (text === '') return []
@@ -25,7 +33,9 @@ export class EventStreamParser {
     const lines = text.split(/\r\n|\r|\n/)
     lines[0] = this.#line + lines[0]
     this.#line = lines.pop() ?? ''
-    return lines.flatMap((line) => (line === '' ? this.#complete() : this.#field(line)))
+    const events = lines.flatMap((line) => (line === '' ? this.#complete() : this.#field(line)))
+    if (this.#line.length + this.#length > longestEvent) throw new RangeError('An event has no end')
+    return events
   }
 
   #complete(): ServerSentEvent[] {
@@ -33,6 +43,7 @@ export class EventStreamParser {
     const isEvent = this.#data.length > 0
     this.#type = ''
     this.#data = []
+    this.#length = 0
     return isEvent ? [event] : []
   }
 
@@ -41,7 +52,11 @@ export class EventStreamParser {
     const name = colon < 0 ? line : line.slice(0, colon)
     const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '')
     if (name === 'event') this.#type = value
-    if (name === 'data') this.#data.push(value)
+    if (name === 'data') {
+      this.#data.push(value)
+      // Empty lines take their place, too.
+      this.#length += value.length + 1
+    }
     if (name === 'id' && !value.includes('\0')) this.#id = value
     if (name === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value)
     return []

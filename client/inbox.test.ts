@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../server/testing/service.ts'
-import { type Changes, isCarillonError } from './carillon-client.ts'
+import { type Changes, createCarillon, isCarillonError } from './carillon-client.ts'
 import { failureOf, signedIn } from './testing/clients.ts'
 
 let service: TestService
@@ -105,6 +105,19 @@ test('what this user does not have is NOT_FOUND, whatever the id looks like', as
       assert.ok(isCarillonError(await failureOf(failing), 'NOT_FOUND'), id)
 })
 
+test('what is no id at all is NOT_FOUND without a request: as a path it would be another route', async () => {
+  const { inbox } = createCarillon({ baseUrl: service.url, fetch: () => assert.fail('it was sent') })
+  for (const id of ['', '.', '..', 'stream', 'counts', 'changes', 'read-all', 'nothing', '\ud800'])
+    for (const call of [inbox.get, inbox.read]) assert.ok(isCarillonError(await failureOf(call(id)), 'NOT_FOUND'), id)
+})
+
+test('an id is one in capitals, too', async () => {
+  const ann = await service.user()
+  const { inbox } = await signedIn(service, ann, 'stateless')
+  const [id = ''] = await deliver(ann, 1)
+  assert.equal((await inbox.get(id.toUpperCase())).id, id)
+})
+
 test('what is out of range is INVALID_REQUEST, with the fields', async () => {
   const { inbox } = await signedIn(service, await service.user(), 'stateless')
   const failure = await failureOf(inbox.list({ page: 0, limit: 101 }))
@@ -116,5 +129,5 @@ test('what is out of range is INVALID_REQUEST, with the fields', async () => {
 })
 
 function known(changes: Changes) {
-  return 'reset' in changes ? assert.fail('it was told to list anew') : changes
+  return changes.reset ? assert.fail('it was told to list anew') : changes
 }

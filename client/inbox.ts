@@ -1,4 +1,5 @@
 // The signed-in user's own notifications: list, count, mark as read, follow. Every method is one route.
+import { CarillonError } from './errors.ts'
 import type { CallOptions, Requests } from './requests.ts'
 import { openSharedStream } from './shared-stream.ts'
 import type { StreamOptions } from './subscription.ts'
@@ -65,8 +66,8 @@ export function inboxOf(requests: Requests): Inbox {
       } while (before !== undefined)
     },
     counts: (options) => requests.data({ ...options, path: 'api/notifications/counts' }),
-    get: (id, options) => requests.data({ ...options, path: pathOf(id) }),
-    read: (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/read` }),
+    get: async (id, options) => requests.data({ ...options, path: pathOf(id) }),
+    read: async (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/read` }),
     readAll: ({ through, signal } = {}) =>
       requests.nothing({ method: 'POST', path: 'api/notifications/read-all', query: { through }, signal }),
     changes: ({ since, limit, wait, signal }) =>
@@ -75,6 +76,10 @@ export function inboxOf(requests: Requests): Inbox {
   }
 }
 
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** What is no id names no notification, as the server answers it: but there `..` or `counts` would be another route. */
 function pathOf(id: string): string {
-  return `api/notifications/${encodeURIComponent(id)}`
+  if (!uuid.test(id)) throw new CarillonError('NOT_FOUND', 'You have no such notification', { status: 404 })
+  return `api/notifications/${id}`
 }

@@ -149,6 +149,50 @@ test('after the last attempt the last error is thrown', async () => {
   }
 })
 
+test('however few attempts are asked for, there is one, and no number is not without end', async () => {
+  for (const attempts of [0, -1, Number.NaN]) {
+    const { sent, fetch } = scripted(...Array.from({ length: 9 }, () => refusal(503, 'UNAVAILABLE')))
+    const failing = quick({ baseUrl: service.url, fetch }).send({ recipients: [], title: 'Hi' }, { attempts })
+    assert.ok(isCarillonError(await failureOf(failing), 'UNAVAILABLE'))
+    assert.equal(sent.length, 1)
+  }
+})
+
+test('an attempt that hangs is NETWORK, and tried again', async () => {
+  const ann = await service.user()
+  const hang = (_url: string, { signal }: RequestInit) =>
+    new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+  const backoff = { baseMs: 5, capMs: 20, random: Math.random }
+  const { sent, fetch } = scripted(hang)
+  const producer = producerOf(new Requests({ baseUrl: service.url, fetch }, () => key), backoff, 500)
+  await producer.send({ recipients: [{ username: ann.username }], title: 'Hello' })
+  assert.equal(sent.length, 2)
+  const never = producerOf(new Requests({ baseUrl: service.url, fetch: hang }, () => key), backoff, 20)
+  const failure = await failureOf(never.send({ recipients: [], title: 'Hi' }, { attempts: 2 }))
+  assert.ok(isCarillonError(failure, 'NETWORK'))
+})
+
+test('a key that no header field takes is a TypeError at once, which does not say it', async () => {
+  const { sent, fetch } = scripted()
+  const delivery = { recipients: [{ username: 'ann' }], title: 'Hi' }
+  const failures = [
+    await failureOf(quick({ baseUrl: service.url, fetch }).send(delivery, { idempotencyKey: 'secret 🔔' })),
+    await failureOf(createProducer({ baseUrl: service.url, fetch, key: 'secret\n7' }).send(delivery)),
+  ]
+  for (const failure of failures) {
+    assert.ok(failure instanceof TypeError && failure.cause === undefined)
+    assert.doesNotMatch(failure.message, /secret/)
+  }
+  assert.equal(sent.length, 0)
+})
+
+test('what cannot be sent rejects, and does not throw', async () => {
+  const data: Record<string, unknown> = {}
+  data.itself = data
+  const sending = quick({ baseUrl: service.url }).send({ recipients: [], title: 'Hi', data })
+  assert.ok((await failureOf(sending)) instanceof TypeError)
+})
+
 test('waits as long as Retry-After says', async () => {
   const ann = await service.user()
   const { fetch } = scripted(refusal(503, 'UNAVAILABLE', { 'retry-after': '1' }))

@@ -2,8 +2,8 @@
 // same idempotency key.
 import { type Backoff, delayAfter } from './backoff.ts'
 import { following, pause } from './cancellation.ts'
-import { isCarillonError } from './errors.ts'
-import type { CallOptions, Requests } from './requests.ts'
+import { isCarillonError, networkError } from './errors.ts'
+import type { Call, CallOptions, Requests } from './requests.ts'
 import type { Delivery, DeliveryRequest } from './types.ts'
 
 export type SendOptions = CallOptions & {
@@ -12,14 +12,14 @@ export type SendOptions = CallOptions & {
    * hours, it is one delivery. Default: a new one for each call.
    */
   idempotencyKey?: string | undefined
-  /** How often it is tried at most; default 6, which bridges some 8 seconds. */
+  /** How often it is tried at most, once at least; default 6, which bridges some 8 seconds. An attempt may take 30. */
   attempts?: number | undefined
 }
 
 export type Producer = {
   /**
    * `POST /api/notifications`. Reaches all recipients that are known, or none. Tried again where trying again can help: no
-   * answer, 408, 429, 502, 503, 504, and 409 while an earlier attempt is under way. Then the last error is thrown; the
+   * answer (within 30 seconds), 408, 429, 502, 503, 504, and 409 while an earlier attempt is under way. Then the last error is thrown; the
    * delivery may have happened all the same if that is NETWORK.
    */
   send(delivery: DeliveryRequest, options?: SendOptions): Promise<Delivery>
@@ -28,9 +28,9 @@ export type Producer = {
 const usual: Backoff = { baseMs: 500, capMs: 5_000, random: Math.random }
 const passing: readonly (number | undefined)[] = [408, 409, 429, 502, 503, 504]
 
-export function producerOf(requests: Requests, backoff = usual): Producer {
+export function producerOf(requests: Requests, backoff = usual, attemptMs = 30_000): Producer {
   return {
-    send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {
+    async send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {
       const call = {
         method: 'POST',
         path: 'api/notifications',
@@ -41,14 +41,28 @@ export function producerOf(requests: Requests, backoff = usual): Producer {
       return following(signal, async (own) => {
         for (let failures = 0; ; failures++)
           try {
-            return await requests.data({ ...call, signal: own.signal })
+            return await attempt<Delivery>(requests, { ...call, signal: own.signal }, attemptMs)
           } catch (error) {
-            if (failures + 1 >= attempts || !isPassing(error)) throw error
+            // In this order NaN attempts are one, too.
+            if (!(failures + 1 < attempts && isPassing(error))) throw error
             await pause(delayAfter(error, failures, backoff), own.signal)
           }
       })
     },
   }
+}
+
+/** A connection that hangs is no answer either. */
+function attempt<Data>(requests: Requests, call: Call, limitMs: number): Promise<Data> {
+  return following(call.signal, async (own) => {
+    const late = networkError(new Error(`No answer within ${limitMs} ms`))
+    const timer = setTimeout(() => own.abort(late), limitMs)
+    try {
+      return await requests.data<Data>({ ...call, signal: own.signal })
+    } finally {
+      clearTimeout(timer)
+    }
+  })
 }
 
 function isPassing(error: unknown): boolean {

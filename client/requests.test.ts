@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService } from '../server/testing/service.ts'
 import { CarillonError, createCarillon, type ErrorCode, isCarillonError } from './carillon-client.ts'
+import { Requests } from './requests.ts'
 import { failureOf, signedIn } from './testing/clients.ts'
 
 let service: TestService
@@ -83,6 +84,44 @@ test('what the callback throws the call throws, and the next call asks again', a
   assert.equal(await failureOf(inbox.list()), signedOut)
   assert.equal(await failureOf(inbox.list()), signedOut)
   assert.equal(asked, 2)
+})
+
+test('a callback that hangs is asked again after a while, and a late answer of the first is not taken for the token', async () => {
+  const late = Promise.withResolvers<string>()
+  const answers = [late.promise, 'second', 'third']
+  const sent: (string | null)[] = []
+  const fetchNoted = async (_url: string, init: RequestInit) => {
+    sent.push(new Headers(init.headers).get('authorization'))
+    return new Response('{"success":true,"data":{}}')
+  }
+  const connection = { baseUrl: 'https://app.example', fetch: fetchNoted }
+  const requests = new Requests(connection, async () => answers.shift() ?? assert.fail(), 100)
+  const hanging = requests.data({ path: 'one' })
+  const failure = await failureOf(requests.data({ path: 'two', signal: AbortSignal.timeout(10) }))
+  assert.equal((failure as Error).name, 'TimeoutError')
+  assert.equal(answers.length, 2, 'it is one question at first')
+  await new Promise((resolve) => setTimeout(resolve, 120))
+  await requests.data({ path: 'three' })
+  late.resolve('first')
+  await hanging
+  await new Promise((resolve) => setTimeout(resolve, 120))
+  await requests.data({ path: 'four' })
+  assert.deepEqual(sent, ['Bearer second', 'Bearer first', 'Bearer second'])
+})
+
+test('a token that no header field takes is a TypeError without it, and nothing is sent', async () => {
+  const fetchNever = () => assert.fail('it was sent')
+  const secret = 'very\nsecret'
+  const connection = { baseUrl: 'https://app.example', fetch: fetchNever }
+  const carillon = createCarillon({ ...connection, auth: () => secret })
+  for (const call of [() => carillon.me(), () => carillon.renew(secret)]) {
+    const failure = await failureOf(call())
+    assert.ok(failure instanceof TypeError)
+    assert.deepEqual(
+      [failure.message, failure.cause],
+      ['The authorization has characters that no header field takes', undefined],
+    )
+  }
 })
 
 test('a call that is aborted leaves the question for the token to the others', async () => {
@@ -193,12 +232,28 @@ test('a success that is none of Carillon is UNREADABLE also where nothing would 
   assert.ok(isCarillonError(await failureOf(createCarillon(server).inbox.readAll()), 'UNREADABLE'))
 })
 
+for (const body of ['{}', '[]', '1', '"x"', '{"success":true}', '{"success":false,"data":{}}', '{"data":{}}'])
+  test(`a success that says ${body} is UNREADABLE`, async () => {
+    await using server = await answering((response) => response.writeHead(200, json).end(body))
+    const { inbox, login, renew } = createCarillon(server)
+    for (const call of [() => inbox.list(), () => login({ username: 'ann', password: 'x' }), () => renew('a.b.c')])
+      assert.ok(isCarillonError(await failureOf(call()), 'UNREADABLE'))
+  })
+
+test("Retry-After is kept of an answer that is not Carillon's", async () => {
+  await using server = await answering((response) => response.writeHead(503, { 'retry-after': '9' }).end('Soon'))
+  const error = await failureOf(createCarillon(server).inbox.list())
+  assert.ok(isCarillonError(error, 'UNREADABLE'))
+  assert.equal(error.retryAfter, 9)
+})
+
 test('Retry-After is told in seconds', async () => {
   const asking = (value: string) => (response: ServerResponse) =>
     response.writeHead(429, { ...json, 'retry-after': value }).end(envelope('TOO_MANY_REQUESTS'))
   for (const [value, told] of [
     ['7', 7],
     ['soon', undefined],
+    ['-5', 0],
   ] as const) {
     await using server = await answering(asking(value))
     const error = await failureOf(createCarillon(server).inbox.list())

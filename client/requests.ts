@@ -6,7 +6,8 @@ import { errorOf, isCarillonError, networkError, unreadable } from './errors.ts'
 /**
  * How requests show who is calling: `'cookie'` lets the browser send its session, a function tells an access token. It is
  * asked when there is none yet and once more when the server refuses the one it gave, and once for all requests that wait.
- * What it throws, the calls throw; a TypeError, as fetch throws it, counts as `NETWORK`.
+ * What it throws, the calls throw; a TypeError, as fetch throws it, counts as `NETWORK`. One that does not answer is asked
+ * again by the first call after 30 seconds.
  */
 export type Auth = 'cookie' | (() => string | Promise<string>)
 
@@ -39,23 +40,39 @@ export class Requests {
   readonly base: URL
   readonly #auth: Auth
   readonly #fetch: NonNullable<Connection['fetch']>
+  readonly #patienceMs: number
   #token: Promise<string> | undefined
+  /** How long the question for the token is waited for, by `performance.now()`. */
+  #askedUntil = 0
 
   /** Throws TypeError where `baseUrl` is no URL, or is missing where there is no page. */
-  constructor({ baseUrl = '', fetch = (url, init) => globalThis.fetch(url, init) }: Connection, auth: Auth) {
+  constructor(
+    { baseUrl = '', fetch = (url, init) => globalThis.fetch(url, init) }: Connection,
+    auth: Auth,
+    patienceMs = 30_000,
+  ) {
     this.base = new URL(String(baseUrl).replace(/\/*$/, '/'), globalThis.location?.href)
     this.#fetch = fetch
     this.#auth = auth
+    this.#patienceMs = patienceMs
   }
 
-  /** The body of a success, parsed. */
-  json<Body>(call: Call): Promise<Body> {
-    return this.#answer(call, (text) => JSON.parse(text))
+  /** The body of a sign-in, which is one without an envelope. */
+  signIn<Body>(call: Call): Promise<Body> {
+    return this.#answer(call, (text) => {
+      const body = JSON.parse(text)
+      if (!body.User) throw new TypeError('A User was expected')
+      return body
+    })
   }
 
   /** What a success says under `data`. */
   data<Data>(call: Call): Promise<Data> {
-    return this.#answer(call, (text) => JSON.parse(text).data)
+    return this.#answer(call, (text) => {
+      const { success, data } = JSON.parse(text)
+      if (success !== true || data === undefined) throw new TypeError('A success with data was expected')
+      return data
+    })
   }
 
   /** For calls that are answered with 204. */
@@ -106,11 +123,11 @@ export class Requests {
       method,
       body: body ?? null,
       signal: signal as AbortSignal,
-      headers: {
+      headers: headersOf({
         ...headers,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
+      }),
       // Said for cookies alone: not every runtime knows the field.
       ...(this.#auth === 'cookie' && { credentials: 'include' }),
     }
@@ -119,16 +136,34 @@ export class Requests {
     throw errorOf(response, await textOf(response, signal))
   }
 
-  /** One question, however many wait for its answer; a failed one is not kept. */
+  /** One question, however many wait for its answer; one that failed is not kept, nor one that hangs. */
   #ask(ask: Exclude<Auth, 'cookie'>): Promise<string> {
-    if (this.#token !== undefined) return this.#token
+    if (this.#token !== undefined && performance.now() < this.#askedUntil) return this.#token
     const asked = unlessCut((async () => ask())())
-    asked.catch(() => {
-      if (this.#token === asked) this.forget()
-    })
     this.#token = asked
+    this.#askedUntil = performance.now() + this.#patienceMs
+    asked.then(
+      () => {
+        if (this.#token === asked) this.#askedUntil = Number.POSITIVE_INFINITY
+      },
+      () => {
+        if (this.#token === asked) this.forget()
+      },
+    )
     return asked
   }
+}
+
+/** Throws what is the caller's mistake here, where it passes for no cut; without the value, which may be a secret. */
+function headersOf(fields: Record<string, string>): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(fields))
+    try {
+      headers.set(name, value)
+    } catch {
+      throw new TypeError(`The ${name} has characters that no header field takes`)
+    }
+  return headers
 }
 
 function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {

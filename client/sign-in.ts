@@ -29,7 +29,7 @@ export type SignIn = {
 export function signInOf(requests: Requests): SignIn {
   return {
     login: ({ username, password, variant }: Credentials & { variant?: Variant }, { signal }: CallOptions = {}) =>
-      requests.json<never>({
+      requests.signIn<never>({
         method: 'POST',
         path: 'login',
         body: JSON.stringify({ username, password, variant }),
@@ -39,7 +39,7 @@ export function signInOf(requests: Requests): SignIn {
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
     me: (options) => requests.data({ ...options, path: 'api/me' }),
     renew: (token, options) =>
-      requests.json({
+      requests.signIn({
         ...options,
         method: 'POST',
         path: 'token/renew',

@@ -125,7 +125,12 @@ class Subscription {
     try {
       const reader = await this.#open(drop)
       isOpen = true
-      return yield* this.#read(reader, drop)
+      try {
+        return yield* this.#read(reader, drop)
+      } finally {
+        // For a fetch of the caller's that knows no signal; whether it can be cancelled is of no interest any more.
+        reader.cancel().catch(() => {})
+      }
     } catch (error) {
       this.#end.signal.throwIfAborted()
       if (drop.signal.aborted) return 0
@@ -158,15 +163,19 @@ class Subscription {
       const { done, value } = await this.#patiently(reader.read(), this.#timing.heartbeatMs * 2.5, drop)
       if (done) return this.#backOff()
       this.#onLife()
-      if (isGreeted) this.#thrive()
+      const wasGreeted = isGreeted
       const events = parser.push(value)
       this.#retryMs = parser.retryMs ?? this.#retryMs
       for (const event of events) {
         if (event.type === 'session-ended') return this.#endSession(event)
+        // A loop may abort in the middle of what came at once.
+        this.#end.signal.throwIfAborted()
         const told = this.#told(event)
         isGreeted ||= told !== undefined
         if (told) yield told
       }
+      // Not before: what came may have been the end of the session.
+      if (wasGreeted) this.#thrive()
     }
   }
 
@@ -232,8 +241,7 @@ class Subscription {
 export function isFinal(error: unknown, hasConnected = false): boolean {
   if (!isCarillonError(error)) return true
   const { code, status = 500 } = error
-  if (status === 401 || status === 403) return true
-  if (code === 'UNREADABLE') return !hasConnected && status < 500
+  if (code === 'UNREADABLE' && hasConnected) return false
   return status < 500 && status !== 408 && status !== 429
 }
 

@@ -36,8 +36,13 @@ test('every answer', () => {
   holds<Same<client.Notification, Data<'OneNotification'>>>()
   holds<Same<client.NotificationPage, Data<'NotificationPage'>>>()
   holds<Same<client.Counts, Data<'Counts'>>>()
-  holds<Same<client.Changes, Data<'Changes'>>>()
+  holds<Same<Sent<client.Changes>, Data<'Changes'>>>()
   holds<Same<client.Delivery, Data<'Delivery'>>>()
+})
+
+test('changes narrow by their reset', () => {
+  const countOf = (changes: client.Changes) => (changes.reset ? undefined : changes.created.length)
+  assert.equal(countOf({ reset: true }), undefined)
 })
 
 test('every event of the stream, and none that is passed over', () => {
@@ -50,7 +55,7 @@ test('every event of the stream, and none that is passed over', () => {
 
 test('every request', () => {
   // A recipient is named in one of two ways, which the schema says by a count of fields.
-  holds<Same<Omit<client.DeliveryRequest, 'recipients'>, Omit<DeliveryBody, 'recipients'>>>()
+  holds<Same<Given<Omit<client.DeliveryRequest, 'recipients'>>, Omit<DeliveryBody, 'recipients'>>>()
   holds<Same<KeysOf<client.Recipient>, keyof DeliveryBody['recipients'][number]>>()
   holds<client.Recipient extends DeliveryBody['recipients'][number] ? true : false>()
   holds<Same<client.Credentials & { variant?: client.Variant }, LoginBody>>()
@@ -84,6 +89,8 @@ test('the comparison sees a field more, a field less, an optional one, null and 
   holds<Same<{ items: One[] }, { items: { a: string; b: number }[] }>>()
 })
 
+/** Without the field that is there for `if (changes.reset)` alone, and is never sent. */
+type Sent<Union> = Union extends { reset?: undefined } ? Omit<Union, 'reset'> : Union
 type KeysOf<Union> = Union extends unknown ? keyof Union : never
 /** Options without what every call takes, and without the `undefined` that a caller may write. */
 type Given<Options> = { [Name in keyof Omit<Options, 'signal'>]: Exclude<Omit<Options, 'signal'>[Name], undefined> }

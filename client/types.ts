@@ -60,10 +60,11 @@ export type Counts = {
 /** Everything up to and with the notification `through` was marked as read at once. */
 export type ReadAll = { through: string; readAt: Time }
 
-/** `reset`: the position was too old or of another inbox; list anew. */
+/** `reset`: the position was too old or of another inbox; list anew. The server leaves it out otherwise. */
 export type Changes =
   | { reset: true }
   | {
+      reset?: undefined
       /** Oldest first, each as it is now. */
       created: Notification[]
       changed: Notification[]
@@ -115,14 +116,14 @@ export type DeliveryRequest = {
   /** 1 to 200 characters. */
   title: string
   /** Up to 4,000 characters. */
-  body?: string
+  body?: string | undefined
   /** http, https or relative. */
-  url?: string
-  category?: string
+  url?: string | undefined
+  category?: string | undefined
   /** At most 8 KiB as JSON. */
-  data?: Record<string, unknown>
+  data?: Record<string, unknown> | undefined
   /** What it is about: a later one with this key replaces the content of the earlier. */
-  key?: string
+  key?: string | undefined
 }
 
 export type DeliveryResult = {

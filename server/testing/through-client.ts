@@ -17,6 +17,8 @@ type Asked = { method: string; url: URL; headers: Headers; body: unknown; init: 
 type Sides = { carillon: Carillon; send: (delivery: DeliveryRequest, idempotencyKey?: string) => Promise<unknown> }
 type Made = (sides: Sides) => Promise<unknown>
 
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
 /** How many requests went through the client in this process, and how many past it. */
 export const passed = { through: 0, past: 0 }
 
@@ -88,12 +90,21 @@ function recorded(address: string, asked: Asked, answers: Answer[]) {
     else assert.deepEqual(JSON.parse(init.body as string), asked.body)
     const own = new Headers(init.headers)
     if (bearerIn(asked)) assert.equal(own.get('authorization'), asked.headers.get('authorization'))
+    if (asked.body !== undefined) assert.equal(own.get('content-type'), 'application/json')
+    if (`${asked.method} ${asked.url.pathname}` === 'POST /api/notifications') namesItsDelivery(asked, own)
     const response = await fetch(url, { ...init, ...asked.init, body: init.body ?? null, headers: asked.headers })
     const text = await wholeTextOf(response)
     const { status, headers } = response
     answers.push({ status, headers, text, json: () => JSON.parse(text) })
     return new Response(text === '' ? null : text, { status, headers })
   }
+}
+
+/** By the key that the test gave, or by one of its own. */
+function namesItsDelivery({ headers }: Asked, own: Headers): void {
+  const key = own.get('idempotency-key')
+  if (headers.has('idempotency-key')) assert.equal(key, headers.get('idempotency-key'))
+  else assert.match(key ?? '', uuid)
 }
 
 /** Throws AssertionError where what the method returned or threw is not what the answer says. */
@@ -125,7 +136,8 @@ function methodFor(asked: Asked): Made | undefined {
   if (fixed !== undefined) return fixed(asked)
   if (one === null || asked.body !== undefined || url.search !== '') return undefined
   const id = decoded(one[1] as string)
-  if (id === undefined || ['counts', 'changes', 'stream', 'read-all'].includes(id)) return undefined
+  // What is no id is no request of the client's.
+  if (id === undefined || !uuid.test(id)) return undefined
   if (method === 'GET' && one[2] === undefined) return ({ carillon }) => carillon.inbox.get(id)
   if (method === 'PATCH' && one[2] !== undefined) return ({ carillon }) => carillon.inbox.read(id)
   return undefined
