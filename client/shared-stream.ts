@@ -1,9 +1,10 @@
 // What does `subscribe()` open? In a page the stream that all tabs of this sign-in share, elsewhere one of its own.
-import { delayAfter } from './backoff.ts'
-import { pause } from './cancellation.ts'
+import { type Backoff, delayAfter } from './backoff.ts'
+import { following, pause } from './cancellation.ts'
+import { networkError } from './errors.ts'
 import type { Requests } from './requests.ts'
 import { isFinal, openStream, type StreamOptions, type Timing, usual } from './subscription.ts'
-import { oneForAllTabs } from './tabs.ts'
+import { oneForAllTabs, type SharedInbox } from './tabs.ts'
 import type { Me, StreamEvent } from './types.ts'
 
 export function openSharedStream(
@@ -12,26 +13,41 @@ export function openSharedStream(
   timing: Timing = usual,
   silenceMs?: number,
 ): AsyncIterableIterator<StreamEvent> {
+  const backoff = { baseMs: timing.retryMs, capMs: timing.maxRetryMs, random: timing.random }
   return oneForAllTabs({
     ...options,
     silenceMs,
-    name: (signal) => ownerOf(requests, signal, timing),
+    backoff,
+    inbox: (signal) => inboxOf(requests, { signal, backoff, patienceMs: timing.connectMs }),
     open: (from, onLife) => openStream(requests, from, timing, onLife),
   })
 }
 
+type Asking = { signal: AbortSignal; backoff: Backoff; patienceMs: number }
+
 /** As the server knows him: a cookie says nothing to a script, and another sign-in replaces it for all tabs. */
-async function ownerOf(requests: Requests, signal: AbortSignal, timing: Timing): Promise<string> {
+async function inboxOf(requests: Requests, asking: Asking): Promise<SharedInbox> {
+  const { signal, backoff } = asking
   for (let failures = 0; ; failures++) {
-    const patience = AbortSignal.timeout(timing.connectMs)
     try {
-      const { user } = await requests.data<Me>({ path: 'api/me', signal: AbortSignal.any([signal, patience]) })
-      return `${requests.base} ${user.id}`
+      const { user, proof } = await me(requests, asking)
+      return { name: `${proof} ${requests.base} ${user.id}`, isByCookie: proof === 'session' }
     } catch (error) {
       signal.throwIfAborted()
-      if (!patience.aborted && isFinal(error)) throw error
-      const backoff = { baseMs: timing.retryMs, capMs: timing.maxRetryMs, random: timing.random }
+      if (isFinal(error)) throw error
       await pause(delayAfter(error, failures, backoff), signal)
     }
   }
+}
+
+/** No `AbortSignal.any`: browsers that lack it share streams too. */
+function me(requests: Requests, { signal, patienceMs }: Asking): Promise<Me> {
+  return following(signal, async (own) => {
+    const timer = setTimeout(() => own.abort(networkError('It took too long')), patienceMs)
+    try {
+      return await requests.data<Me>({ path: 'api/me', signal: own.signal })
+    } finally {
+      clearTimeout(timer)
+    }
+  })
 }

@@ -1,17 +1,23 @@
 // How do all tabs of a browser share one stream? The tab that holds the Web Lock leads: it has the stream, and tells the
 // others by BroadcastChannel what comes. They take over where it stops, each from its own position, so that a change of
 // leader loses and doubles nothing. Over HTTP/1.1 a browser has six connections to a server, for all its tabs together.
-import { follow, unlessAborted } from './cancellation.ts'
+import { type Backoff, delayAfter } from './backoff.ts'
+import { follow, pause, unlessAborted } from './cancellation.ts'
 import { CarillonError, isCarillonError } from './errors.ts'
 import type { Position, StreamEvent } from './types.ts'
 
+/** Tabs that have the same name for it share its stream. By cookie they share the proof too, and its end. */
+export type SharedInbox = { name: string; isByCookie: boolean }
+
 export type SharedStream = {
-  /** Whose stream it is: tabs that answer alike share it. Asked again where the stream turns out to be of another inbox. */
-  name: (signal: AbortSignal) => Promise<string>
+  /** Asked again where the stream turns out to be of another inbox. */
+  inbox: (signal: AbortSignal) => Promise<SharedInbox>
   /** Opens the stream. `onLife` is called whenever something came, be it a comment. */
   open: (from: { since: Position | undefined; signal: AbortSignal | undefined }, onLife: () => void) => Events
   since?: Position | undefined
   signal?: AbortSignal | undefined
+  /** For an inbox that becomes another one again and again. */
+  backoff: Backoff
   /** A leader that tells nothing for so long is asked, and deposed within half as long again. Default 30,000. */
   silenceMs?: number | undefined
 }
@@ -42,6 +48,10 @@ const mostKept = 100
 const mostUntaken = 1_000
 /** So long a word is waited for that another way overtook: a list may tell of a version before the stream does. */
 const patienceMs = 1_000
+/** What follows on a greeting comes in one piece with it, or right behind. */
+const holdMs = 100
+/** With the version of what tabs tell each other: those with another one have a stream of their own. */
+const nameOf = ({ name }: SharedInbox) => `carillon 1 ${name}`
 
 /**
  * Tells each tab every event once and in order. Where there is no page, or a browser without these primitives, the stream
@@ -83,6 +93,13 @@ class Tab {
   #leads = false
   /** The stream became another inbox's: another signed in, or the service was restored. */
   #hasMoved = false
+  /** In a row, since a change came. */
+  #moves = 0
+  /** When it was asked whose stream it is, and whether the others have the same proof. */
+  #namedAt = 0
+  #isByCookie = false
+  /** A greeting that may be somebody else's, with his counters. */
+  #greeting: StreamEvent | undefined
   /** Of one who follows: was he told where the leader is? */
   #hasJoined = false
   #hasAsked = false
@@ -131,18 +148,26 @@ class Tab {
     const { signal } = this.#end
     try {
       do {
-        const name = `carillon ${await this.#stream.name(signal)}`
+        if (this.#moves > 1) await pause(delayAfter(undefined, this.#moves - 2, this.#stream.backoff), signal)
+        const inbox = await this.#stream.inbox(signal)
         signal.throwIfAborted()
-        this.#channel = new BroadcastChannel(name)
-        this.#channel.onmessage = ({ data }) => this.#hear(data)
-        this.#hasMoved = this.#hasJoined = false
-        while (!this.#hasMoved && !this.#isOver && !signal.aborted) await this.#takeTurn(name)
-        this.#channel.close()
+        await this.#share(inbox)
       } while (this.#hasMoved)
     } catch (error) {
       this.#finish(error)
     }
     clearTimeout(this.#watch)
+  }
+
+  async #share(inbox: SharedInbox): Promise<void> {
+    const name = nameOf(inbox)
+    this.#isByCookie = inbox.isByCookie
+    this.#namedAt = performance.now()
+    this.#channel = new BroadcastChannel(name)
+    this.#channel.onmessage = ({ data }) => this.#hear(data)
+    this.#hasMoved = this.#hasJoined = false
+    while (!this.#hasMoved && !this.#isOver && !this.#end.signal.aborted) await this.#takeTurn(name)
+    this.#channel.close()
   }
 
   /** Follows until the lock is free, then leads until the lock is stolen or the stream is over. */
@@ -168,34 +193,68 @@ class Tab {
   async #lead(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     clearTimeout(this.#watch)
+    // Without a mark the stream cannot show that another signed in while the lock was waited for.
+    this.#hasMoved = markOf(this.#at) === undefined && performance.now() - this.#namedAt > patienceMs
+    if (this.#hasMoved) return
     this.#leads = true
-    const onLife = () => {
-      this.#livedAt = performance.now()
-    }
     this.#tell({})
     try {
-      for await (const event of this.#stream.open({ since: this.#at, signal }, onLife)) {
-        // The lock was stolen: who has it now tells this one.
-        if (signal.aborted) return
-        const after = this.#at
-        this.#hasMoved = event.type === 'resync' && !areOfOneInbox(event.position, after)
-        this.#take(event)
-        if (this.#hasMoved) return
-        this.#hasJoined = true
-        this.#tell({ event, after })
-      }
-      this.#finish()
+      await this.#relay(signal)
+      if (!signal.aborted && !this.#hasMoved) this.#finish()
     } catch (error) {
       if (signal.aborted) return
       this.#leads = false
       this.#finish(error)
-      // Others are this tab's own, such as that there is no token.
-      if (!isCarillonError(error)) return
+      // With tokens each tab has a sign-in of its own, and other errors are this tab's own anyway.
+      if (!this.#isByCookie || !isCarillonError(error)) return
       // A channel would take its own fields from an error.
       this.#tell({ error: { ...error, message: error.message } })
       // The lock could overtake the word, and whoever gets it would try for himself.
       await new Promise((resolve) => setTimeout(resolve, patienceMs))
     }
+  }
+
+  async #relay(signal: AbortSignal): Promise<void> {
+    const onLife = () => {
+      this.#livedAt = performance.now()
+    }
+    try {
+      for await (const event of this.#stream.open({ since: this.#at, signal }, onLife)) {
+        // The lock was stolen: who has it now tells this one.
+        if (signal.aborted) return
+        if (!areOfOneInbox(event.position, this.#at)) return this.#move(event)
+        this.#greet()
+        if (event.type === 'hello') this.#hold(event)
+        else this.#pass(event)
+      }
+    } finally {
+      this.#greeting = undefined
+    }
+  }
+
+  #move(event: StreamEvent): void {
+    this.#hasMoved = true
+    this.#moves++
+    this.#take(event)
+  }
+
+  /** Where it says no more than what was asked for, a resync may follow and show that somebody else was greeted. */
+  #hold(hello: StreamEvent): void {
+    this.#greeting = hello
+    if (hello.position !== String(this.#at)) this.#greet()
+    else setTimeout(() => this.#greeting === hello && this.#greet(), holdMs)
+  }
+
+  #greet(): void {
+    if (this.#greeting) this.#pass(this.#greeting)
+    this.#greeting = undefined
+  }
+
+  #pass(event: StreamEvent): void {
+    const after = this.#at
+    this.#take(event)
+    this.#hasJoined = true
+    this.#tell({ event, after })
   }
 
   #hear(message: Message): void {
@@ -260,6 +319,7 @@ class Tab {
 
   /** Goes on behind this event. */
   #take(event: StreamEvent): void {
+    if (event.type !== 'hello' && event.type !== 'resync') this.#moves = 0
     this.#at = event.position
     if (event.type === 'resync' || this.#keptSince === undefined) {
       this.#kept = []
@@ -312,9 +372,13 @@ function versionOf(position: Position | undefined): number {
   return Number(String(position).split('-')[0])
 }
 
+function markOf(position: Position | undefined): string | undefined {
+  return String(position).split('-')[1]
+}
+
 /** A bare version is taken at its word, as the server does. */
 function areOfOneInbox(...positions: (Position | undefined)[]): boolean {
-  const [one, other] = positions.map((position) => String(position).split('-')[1])
+  const [one, other] = positions.map(markOf)
   return one === undefined || other === undefined || one === other
 }
 

@@ -9,6 +9,7 @@ export type Following = {
   /** In place of the cookie. */
   token?: string
   silenceMs?: number
+  connectMs?: number
   /** The loop takes nothing before this is called off. */
   isHeld?: boolean
   /** The loop is left after so many events. */
@@ -34,7 +35,7 @@ class Tab {
   tokenError: string | undefined
   isOver = false
 
-  follow({ since, token, silenceMs, isHeld = false, breakAfter }: Following = {}): void {
+  follow({ since, token, silenceMs, connectMs = usual.connectMs, isHeld = false, breakAfter }: Following = {}): void {
     this.isHeld = isHeld
     this.isOver = false
     this.#aborting = new AbortController()
@@ -46,7 +47,8 @@ class Tab {
       { fetch: (url, init) => this.#fetch(url, init) },
       token === undefined ? 'cookie' : auth,
     )
-    const stream = openSharedStream(requests, { since, signal: this.#aborting.signal }, usual, silenceMs)
+    const timing = { ...usual, connectMs }
+    const stream = openSharedStream(requests, { since, signal: this.#aborting.signal }, timing, silenceMs)
     this.keep(stream, breakAfter)
   }
 
