@@ -47,3 +47,17 @@ export async function pause(ms: number, signal: AbortSignal, offer = (_cut: () =
     clearTimeout(timer)
   }
 }
+
+/** For a loop that may be left while it waits: `return()`, which a generator puts off until then, calls `leave` first. */
+export function leavable<Event>(events: AsyncGenerator<Event, void>, leave: () => void): AsyncIterableIterator<Event> {
+  return {
+    next: () => events.next(),
+    return() {
+      leave()
+      return events.return()
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}

@@ -1,7 +1,7 @@
 // The live stream that does not end: `openStream(requests, { since, signal })` yields each event of the inbox once, in
 // order, over any number of connections. It leaves the bytes to event-stream.ts, the proof to requests.ts.
 import { delayAfter } from './backoff.ts'
-import { follow, pause, unlessAborted } from './cancellation.ts'
+import { follow, leavable, pause, unlessAborted } from './cancellation.ts'
 import { CarillonError, isCarillonError, unreadable } from './errors.ts'
 import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
 import type { CallOptions, Requests } from './requests.ts'
@@ -43,17 +43,7 @@ export function openStream(
   onLife = () => {},
 ): AsyncIterableIterator<StreamEvent> {
   const subscription = new Subscription(requests, options, timing, onLife)
-  const events = subscription.events()
-  return {
-    next: () => events.next(),
-    return() {
-      subscription.leave()
-      return events.return()
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
+  return leavable(subscription.events(), () => subscription.leave())
 }
 
 /** What is passed on; anything else is passed over. */

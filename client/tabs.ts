@@ -2,7 +2,7 @@
 // others by BroadcastChannel what comes. They take over where it stops, each from its own position, so that a change of
 // leader loses and doubles nothing. Over HTTP/1.1 a browser has six connections to a server, for all its tabs together.
 import { type Backoff, delayAfter } from './backoff.ts'
-import { follow, pause, unlessAborted } from './cancellation.ts'
+import { follow, leavable, pause, unlessAborted } from './cancellation.ts'
 import { CarillonError, isCarillonError } from './errors.ts'
 import type { Position, StreamEvent } from './types.ts'
 
@@ -50,8 +50,6 @@ const mostUntaken = 1_000
 const patienceMs = 1_000
 /** What follows on a greeting comes in one piece with it, or right behind. */
 const holdMs = 100
-/** With the version of what tabs tell each other: those with another one have a stream of their own. */
-const nameOf = ({ name }: SharedInbox) => `carillon 1 ${name}`
 
 /**
  * Tells each tab every event once and in order. Where there is no page, or a browser without these primitives, the stream
@@ -62,17 +60,7 @@ export function oneForAllTabs(stream: SharedStream): Events {
   if (!document || !navigator.locks || !channels)
     return stream.open({ since: stream.since, signal: stream.signal }, () => {})
   const tab = new Tab(stream)
-  const events = tab.events()
-  return {
-    next: () => events.next(),
-    return() {
-      tab.leave()
-      return events.return()
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
+  return leavable(tab.events(), () => tab.leave())
 }
 
 class Tab {
@@ -160,7 +148,8 @@ class Tab {
   }
 
   async #share(inbox: SharedInbox): Promise<void> {
-    const name = nameOf(inbox)
+    // With the version of what tabs tell each other: a page of another one has a stream of its own.
+    const name = `carillon 1 ${inbox.name}`
     this.#isByCookie = inbox.isByCookie
     this.#namedAt = performance.now()
     this.#channel = new BroadcastChannel(name)
@@ -194,7 +183,7 @@ class Tab {
     if (signal.aborted) return
     clearTimeout(this.#watch)
     // Without a mark the stream cannot show that another signed in while the lock was waited for.
-    this.#hasMoved = markOf(this.#at) === undefined && performance.now() - this.#namedAt > patienceMs
+    this.#hasMoved = !markOf(this.#at) && performance.now() - this.#namedAt > patienceMs
     if (this.#hasMoved) return
     this.#leads = true
     this.#tell({})
@@ -235,7 +224,7 @@ class Tab {
   #move(event: StreamEvent): void {
     this.#hasMoved = true
     this.#moves++
-    this.#take(event)
+    this.#take(told(event, 'resync', event.position))
   }
 
   /** Where it says no more than what was asked for, a resync may follow and show that somebody else was greeted. */
@@ -377,9 +366,9 @@ function markOf(position: Position | undefined): string | undefined {
 }
 
 /** A bare version is taken at its word, as the server does. */
-function areOfOneInbox(...positions: (Position | undefined)[]): boolean {
-  const [one, other] = positions.map(markOf)
-  return one === undefined || other === undefined || one === other
+function areOfOneInbox(position: Position | undefined, another: Position | undefined): boolean {
+  const [one, other] = [markOf(position), markOf(another)]
+  return !one || !other || one === other
 }
 
 function told({ version, unread, total }: StreamEvent, type: 'hello' | 'resync', position: string): StreamEvent {
