@@ -8,6 +8,7 @@ type Schema = {
   required?: readonly string[]
   items?: Schema
   anyOf?: readonly Schema[]
+  contentSchema?: Schema
   $ref?: string
   [limit: string]: unknown
 }
@@ -51,12 +52,14 @@ function routeSection({ method, path, described }: { method: string; path: strin
   const body = requestBody?.content?.['application/json']?.schema
   const rows = Object.entries(responses).map(([status, { description, content }]) => {
     const schema = content?.['application/json']?.schema
-    return `<tr><th scope="row">${status}</th><td>${schema ? typeOf(schema) : ''}</td><td>${text(description)}</td></tr>`
+    const event = content?.['text/event-stream']?.schema?.contentSchema
+    const shown = schema ? typeOf(schema) : event ? `events: ${typeOf(event)}` : ''
+    return `<tr><th scope="row">${status}</th><td>${shown}</td><td>${text(description)}</td></tr>`
   })
   return `<section id="${anchor(method, path)}"><h2><b>${method}</b> ${text(path)}</h2><p>${text(summary)}</p>
 <p class="who">${whoMayCall(security)}</p>${parameters.length > 0 ? fields(parameters.map(asField)) : ''}
 ${body ? `<h3>Body</h3>${shape(body)}` : ''}<h3>Answers</h3><table>${rows.join('')}</table>
-<pre>${text(curl(method, path, security, body))}</pre></section>`
+<pre>${text(curl(method, path + neededQuery(parameters), security, body))}</pre></section>`
 }
 
 function whoMayCall(security: readonly Record<string, unknown>[]): string {
@@ -130,6 +133,12 @@ function curl(method: string, path: string, security: readonly Record<string, un
       ? ''
       : ` -H 'content-type: application/json' -d '{${(body.required ?? []).map((name) => `"${name}":…`).join(',')}}'`
   return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${path}"${names.length === 0 ? '' : proof}${data}`
+}
+
+/** What the route does not do without. */
+function neededQuery(parameters: readonly Parameter[]): string {
+  const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
+  return needed.length === 0 ? '' : `?${needed.join('&')}`
 }
 
 function anchor(method: string, path: string): string {

@@ -69,6 +69,12 @@ test('I9: a query that is needed is described as such', () => {
   assert.deepEqual(needed, ['/api/notifications/changes since'])
 })
 
+test('I9: the page for people shows what a route needs, and what events are', async () => {
+  const { text } = await client.ask({ path: '/docs' })
+  assert.ok(text.includes('/api/notifications/changes?since=…'))
+  assert.ok(text.includes('events: <a href="#StreamEvent">StreamEvent</a>'))
+})
+
 test('I9: every parameter of a path is described, and no other', () => {
   for (const { method, template, operation } of api.operations) {
     const inTemplate = [...template.matchAll(/{(\w+)}/g)].map(([, name]) => name)
