@@ -16,6 +16,22 @@ export async function following<Result>(
   }
 }
 
+/** As `following`, for `ms` milliseconds at most: then `work` is aborted for `late`. */
+export function within<Result>(
+  { ms, signal, late }: { ms: number; signal: AbortSignal | undefined; late: unknown },
+  work: (own: AbortController) => Promise<Result>,
+): Promise<Result> {
+  // By a timer: browsers that lack `AbortSignal.any` share streams too.
+  return following(signal, async (own) => {
+    const timer = setTimeout(() => own.abort(late), ms)
+    try {
+      return await work(own)
+    } finally {
+      clearTimeout(timer)
+    }
+  })
+}
+
 /** Aborts `own` when `signal` does, until the returned function is called. */
 export function follow(signal: AbortSignal | undefined, own: AbortController): () => void {
   const abort = () => own.abort(signal?.reason)

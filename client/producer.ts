@@ -1,9 +1,9 @@
 // An application that sends, and is sure that each delivery happened once: what may have been lost is sent again under the
 // same idempotency key.
 import { type Backoff, delayAfter } from './backoff.ts'
-import { following, pause } from './cancellation.ts'
+import { following, pause, within } from './cancellation.ts'
 import { isCarillonError, networkError } from './errors.ts'
-import type { Call, CallOptions, Requests } from './requests.ts'
+import type { CallOptions, Requests } from './requests.ts'
 import type { Delivery, DeliveryRequest } from './types.ts'
 
 export type SendOptions = CallOptions & {
@@ -38,10 +38,14 @@ export function producerOf(requests: Requests, backoff = usual, attemptMs = 30_0
         body: JSON.stringify(delivery),
         headers: { 'idempotency-key': idempotencyKey },
       } as const
+      const late = networkError(new Error(`No answer within ${attemptMs} ms`))
       return following(signal, async (own) => {
         for (let failures = 0; ; failures++)
           try {
-            return await attempt<Delivery>(requests, { ...call, signal: own.signal }, attemptMs)
+            // A connection that hangs is no answer either.
+            return await within({ ms: attemptMs, signal: own.signal, late }, ({ signal: limited }) =>
+              requests.data<Delivery>({ ...call, signal: limited }),
+            )
           } catch (error) {
             // In this order NaN attempts are one, too.
             if (!(failures + 1 < attempts && isPassing(error))) throw error
@@ -50,19 +54,6 @@ export function producerOf(requests: Requests, backoff = usual, attemptMs = 30_0
       })
     },
   }
-}
-
-/** A connection that hangs is no answer either. */
-function attempt<Data>(requests: Requests, call: Call, limitMs: number): Promise<Data> {
-  return following(call.signal, async (own) => {
-    const late = networkError(new Error(`No answer within ${limitMs} ms`))
-    const timer = setTimeout(() => own.abort(late), limitMs)
-    try {
-      return await requests.data<Data>({ ...call, signal: own.signal })
-    } finally {
-      clearTimeout(timer)
-    }
-  })
 }
 
 function isPassing(error: unknown): boolean {

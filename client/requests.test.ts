@@ -157,6 +157,10 @@ test('a refusal tells code, status, request id and details, and narrows by its c
 const json = { 'content-type': 'application/json' }
 const envelope = (code: string) =>
   JSON.stringify({ success: false, error: { code, status: 0, message: 'Because', requestId: 'r-1' } })
+const breaksOff = (status: number, begins: string) => (response: ServerResponse) => {
+  response.writeHead(status, { ...json, 'content-length': '1000' }).write(begins)
+  setTimeout(() => response.destroy(), 20)
+}
 const strange: {
   what: string
   code: ErrorCode
@@ -192,19 +196,13 @@ const strange: {
     what: 'an answer that breaks off',
     code: 'NETWORK',
     status: undefined,
-    answer: (response) => {
-      response.writeHead(200, { ...json, 'content-length': '1000' }).write('{"success":true')
-      setTimeout(() => response.destroy(), 20)
-    },
+    answer: breaksOff(200, '{"success":true'),
   },
   {
     what: 'an error that breaks off',
     code: 'NETWORK',
     status: undefined,
-    answer: (response) => {
-      response.writeHead(500, { ...json, 'content-length': '1000' }).write('{"success":false')
-      setTimeout(() => response.destroy(), 20)
-    },
+    answer: breaksOff(500, '{"success":false'),
   },
   {
     what: 'a connection that is closed without a word',

@@ -1,6 +1,6 @@
 // What does `subscribe()` open? In a page the stream that all tabs of this sign-in share, elsewhere one of its own.
 import { type Backoff, delayAfter } from './backoff.ts'
-import { following, pause } from './cancellation.ts'
+import { pause, within } from './cancellation.ts'
 import { networkError } from './errors.ts'
 import type { Requests } from './requests.ts'
 import { isFinal, openStream, type StreamOptions, type Timing, usual } from './subscription.ts'
@@ -26,11 +26,13 @@ export function openSharedStream(
 type Asking = { signal: AbortSignal; backoff: Backoff; patienceMs: number }
 
 /** As the server knows him: a cookie says nothing to a script, and another sign-in replaces it for all tabs. */
-async function inboxOf(requests: Requests, asking: Asking): Promise<SharedInbox> {
-  const { signal, backoff } = asking
+async function inboxOf(requests: Requests, { signal, backoff, patienceMs }: Asking): Promise<SharedInbox> {
+  const late = networkError('It took too long')
   for (let failures = 0; ; failures++) {
     try {
-      const { user, proof } = await me(requests, asking)
+      const { user, proof } = await within({ ms: patienceMs, signal, late }, ({ signal: own }) =>
+        requests.data<Me>({ path: 'api/me', signal: own }),
+      )
       return { name: `${proof} ${requests.base} ${user.id}`, isByCookie: proof === 'session' }
     } catch (error) {
       signal.throwIfAborted()
@@ -38,16 +40,4 @@ async function inboxOf(requests: Requests, asking: Asking): Promise<SharedInbox>
       await pause(delayAfter(error, failures, backoff), signal)
     }
   }
-}
-
-/** No `AbortSignal.any`: browsers that lack it share streams too. */
-function me(requests: Requests, { signal, patienceMs }: Asking): Promise<Me> {
-  return following(signal, async (own) => {
-    const timer = setTimeout(() => own.abort(networkError('It took too long')), patienceMs)
-    try {
-      return await requests.data<Me>({ path: 'api/me', signal: own.signal })
-    } finally {
-      clearTimeout(timer)
-    }
-  })
 }

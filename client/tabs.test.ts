@@ -255,8 +255,9 @@ test('who was told nothing yet asks again whose stream it is, when his turn come
   await until(async () => (await locksIn(leader)).length === 3)
   await sleep(1_100)
   await setCookie(browser, await service.signIn(ben, 'stateful'))
-  await browser.context.unroute('**/api/notifications/stream*', block)
+  // Only then may a stream open: what this leader is greeted with would be told to the others, who then need not ask.
   await leader.close()
+  await browser.context.unroute('**/api/notifications/stream*', block)
   for (const tab of others) await until(async () => (await toldTo(tab)).types.length > 0)
   const locks = await locksIn(others[0] as Page)
   assert.deepEqual(locks, Array(2).fill(`carillon 1 session ${service.url}/ ${ben.id}`))

@@ -2,6 +2,7 @@
 // proof of one is a proof for all. Each keeps its port for life, and can be started again on it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../server/testing/free-port.ts'
+import type { TcpProxy } from '../server/testing/tcp-proxy.ts'
 import { CarillonProcess, type Environment, Folder, firstSignInOf } from './carillon-process.ts'
 import { type SignIn, UserOfService } from './user-of-service.ts'
 
@@ -104,4 +105,14 @@ export async function untilSo(isSo: () => Promise<boolean>, withinMs = readyWith
     await sleep(10)
   }
   return performance.now() - startedAt
+}
+
+/** A node whose connections to its database go through this proxy hears no rings while `isDeaf`, and does not know it. */
+export function hearingThrough(proxy: TcpProxy): { isDeaf: boolean } {
+  const hearing = { isDeaf: false }
+  proxy.intercept = ({ direction, bytes, notes }) => {
+    if (!hearing.isDeaf && bytes.includes('carillon rings')) notes.add('rings')
+    return hearing.isDeaf && notes.has('rings') && direction === 'to client' ? {} : undefined
+  }
+  return hearing
 }

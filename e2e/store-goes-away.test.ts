@@ -8,7 +8,7 @@ import type { Proof } from '../server/testing/service.ts'
 import { type Break, breakOnce, TcpProxy } from '../server/testing/tcp-proxy.ts'
 import { carillon } from './carillon-process.ts'
 import { isUnavailable, Ledger } from './ledger.ts'
-import { type Node, Nodes, untilSo } from './nodes.ts'
+import { hearingThrough, type Node, Nodes, untilSo } from './nodes.ts'
 import { idIn, type UserOfService } from './user-of-service.ts'
 
 const backWithinMs = 5_000
@@ -187,15 +187,11 @@ suite('a network in between', { concurrency: 4 }, () => {
 
   test('R7, T7, N9: a node that hears no rings, without knowing it, refuses a token that was cut elsewhere within five seconds', async (t) => {
     await using proxy = await TcpProxy.to(server.port)
-    let isDeaf = false
-    proxy.intercept = ({ direction, bytes, notes }) => {
-      if (!isDeaf && bytes.includes('carillon rings')) notes.add('rings')
-      return isDeaf && notes.has('rings') && direction === 'to client' ? {} : undefined
-    }
+    const rings = hearingThrough(proxy)
     await using place = await newPlace(proxy)
     const { nodes, user, token } = place
     const hearing = (await nodes.add()).user(nodes.firstSignIn)
-    isDeaf = true
+    rings.isDeaf = true
     assert.equal((await hearing.ask({ method: 'POST', path: '/logout', headers: token })).status, 204)
     const status = async () => (await user.ask({ path: '/routeRestreinte', headers: token })).status
     assert.equal(await status(), 200, 'it heard the ring')

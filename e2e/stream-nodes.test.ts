@@ -10,7 +10,7 @@ import { TcpProxy } from '../server/testing/tcp-proxy.ts'
 import { carillon } from './carillon-process.ts'
 import { Follower } from './follower.ts'
 import { Ledger } from './ledger.ts'
-import { type Node, Nodes } from './nodes.ts'
+import { hearingThrough, type Node, Nodes } from './nodes.ts'
 import { idIn } from './user-of-service.ts'
 
 const withinMs = 5_000
@@ -72,11 +72,7 @@ suite('a lost connection that hears', { concurrency: true }, () => {
   test('N9: deaf, without knowing it: what another node delivers is told within 5 s, once, and so is a proof that ended', async (t) => {
     const url = await server.newDatabase()
     await using proxy = await TcpProxy.to(server.port)
-    let isDeaf = false
-    proxy.intercept = ({ direction, bytes, notes }) => {
-      if (!isDeaf && bytes.includes('carillon rings')) notes.add('rings')
-      return isDeaf && notes.has('rings') && direction === 'to client' ? {} : undefined
-    }
+    const rings = hearingThrough(proxy)
     await using nodes = new Nodes(url)
     const deaf = await nodes.add({ databaseUrl: proxy.urlFor(url) })
     const writing = await nodes.add()
@@ -84,7 +80,7 @@ suite('a lost connection that hears', { concurrency: true }, () => {
     const [stays, ends] = [await user.signIn('stateful'), await user.signIn('stateful')]
     using reader = await EventReader.of(deaf.url, stays)
     using ending = await EventReader.of(deaf.url, ends)
-    isDeaf = true
+    rings.isDeaf = true
     const ids: string[] = []
     for (let n = 0; n < 20; n++) ids.push(idIn(await user.deliver(`No. ${n}`)))
     await user.ask({ method: 'POST', path: '/logout', headers: ends })

@@ -50,6 +50,11 @@ export class CarillonError extends Error {
   }
 }
 
+/** A request that is refused for what stands in it, field by field. */
+export function unfitRequest(details: readonly Fault[], cause?: unknown): CarillonError {
+  return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', { details, cause })
+}
+
 /** What needs a user or a key, without a valid one: one answer for all of it. */
 export function notAuthenticated(): CarillonError {
   return new CarillonError('UNAUTHORIZED', 'Not authenticated')

@@ -7,14 +7,7 @@ import { markOf, positionOf } from '../inbox/position.ts'
 import { DescribedApi, type Document } from '../testing/described-api.ts'
 import { refusalIn } from '../testing/envelope.ts'
 import { chanceOf } from '../testing/event-source-chance.ts'
-import {
-  type Listed,
-  type Notification,
-  type Proof,
-  startTestService,
-  type TestUser,
-  variants,
-} from '../testing/service.ts'
+import { type Notification, type Proof, startTestService, type TestUser, variants } from '../testing/service.ts'
 
 const rounds = process.env.SOAK === undefined ? 40 : 1_000
 /** The longest there is; everyday still longer than a connection may usually be idle. */
@@ -23,7 +16,6 @@ const path = '/api/notifications/changes'
 
 const app = await startTestService()
 after(() => app.stop())
-const { key } = await app.producerKey()
 const api = new DescribedApi((await app.get('/openapi.json')).json() as Document)
 const described = api.find('GET', path) ?? assert.fail()
 
@@ -41,10 +33,8 @@ type Changes = {
 }
 
 async function send(to: TestUser, title: string, about?: string): Promise<string> {
-  const body = { recipients: [{ userId: to.id }], title, ...(about && { key: about }) }
-  const answer = await app.post('/api/notifications', body, { authorization: `Bearer ${key}` })
-  assert.equal(answer.status, 201, answer.text)
-  return answer.json().data.results[0].id
+  const [id = ''] = await app.deliver({ to, title, ...(about && { key: about }) })
+  return id
 }
 
 /** What is answered is what is described, whatever it is. */
@@ -54,15 +44,6 @@ async function ask(proof: Proof, query: string): Promise<Changes> {
   api.promises(described, answer)
   assert.equal(answer.headers.get('cache-control'), 'no-store')
   return answer.json().data
-}
-
-async function everything(proof: Proof): Promise<Listed> {
-  const items: Notification[] = []
-  for (let page = 1; ; page++) {
-    const found = await app.list(proof, `?limit=100&page=${page}`)
-    items.push(...found.items)
-    if (!found.hasMore) return { ...found, items }
-  }
 }
 
 /** A copy of an inbox that is kept by asking again and again, so many changes at a time. */
@@ -126,7 +107,7 @@ for (const variant of variants)
       // Most of them seldom ask.
       for (const { limit, asker } of askers) if (chance.below(limit + 1) < 3) await asker.catchUp(limit)
     }
-    const list = await everything(proof)
+    const list = await app.everything(proof)
     for (const { limit, asker } of [...askers, { limit: 3, asker: new Asker(proof) }]) {
       await asker.catchUp(limit)
       assert.deepEqual(asker.items, list.items)
@@ -286,18 +267,24 @@ suite('what is held', { concurrency: true }, () => {
   test('N7: whoever goes away while he waits gives his seat up at once', async () => {
     const ann = await app.user()
     const proof = await app.signIn(ann, 'stateful')
+    const from = performance.now()
     for (let round = 0; round < 5; round++) {
       const gone = new AbortController()
-      const held = Array.from({ length: 20 }, () =>
-        fetch(`${app.url}${path}?since=0&wait=25`, { headers: proof, signal: gone.signal }).catch(() => 'gone'),
-      )
-      await sleep(150)
-      assert.equal((await app.get(`${path}?since=0&wait=25`, proof)).status, 429)
+      const hold = async () => {
+        // The asking below may have the last seat, and a broken connection is noticed a moment later.
+        for (let status = 429; status === 429; await sleep(20)) {
+          const answer = await fetch(`${app.url}${path}?since=0&wait=25`, { headers: proof, signal: gone.signal })
+          await answer.text()
+          ;({ status } = answer)
+        }
+      }
+      const held = Array.from({ length: 20 }, () => hold().catch(() => 'gone'))
+      while ((await app.get(`${path}?since=0&wait=1`, proof)).status !== 429) await sleep(20)
       gone.abort()
       assert.deepEqual(new Set(await Promise.all(held)), new Set(['gone']))
-      await sleep(50)
     }
-    const { changes } = await timed(proof, 'since=0&wait=1')
-    assert.equal(changes.version, 0)
+    while ((await app.get(`${path}?since=0&wait=1`, proof)).status === 429) await sleep(20)
+    const ms = performance.now() - from
+    assert.ok(ms < 25_000, `${ms} ms`)
   })
 })

@@ -1,5 +1,5 @@
 // The route of a producer: one request, notifications in many inboxes.
-import { CarillonError } from '../errors.ts'
+import { unfitRequest } from '../errors.ts'
 import type { Deliveries } from '../inbox/deliver.ts'
 import type { Producer, Recipient } from '../store/store.ts'
 import { sendData } from './answers.ts'
@@ -18,9 +18,7 @@ export function deliveryOperations(deliveries: Deliveries) {
     async handle(producer, request, reply) {
       const key = request.raw.headersDistinct['idempotency-key']
       if (key !== undefined && key.length > 1)
-        throw new CarillonError('INVALID_REQUEST', 'The request is not as it should be', {
-          details: [{ field: 'Idempotency-Key', reason: 'must be sent once' }],
-        })
+        throw unfitRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])
       const { recipients, ...content } = request.body as DeliveryBody
       const outcome = await deliveries.deliver(
         producer.id,

@@ -1,7 +1,7 @@
 // The one place that turns an error into an answer: one envelope, one table of codes, nothing internal. What happened
 // inside goes to the log under the same request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode, type Fault, statusOf } from '../errors.ts'
+import { CarillonError, type ErrorCode, type Fault, statusOf, unfitRequest } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 const mostFaults = 20
@@ -68,7 +68,7 @@ function invalid({ validation = [], validationContext = 'body' }: FastifyError):
     const field = [path, named].filter((part) => part !== undefined && part !== '').join('.')
     return { field: field === '' ? validationContext : field, reason: reasons[keyword]?.(params) ?? message }
   })
-  return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', { details })
+  return unfitRequest(details)
 }
 
 type Params = Record<string, unknown>

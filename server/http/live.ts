@@ -1,5 +1,5 @@
 // The routes by which a reader follows his inbox: the live stream, and the changes since a place in it.
-import { CarillonError, notAuthenticated } from '../errors.ts'
+import { notAuthenticated, unfitRequest } from '../errors.ts'
 import type { ChangesSince } from '../inbox/changes.ts'
 import type { Live } from '../inbox/live.ts'
 import { isPosition } from '../inbox/position.ts'
@@ -8,6 +8,8 @@ import { eventStream, onGone } from './event-stream.ts'
 import type { Staying } from './guards.ts'
 import type { Operation } from './operation.ts'
 import { ChangesQuery, StreamQuery } from './schemas.ts'
+
+const positionReason = 'must be a version such as 42, or a position as an answer or an event names it'
 
 export function liveOperations({ live, changes }: { live: Live; changes: ChangesSince }) {
   const stream: Operation<Staying> = {
@@ -35,7 +37,7 @@ export function liveOperations({ live, changes }: { live: Live; changes: Changes
     answers: { 200: ['Changes'], 429: ['Error'] },
     async handle(caller, request, reply) {
       const { since: place, limit = 100, wait = 0 } = request.query as ChangesQuery
-      if (!isPosition(place)) throw noPosition()
+      if (!isPosition(place)) throw unfitRequest([{ field: 'since', reason: positionReason }])
       const gone = new AbortController()
       if (wait > 0) {
         // Longer than a connection may usually be idle.
@@ -50,12 +52,4 @@ export function liveOperations({ live, changes }: { live: Live; changes: Changes
   }
 
   return { stream, since }
-}
-
-function noPosition(): CarillonError {
-  return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', {
-    details: [
-      { field: 'since', reason: 'must be a version such as 42, or a position as an answer or an event names it' },
-    ],
-  })
 }

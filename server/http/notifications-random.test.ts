@@ -25,19 +25,10 @@ async function send(userId: string, category?: string, itsKey?: string): Promise
   return answer.json().data.results[0].id
 }
 
-async function everything(proof: Proof, query = ''): Promise<Notification[]> {
-  const items: Notification[] = []
-  for (let page = 1; ; page++) {
-    const found = await app.list(proof, `?limit=100&page=${page}${query}`)
-    items.push(...found.items)
-    if (!found.hasMore) return items
-  }
-}
-
 const readers = await Promise.all([0, 1, 2, 19, 20, 21, 40, 99, 100, 101, 137].map((total) => reader(total)))
 // Some were read, one by one, so that the unread have gaps.
 for (const { proof } of readers)
-  for (const [index, { id }] of (await everything(proof)).entries())
+  for (const [index, { id }] of (await app.everything(proof)).items.entries())
     if (index % 3 === 1) await app.patch(`/api/notifications/${id}/read`, proof)
 
 const anyReader = fc.constantFrom(...readers)
@@ -60,7 +51,7 @@ for (const status of ['', '&status=unread'])
   test(`I6: pages partition the set, by number and by cursor alike${status && ', of the unread too'}`, async () => {
     await fc.assert(
       fc.asyncProperty(anyReader, anyLimit, async ({ proof }, limit) => {
-        const whole = (await everything(proof, status)).map(({ id }) => id)
+        const whole = (await app.everything(proof, status)).items.map(({ id }) => id)
         assert.equal(new Set(whole).size, whole.length)
         const byNumber: string[] = []
         for (let page = 1; byNumber.length < whole.length; page++) {
@@ -122,7 +113,7 @@ test('counters agree with a recount, whatever is done at once and in whatever or
     fc.asyncProperty(fc.array(fc.array(act, { maxLength: 8 }), { minLength: 1, maxLength: 6 }), async (batches) => {
       round++
       for (const batch of batches) {
-        const known = (await everything(proofs[0])).map(({ id }) => id)
+        const known = (await app.everything(proofs[0])).items.map(({ id }) => id)
         await Promise.all(
           batch.map((each, n) => perform(each, { known, userId: user.id, proof: proofs[n % 2] as Proof, round })),
         )
@@ -169,7 +160,7 @@ async function readAll(through: number | null, { known, proof }: World): Promise
   const bound = through === null ? undefined : known[through]
   const query = bound === undefined ? '' : `?through=${bound}`
   assert.equal((await app.post(`/api/notifications/read-all${query}`, undefined, proof)).status, 204)
-  const states = new Map((await everything(proof)).map(({ id, read }) => [id, read]))
+  const states = new Map((await app.everything(proof)).items.map(({ id, read }) => [id, read]))
   const reached = bound === undefined ? known : known.slice(known.indexOf(bound))
   for (const id of reached) assert.equal(states.get(id), true)
 }
@@ -191,12 +182,12 @@ async function count({ proof }: World): Promise<void> {
 }
 
 async function isCountedRight(proof: Proof): Promise<void> {
-  const items = (await everything(proof)) as (Notification & { category: string | null })[]
+  const items = (await app.everything(proof)).items as (Notification & { category: string | null })[]
   const recount = (of: typeof items) => ({ total: of.length, unread: of.filter(({ read }) => !read).length })
   const { total, unread } = await app.list(proof)
   assert.deepEqual({ total, unread }, recount(items))
   assert.deepEqual(
-    (await everything(proof, '&status=unread')).map(({ id }) => id),
+    (await app.everything(proof, '&status=unread')).items.map(({ id }) => id),
     items.filter(({ read }) => !read).map(({ id }) => id),
   )
   const { data } = (await app.get('/api/notifications/counts', proof)).json()

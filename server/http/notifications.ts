@@ -1,6 +1,6 @@
 // The routes of a reader's own inbox: list, one, counts, read, read-all.
 import type { FastifyRequest } from 'fastify'
-import { CarillonError } from '../errors.ts'
+import { CarillonError, unfitRequest } from '../errors.ts'
 import type { Inbox } from '../inbox/inbox.ts'
 import type { Subject } from '../sign-in/subject.ts'
 import { sendData, sendJson, sendNothing } from './answers.ts'
@@ -17,7 +17,8 @@ export function notificationOperations(inbox: Inbox) {
     answers: { 200: ['NotificationPage'], 304: 'none' },
     async handle(subject, request, reply) {
       const { page, limit = 20, before, status } = request.query as ListQuery
-      if (page !== undefined && before !== undefined) throw eitherPageOrBefore()
+      if (page !== undefined && before !== undefined)
+        throw unfitRequest([{ field: 'before', reason: 'takes the place of page: send one of the two' }])
       const place = before === undefined ? { page: page ?? 1 } : { before }
       const rendered = await inbox.list(subject, { limit, ...(status && { status }), ...place })
       reply.header('etag', rendered.etag)
@@ -69,12 +70,6 @@ function notificationId(request: FastifyRequest): string {
   if (uuid.test(id)) return id
   throw new CarillonError('NOT_FOUND', 'You have no such notification', {
     details: [{ field: 'id', reason: 'must be the id of a notification, a UUID' }],
-  })
-}
-
-function eitherPageOrBefore(): CarillonError {
-  return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', {
-    details: [{ field: 'before', reason: 'takes the place of page: send one of the two' }],
   })
 }
 

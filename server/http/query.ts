@@ -1,7 +1,7 @@
 // Reads a query strictly, where Fastify's own parser repairs: broken encoding and repeated names are faults, and only a
 // decimal integer is a number.
 import type { preValidationHookHandler } from 'fastify'
-import { CarillonError } from '../errors.ts'
+import { CarillonError, unfitRequest } from '../errors.ts'
 import type { Schema } from './schema.ts'
 import { parseForm } from './strict-json.ts'
 
@@ -57,8 +57,5 @@ export function readQuery(schema: Schema): preValidationHookHandler {
 
 function unreadable({ cause }: UnreadableQuery): CarillonError {
   const reason = cause instanceof CarillonError ? cause.details?.[0]?.reason : undefined
-  return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', {
-    details: [{ field: 'query', reason: reason ?? 'cannot be read' }],
-    cause,
-  })
+  return unfitRequest([{ field: 'query', reason: reason ?? 'cannot be read' }], cause)
 }

@@ -7,14 +7,7 @@ import { markOf, positionOf } from '../inbox/position.ts'
 import { arrivals, EventReader, streamPath } from '../testing/event-source.ts'
 import { type Chance, chanceOf } from '../testing/event-source-chance.ts'
 import { InboxCopy } from '../testing/event-source-copy.ts'
-import {
-  type Listed,
-  type Notification,
-  type Proof,
-  startTestService,
-  type TestUser,
-  variants,
-} from '../testing/service.ts'
+import { type Proof, startTestService, type TestUser, variants } from '../testing/service.ts'
 
 const soak = process.env.SOAK !== undefined
 const writtenForMs = soak ? 60_000 : 2_500
@@ -22,22 +15,8 @@ const rounds = soak ? 3_000 : 120
 
 const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '500' } })
 after(() => app.stop())
-const { key } = await app.producerKey()
 
-async function send(to: TestUser, title: string, about?: string): Promise<void> {
-  const body = { recipients: [{ userId: to.id }], title, ...(about && { key: about }) }
-  const answer = await app.post('/api/notifications', body, { authorization: `Bearer ${key}` })
-  assert.equal(answer.status, 201, answer.text)
-}
-
-async function everything(proof: Proof): Promise<Listed> {
-  const items: Notification[] = []
-  for (let page = 1; ; page++) {
-    const found = await app.list(proof, `?limit=100&page=${page}`)
-    items.push(...found.items)
-    if (!found.hasMore) return { ...found, items }
-  }
-}
+const send = (to: TestUser, title: string, about?: string) => app.deliver({ to, title, ...(about && { key: about }) })
 
 /** The position at which that user's streams are now. */
 async function positionNow(proof: Proof): Promise<string> {
@@ -213,7 +192,7 @@ test('N4: whoever resumes anywhere while it is written without pause sees all th
   await Promise.race([sleep(writtenForMs), ...resuming])
   isOver = true
   await Promise.all(writing)
-  const { items } = await everything(proofs[0])
+  const { items } = await app.everything(proofs[0])
   const ids = items.map(({ id }) => id).toReversed()
   assert.equal(ids.length, written)
   for (const reader of stayed) {
@@ -252,7 +231,7 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
   const ann = await app.user()
   const proofs = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')] as const
   for (let n = 0; n < 10; n++) await send(ann, `Before ${n}`)
-  const before = await everything(proofs[0])
+  const before = await app.everything(proofs[0])
   await app.patch(`/api/notifications/${before.items[3]?.id}/read`, proofs[0])
   const copies = Array.from({ length: 6 }, () => new InboxCopy(before))
   let last = Number.POSITIVE_INFINITY
@@ -278,7 +257,7 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
     await Promise.all(chosen.map((act) => act?.()))
     app.pass(1)
   }
-  const list = await everything(proofs[0])
+  const list = await app.everything(proofs[0])
   last = list.version
   const connections = (await Promise.all(following)).reduce((sum, count) => sum + count, 0)
   await stays.until(() => (stays.events.at(-1)?.data.version ?? 0) >= last)

@@ -21,7 +21,6 @@ const clocked = await startTestService({
 })
 after(() => Promise.all([app.stop(), clocked.stop()]))
 const passwords = new Passwords({ threads: 2 })
-const { key } = await app.producerKey()
 
 /** The stream says why it ends, ends, and is not to be had again; all within the time. */
 async function hasEnded(reader: EventReader, of: { url: string; proof: Proof; reason: string; withinMs: number }) {
@@ -37,10 +36,8 @@ async function hasEnded(reader: EventReader, of: { url: string; proof: Proof; re
 }
 
 async function send(to: TestUser): Promise<string> {
-  const body = { recipients: [{ userId: to.id }], title: 'x' }
-  const answer = await app.post('/api/notifications', body, { authorization: `Bearer ${key}` })
-  assert.equal(answer.status, 201, answer.text)
-  return answer.json().data.results[0].id
+  const [id = ''] = await app.deliver({ to, title: 'x' })
+  return id
 }
 
 test('Z5: what is told to one user never reaches another, however many listen with whatever proof', async (t) => {

@@ -14,13 +14,8 @@ const perUser = 20
 
 const app = await startTestService()
 after(() => app.stop())
-const { key } = await app.producerKey()
 
-async function send(to: TestUser, content: object = { title: 'x' }): Promise<void> {
-  const body = { recipients: [{ userId: to.id }], ...content }
-  const answer = await app.post('/api/notifications', body, { authorization: `Bearer ${key}` })
-  assert.equal(answer.status, 201, answer.text)
-}
+const send = (to: TestUser, content = { title: 'x' }) => app.deliver({ to, ...content })
 
 /** As much as a notification can hold. */
 const biggest = {

@@ -219,8 +219,10 @@ async function heldReads(t: TestContext) {
   return { ...parts, held, hold }
 }
 
-test('N4: what is committed while it is being read for another change is told without a delay', async (t) => {
-  const { world, open, held, hold } = await heldReads(t)
+/** Ann was told twice; what was read of the first is held back from her reader. */
+async function heldFirst(t: TestContext) {
+  const parts = await heldReads(t)
+  const { world, open, held, hold } = parts
   const ann = await world.addUser('ann')
   const reader = await open(ann)
   await sleep(50)
@@ -228,6 +230,11 @@ test('N4: what is committed while it is being read for another change is told wi
   await world.tell(ann, 'one')
   await reader.until(() => held.length === 1)
   await world.tell(ann, 'two')
+  return { ...parts, ann, reader }
+}
+
+test('N4: what is committed while it is being read for another change is told without a delay', async (t) => {
+  const { held, hold, reader } = await heldFirst(t)
   await reader.until(() => held.length === 2)
   hold(false)
   // The later one has seen more, and the earlier one is answered first.
@@ -239,14 +246,7 @@ test('N4: what is committed while it is being read for another change is told wi
 })
 
 test('N4: who came while a read was under way that had seen less is told nothing that his list had', async (t) => {
-  const { world, open, held, hold } = await heldReads(t)
-  const ann = await world.addUser('ann')
-  const reader = await open(ann)
-  await sleep(50)
-  hold(true)
-  await world.tell(ann, 'one')
-  await reader.until(() => held.length === 1)
-  await world.tell(ann, 'two')
+  const { world, open, held, hold, ann, reader } = await heldFirst(t)
   const late = await open(ann)
   assert.equal(late.events[0]?.data.version, 2)
   hold(false)

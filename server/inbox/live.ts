@@ -1,6 +1,5 @@
 // Who is listening right now. One subscription for each user, however many streams he has: a ring leads to one read of the
 // store and one text for all of them. Nobody waits for a slow reader.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { notAuthenticated } from '../errors.ts'
 import type { Changes, InboxState, Ring, Store } from '../store/store.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
@@ -55,7 +54,6 @@ export class Live {
   readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
   readonly #reading: InSlices<Subscription>
   readonly #ticking: NodeJS.Timeout
-  #size = 0
   #ticks = 0
   #isEnding = false
 
@@ -68,7 +66,9 @@ export class Live {
 
   /** How many streams are open. */
   get size(): number {
-    return this.#size
+    let size = 0
+    for (const { streams } of this.#subscriptions.values()) size += streams.size
+    return size
   }
 
   /**
@@ -111,11 +111,10 @@ export class Live {
     this.#isEnding = true
     this.#parts.seats.close()
     clearInterval(this.#ticking)
-    let count = 0
     for (const stream of this.#streams()) {
       stream.send(Buffer.from(retryText(this.#comeBackMs())))
       stream.end()
-      if (++count % 100 === 0) await nextTurn()
+      await this.#reading.pause()
     }
   }
 
@@ -138,11 +137,9 @@ export class Live {
     this.#subscriptions.set(subscription.userId, subscription)
     this.#slots[subscription.slot]?.add(subscription)
     subscription.streams.add(stream)
-    this.#size++
   }
 
   #remove(subscription: Subscription, stream: LiveStream): void {
-    this.#size--
     subscription.streams.delete(stream)
     if (subscription.streams.size > 0) return
     this.#subscriptions.delete(subscription.userId)

@@ -53,10 +53,8 @@ export class AccessTokens {
 
   /** Whose token it is, or null where it is not one of ours, has expired or was cut. Reads no store. */
   async verify(token: string): Promise<TokenSubject | null> {
-    const { cutoffs, now } = this.#options
     const subject = this.#verified.get(token) ?? (await this.#verifySignature(token))
-    if (subject === null || now() >= subject.expiresAt) return null
-    return cutoffs.isCut(subject) ? null : subject
+    return subject === null || this.validUntil(subject) === null ? null : subject
   }
 
   /** Until when a token that was verified lives, in milliseconds; null where it has ended or was cut. */

@@ -2,7 +2,7 @@
 // the same verbs in the same order as access-token.ts, so that the two can be read side by side.
 import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
-import type { SessionKey, Store } from '../store/store.ts'
+import type { LiveSession, SessionKey, Store } from '../store/store.ts'
 import type { CheckedUser } from './credentials.ts'
 import type { Subject } from './subject.ts'
 
@@ -60,8 +60,8 @@ export class Sessions {
     const session = await store.findSession(key)
     if (session === undefined) return null
     const at = now()
+    if (at >= this.#endOf(session)) return null
     const expiresAt = session.createdAt + lifetimeMs
-    if (at >= expiresAt || at >= session.lastSeenAt + idleMs) return null
     if (at >= session.lastSeenAt + touchEveryMs(idleMs)) this.#touch(key, at)
     return { userId: session.userId, username: session.username, proof: 'session', expiresAt, inbox: session.inbox }
   }
@@ -69,10 +69,10 @@ export class Sessions {
   /** Until when a session lives unless it is used, in milliseconds; null where it has ended. Asking is no use. */
   async validUntil(secret: string): Promise<number | null> {
     const key = keyOf(secret)
-    const { store, now, idleMs, lifetimeMs } = this.#options
+    const { store, now } = this.#options
     const session = key === null ? undefined : await store.findSession(key)
     if (session === undefined) return null
-    const endsAt = Math.min(session.createdAt + lifetimeMs, session.lastSeenAt + idleMs)
+    const endsAt = this.#endOf(session)
     return now() >= endsAt ? null : endsAt
   }
 
@@ -86,6 +86,10 @@ export class Sessions {
   async removeStale(): Promise<void> {
     const { store, now, idleMs, lifetimeMs } = this.#options
     await store.removeStaleSessions({ createdBefore: now() - lifetimeMs, lastSeenBefore: now() - idleMs })
+  }
+
+  #endOf({ createdAt, lastSeenAt }: LiveSession): number {
+    return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
   }
 
   /**

@@ -73,6 +73,7 @@ export async function startTestService({
   let notes = notesOf(service.store)
   const passwords = new Passwords({ threads: 4 })
   let names = 0
+  let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
 
   async function fetchJson(path: string, init: RequestInit = {}): Promise<Answer> {
     const told = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
@@ -136,7 +137,8 @@ export async function startTestService({
       to,
       ...content
     }: { to: TestUser | TestUser[] } & Omit<DeliveryRequest, 'recipients'>): Promise<string[]> {
-      const { key } = await this.producerKey()
+      keyOfDeliveries ??= this.producerKey()
+      const { key } = await keyOfDeliveries
       const recipients = [to].flat().map(({ username }) => ({ username }))
       const answer = await this.post(
         '/api/notifications',
@@ -151,6 +153,16 @@ export async function startTestService({
       const answer = await this.get(`/api/notifications${query}`, proof)
       if (answer.status !== 200) throw new Error(`list answered ${answer.status}: ${answer.text}`)
       return answer.json().data
+    },
+
+    /** Every page of the list, as one. */
+    async everything(proof: Proof, query = ''): Promise<Listed> {
+      const items: Notification[] = []
+      for (let page = 1; ; page++) {
+        const found = await this.list(proof, `?limit=100&page=${page}${query}`)
+        items.push(...found.items)
+        if (!found.hasMore) return { ...found, items }
+      }
     },
 
     get: (path: string, headers: Proof = {}) => fetchJson(path, { headers }),
