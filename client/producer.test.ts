@@ -159,13 +159,13 @@ test('however few attempts are asked for, there is one, and no number is not wit
 })
 
 test('an attempt that hangs is NETWORK, and tried again', async () => {
-  const ann = await service.user()
   const hang = (_url: string, { signal }: RequestInit) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
   const backoff = { baseMs: 5, capMs: 20, random: Math.random }
-  const { sent, fetch } = scripted(hang)
+  // Answered at once: a real service might hang as long on a busy machine.
+  const { sent, fetch } = scripted(hang, () => new Response('{"success":true,"data":{}}', { status: 201 }))
   const producer = producerOf(new Requests({ baseUrl: service.url, fetch }, () => key), backoff, 500)
-  await producer.send({ recipients: [{ username: ann.username }], title: 'Hello' })
+  await producer.send({ recipients: [{ username: 'ann' }], title: 'Hello' })
   assert.equal(sent.length, 2)
   const never = producerOf(new Requests({ baseUrl: service.url, fetch: hang }, () => key), backoff, 20)
   const failure = await failureOf(never.send({ recipients: [], title: 'Hi' }, { attempts: 2 }))

@@ -44,9 +44,10 @@ test('whatever the leader is closed or crashes of, another goes on: nothing is l
   await using browser = await someBrowser()
   const ann = await service.user()
   let tabs = await followingTabs(browser, ann, 7)
-  const telling = tell(ann, 300, 10)
+  const stop = keepTelling(ann, 10)
   for (const end of [close, crash, close, crash, close, crash]) {
     await sleep(300)
+    await until(() => tabs.includes(leaderIn(browser)))
     const leader = leaderIn(browser)
     await end(leader)
     tabs = tabs.filter((tab) => tab !== leader)
@@ -55,9 +56,9 @@ test('whatever the leader is closed or crashes of, another goes on: nothing is l
       assert.deepEqual(versions, upTo(versions.length))
     }
   }
-  await telling
+  const count = await stop()
   assert.equal(tabs.length, 1)
-  for (const page of tabs) assert.deepEqual(await versionsOf(page, 300), upTo(300))
+  for (const page of tabs) assert.deepEqual(await versionsOf(page, count), upTo(count))
   await until(() => open.size === 1)
 })
 
@@ -106,13 +107,26 @@ test('more is not kept than a hundred events', async () => {
 
 test('who is ahead of the stream is told no event twice; a version that the stream does not reach is no version of it', async () => {
   await using browser = await someBrowser()
-  const ann = await service.user()
-  await followingTabs(browser, ann, 1)
-  const ahead = await newTab(browser)
-  await ahead.evaluate(() => tab.follow({ since: 2 }))
-  await sleep(300)
-  await tell(ann, 3)
-  assert.deepEqual(await versionsOf(ahead, 3), [3])
+  let ann = await service.user()
+  for (;;) {
+    const [leader] = await followingTabs(browser, ann, 1)
+    const ahead = await newTab(browser)
+    const from = performance.now()
+    await ahead.evaluate(() => tab.follow({ since: 2 }))
+    // It asks, then it waits for the lock.
+    await until(async () => (await locksIn(ahead)).length === 2)
+    await tell(ann, 3)
+    const versions = await versionsOf(ahead, 3)
+    if ((await toldTo(ahead)).types[1] !== 'resync') {
+      assert.deepEqual(versions, [3])
+      break
+    }
+    // The leader waits a second to reach that version. A machine that took longer to tell it gets another try.
+    assert.ok(performance.now() - from > 990)
+    await ahead.close()
+    await leader?.close()
+    ann = await service.user()
+  }
   const lost = await newTab(browser)
   await lost.evaluate(() => tab.follow({ since: 50 }))
   await until(async () => (await toldTo(lost)).types.includes('resync'))
@@ -146,7 +160,8 @@ test('a leader that hears nothing any more is deposed, and so is one that hangs;
   await using browser = await someBrowser()
   const ann = await service.user()
   const tabs = await followingTabs(browser, ann, 4, { silenceMs: 1_500 })
-  const telling = tell(ann, 300, 10)
+  // Fewer than a hundred while one hangs: more is not kept for him.
+  const stop = keepTelling(ann, 40)
   // Where the machine is busy another may have taken the lead just then.
   for (const harm of [deafen, hang]) {
     await sleep(300)
@@ -156,8 +171,8 @@ test('a leader that hears nothing any more is deposed, and so is one that hangs;
       return leaderIn(browser) !== leader
     })
   }
-  await telling
-  for (const page of tabs) assert.deepEqual(await versionsOf(page, 300), upTo(300))
+  const count = await stop()
+  for (const page of tabs) assert.deepEqual(await versionsOf(page, count), upTo(count))
   await until(() => open.size === 1)
 })
 
@@ -169,12 +184,14 @@ test('a leader whose stream has nothing but heartbeats stays', async () => {
     clearInterval(beating)
   })
   await using browser = await browserAt(server)
+  // Nearly half of the silence, which is the most, is waited for an answer: a machine may stand still for a moment.
+  await browser.context.addInitScript('{ const draw = Math.random; Math.random = () => 0.9 + draw() / 10 }')
   for (let count = 0; count < 3; count++) {
     const page = await newTab(browser, server)
-    await page.evaluate(() => tab.follow({ silenceMs: 500 }))
+    await page.evaluate(() => tab.follow({ silenceMs: 3_000 }))
     await until(async () => (await toldTo(page)).types[0] === 'hello')
   }
-  await sleep(2_000)
+  await sleep(7_000)
   assert.equal(server.streams.length, 1)
 })
 
@@ -274,7 +291,8 @@ test('an inbox that becomes another one again and again is asked for less and le
   const page = await newTab(browser, server)
   await page.evaluate(() => tab.follow({ since: '1-cccccccc' }))
   await sleep(4_000)
-  assert.ok(server.streams.length > 2 && server.streams.length < 15, `${server.streams.length} streams`)
+  assert.ok(server.streams.length < 15, `${server.streams.length} streams`)
+  await until(() => server.streams.length > 2)
 })
 
 test('who leaves, by break or by abort, holds nothing; then the next leads', async () => {
@@ -294,8 +312,7 @@ test('who leaves, by break or by abort, holds nothing; then the next leads', asy
   await until(async () => (await toldTo(aborted)).error?.error === 'enough')
   assert.equal((await toldTo(breaking)).error, undefined)
   await until(() => open.size === 0)
-  const { held, pending } = await waiting.evaluate(() => navigator.locks.query())
-  assert.deepEqual([held, pending], [[], []])
+  await until(async () => (await locksIn(waiting)).length === 0)
 })
 
 test('an error that ends the stream for good reaches every tab with its fields', async () => {
@@ -361,8 +378,10 @@ test('a loop that leaves a thousand events lying is told to list anew, and goes 
     (await followingTabs(browser, ann, 1, { isHeld: true }))[0],
   ]
   assert.ok(leader && held)
+  await held.evaluate(overhear, `carillon 1 session ${service.url}/ ${ann.id}`)
   await tell(ann, 1_100)
   await versionsOf(leader, 1_100)
+  await until(() => held.evaluate(() => tab.heard.length === 1_100))
   await held.evaluate(() => {
     tab.isHeld = false
   })
@@ -400,11 +419,13 @@ test('browsers that cannot combine signals share a stream too, and an owner who 
   const tabs = await followingTabs(browser, ann, 2, { connectMs: 1_000 })
   await tell(ann, 1)
   for (const tab of tabs) assert.deepEqual(await versionsOf(tab, 1), [1])
-  assert.equal(open.size, 1)
+  // Who had to connect again may have left a connection that the server is about to close.
+  await until(() => open.size === 1)
 })
 
 test('in Node, which has locks and channels too, each has its own stream', async () => {
   assert.ok(navigator.locks && BroadcastChannel)
+  await until(() => open.size === 0)
   const ann = await service.user()
   const token = await tokenOf(ann)
   const streams = [1, 2].map(() => createCarillon({ baseUrl: service.url, auth: () => token }).inbox.subscribe())
@@ -470,6 +491,13 @@ async function forge({ name, told }: { name: string; told: StreamEvent[] }): Pro
   channel.close()
 }
 
+/** In a page: keeps the events that the leader tells on that channel, beside whoever follows there. */
+function overhear(name: string): void {
+  new BroadcastChannel(name).onmessage = ({ data: { event } }) => {
+    if (event) tab.heard.push({ type: event.type, id: event.position, data: '' })
+  }
+}
+
 function setCookie(browser: Chromium, { cookie = '' }: Proof): Promise<void> {
   const [name = '', value = ''] = cookie.split('=')
   return browser.context.addCookies([{ name, value, url: service.url, httpOnly: true }])
@@ -487,6 +515,22 @@ async function tell(user: TestUser, count: number, pauseMs = 0, title = 'Ding'):
     const answer = await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })
     assert.equal(answer.status, 201, answer.text)
     if (pauseMs > 0) await sleep(pauseMs)
+  }
+}
+
+/** New notifications, one by one, until the function is called that it answers; how many there were then. */
+function keepTelling(user: TestUser, pauseMs: number): () => Promise<number> {
+  let isEnough = false
+  const telling = (async () => {
+    let count = 0
+    for (; !isEnough; count++) await tell(user, 1, pauseMs)
+    return count
+  })()
+  // Awaited at the end; until then it is not to end this process.
+  telling.catch(() => {})
+  return () => {
+    isEnough = true
+    return telling
   }
 }
 
@@ -555,7 +599,7 @@ async function crash(page: Page): Promise<void> {
   await crashed
 }
 
-async function until(isSo: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
+async function until(isSo: () => boolean | Promise<boolean>, ms = 100_000): Promise<void> {
   const giveUpAt = performance.now() + ms
   while (!(await isSo())) {
     if (performance.now() > giveUpAt) throw new Error('it does not become so')

@@ -109,13 +109,16 @@ test('when the network is back the page is told within seconds what it missed', 
   const ann = await service.user()
   const page = await tabOf(browser)
   await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
+  // No wait ends by itself from here on: nothing but the network's return can bring it back.
+  await page.evaluate(() => void Object.assign(globalThis, { setTimeout: () => 0 }))
   await browser.context.setOffline(true)
+  // Chromium leaves open what is open; this has the client drop it, and it gets no other.
+  await page.evaluate(() => void dispatchEvent(new Event('online')))
   await service.deliver({ to: ann, title: 'Missed' })
   await sleep(1_500)
-  const from = performance.now()
+  assert.deepEqual((await page.evaluate(() => tab.told())).titles, [])
   await browser.context.setOffline(false)
-  const told = await until(page, ({ titles }) => titles.includes('Missed'))
-  assert.ok(performance.now() - from < 2_000, `${performance.now() - from} ms`)
+  const told = await until(page, ({ titles }) => titles.includes('Missed'), 10_000)
   assert.deepEqual(told.titles, ['Missed'])
 })
 
@@ -126,13 +129,15 @@ test('seven tabs follow over HTTP/1.1 and list meanwhile; seven streams would le
   for (const page of pages)
     await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
   assert.deepEqual(
-    await Promise.all(pages.map((page) => lists(page, 5_000))),
+    await Promise.all(pages.map((page) => lists(page, 20_000))),
     pages.map(() => true),
   )
   await service.deliver({ to: ann, title: 'To all' })
   for (const page of pages) await until(page, ({ titles }) => titles.includes('To all'))
   for (const page of pages) await page.evaluate(() => tab.listen())
-  await pages[0]?.waitForFunction(() => tab.heard.length > 0)
+  // Five beside the one that they share: then all six connections are taken.
+  const hears = async () => await Promise.all(pages.map((page) => page.evaluate(() => tab.heard.length > 0)))
+  while ((await hears()).filter(Boolean).length < 5) await sleep(10)
   assert.deepEqual(
     await Promise.all(pages.map((page) => lists(page, 1_000))),
     pages.map(() => false),
@@ -199,7 +204,7 @@ async function ownService(): Promise<AsyncDisposable & { app: TestService }> {
   return { app, [Symbol.asyncDispose]: () => app.stop() }
 }
 
-async function until(page: Page, isSo: (told: Told) => boolean, ms = 10_000): Promise<Told> {
+async function until(page: Page, isSo: (told: Told) => boolean, ms = 60_000): Promise<Told> {
   const giveUpAt = performance.now() + ms
   for (;;) {
     const told = await page.evaluate(() => tab.told())

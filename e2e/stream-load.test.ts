@@ -174,7 +174,8 @@ test(`N5: ${idlers} who read nothing of ${sentMiB} MiB each are cut, memory is b
   const bound = 1.5 * idlers * MiB + 100 * MiB
   assert.ok(bound < idlers * (sentMiB - 5) * MiB)
   assert.ok(grown < bound, `memory grew by ${grown / MiB} MiB`)
-  assert.ok(median < 500 && longest < 5_000, `half within ${median} ms, all within ${longest} ms`)
+  // Who does not read is cut after thirty seconds: others who had to wait for that would see it.
+  assert.ok(median < 2_000 && longest < 10_000, `half within ${median} ms, all within ${longest} ms`)
   for (const reader of readers) {
     assert.ok(!reader.isOver && reader.isUpToDate)
     reader.close()
@@ -221,11 +222,14 @@ test(`N5: ${comings} comings and goings, orderly and abrupt, leave no connection
     }
     await Promise.all(Array.from({ length: 40 }, come))
   }
+  const { sockets } = service
+  // A heartbeat would find what is left behind after fifteen seconds.
+  const areGone = () => untilSo(async () => service.sockets <= sockets, 10_000)
   await churn(500)
-  await sleep(300)
-  const [before, sockets] = [await service.heapUsed(), service.sockets]
+  await areGone()
+  const before = await service.heapUsed()
   await churn(comings)
-  await untilSo(async () => service.sockets <= sockets, 5_000)
+  await areGone()
   const grown = (await service.heapUsed()) - before
   t.diagnostic(`memory in use grew by ${(grown / MiB).toFixed(1)} MiB`)
   assert.ok(grown < 6 * MiB, `${grown / MiB} MiB`)

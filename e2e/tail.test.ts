@@ -34,7 +34,7 @@ function tailing(...args: string[]) {
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line))
-  const until = async (holds: (told: Told[]) => boolean, withinMs = 10_000) => {
+  const until = async (holds: (told: Told[]) => boolean, withinMs = 60_000) => {
     const giveUpAt = performance.now() + withinMs
     while (!holds(told())) {
       if (performance.now() > giveUpAt) assert.fail(`not told:\n${running.stdout}${running.stderr}`)
@@ -82,7 +82,7 @@ suite('carillon tail', () => {
     await service.end('SIGTERM')
     service = await CarillonProcess.standing(folder, settings)
     const id = idIn(await operator.deliver('While it was away'))
-    const told = await running.until((all) => all.some(({ notification }) => notification?.id === id))
+    const told = await running.until((all) => all.some(({ notification }) => notification?.id === id), 10_000)
     assert.deepEqual(
       told.map(({ type }) => type).filter((type) => type !== 'hello'),
       ['notification'],

@@ -15,4 +15,5 @@ syncBuiltinESMExports()
 
 process.on('SIGUSR2', () => {
   for (const thread of started) void thread.terminate()
+  process.stderr.write('terminated\n')
 })

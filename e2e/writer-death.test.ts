@@ -8,6 +8,7 @@ import { SqliteBehind } from '../server/testing/database-behind.ts'
 import { refusalIn } from '../server/testing/envelope.ts'
 import type { Answer } from '../server/testing/service.ts'
 import { CarillonProcess, Folder, firstSignInOf } from './carillon-process.ts'
+import { untilSo } from './nodes.ts'
 import { UserOfService } from './user-of-service.ts'
 
 const tap = fileURLToPath(new URL('./tapped-writer.ts', import.meta.url))
@@ -35,13 +36,13 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
   const signingOut = user.ask({ method: 'POST', path: '/logout', headers: await user.signIn('stateless') })
   await sleep(300)
-  running.child.kill('SIGUSR2')
   const killedAt = performance.now()
-  await sleep(100)
+  running.child.kill('SIGUSR2')
+  await untilSo(async () => running.stderr.includes('terminated'))
   await letGo()
   for (const answer of await Promise.all([...waiting, signingOut])) isUnavailable(answer)
 
-  // All at once: in half a second it stops taking connections.
+  // All at once, on connections that are open: in a second it closes them.
   const writes = [
     user.deliver('Too late'),
     user.ask({ method: 'PATCH', path: `${path}/read`, headers: cookie }),

@@ -12,6 +12,8 @@ import { type Notification, type Proof, startTestService, type TestUser, variant
 const rounds = process.env.SOAK === undefined ? 40 : 1_000
 /** The longest there is; everyday still longer than a connection may usually be idle. */
 const longestSeconds = process.env.SOAK === undefined ? 11 : 25
+/** What is answered at once is answered sooner than this, on a slow machine too; what is held by mistake is held for longer. */
+const atOnceMs = 10_000
 const path = '/api/notifications/changes'
 
 const app = await startTestService()
@@ -165,7 +167,7 @@ test('N3: a place that is not known is a reset: too new, of another user, of ano
     for (const more of ['', '&limit=1', '&wait=20']) {
       const from = performance.now()
       assert.deepEqual(await ask(proof, `since=${since}${more}`), { reset: true })
-      assert.ok(performance.now() - from < 1_000, 'it was held')
+      assert.ok(performance.now() - from < atOnceMs, 'it was held')
     }
   assert.equal((await ask(proof, `since=${own}`)).version, 2)
   assert.equal((await ask(proof, 'since=0')).created.length, 2)
@@ -222,10 +224,10 @@ suite('what is held', { concurrency: true }, () => {
           [id],
         )
       const ms = performance.now() - from
-      assert.ok(ms < 1_000, `answered after ${ms} ms`)
+      assert.ok(ms < atOnceMs, `answered after ${ms} ms`)
       const none = await bobs
       assert.deepEqual([none.changes.created, none.changes.version], [[], 0])
-      assert.ok(none.ms > 1_950 && none.ms < 4_000, `${none.ms} ms`)
+      assert.ok(none.ms > 1_950 && none.ms < 2_000 + atOnceMs, `${none.ms} ms`)
     })
 
     test(`a read and an "all read" answer it too, what is there is not waited for, and so is nothing without wait (${variant})`, async () => {
@@ -242,11 +244,11 @@ suite('what is held', { concurrency: true }, () => {
         await act()
         const { changes, ms } = await held
         assert.equal(changes.version, since + 1)
-        assert.ok(ms < 2_000, `${ms} ms`)
+        assert.ok(ms < atOnceMs, `${ms} ms`)
       }
       for (const query of ['since=0&wait=20', 'since=4', 'since=4&wait=0']) {
         const { ms } = await timed(proof, query)
-        assert.ok(ms < 1_000, `${query}: ${ms} ms`)
+        assert.ok(ms < atOnceMs, `${query}: ${ms} ms`)
       }
     })
   }
@@ -259,7 +261,7 @@ suite('what is held', { concurrency: true }, () => {
     const proof = await app.signIn(await app.user(), 'stateful')
     const { changes, ms } = await timed(proof, `since=0&wait=${longestSeconds}`)
     assert.deepEqual([changes.created, changes.version, changes.hasMore], [[], 0, false])
-    assert.ok(ms > longestSeconds * 1_000 - 50 && ms < longestSeconds * 1_000 + 2_000, `${ms} ms`)
+    assert.ok(ms > longestSeconds * 1_000 - 50 && ms < longestSeconds * 1_000 + atOnceMs, `${ms} ms`)
     assert.equal((await ask(proof, 'since=0')).version, 0)
     assert.deepEqual(warnings, [])
   })
@@ -267,8 +269,8 @@ suite('what is held', { concurrency: true }, () => {
   test('N7: whoever goes away while he waits gives his seat up at once', async () => {
     const ann = await app.user()
     const proof = await app.signIn(ann, 'stateful')
-    const from = performance.now()
     for (let round = 0; round < 5; round++) {
+      const from = performance.now()
       const gone = new AbortController()
       const hold = async () => {
         // The asking below may have the last seat, and a broken connection is noticed a moment later.
@@ -282,9 +284,9 @@ suite('what is held', { concurrency: true }, () => {
       while ((await app.get(`${path}?since=0&wait=1`, proof)).status !== 429) await sleep(20)
       gone.abort()
       assert.deepEqual(new Set(await Promise.all(held)), new Set(['gone']))
+      while ((await app.get(`${path}?since=0&wait=1`, proof)).status === 429) await sleep(20)
+      const ms = performance.now() - from
+      assert.ok(ms < 25_000, `${ms} ms`)
     }
-    while ((await app.get(`${path}?since=0&wait=1`, proof)).status === 429) await sleep(20)
-    const ms = performance.now() - from
-    assert.ok(ms < 25_000, `${ms} ms`)
   })
 })

@@ -63,14 +63,14 @@ test('A2: a stranger and a disabled user cost the work of one hash, as a friend 
 })
 
 test('A5: an over-long password is refused before it is hashed, also one of 1 MiB', async (t) => {
-  const hashing = await fastestOf(8, () => millisecondsOf(refused['wrong password']))
+  const hashing = await fastestOf(20, () => millisecondsOf(refused['wrong password']))
   for (const [length, status, most] of [
     [257, 400, hashing * 0.6],
     [20_000, 400, hashing * 0.6],
-    [1024 * 1024, 413, 20],
+    [1024 * 1024, 413, hashing],
   ] as const) {
     const body = { username: ann.username, password: 'x'.repeat(length) }
-    const took = await fastestOf(8, () => millisecondsOf(body, status))
+    const took = await fastestOf(20, () => millisecondsOf(body, status))
     t.diagnostic(`${length} characters: ${took.toFixed(1)} ms; with a hash: ${hashing.toFixed(1)} ms`)
     assert.ok(took < most, `${length} characters took ${took} ms, of ${most}`)
   }

@@ -169,10 +169,18 @@ test('/logout takes no GET, and no other site’s page signs anybody out', async
 test('S7: who signs in with the old password while the new one waits for the disk is out when it is kept', async () => {
   const eve = await app.user('eve')
   const release = await app.database.holdWrites()
-  const users = { store: app.store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now: app.now }
+  const { store } = app
+  const { setPassword: keep } = store
+  const { promise: isHashed, resolve: hashed } = Promise.withResolvers<void>()
+  store.setPassword = (change) => {
+    hashed()
+    return keep.call(store, change)
+  }
+  const users = { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now: app.now }
   const changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
-  // Hashing takes a while, and then the change waits behind the lock.
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  await isHashed
+  store.setPassword = keep
+  // From here on the change waits behind the lock.
   app.pass(5)
   const late = await app.signIn(eve, 'stateless')
   app.pass(5)

@@ -205,7 +205,7 @@ test('I7: garbage that follows a sound request gets its own envelope, after the 
   const { bytes: received, ended } = await exchangeBytes(
     app.url,
     ['GET /livez HTTP/1.1\r\nHost: a\r\n\r\n', '\x16\x03\x01 garbage\r\n\r\n'],
-    { pauseMs: 200 },
+    { inTurn: true },
   )
   const [sound, garbage, ...more] = readAnswers(received)
   assert.equal(sound?.status, 200)
@@ -318,7 +318,7 @@ test('R9: a client that holds on to its CONNECT holds up no end', async () => {
   await new Promise((resolve) => socket.once('data', resolve))
   const isStopped = await Promise.race([
     other.stop().then(() => true),
-    new Promise((resolve) => setTimeout(resolve, 3_000, false)),
+    new Promise((resolve) => setTimeout(resolve, 7_000, false)),
   ])
   socket.destroy()
   assert.equal(isStopped, true)

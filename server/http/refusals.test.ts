@@ -82,17 +82,15 @@ test('E3: a 401 carries its challenge, which names the reason only where a token
 test('E3: where too many passwords wait to be checked, the answer is 503 with Retry-After, and soon', async () => {
   const body = JSON.stringify({ username: 'nobody', password: 'plum orchard gate 41' })
   const many = new HttpClient(app.url, { connections: 200 })
-  const startedAt = performance.now()
-  let firstRefusalMs = Number.POSITIVE_INFINITY
-  const statuses = await Promise.all(
+  const statuses: number[] = []
+  await Promise.all(
     Array.from({ length: 150 }, async () => {
-      const answer = await many.ask({ method: 'POST', path: '/login', body, headers: json })
-      if (answer.status === 503) firstRefusalMs = Math.min(firstRefusalMs, performance.now() - startedAt)
-      return refusalIn(answer).status
+      statuses.push(refusalIn(await many.ask({ method: 'POST', path: '/login', body, headers: json })).status)
     }),
   )
   many.close()
-  const allMs = performance.now() - startedAt
   assert.deepEqual([...new Set(statuses)].sort(), [401, 503])
-  assert.ok(firstRefusalMs < allMs / 2, `the first refusal took ${firstRefusalMs} of ${allMs} ms`)
+  // Whoever is refused does not wait for those who are checked.
+  const [checked, before] = [statuses.filter((status) => status === 401).length, statuses.indexOf(503)]
+  assert.ok(before < checked * 0.75, `the first refusal came behind ${before} of ${checked} that were checked`)
 })

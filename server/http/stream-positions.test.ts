@@ -152,15 +152,14 @@ for (const variant of variants)
   })
 
 /** Opens at a random version again and again while it is written, each for a moment, and checks what it sees. */
-async function resumeAtRandom(of: { proof: Proof; chance: Chance; isOver: () => boolean }): Promise<EventReader[]> {
-  const seen: EventReader[] = []
+async function resumeAtRandom(of: { proof: Proof; chance: Chance; seen: EventReader[]; isOver: () => boolean }) {
   let known = 0
   while (!of.isOver()) {
     const from = of.chance.below(known + 1)
     using reader = await EventReader.of(app.url, { ...of.proof, 'last-event-id': `${from}` })
     await sleep(of.chance.below(60))
     reader.close()
-    seen.push(reader)
+    of.seen.push(reader)
     const [hello, ...events] = reader.events
     known = Math.max(known, hello?.data.version ?? 0, events.at(-1)?.data.version ?? 0)
     // One each, and each right behind the one before it: only arrivals raise this inbox.
@@ -170,13 +169,13 @@ async function resumeAtRandom(of: { proof: Proof; chance: Chance; isOver: () => 
       Array.from(events, (_, index) => from + 1 + index),
     )
   }
-  return seen
 }
 
 test('N4: whoever resumes anywhere while it is written without pause sees all that follows, once, in order', async (t) => {
   const chance = chanceOf(t)
   const ann = await app.user()
   const proofs = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')] as const
+  const seen: EventReader[] = []
   let isOver = false
   let written = 0
   const write = async () => {
@@ -187,9 +186,14 @@ test('N4: whoever resumes anywhere while it is written without pause sees all th
     proofs.map((headers) => EventReader.of(app.url, { ...headers, 'last-event-id': '0' })),
   )
   const resuming = Array.from({ length: 8 }, (_, n) =>
-    resumeAtRandom({ proof: proofs[n % 2] ?? assert.fail(), chance, isOver: () => isOver }),
+    resumeAtRandom({ proof: proofs[n % 2] ?? assert.fail(), chance, seen, isOver: () => isOver }),
   )
-  await Promise.race([sleep(writtenForMs), ...resuming])
+  const replayed = () => seen.filter(({ events }) => events.length > 1).length
+  const endAt = performance.now() + writtenForMs
+  const seeEnough = async () => {
+    while (performance.now() < endAt || replayed() < 20) await sleep(20)
+  }
+  await Promise.race([seeEnough(), ...resuming])
   isOver = true
   await Promise.all(writing)
   const { items } = await app.everything(proofs[0])
@@ -200,18 +204,18 @@ test('N4: whoever resumes anywhere while it is written without pause sees all th
     assert.deepEqual(arrivals(reader.events), ids)
     reader.close()
   }
-  const seen = (await Promise.all(resuming)).flat()
+  await Promise.all(resuming)
   for (const { events } of seen)
     for (const { type, data } of events)
       if (type === 'notification') assert.equal(data.notification.id, ids[data.version - 1])
-  const replayed = seen.filter(({ events }) => events.length > 1).length
-  t.diagnostic(`${written} deliveries, ${seen.length} connections, ${replayed} of them were told something`)
-  assert.ok(replayed > seen.length / 2 && seen.length > 20, 'there was hardly anything to see')
+  t.diagnostic(`${written} deliveries, ${seen.length} connections, ${replayed()} of them were told something`)
 })
 
 /** Comes and goes at random, and applies what it hears to its copy. */
-async function follow(copy: InboxCopy, of: { proof: Proof; chance: Chance; isOver: (version: number) => boolean }) {
-  let connections = 0
+async function follow(
+  copy: InboxCopy,
+  of: { proof: Proof; chance: Chance; onLeave: () => void; isOver: (version: number) => boolean },
+) {
   let position = String(copy.version)
   for (;;) {
     using reader = await EventReader.of(app.url, { ...of.proof, 'last-event-id': position })
@@ -221,8 +225,8 @@ async function follow(copy: InboxCopy, of: { proof: Proof; chance: Chance; isOve
     reader.close()
     for (const event of reader.events) copy.apply(event)
     position = reader.events.at(-1)?.id ?? assert.fail()
-    connections++
-    if (of.isOver(copy.version)) return connections
+    of.onLeave()
+    if (of.isOver(copy.version)) return
   }
 }
 
@@ -235,12 +239,14 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
   await app.patch(`/api/notifications/${before.items[3]?.id}/read`, proofs[0])
   const copies = Array.from({ length: 6 }, () => new InboxCopy(before))
   let last = Number.POSITIVE_INFINITY
+  let connections = 0
+  const onLeave = () => void connections++
   const following = copies.map((copy, n) =>
-    follow(copy, { proof: proofs[n % 2] ?? assert.fail(), chance, isOver: (version) => version >= last }),
+    follow(copy, { proof: proofs[n % 2] ?? assert.fail(), chance, onLeave, isOver: (version) => version >= last }),
   )
   // One who never goes away.
   using stays = await EventReader.of(app.url, { ...proofs[1], 'last-event-id': String(before.version) })
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds || connections < 30; round++) {
     const { items } = await app.list(proofs[0], '?limit=40')
     const any = () => items[chance.below(items.length)]?.id
     const acts = [
@@ -259,7 +265,7 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
   }
   const list = await app.everything(proofs[0])
   last = list.version
-  const connections = (await Promise.all(following)).reduce((sum, count) => sum + count, 0)
+  await Promise.all(following)
   await stays.until(() => (stays.events.at(-1)?.data.version ?? 0) >= last)
   const stayed = new InboxCopy(before)
   for (const event of stays.events) stayed.apply(event)
@@ -267,7 +273,6 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
     assert.deepEqual(copy.items, list.items)
     assert.deepEqual([copy.version, copy.unread, copy.total], [list.version, list.unread, list.total])
   }
-  assert.ok(connections > 30, `only ${connections} connections`)
   const types = Object.groupBy(stays.events, ({ type }) => type)
   t.diagnostic(
     `${list.version - before.version} changes over ${connections} connections: ${Object.entries(types).map(([type, events]) => `${events?.length} ${type}`)}`,

@@ -12,6 +12,8 @@ import { chanceOf } from '../testing/event-source-chance.ts'
 import { type Proof, startTestService, type TestUser, type Variant, variants } from '../testing/service.ts'
 
 const minute = 60_000
+/** The figure of row S7; usually it takes some milliseconds. What no ring told of is found after 45 s. */
+const soonMs = 5_000
 const deliveries = process.env.SOAK === undefined ? 200 : 5_000
 
 const app = await startTestService()
@@ -126,7 +128,7 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
 suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
   for (const [name, { reason, variants: among, by }] of Object.entries(ends))
     for (const variant of among)
-      test(`Z6: ${name} ends the stream within a second, with the reason, and no stream of another (${variant})`, async () => {
+      test(`Z6: ${name} ends the stream within five seconds, with the reason, and no stream of another (${variant})`, async () => {
         const [ann, bob] = [await app.user(), await app.user()]
         const proof = await app.signIn(ann, variant)
         const readers = await Promise.all(Array.from({ length: 3 }, () => EventReader.of(app.url, proof)))
@@ -134,7 +136,7 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
         using bobs = await EventReader.of(app.url, await app.signIn(bob, variant))
         await by(ann, proof, variant)
         for (const reader of [...readers, replaying])
-          await hasEnded(reader, { url: app.url, proof, reason, withinMs: 1_000 })
+          await hasEnded(reader, { url: app.url, proof, reason, withinMs: soonMs })
         await sleep(50)
         assert.deepEqual([bobs.isOver, bobs.events.length], [false, 1])
       })
@@ -146,7 +148,7 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
       const ended = await EventReader.of(app.url, one)
       using stays = await EventReader.of(app.url, other)
       await app.post('/logout', undefined, one)
-      await hasEnded(ended, { url: app.url, proof: one, reason: 'revoked', withinMs: 1_000 })
+      await hasEnded(ended, { url: app.url, proof: one, reason: 'revoked', withinMs: soonMs })
       await send(ann)
       await stays.next('notification')
     }
@@ -159,7 +161,7 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
     const readers = [await EventReader.of(app.url, proof), await EventReader.of(app.url, next)]
     await app.post('/logout', undefined, next)
     for (const [index, reader] of readers.entries())
-      await hasEnded(reader, { url: app.url, proof: [proof, next][index] ?? {}, reason: 'revoked', withinMs: 1_000 })
+      await hasEnded(reader, { url: app.url, proof: [proof, next][index] ?? {}, reason: 'revoked', withinMs: soonMs })
   })
 
   for (const variant of variants)
@@ -199,7 +201,7 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
 // One after the other: they share the clock.
 suite('S6, T6: what time ends', () => {
   const at = (reader: EventReader, proof: Proof) =>
-    hasEnded(reader, { url: clocked.url, proof, reason: 'expired', withinMs: 2_500 })
+    hasEnded(reader, { url: clocked.url, proof, reason: 'expired', withinMs: soonMs })
 
   test('S6, Z6: a session that is not used ends its streams: an open stream is no use', async () => {
     const proof = await clocked.signIn(await clocked.user(), 'stateful')

@@ -1,9 +1,8 @@
-// Work that must not keep the event loop: items are worked on a few at a time, and for some milliseconds in one turn;
-// requests are answered in between. What fails is tried again.
+// Work that must not keep the event loop: items are worked on a few at a time, in slices. What fails is tried again.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { pause } from './slice.ts'
 
 const atOnce = 8
-const sliceMs = 4
 const retryMs = 1_000
 
 export class InSlices<Item> {
@@ -13,8 +12,6 @@ export class InSlices<Item> {
   readonly #failed = new Set<Item>()
   #retrying: NodeJS.Timeout | undefined
   #workers = 0
-  #sliceBegan = 0
-  #nextSlice: Promise<void> | undefined
 
   constructor(work: (item: Item) => Promise<void>, onFailure: (error: unknown) => void) {
     this.#work = work
@@ -35,17 +32,6 @@ export class InSlices<Item> {
     this.#failed.delete(item)
   }
 
-  /** Resolves in the next turn where this one has lasted long enough, for whatever else works in the same slices. */
-  async pause(): Promise<void> {
-    if (performance.now() - this.#sliceBegan < sliceMs) return
-    // One for all: a slice each would add up.
-    this.#nextSlice ??= nextTurn().then(() => {
-      this.#nextSlice = undefined
-      this.#sliceBegan = performance.now()
-    })
-    await this.#nextSlice
-  }
-
   async #workOff(): Promise<void> {
     for (const item of this.#waiting) {
       this.#waiting.delete(item)
@@ -54,7 +40,7 @@ export class InSlices<Item> {
       } catch (error) {
         this.#tryLater(item, error)
       }
-      await this.pause()
+      await pause()
     }
     this.#workers--
   }

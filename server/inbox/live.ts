@@ -7,6 +7,7 @@ import { InSlices } from './in-slices.ts'
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
 import { markOf, mostBehind, reached, versionIn } from './position.ts'
 import { type Seats, stopping } from './seats.ts'
+import { pause } from './slice.ts'
 
 type LiveParts = {
   store: Pick<Store, 'readInbox' | 'changesSince' | 'onRing' | 'history'>
@@ -114,7 +115,7 @@ export class Live {
     for (const stream of this.#streams()) {
       stream.send(Buffer.from(retryText(this.#comeBackMs())))
       stream.end()
-      await this.#reading.pause()
+      await pause()
     }
   }
 
@@ -173,7 +174,7 @@ export class Live {
         const found = await this.#parts.store.changesSince(query)
         if (found === 'reset') return stream.end()
         await stream.replay(eventsOf(found, mark), reached(found))
-        await this.#reading.pause()
+        await pause()
       }
       stream.isLive = true
     } catch (error) {

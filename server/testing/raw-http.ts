@@ -21,22 +21,26 @@ export type RawOptions = {
   halfClose?: boolean
   /** Between two pieces, in milliseconds. */
   pauseMs?: number
+  /** Sends each piece only when something was answered to the one before. */
+  inTurn?: boolean
 }
 
 /** Opens a connection, writes the pieces one by one, and waits until the other side ends it. Never throws. */
 export async function exchangeBytes(
   url: string,
   pieces: readonly (string | Buffer)[],
-  { patienceMs = 3_000, halfClose = false, pauseMs = 0 }: RawOptions = {},
+  { patienceMs = 5_000, halfClose = false, pauseMs = 0, inTurn = false }: RawOptions = {},
 ): Promise<RawExchange> {
   const { socket, closed, closedAt } = open(url)
   const startedAt = performance.now()
   const chunks: Buffer[] = []
+  let answered: Promise<unknown> | undefined
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   const giveUp = setTimeout(() => socket.destroy(new Error('gave up')), patienceMs)
   for (const [index, piece] of pieces.entries()) {
-    if (index > 0) await sleep(pauseMs)
+    if (index > 0) await (answered ?? sleep(pauseMs))
     if (!socket.writable) break
+    if (inTurn) answered = Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed])
     socket.write(piece)
   }
   if (halfClose) socket.end()

@@ -43,8 +43,8 @@ class Running {
       CARILLON_SECRET: secret,
       CARILLON_PORT: String(port),
       CARILLON_FIRST_START: 'off',
-      // A use is noted every half second.
-      CARILLON_SESSION_IDLE: '10s',
+      // A use is noted every two seconds.
+      CARILLON_SESSION_IDLE: '40s',
       CARILLON_LOG: 'info',
     })
     t.after(() => child.kill('SIGKILL'))
@@ -99,8 +99,8 @@ async function fill(place: string): Promise<string> {
   return key
 }
 
-/** Asks again and again until it is told to stop, and answers all that was answered. */
-function keepAsking(ask: () => Promise<Answer>): () => Promise<Answer[]> {
+/** Asks again and again until it is told to stop, which answers all that was answered. */
+function keepAsking(ask: () => Promise<Answer>): { answers: readonly Answer[]; stop: () => Promise<Answer[]> } {
   const answers: Answer[] = []
   let isGoingOn = true
   const going = (async () => {
@@ -109,11 +109,12 @@ function keepAsking(ask: () => Promise<Answer>): () => Promise<Answer[]> {
       await sleep(2)
     }
   })()
-  return async () => {
+  const stop = async () => {
     isGoingOn = false
     await going
     return answers
   }
+  return { answers, stop }
 }
 
 const idOf = ({ body }: Answer): string => body.data.results[0].id
@@ -133,12 +134,12 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
   const service = await Running.on(t, { place: from, port })
   const { cookie, token } = await service.signIn()
   let reads = 0
-  const stopReading = keepAsking(() => service.ask('/api/notifications', { proof: ++reads % 2 === 0 ? cookie : token }))
-  const stopWriting = keepAsking(() => service.deliver(key, 'Hi'))
-  await sleep(300)
+  const reading = keepAsking(() => service.ask('/api/notifications', { proof: ++reads % 2 === 0 ? cookie : token }))
+  const writing = keepAsking(() => service.deliver(key, 'Hi'))
+  while (writing.answers.length < 20) await sleep(5)
   const moved = await carillon(['move', '--json'], { CARILLON_DATABASE_URL: from, CARILLON_TARGET_URL: to })
   assert.equal(moved.status, 0, moved.stderr)
-  const written = await stopWriting()
+  const written = [...(await writing.stop()), await service.deliver(key, 'Too late')]
   const statuses = written.map(({ status }) => status)
   const firstRefused = statuses.indexOf(503)
   assert.ok(firstRefused > 0, 'writes were taken before, and refused from then on')
@@ -149,8 +150,8 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
   assert.match(body.error.message, /^This database is being moved; reading goes on/)
 
   // The session's use is noted by now, and that is refused: nobody notices.
-  await sleep(600)
-  const answers = await stopReading()
+  await sleep(2_100)
+  const answers = await reading.stop()
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   assert.equal((await service.ask('/routeRestreinte', { proof: cookie })).status, 200)
   assert.equal((await service.ask('/readyz')).status, 200)
@@ -184,12 +185,12 @@ test('R11: a backup under load holds one moment, and every row of it is restored
     const folder = await newFolder(t)
     for (const isPortable of [true, false]) {
       const before = await Promise.all(Array.from({ length: 20 }, () => service.deliver(key, 'Before')))
-      const stopWriting = keepAsking(() => service.deliver(key, 'Meanwhile'))
+      const writing = keepAsking(() => service.deliver(key, 'Meanwhile'))
       const file = join(folder, `backup-${isPortable}`)
       const side = await openSource(place)
       const { digests } = await backUp(side, { file, isPortable, at: '2026-01-01T00:00:00.000Z', report })
       await side.close()
-      const written = await stopWriting()
+      const written = await writing.stop()
       assert.ok(written.every(({ status }) => status === 201))
 
       const to = await emptyPlace(t, engine === 'sqlite' ? 'postgres' : 'sqlite')

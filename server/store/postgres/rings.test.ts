@@ -35,8 +35,13 @@ test('T7: an address behind which no notice is heard is refused at the start, an
   const store = await open(proxy.urlFor(url))
   let anything = 0
   store.onRing(({ about }) => about === 'anything' && anything++)
-  proxy.intercept = deaf
-  await sleep(4_500)
+  const connections = new Set<unknown>()
+  proxy.intercept = (passing) => {
+    connections.add(passing.notes)
+    return deaf(passing)
+  }
+  // It has noticed when it tries another connection.
+  await until(() => connections.size > 1)
   proxy.intercept = undefined
   await until(() => anything > 0)
   await store.close()
@@ -49,13 +54,15 @@ test('R7: a store is let go of at once, though the server has fallen silent', as
   proxy.swallows = 'both'
   const begun = performance.now()
   await store.close()
-  assert.ok(performance.now() - begun < 1_000)
+  assert.ok(performance.now() - begun < 3_000)
 })
 
 test('S7: every process goes by the clock of the server', async () => {
   const store = await open()
+  const clock = () => store.clock?.() ?? assert.fail()
+  const before = clock()
   const { rows } = await queryAt(url, 'select extract(epoch from clock_timestamp())::float8 * 1000 as time')
-  assert.ok(Math.abs((store.clock?.() ?? 0) - rows[0].time) < 500)
+  assert.ok(rows[0].time > before - 1_000 && rows[0].time < clock() + 1_000)
   await store.close()
 })
 
@@ -107,7 +114,7 @@ function withoutNotices(bytes: Buffer): Buffer {
 }
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 8_000
+  const giveUpAt = performance.now() + 20_000
   while (!(await holds())) {
     assert.ok(performance.now() < giveUpAt, 'it did not come to hold')
     await sleep(10)

@@ -4,18 +4,19 @@ import { test } from 'node:test'
 import { isUnavailable } from '../contract/world.ts'
 import { openWorld } from './testing/open-world.ts'
 
+const moreThanOneCommitTakes = 5_000
+
 test('tells every waiting caller at once that the writer is dead, and counts none as done', async (t) => {
   await using opened = await openWorld(t)
   const { world, writer } = opened
   const ann = await world.addUser('ann')
   const [kept] = await world.tellTimes(1, ann)
-  const moreThanOneCommitTakes = 5_000
   const waiting = Array.from({ length: moreThanOneCommitTakes }, () => world.tell(ann))
   await new Promise(setImmediate)
   const killedAt = performance.now()
   const dead = writer.terminate()
   const settled = await Promise.allSettled(waiting)
-  assert.ok(performance.now() - killedAt < 1_000)
+  assert.ok(performance.now() - killedAt < 10_000)
   await dead
   const refused = settled.filter((one) => one.status === 'rejected')
   assert.ok(refused.length > 0)
@@ -54,7 +55,7 @@ test('closes though its writer dies while it waits for the last writes', async (
   await using opened = await openWorld(t)
   const { world, store, writer } = opened
   const ann = await world.addUser('ann')
-  const waiting = Promise.allSettled(Array.from({ length: 600 }, () => world.tell(ann)))
+  const waiting = Promise.allSettled(Array.from({ length: moreThanOneCommitTakes }, () => world.tell(ann)))
   const closing = store.close()
   await new Promise(setImmediate)
   await writer.terminate()

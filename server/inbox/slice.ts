@@ -1,0 +1,18 @@
+// The share of a turn of the event loop that long work may have, all of it together: requests are answered in between.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+const sliceMs = 2
+
+let began = 0
+let next: Promise<void> | undefined
+
+/** Resolves at once while this turn's share lasts, and in a later turn where it is used up. */
+export async function pause(): Promise<void> {
+  while (performance.now() - began >= sliceMs) {
+    next ??= nextTurn().then(() => {
+      next = undefined
+      began = performance.now()
+    })
+    await next
+  }
+}
