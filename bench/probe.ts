@@ -7,10 +7,15 @@ import { runInNewContext } from 'node:vm'
 export type ProbeQuestion = { about: 'usage' | 'memory' | 'kept' | 'watch-delay' | 'delay' }
 /** Microseconds of all threads together, and the moment in milliseconds. */
 export type Usage = { processorUs: number; at: number }
-/** Milliseconds. A timer of 1 ms is what is watched, so a process at rest shows a little more than 1. */
-export type Delay = { p50: number; p99: number; max: number }
+/**
+ * Milliseconds. A timer of 1 ms is what is watched, so a process at rest shows a little more than 1. `ownMax` is the most
+ * processor time that the thread itself used from one such timer to the next: what is left of `max` when others had the
+ * processor meanwhile.
+ */
+export type Delay = { p50: number; p99: number; max: number; ownMax: number }
 
 let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined
+let ownMaxUs = 0
 
 export function probe({ about }: ProbeQuestion): Usage | Delay | number | undefined {
   if (about === 'usage') return usage()
@@ -19,12 +24,22 @@ export function probe({ about }: ProbeQuestion): Usage | Delay | number | undefi
   if (about === 'delay') return delay()
   histogram = monitorEventLoopDelay({ resolution: 1 })
   histogram.enable()
+  watchOwn()
   return undefined
 }
 
 function usage(): Usage {
   const { user, system } = process.cpuUsage()
   return { processorUs: user + system, at: performance.now() }
+}
+
+function watchOwn(): void {
+  let last = process.threadCpuUsage()
+  setInterval(() => {
+    const { user, system } = process.threadCpuUsage(last)
+    ownMaxUs = Math.max(ownMaxUs, user + system)
+    last = process.threadCpuUsage()
+  }, 1).unref()
 }
 
 /** Bytes that the main thread holds when all that could be let go of is gone. Stops everything for some milliseconds. */
@@ -38,5 +53,6 @@ function kept(): number {
 function delay(): Delay {
   if (histogram === undefined) throw new Error('nobody asked to watch the delay')
   histogram.disable()
-  return { p50: histogram.percentile(50) / 1e6, p99: histogram.percentile(99) / 1e6, max: histogram.max / 1e6 }
+  const [p50, p99] = [histogram.percentile(50), histogram.percentile(99)]
+  return { p50: p50 / 1e6, p99: p99 / 1e6, max: histogram.max / 1e6, ownMax: ownMaxUs / 1e3 }
 }

@@ -5,7 +5,6 @@ import { newId } from '../ids.ts'
 import type { DeliveryOutcome, Recipient, Store } from '../store/store.ts'
 import { iso } from '../times.ts'
 import { linkFault } from './link.ts'
-import { pause } from './slice.ts'
 
 export type DeliveryRequest = {
   recipients: Recipient[]
@@ -18,8 +17,6 @@ export type DeliveryRequest = {
 }
 
 const mostDataBytes = 8 * 1024
-/** Beyond it, deliveries that come together are not prepared in one turn of the event loop. */
-const manyRecipients = 100
 /** How long a retry finds the answer to its key again. */
 const keptForMs = 24 * 3_600_000
 /** RFC 9110, section 5.6.2: visible ASCII characters. */
@@ -73,7 +70,6 @@ export class Deliveries {
   }
 
   async #send(producerId: string, request: DeliveryRequest, key: string | null): Promise<DeliveryOutcome> {
-    if (request.recipients.length > manyRecipients) await pause()
     const at = this.#now()
     const outcome = await this.#store.deliver({
       id: newId(at),

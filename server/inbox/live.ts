@@ -1,13 +1,13 @@
 // Who is listening right now. One subscription for each user, however many streams he has: a ring leads to one read of the
 // store and one text for all of them. Nobody waits for a slow reader.
 import { notAuthenticated } from '../errors.ts'
+import { pause } from '../slice.ts'
 import type { Changes, InboxState, Ring, Store } from '../store/store.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
 import { InSlices } from './in-slices.ts'
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
 import { markOf, mostBehind, reached, versionIn } from './position.ts'
 import { type Seats, stopping } from './seats.ts'
-import { pause } from './slice.ts'
 
 type LiveParts = {
   store: Pick<Store, 'readInbox' | 'changesSince' | 'onRing' | 'history'>
