@@ -15,6 +15,7 @@ export type Usage = { processorUs: number; at: number }
 export type Delay = { p50: number; p99: number; max: number; ownMax: number }
 
 let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined
+let watching: NodeJS.Timeout | undefined
 let ownMaxUs = 0
 
 export function probe({ about }: ProbeQuestion): Usage | Delay | number | undefined {
@@ -24,7 +25,7 @@ export function probe({ about }: ProbeQuestion): Usage | Delay | number | undefi
   if (about === 'delay') return delay()
   histogram = monitorEventLoopDelay({ resolution: 1 })
   histogram.enable()
-  watchOwn()
+  watching = watchOwn()
   return undefined
 }
 
@@ -33,9 +34,10 @@ function usage(): Usage {
   return { processorUs: user + system, at: performance.now() }
 }
 
-function watchOwn(): void {
+function watchOwn(): NodeJS.Timeout {
+  ownMaxUs = 0
   let last = process.threadCpuUsage()
-  setInterval(() => {
+  return setInterval(() => {
     const { user, system } = process.threadCpuUsage(last)
     ownMaxUs = Math.max(ownMaxUs, user + system)
     last = process.threadCpuUsage()
@@ -53,6 +55,7 @@ function kept(): number {
 function delay(): Delay {
   if (histogram === undefined) throw new Error('nobody asked to watch the delay')
   histogram.disable()
+  clearInterval(watching)
   const [p50, p99] = [histogram.percentile(50), histogram.percentile(99)]
   return { p50: p50 / 1e6, p99: p99 / 1e6, max: histogram.max / 1e6, ownMax: ownMaxUs / 1e3 }
 }

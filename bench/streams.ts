@@ -256,7 +256,8 @@ function notesOf({ seconds }: Bench, { told, samples }: { told: Told; samples: S
     'The floor: bare `node:http` that keeps 10,000 responses and writes the same bytes to each in one loop, without ' +
       'sign-in or store.',
     `Event loop delay and lists: while event follows event without a pause; ${listing.connections} connections that list a page ` +
-      `every ${listing.everyMs} ms, from the core of the clients. Processor time: what of the longest turn was work of the ` +
-      `service; the rest of it others had its core, as its writer and the clients here. What is no part of the bench used at most ${strangers} of a core.`,
+      `every ${listing.everyMs} ms, from the core of the clients. Processor time: the most that the ` +
+      "service's own thread used between two timers of 1 ms; its writer and the clients have the two cores too. " +
+      `What is no part of the bench used at most ${strangers} of a core.`,
   ]
 }

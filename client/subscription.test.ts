@@ -528,7 +528,7 @@ test('a loop that stays away longer than the watchdog is not dropped for it', as
   await events.return?.()
 })
 
-test('a process ends by itself when its loop is over', async () => {
+test('a process ends by itself when its loop is over', async (t) => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
   const script = `
     import { createCarillon } from '${new URL('./carillon-client.ts', import.meta.url)}'
@@ -540,7 +540,8 @@ test('a process ends by itself when its loop is over', async () => {
   `
   const stdio = ['ignore', 'pipe', 'inherit'] as const
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: [...stdio] })
-  await once(child.stdout ?? assert.fail(), 'data')
+  t.after(() => child.kill())
+  await once(child.stdout ?? assert.fail(), 'data', { signal: AbortSignal.timeout(60_000) })
   const [status] = await once(child, 'exit', { signal: AbortSignal.timeout(5_000) })
   assert.equal(status, 0)
 })

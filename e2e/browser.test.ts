@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import type { Told } from '../client/testing/tab.ts'
 import { startTestService, type TestService, variants } from '../server/testing/service.ts'
 import { Chromium } from './chromium.ts'
+import { untilSo } from './nodes.ts'
 
 /** Nobody answers there: its pages are served by the test. */
 const elsewhere = 'http://localhost:7000'
@@ -137,7 +138,7 @@ test('seven tabs follow over HTTP/1.1 and list meanwhile; seven streams would le
   for (const page of pages) await page.evaluate(() => tab.listen())
   // Five beside the one that they share: then all six connections are taken.
   const hears = async () => await Promise.all(pages.map((page) => page.evaluate(() => tab.heard.length > 0)))
-  while ((await hears()).filter(Boolean).length < 5) await sleep(10)
+  await untilSo(async () => (await hears()).filter(Boolean).length >= 5)
   assert.deepEqual(
     await Promise.all(pages.map((page) => lists(page, 1_000))),
     pages.map(() => false),

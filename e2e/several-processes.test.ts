@@ -7,7 +7,7 @@ import { carillon } from './carillon-process.ts'
 import { Nodes, untilSo } from './nodes.ts'
 import { idIn, type UserOfService } from './user-of-service.ts'
 
-/** A second on a machine that does nothing else. Who hears no ring knows it after more than this at best, or not at all. */
+/** A second on a machine that does nothing else. Who hears no ring may notice that in two: only the median says who hears. */
 const soonMs = 3_000
 const times = process.env.SOAK === undefined ? 20 : 1_000
 
@@ -24,6 +24,12 @@ const [a, b, c] = users as [UserOfService, UserOfService, UserOfService]
 
 const statusOf = async (user: UserOfService, proof: Proof) =>
   (await user.ask({ path: '/api/notifications', headers: proof })).status
+
+/** In milliseconds, how long it took until the last node refused it. */
+async function refusedEverywhere(proof: Proof): Promise<number> {
+  const isRefused = (user: UserOfService) => untilSo(async () => (await statusOf(user, proof)) === 401, soonMs)
+  return Math.max(...(await Promise.all(users.map(isRefused))))
+}
 
 test('three processes that start at once on an empty database make one first sign-in and one signing key', async () => {
   const lines = started.flatMap((node) => node.process.lines)
@@ -42,14 +48,14 @@ for (const variant of variants)
         for (const user of users) assert.equal(await statusOf(user, proof), 200)
         assert.equal((await a.ask({ method: 'POST', path: '/logout', headers: proof })).status, 204)
         if (variant === 'stateful') assert.equal(await statusOf(b, proof), 401)
-        for (const user of users) took.push(await untilSo(async () => (await statusOf(user, proof)) === 401, soonMs))
+        took.push(await refusedEverywhere(proof))
       }
       took.sort((one, other) => one - other)
       t.diagnostic(`refused everywhere after ${took.at(-1)?.toFixed(0)} ms at most`)
       assert.ok((took[Math.floor(took.length / 2)] ?? 0) < 1_000)
     })
 
-    test('S7, T7: a user whom a command disables is refused on every node within a second', async () => {
+    test('S7, T7: a user whom a command disables is refused on every node within three seconds', async () => {
       const made = await carillon(nodes.folder, ['user', 'add', `gone-${variant}`, '--json'], {
         env: nodes.environment,
       })
@@ -61,7 +67,7 @@ for (const variant of variants)
       assert.equal(await statusOf(other, proof), 200)
       const disabled = await carillon(nodes.folder, ['user', 'disable', `gone-${variant}`], { env: nodes.environment })
       assert.equal(disabled.status, 0, disabled.stderr)
-      for (const user of users) await untilSo(async () => (await statusOf(user, proof)) === 401, soonMs)
+      await refusedEverywhere(proof)
     })
   })
 

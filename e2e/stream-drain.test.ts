@@ -74,6 +74,7 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
   const ended = running.end('SIGTERM')
   const signalledAt = performance.now()
   await readers[0]?.ended()
+  const firstEndedAt = performance.now()
   const lateAnswers = Promise.all(late.map((asks, n) => asks(proofs[n % 2] ?? {})))
   const overAt = await Promise.all(
     readers.map(async (reader) => {
@@ -101,6 +102,7 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
     assert.deepEqual(answer.json().data.created, [])
   }
   for (const answer of answers) assert.equal(answer.status, 200, answer.text)
+  assert.ok(firstEndedAt - signalledAt < 3_000, `the first stream ended after ${firstEndedAt - signalledAt} ms`)
   // An idle connection is kept for half a second: too late to ask on it where this machine stood still meanwhile.
   for (const { askedAt, status: told } of await lateAnswers)
     assert.ok(told === 503 || (told === 0 && askedAt - signalledAt > 400), `${told}`)

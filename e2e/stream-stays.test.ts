@@ -54,7 +54,7 @@ suite('a stream that stays', { concurrency: true }, () => {
       }
     })
 
-    test(`N6: after a restart, and after a crash, readers who wait as they are told are back within 10 s (${engine})`, async (t) => {
+    test(`N6: after a restart, and after a crash, readers who wait as they are told are back within 10 s of its standing again (${engine})`, async (t) => {
       const { url, drop } = await newPlace()
       t.after(drop)
       await using nodes = new Nodes(url)

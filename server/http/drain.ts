@@ -32,9 +32,9 @@ export async function drain(app: FastifyInstance, { isWatched }: { isWatched: bo
   const startedAt = performance.now()
   const isClosed = closed.then(() => true)
   while (!(await Promise.race([isClosed, sleep(everyMs, false)]))) {
+    const elapsed = performance.now() - startedAt
     // Where this process stood still, what came meanwhile is read first: it makes its connection a busy one.
     await nextTurn()
-    const elapsed = performance.now() - startedAt
     if (elapsed > graceMs) server.closeIdleConnections()
     if (elapsed > patienceMs) server.closeAllConnections()
   }

@@ -12,6 +12,8 @@ import { type Proof, startTestService, type TestUser, variants } from '../testin
 const soak = process.env.SOAK !== undefined
 const writtenForMs = soak ? 60_000 : 2_500
 const rounds = soak ? 3_000 : 120
+/** For what a slow machine has not come to by then. */
+const patienceMs = 30_000
 
 const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '500' } })
 after(() => app.stop())
@@ -191,10 +193,14 @@ test('N4: whoever resumes anywhere while it is written without pause sees all th
   const replayed = () => seen.filter(({ events }) => events.length > 1).length
   const endAt = performance.now() + writtenForMs
   const seeEnough = async () => {
-    while (performance.now() < endAt || replayed() < 20) await sleep(20)
+    while (performance.now() < endAt || replayed() < 20) {
+      assert.ok(performance.now() < endAt + patienceMs, `${replayed()} of ${seen.length} were told something`)
+      await sleep(20)
+    }
   }
-  await Promise.race([seeEnough(), ...resuming])
-  isOver = true
+  await Promise.race([seeEnough(), ...resuming]).finally(() => {
+    isOver = true
+  })
   await Promise.all(writing)
   const { items } = await app.everything(proofs[0])
   const ids = items.map(({ id }) => id).toReversed()
@@ -241,12 +247,19 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
   let last = Number.POSITIVE_INFINITY
   let connections = 0
   const onLeave = () => void connections++
-  const following = copies.map((copy, n) =>
-    follow(copy, { proof: proofs[n % 2] ?? assert.fail(), chance, onLeave, isOver: (version) => version >= last }),
+  const following = Promise.all(
+    copies.map((copy, n) =>
+      follow(copy, { proof: proofs[n % 2] ?? assert.fail(), chance, onLeave, isOver: (version) => version >= last }),
+    ),
   )
+  t.after(() => {
+    last = 0
+  })
   // One who never goes away.
   using stays = await EventReader.of(app.url, { ...proofs[1], 'last-event-id': String(before.version) })
+  const giveUpAt = performance.now() + patienceMs
   for (let round = 0; round < rounds || connections < 30; round++) {
+    assert.ok(round < rounds || performance.now() < giveUpAt, `${connections} connections in ${round} rounds`)
     const { items } = await app.list(proofs[0], '?limit=40')
     const any = () => items[chance.below(items.length)]?.id
     const acts = [
@@ -260,12 +273,13 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
     ]
     const chosen = Array.from({ length: 6 }, () => acts[chance.below(acts.length)])
     if (chance.draw() < 0.5) chosen.push(rarely[chance.below(rarely.length)])
-    await Promise.all(chosen.map((act) => act?.()))
+    // A follower who fails ends this; none is done before the last round.
+    await Promise.race([Promise.all(chosen.map((act) => act?.())), following])
     app.pass(1)
   }
   const list = await app.everything(proofs[0])
   last = list.version
-  await Promise.all(following)
+  await following
   await stays.until(() => (stays.events.at(-1)?.data.version ?? 0) >= last)
   const stayed = new InboxCopy(before)
   for (const event of stays.events) stayed.apply(event)

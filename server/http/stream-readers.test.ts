@@ -167,16 +167,21 @@ suite('N7: seats', () => {
       const proof = await app.signIn(ann, variant)
       const readers = await Promise.all(Array.from({ length: perUser - 1 }, () => open(app.url, proof)))
       assert.deepEqual(new Set(readers.map(({ status }) => status)), new Set([200]))
+      const giveUpAt = performance.now() + 20_000
       const hold = async () => {
         // The asking below may have the last seat.
         for (;;) {
           const answer = await app.get(`${polls}25`, proof)
           if (answer.status !== 429) return answer
+          assert.ok(performance.now() < giveUpAt, 'the last seat is never free')
           await sleep(20)
         }
       }
       const held = hold()
-      while ((await app.get(`${polls}1`, proof)).status !== 429) await sleep(20)
+      while ((await app.get(`${polls}1`, proof)).status !== 429) {
+        assert.ok(performance.now() < giveUpAt, 'there is always one more seat')
+        await sleep(20)
+      }
       assert.match(isRefused(await open(app.url, proof)), /^You have 20 streams open/)
       assert.match(isRefused(await open(app.url, other)), /^You have 20 streams open/)
       // A question that is answered at once takes no seat.

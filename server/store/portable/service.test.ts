@@ -136,7 +136,11 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
   let reads = 0
   const reading = keepAsking(() => service.ask('/api/notifications', { proof: ++reads % 2 === 0 ? cookie : token }))
   const writing = keepAsking(() => service.deliver(key, 'Hi'))
-  while (writing.answers.length < 20) await sleep(5)
+  const giveUpAt = performance.now() + 30_000
+  while (writing.answers.length < 20) {
+    assert.ok(performance.now() < giveUpAt, `only ${writing.answers.length} deliveries were answered`)
+    await sleep(5)
+  }
   const moved = await carillon(['move', '--json'], { CARILLON_DATABASE_URL: from, CARILLON_TARGET_URL: to })
   assert.equal(moved.status, 0, moved.stderr)
   const written = [...(await writing.stop()), await service.deliver(key, 'Too late')]

@@ -10,6 +10,8 @@ import { openPostgresStore } from './postgres-store.ts'
 
 const { url, drop } = await newDatabase()
 after(drop)
+/** Noticed after four seconds at most; then a try that hears nothing either takes two, and the next hears. */
+const noticedAndBackWithinMs = 8_000
 const open = async (through = url) => (await openPostgresStore(through, { partitions: 3 })).store
 
 test('a notice of somebody else ends no process: it says that anything may have changed', async () => {
@@ -23,7 +25,7 @@ test('a notice of somebody else ends no process: it says that anything may have 
   await store.close()
 })
 
-test('T7: an address behind which no notice is heard is refused at the start, and noticed later on', async () => {
+test('T7: an address behind which no notice is heard is refused at the start, and noticed later on', async (t) => {
   const [, port = ''] = /:(\d+)\//.exec(url.slice('postgres://'.length)) ?? []
   await using proxy = await TcpProxy.to(Number(port))
   const deaf = ({ direction, bytes }: { direction: string; bytes: Buffer }) =>
@@ -36,6 +38,7 @@ test('T7: an address behind which no notice is heard is refused at the start, an
   let anything = 0
   store.onRing(({ about }) => about === 'anything' && anything++)
   const connections = new Set<unknown>()
+  const deafAt = performance.now()
   proxy.intercept = (passing) => {
     connections.add(passing.notes)
     return deaf(passing)
@@ -44,6 +47,9 @@ test('T7: an address behind which no notice is heard is refused at the start, an
   await until(() => connections.size > 1)
   proxy.intercept = undefined
   await until(() => anything > 0)
+  const afterMs = performance.now() - deafAt
+  t.diagnostic(`noticed and back after ${afterMs.toFixed(0)} ms`)
+  assert.ok(afterMs < noticedAndBackWithinMs, `${afterMs} ms`)
   await store.close()
 })
 

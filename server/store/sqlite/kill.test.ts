@@ -12,6 +12,7 @@ import { OtherProcess } from './testing/other-process.ts'
 test('law 5, R1: what was acknowledged is there after kill -9 at any moment, and it is up again in 2 s', async (t) => {
   const folder = await newFolder(t)
   let rounds = 0
+  const upAfterMs: number[] = []
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 120 }), async (milliseconds) => {
       const path = join(folder, `${++rounds}.db`)
@@ -30,8 +31,7 @@ test('law 5, R1: what was acknowledged is there after kill -9 at any moment, and
 
       const startedAt = performance.now()
       await using opened = await openWorld(t, path)
-      // The figure is 2 s, and what the machine does beside it.
-      assert.ok(performance.now() - startedAt < 5_000)
+      upAfterMs.push(performance.now() - startedAt)
       const kept = new Set(await opened.world.ids(ann))
       assert.deepEqual(
         acknowledged.filter((id) => !kept.has(id)),
@@ -43,4 +43,9 @@ test('law 5, R1: what was acknowledged is there after kill -9 at any moment, and
     }),
     { numRuns: runs(4) },
   )
+  upAfterMs.sort((a, b) => a - b)
+  const [median = Infinity, longest = Infinity] = [upAfterMs[Math.floor(upAfterMs.length / 2)], upAfterMs.at(-1)]
+  t.diagnostic(`up again after ${median.toFixed(0)} ms, at most ${longest.toFixed(0)} ms`)
+  // The figure is 2 s. Once in a while a machine does something else meanwhile.
+  assert.ok(median < 2_000 && longest < 5_000, `up again after ${median} ms, at most ${longest} ms`)
 })
