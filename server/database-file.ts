@@ -1,9 +1,9 @@
 // Is the database where it is expected? An engine makes the file that is missing; these say when nobody can have meant
 // that (TRUST, R6): a new, empty database over a lost one looks like a healthy service that has forgotten everybody.
 import { existsSync } from 'node:fs'
+import { sqlitePath } from './config/database-url.ts'
 import { CarillonError } from './errors.ts'
 import { secretFileOf } from './sealing-secret.ts'
-import { sqlitePath } from './store/open.ts'
 
 /** For those who may make it. Throws UNAVAILABLE where what stood beside the database is there, and it is not. */
 export function refuseLostDatabase(url: string): void {

@@ -9,7 +9,7 @@ import { delimiter, dirname, join, posix } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { settings } from './config.ts'
+import { settings } from './config/settings.ts'
 import {
   anchorsOf,
   type Example,

@@ -2,8 +2,8 @@
 // database (mode 0600), so that a first start needs no settings.
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { sqlitePath } from './config/database-url.ts'
 import { CarillonError } from './errors.ts'
-import { sqlitePath } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
 /** Throws UNAVAILABLE where none is set and none may be made. */

@@ -3,7 +3,8 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
-import type { Config } from './config.ts'
+import { isPostgres } from './config/database-url.ts'
+import type { Config } from './config/settings.ts'
 import { refuseLostDatabase } from './database-file.ts'
 import { CarillonError } from './errors.ts'
 import { type FirstSignIn, firstStart } from './first-start.ts'
@@ -23,7 +24,7 @@ import { Sessions } from './sign-in/session.ts'
 import { SigningKeys } from './sign-in/signing-keys.ts'
 import { TokenCutoffs } from './sign-in/token-cutoffs.ts'
 import { findableUsername } from './sign-in/username.ts'
-import { isPostgres, openStore } from './store/open.ts'
+import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {

@@ -1,7 +1,7 @@
 // `npm run dev`: the service on a database of its own, started anew when a file changes, with a user whose password is
 // known and something that rings every few seconds. For developing only: the password stands in this file.
 
-import { readConfig } from '../server/config.ts'
+import { readConfig } from '../server/config/read.ts'
 import { CarillonError } from '../server/errors.ts'
 import { createLog } from '../server/log.ts'
 import { startService } from '../server/serve.ts'

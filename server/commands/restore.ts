@@ -1,8 +1,8 @@
 // `carillon restore`: fills an empty database, of either engine, from a backup.
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { sqlitePath } from '../config/database-url.ts'
 import { secretFileOf } from '../sealing-secret.ts'
-import { sqlitePath } from '../store/open.ts'
 import { type Output, print } from './output.ts'
 import { withProgress } from './progress.ts'
 import { configWith } from './settings.ts'

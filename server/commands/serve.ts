@@ -3,11 +3,11 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
-import type { Config } from '../config.ts'
+import { sqlitePath } from '../config/database-url.ts'
+import type { Config } from '../config/settings.ts'
 import { firstSignInText } from '../first-start.ts'
 import { createLog, type Log } from '../log.ts'
 import { type Service, startService } from '../serve.ts'
-import { sqlitePath } from '../store/open.ts'
 import { configOf, withSettings } from './settings.ts'
 
 /** How long those who balance load see "not ready" before a service that has failed closes its port. */

@@ -1,6 +1,7 @@
 // The settings of a command: an option for each that it uses, unless it is a secret, which the process list would show.
 import { type Command, Option } from 'commander'
-import { type Config, type Flags, readConfig, settings } from '../config.ts'
+import { type Flags, readConfig } from '../config/read.ts'
+import { type Config, settings } from '../config/settings.ts'
 import { refuseMissingDatabase } from '../database-file.ts'
 import { CarillonError, type Fault } from '../errors.ts'
 import { openStore } from '../store/open.ts'

@@ -1,6 +1,6 @@
 // `carillon user`: add, list, disable, password.
 import { Command } from 'commander'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/settings.ts'
 import { Passwords } from '../sign-in/passwords.ts'
 import { addUser, disableUser, makePassphrase, setPassword } from '../sign-in/users.ts'
 import type { Store } from '../store/store.ts'

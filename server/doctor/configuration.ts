@@ -1,6 +1,6 @@
-// Do the settings fit, each for itself and all together? Which values are right at all is said by config.ts, whose faults
+// Do the settings fit, each for itself and all together? Which values are right at all is said by config/, whose faults
 // are handed in.
-import { isLoopback } from '../config-values.ts'
+import { isLoopback } from '../config/values.ts'
 import type { Fault } from '../errors.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 

@@ -1,10 +1,10 @@
 // Is the secret there that seals the signing keys, does it open them, and is it kept to its owner?
 import { existsSync, readFileSync } from 'node:fs'
+import { sqlitePath } from '../config/database-url.ts'
 import { rightsOf } from '../file-mode.ts'
 import { type Finding, fault, faultOf, ok, quoted } from '../finding.ts'
 import { sealedAdvice, secretFileOf } from '../sealing-secret.ts'
 import { SigningKeys } from '../sign-in/signing-keys.ts'
-import { sqlitePath } from '../store/open.ts'
 import type { SigningKey } from '../store/store.ts'
 
 const check = 'secret'

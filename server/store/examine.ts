@@ -1,7 +1,8 @@
 // A database URL -> what its engine finds wrong there. Looks only: nothing is made, migrated or written.
+
+import { isPostgres, sqlitePath } from '../config/database-url.ts'
 import { fault } from '../finding.ts'
 import type { Examined } from './examined.ts'
-import { isPostgres, sqlitePath } from './open.ts'
 
 export async function examineStore(url: string, { now }: { now: () => number }): Promise<Examined> {
   if (isPostgres(url)) {

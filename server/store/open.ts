@@ -1,18 +1,10 @@
-// A database URL -> its engine. The only file above the engines that knows them.
+// A database URL -> its open store. The only file above the engines that knows them.
+import { isPostgres, sqlitePath } from '../config/database-url.ts'
 import { CarillonError } from '../errors.ts'
 import type { Store } from './store.ts'
 
 /** How many parts the first migration of a PostgreSQL database makes of what belongs to users. */
 export const usualPartitions = 8
-
-/** The path of an embedded database, or undefined where the URL names another engine. */
-export function sqlitePath(url: string): string | undefined {
-  return url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : undefined
-}
-
-export function isPostgres(url: string): boolean {
-  return /^postgres(ql)?:\/\//.test(url)
-}
 
 /**
  * Opens the store and brings it to this program's schema; `migrations` names what was applied just now.

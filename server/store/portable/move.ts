@@ -1,8 +1,9 @@
 // Moves everything from one database to another, of either engine: the old one refuses writes and goes on being read, the
 // new one is filled and compared row by row. Killed at any moment, the same call goes on.
+
+import { isPostgres } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
 import { quoted } from '../../finding.ts'
-import { isPostgres } from '../open.ts'
 import { type Digest, digestsOf } from './digest.ts'
 import { counting, fill, type Report, refuseForeignTarget, verify } from './fill.ts'
 import { openSide, openSource, shownUrl } from './open-side.ts'

@@ -1,8 +1,9 @@
 // A database URL -> a side of a move, and how the URL is shown.
 import { resolve } from 'node:path'
+import { isPostgres, sqlitePath } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
 import { halfFilled } from '../marks.ts'
-import { isPostgres, sqlitePath, usualPartitions } from '../open.ts'
+import { usualPartitions } from '../open.ts'
 import { refuseOtherSchema } from './fill.ts'
 import { type Side, sideFailure } from './side.ts'
 

@@ -1,13 +1,13 @@
 // The table of settings as the page docs/config.md; a test compares the two.
-import { type Setting, table } from './config.ts'
+import { type Setting, table } from './settings.ts'
 
 /** The text of docs/config.md. */
 export function configPage(): string {
   return `${pageHead}\n${table.map(pageRow).join('\n')}\n`
 }
 
-const pageHead = `<!-- Made from the table in server/config.ts; a test compares. To make it again:
-node -e "import('./server/config-page.ts').then((c) => process.stdout.write(c.configPage()))" > docs/config.md -->
+const pageHead = `<!-- Made from the table in server/config/settings.ts; a test compares. To make it again:
+node -e "import('./server/config/page.ts').then((c) => process.stdout.write(c.configPage()))" > docs/config.md -->
 
 # Settings
 

@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Config, describeConfig, type Environment, type Flags, readConfig, settings } from './config.ts'
-import { configPage } from './config-page.ts'
-import { CarillonError, type Fault } from './errors.ts'
+import { CarillonError, type Fault } from '../errors.ts'
+import { describeConfig } from './display.ts'
+import { configPage } from './page.ts'
+import { type Environment, type Flags, readConfig } from './read.ts'
+import { type Config, settings } from './settings.ts'
 
 const day = 24 * 60 * 60 * 1000
 const secret = 'a-secret-of-more-than-32-characters'
@@ -382,6 +384,6 @@ test('what is shown can be set again and gives the same', () => {
 })
 
 test('docs/config.md is what the table says', () => {
-  const page = readFileSync(new URL('../docs/config.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/config.md', import.meta.url), 'utf8')
   assert.equal(page, configPage(), 'make it again with the command in its first lines')
 })

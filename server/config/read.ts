@@ -1,0 +1,90 @@
+// Option, environment and default -> a frozen Config, or every fault at once.
+import { readFileSync } from 'node:fs'
+import { CarillonError, type Fault } from '../errors.ts'
+import { conflicts } from './conflicts.ts'
+import { maskPasswords } from './display.ts'
+import { type Config, type Setting, type SettingName, table } from './settings.ts'
+import { unknownNames } from './unknown-names.ts'
+import { invalid } from './values.ts'
+
+/** The environment variables; `undefined` is the same as absent. */
+export type Environment = Readonly<Record<string, string | undefined>>
+/** Options of the command line, by the name of their setting. */
+export type Flags = { readonly [N in SettingName]?: string | undefined }
+
+/**
+ * Takes each setting from its option, else from the environment, else from its default. Throws one CarillonError
+ * (`INVALID_REQUEST`) with all faults: `details` lists them, the message has a line for each. Neither contains a secret
+ * or the content of a `_FILE`.
+ */
+export function readConfig(env: Environment, flags: Flags = {}): Config {
+  const faults = unknownNames(env)
+  const values: Record<string, unknown> = {}
+  for (const setting of table) {
+    const { value, fault } = readSetting(setting, env, flags)
+    if (fault) faults.push(fault)
+    else if (value !== undefined) values[setting.key] = value
+  }
+  faults.push(...conflicts(values as Partial<Config>))
+  if (faults.length > 0) throw allFaults(faults)
+  return Object.freeze(values as Config)
+}
+
+type Found = { text: string; origin: 'option' | 'environment' | 'file' | 'default'; field: string }
+
+function readSetting(setting: Setting & { name: SettingName }, env: Environment, flags: Flags) {
+  let found: Found | undefined
+  try {
+    found = find(setting, env, flags)
+    if (!found) return {}
+    if (found.text === '') invalid('is empty; give a value, or leave the name out')
+    return { value: setting.read(found.text) }
+  } catch (error) {
+    if (!(error instanceof CarillonError)) throw error
+    const field = found?.field ?? setting.name
+    return { fault: { field, reason: found?.text ? `${display(setting, found)}; ${error.message}` : error.message } }
+  }
+}
+
+function find(setting: Setting & { name: SettingName }, env: Environment, flags: Flags): Found | undefined {
+  const twin = `${setting.name}_FILE`
+  const path = env[twin]
+  const inEnvironment = env[setting.name]
+  if (path !== undefined && inEnvironment !== undefined) invalid(`and ${twin} are both set; keep one of them`)
+  const flag = flags[setting.name]
+  if (flag !== undefined) return { text: flag, origin: 'option', field: setting.name }
+  if (inEnvironment !== undefined) return { text: inEnvironment, origin: 'environment', field: setting.name }
+  if (path !== undefined) return { text: contentOf(path, twin), origin: 'file', field: twin }
+  if (setting.default !== undefined) return { text: setting.default, origin: 'default', field: setting.name }
+  return undefined
+}
+
+const whyUnreadable: Record<string, string> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read by this process',
+  EISDIR: 'is a folder',
+}
+
+/** The file's text without its last line break, which editors and `echo` add. */
+function contentOf(path: string, twin: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
+    return invalid(
+      `cannot be read: ${twin} names ${JSON.stringify(path)}, which ${whyUnreadable[code] ?? `fails: ${code}`}`,
+    )
+  }
+}
+
+function display(setting: Setting, { text, origin }: Found): string {
+  if (setting.secret) return 'has a value that is not shown here'
+  if (origin === 'file') return 'names a file whose content does not fit'
+  return `is ${JSON.stringify(maskPasswords(text).slice(0, 80))}`
+}
+
+function allFaults(faults: readonly Fault[]): CarillonError {
+  const head = faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`
+  const lines = faults.map(({ field, reason }) => `  ${field} ${reason}`)
+  return new CarillonError('INVALID_REQUEST', [head, ...lines].join('\n'), { details: faults })
+}

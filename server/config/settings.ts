@@ -1,0 +1,249 @@
+// Which settings are there? One table: name, default, meaning, and how its text is read. read.ts applies it to an
+// environment, page.ts and display.ts show it. Only serve.ts and the commands know it; they pass values on.
+
+import { readDatabaseUrl } from './database-url.ts'
+import {
+  duration,
+  integer,
+  maxLifetime,
+  minute,
+  oneOf,
+  readHost,
+  readOrigin,
+  readOrigins,
+  readProducerKey,
+  readSecret,
+  readSwitch,
+  second,
+} from './values.ts'
+
+/** The settings in effect. Durations are milliseconds. The table says what happens if an optional field is absent. */
+export type Config = {
+  readonly host: string
+  /** TCP port; 0 takes any free one. */
+  readonly port: number
+  /** `scheme:rest`; database-url.ts names the engine. */
+  readonly databaseUrl: string
+  readonly databasePartitions: number
+  readonly targetUrl?: string
+  /** An origin (RFC 6454), without a trailing slash. Absent: serve derives it from host and port. */
+  readonly publicUrl?: string
+  readonly insecureHttp: boolean
+  readonly variant: 'stateful' | 'stateless'
+  readonly secret?: string
+  readonly sessionIdleMs: number
+  readonly sessionLifetimeMs: number
+  readonly tokenLifetimeMs: number
+  readonly tokenChainMs: number
+  /** Code points. */
+  readonly passwordMin: number
+  readonly streamsPerUser: number
+  readonly streams: number
+  /** Origins exactly as browsers send them. */
+  readonly allowedOrigins: readonly string[]
+  readonly firstStart: boolean
+  readonly logLevel: (typeof logLevels)[number]
+  readonly url: string
+  readonly producerKey?: string
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+type SettingOf<K extends keyof Config> = {
+  name: `CARILLON_${string}`
+  key: K
+  /** The text that is read if nothing is set. */
+  default?: string
+  /** For a setting without a default: what happens if it is not set. */
+  absent?: string
+  /** One sentence for docs/config.md. */
+  meaning: string
+  /** The value is never shown. */
+  secret?: true
+  /** The commands that use it; all of them when left out. */
+  commands?: readonly string[]
+  /** Turns the text into the value; throws a CarillonError that says what to write instead. */
+  read: (text: string) => NonNullable<Config[K]>
+}
+export type Setting = { [K in keyof Config]-?: SettingOf<K> }[keyof Config]
+
+/** The one table. Its order is the order of docs/config.md and of `describeConfig`. */
+export const settings = [
+  {
+    name: 'CARILLON_HOST',
+    key: 'host',
+    default: '127.0.0.1',
+    meaning: 'The address to listen on; `0.0.0.0` or `::` for every interface.',
+    commands: ['serve', 'doctor'],
+    read: readHost,
+  },
+  {
+    name: 'CARILLON_PORT',
+    key: 'port',
+    default: '7464',
+    meaning: 'The TCP port to listen on; `0` takes any free one.',
+    commands: ['serve', 'doctor'],
+    read: integer(0, 65535),
+  },
+  {
+    name: 'CARILLON_DATABASE_URL',
+    key: 'databaseUrl',
+    default: 'sqlite:data/carillon.db',
+    meaning:
+      'Where everything is kept: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
+    commands: ['serve', 'user', 'key', 'migrate', 'doctor', 'backup', 'restore', 'move'],
+    read: readDatabaseUrl,
+  },
+  {
+    name: 'CARILLON_DATABASE_PARTITIONS',
+    key: 'databasePartitions',
+    default: '8',
+    meaning:
+      'On PostgreSQL: the parts that the first migration makes of what belongs to users. Later it changes nothing.',
+    commands: ['serve', 'migrate', 'restore', 'move'],
+    read: integer(1, 256),
+  },
+  {
+    name: 'CARILLON_TARGET_URL',
+    key: 'targetUrl',
+    absent: 'not set',
+    meaning: 'The empty database that everything is moved to, written like `CARILLON_DATABASE_URL`.',
+    commands: ['move'],
+    read: readDatabaseUrl,
+  },
+  {
+    name: 'CARILLON_PUBLIC_URL',
+    key: 'publicUrl',
+    absent: 'derived from host and port',
+    meaning: 'The origin under which browsers reach the service, such as `https://bell.example.org`.',
+    commands: ['serve', 'doctor'],
+    read: readOrigin,
+  },
+  {
+    name: 'CARILLON_INSECURE_HTTP',
+    key: 'insecureHttp',
+    default: 'off',
+    meaning: '`on` allows plain HTTP beyond this machine, where passwords and cookies can be read on the way.',
+    commands: ['serve', 'doctor'],
+    read: readSwitch,
+  },
+  {
+    name: 'CARILLON_VARIANT',
+    key: 'variant',
+    default: 'stateful',
+    meaning:
+      'How `POST /login` signs in when the request does not say: `stateful` (a cookie) or `stateless` (a token).',
+    commands: ['serve'],
+    read: oneOf(['stateful', 'stateless']),
+  },
+  {
+    name: 'CARILLON_SECRET',
+    key: 'secret',
+    absent: 'made at the first start and kept beside the SQLite file',
+    meaning: 'Seals the signing keys in the store; at least 32 characters, random, and the same on every node.',
+    secret: true,
+    commands: ['serve', 'doctor'],
+    read: readSecret,
+  },
+  {
+    name: 'CARILLON_SESSION_IDLE',
+    key: 'sessionIdleMs',
+    default: '7d',
+    meaning: 'A session that is not used for this long ends.',
+    commands: ['serve'],
+    read: duration(second, maxLifetime),
+  },
+  {
+    name: 'CARILLON_SESSION_LIFETIME',
+    key: 'sessionLifetimeMs',
+    default: '30d',
+    meaning: 'A session ends this long after its sign-in, however much it is used; at most `400d`.',
+    commands: ['serve'],
+    read: duration(second, maxLifetime),
+  },
+  {
+    name: 'CARILLON_TOKEN_LIFETIME',
+    key: 'tokenLifetimeMs',
+    default: '15m',
+    meaning: 'An access token is good for this long; at most `15m`.',
+    commands: ['serve'],
+    read: duration(second, 15 * minute),
+  },
+  {
+    name: 'CARILLON_TOKEN_CHAIN',
+    key: 'tokenChainMs',
+    default: '12h',
+    meaning: 'Access tokens can be renewed until this long after their sign-in.',
+    commands: ['serve'],
+    read: duration(second, maxLifetime),
+  },
+  {
+    name: 'CARILLON_PASSWORD_MIN',
+    key: 'passwordMin',
+    default: '15',
+    meaning: 'The shortest password that may be chosen, in characters; from 8 to 64.',
+    commands: ['serve', 'user'],
+    read: integer(8, 64),
+  },
+  {
+    name: 'CARILLON_STREAMS_PER_USER',
+    key: 'streamsPerUser',
+    default: '20',
+    meaning: 'How many live streams, held polls included, a user may have open on one process; at most 1,000.',
+    commands: ['serve'],
+    read: integer(1, 1_000),
+  },
+  {
+    name: 'CARILLON_STREAMS',
+    key: 'streams',
+    default: '20000',
+    meaning: 'How many live streams, held polls included, one process may have open.',
+    commands: ['serve'],
+    read: integer(1, 1_000_000),
+  },
+  {
+    name: 'CARILLON_ALLOWED_ORIGINS',
+    key: 'allowedOrigins',
+    default: 'none',
+    meaning: 'Other origins whose pages may call the service, exact and separated by commas; `none` for none.',
+    commands: ['serve', 'doctor'],
+    read: readOrigins,
+  },
+  {
+    name: 'CARILLON_FIRST_START',
+    key: 'firstStart',
+    default: 'on',
+    meaning: '`off` makes no user and no key when the store is empty.',
+    commands: ['serve'],
+    read: readSwitch,
+  },
+  {
+    name: 'CARILLON_LOG',
+    key: 'logLevel',
+    default: 'info',
+    meaning: 'How much is logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
+    commands: ['serve'],
+    read: oneOf(logLevels),
+  },
+  {
+    name: 'CARILLON_URL',
+    key: 'url',
+    default: 'http://127.0.0.1:7464',
+    meaning: 'Where the command finds the running service.',
+    commands: ['send', 'tail'],
+    read: readOrigin,
+  },
+  {
+    name: 'CARILLON_PRODUCER_KEY',
+    key: 'producerKey',
+    absent: 'not set',
+    meaning: 'The producer key that the command sends with.',
+    secret: true,
+    commands: ['send'],
+    read: readProducerKey,
+  },
+] as const satisfies readonly Setting[]
+
+export type SettingName = (typeof settings)[number]['name']
+
+export const table: readonly (Setting & { name: SettingName })[] = settings

@@ -1,0 +1,94 @@
+// How is the text of a setting read? One function for each kind of value: it returns the value, or throws what to write
+// instead. Such a reason continues the sentence "CARILLON_X is ...; ". The table in settings.ts names each setting's kind.
+
+import { isIP, isIPv6 } from 'node:net'
+import { CarillonError } from '../errors.ts'
+
+export const second = 1000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour
+export const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: day }
+
+/** Browsers keep a cookie for at most 400 days (RFC 6265bis, section 5.5), so no sign-in lives longer. */
+export const maxLifetime = 400 * day
+
+/** Throws INVALID_REQUEST. */
+export function invalid(reason: string): never {
+  throw new CarillonError('INVALID_REQUEST', reason)
+}
+
+export function readHost(text: string): string {
+  const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
+  const isName = new RegExp(`^${label}(\\.${label})*$`, 'i').test(text) && !/(^|\.)\d+$/.test(text) && text.length < 254
+  return isIP(text) || isName ? text : invalid('write an address or a host name, such as 127.0.0.1, ::1 or localhost')
+}
+
+export function integer(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    return value >= min && value <= max ? value : invalid(`write a whole number from ${min} to ${max}`)
+  }
+}
+
+export function duration(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? []
+    if (!count || !unit) invalid('write a number and its unit, such as 500ms, 30s, 15m, 12h or 30d')
+    const value = Number(count) * (units[unit] ?? Number.NaN)
+    return value >= min && value <= max
+      ? value
+      : invalid(`write a duration from ${formatDuration(min)} to ${formatDuration(max)}`)
+  }
+}
+
+/** Milliseconds as a setting is written, in the largest unit that divides them: 604800000 -> `7d`. */
+export function formatDuration(ms: number): string {
+  const [unit, size] = Object.entries(units).findLast(([, length]) => ms % length === 0) ?? ['ms', 1]
+  return `${ms / size}${unit}`
+}
+
+export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
+  return (text) => words.find((word) => word === text) ?? invalid(`write one of ${words.join(', ')}`)
+}
+
+export function readSwitch(text: string): boolean {
+  return text === 'on' || (text === 'off' ? false : invalid('write on or off'))
+}
+
+export function readSecret(text: string): string {
+  return [...text].length >= 32
+    ? text
+    : invalid('write at least 32 random characters, such as openssl rand -hex 32 prints')
+}
+
+export function readProducerKey(text: string): string {
+  return /^crl_[!-~]+$/.test(text) ? text : invalid('write the key as it was shown when it was made: crl_<id>_<secret>')
+}
+
+/** An origin of http or https (RFC 6454, section 4). One slash at the end is forgiven and dropped. */
+export function readOrigin(text: string): string {
+  const url = /^https?:\/\/[^\s/?#\\@]+\/?$/i.test(text) ? URL.parse(text) : null
+  return url
+    ? url.origin
+    : invalid('write scheme, host and port alone (no path, query or user), such as https://bell.example.org')
+}
+
+export function readOrigins(text: string): readonly string[] {
+  if (text === 'none') return Object.freeze([])
+  return Object.freeze(text.split(',').map((part) => readExactOrigin(part.trim())))
+}
+
+/** The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
+export function readExactOrigin(text: string): string {
+  if (text.includes('*'))
+    invalid('no pattern is accepted, as every page it covers could act for your users; list the origins')
+  const origin = readOrigin(text)
+  return origin === text ? origin : invalid(`write ${origin}, as browsers send it, in place of ${text}`)
+}
+
+/** 127.0.0.0/8 and ::1 (RFC 6890), localhost and below (RFC 6761, section 6.3). */
+export function isLoopback(host: string): boolean {
+  const hostname = URL.parse(`http://${isIPv6(host) ? `[${host}]` : host}`)?.hostname ?? ''
+  return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname)
+}
