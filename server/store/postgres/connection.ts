@@ -51,7 +51,7 @@ export function openPool(url: string, { patientMs = answerWithinMs }: { patientM
 
 /**
  * Every statement is prepared and touches one partition, whatever its values: planned once, never compiled. The functions in
- * migrations/ rely on read committed, whatever the database's default is. What the URL itself says in `options` holds beside
+ * functions/ rely on read committed, whatever the database's default is. What the URL itself says in `options` holds beside
  * that; its limits of time do not, since a caller waits for ours.
  */
 function parametersOf(url: string): { connectionString: string; options: string } {

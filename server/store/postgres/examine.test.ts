@@ -64,6 +64,15 @@ test('finds a superuser, and a role that may make no tables', async (t) => {
   ])
 })
 
+test('finds functions that an older version made, and leaves them', async (t) => {
+  const url = await database(t)
+  await queryAt(url, 'comment on table kysely_migration is null')
+  const [, older] = await wrong(url)
+  isOnly([older as Finding], ['schema', 'warning', /^npx carillon migrate$/])
+  const { rows } = await queryAt(url, "select obj_description('kysely_migration'::regclass, 'pg_class') as label")
+  assert.equal(rows[0].label, null)
+})
+
 test('finds a schema that is newer or not there, and makes none', async (t) => {
   const url = await database(t)
   await queryAt(url, "insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")

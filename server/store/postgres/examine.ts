@@ -7,10 +7,12 @@ import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { toSigningKey } from '../rows.ts'
 import { openingFailure, openPool, refuseOld } from './connection.ts'
+import { knownFunctions, needsFunctions } from './functions.ts'
 import { appliedMigrations } from './migrate.ts'
 import { statements } from './statements.ts'
 
 const migrations = new URL('./migrations/', import.meta.url)
+const functions = new URL('./functions/', import.meta.url)
 /** Beside its own ten, each process wants one that listens, and an operator one to look at it. */
 const wantedConnections = 12
 const slowMs = 50
@@ -21,7 +23,7 @@ export async function examinePostgres(url: string, { now }: { now: () => number 
     pool = openPool(url)
     const findings = [await version(pool), await clock(pool, now), ...(await ground(pool)), await rights(pool)]
     const applied = await appliedMigrations(pool)
-    findings.push(schemaFinding({ applied, known: knownMigrations(migrations) }), ...(await marks(pool)))
+    findings.push(await schema(pool, applied), ...(await marks(pool)))
     return { findings, signingKeys: applied.length === 0 ? [] : await signingKeysOf(pool) }
   } catch (error) {
     const finding = faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL')
@@ -126,6 +128,13 @@ async function rights(pool: pg.Pool): Promise<Finding> {
   if (creates) return ok('rights', `${role} may make tables`)
   const change = `grant create on schema public to ${role};`
   return fault('rights', { found: `${role} may make no tables`, change })
+}
+
+async function schema(pool: pg.Pool, applied: string[]): Promise<Finding> {
+  const finding = schemaFinding({ applied, known: knownMigrations(migrations) })
+  const known = knownFunctions(functions)
+  if (finding.state !== 'ok' || known === undefined || !(await needsFunctions(pool, known))) return finding
+  return warning('schema', { found: 'its functions are those of an older Carillon', change: 'npx carillon migrate' })
 }
 
 async function marks(pool: pg.Pool): Promise<Finding[]> {

@@ -1,14 +1,16 @@
 // Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the
-// ledger, under an advisory lock, so that processes that start at once apply each of them once.
+// ledger, under an advisory lock, so that processes that start at once apply each of them once. The functions (functions.ts)
+// are part of the last one's transaction; if there is no migration to apply, they have one of their own.
 import { readFileSync } from 'node:fs'
 import type { Pool } from 'pg'
 import { applyPending, knownMigrations, refuseNewer } from '../migrations.ts'
+import { bringFunctions, creationOf, type Functions, knownFunctions } from './functions.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
 /**
  * Applies what is missing and answers the names of what was applied. `partitions` is how many parts the first migration
- * makes of what belongs to users. Refuses a schema newer than this program.
+ * makes of what belongs to users. Refuses a schema newer than this program. The functions lie beside the folder `from`.
  */
 export async function migrate(
   pool: Pool,
@@ -17,11 +19,27 @@ export async function migrate(
   const known = knownMigrations(from)
   const applied = await appliedMigrations(pool)
   refuseNewer(applied, known)
-  if (applied.length === known.length) return []
+  const functions = knownFunctions(new URL('../functions/', from))
+  const isComplete = applied.length === known.length
+  const done = isComplete ? [] : await apply(pool, { known, from, partitions, functions })
+  if (functions !== undefined) await bringFunctions(pool, functions)
+  return done
+}
+
+async function apply(
+  pool: Pool,
+  {
+    known,
+    from,
+    partitions,
+    functions,
+  }: { known: string[]; from: URL; partitions: number; functions: Functions | undefined },
+): Promise<string[]> {
   const { PostgresDialect } = await import('kysely')
-  return applyPending(new PostgresDialect({ pool }), known, (name, execute) => {
+  return applyPending(new PostgresDialect({ pool }), known, async (name, execute) => {
     const text = readFileSync(new URL(`${name}.sql`, from), 'utf8')
-    return execute(text.replaceAll('{{partitions}}', String(partitions)))
+    await execute(text.replaceAll('{{partitions}}', String(partitions)))
+    if (functions !== undefined && name === known.at(-1)) await execute(creationOf(functions))
   })
 }
 

@@ -25,7 +25,7 @@ const heardWithinMs = 3_000
 /** To be heard by whoever asks it, with the server's time, in milliseconds since 1970. */
 const heartbeat = 'select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time'
 
-/** What migrations/ sends with a token cut has that word alone; a heartbeat has only its sender. */
+/** What functions/ sends with a token cut has that word alone; a heartbeat has only its sender. */
 type Notice = { from?: string; users?: string[]; session?: string; cutoff?: true; anything?: true }
 
 export class Rings {

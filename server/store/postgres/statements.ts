@@ -1,5 +1,5 @@
 // The SQL of every statement, each one round trip. `$1` is the user wherever there is one: a hot statement touches one
-// partition. Pages are assembled as JSON text by the server. The laws of writing are in migrations/.
+// partition. Pages are assembled as JSON text by the server. The laws of writing are in functions/.
 import { columns } from '../rows.ts'
 
 /** When the first read-all passed that sequence number, or up to where. */

@@ -1,0 +1,132 @@
+// Which texts do the functions of a database have, whichever versions of Carillon start on it, at once or one after another?
+import assert from 'node:assert/strict'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { newDatabase, queryAt } from '../../testing/postgres.ts'
+import { openStore } from '../open.ts'
+import { openPool } from './connection.ts'
+import { bringFunctions, functionsVersion, knownFunctions } from './functions.ts'
+import { migrate } from './migrate.ts'
+
+const folder = new URL('./functions/', import.meta.url)
+
+/** Of each released number the hash of its texts. A changed text needs a new number, and a new line here. */
+const hashes: Record<number, string> = {
+  1: '6aa6a8f733224d45',
+}
+
+/** What nodes of the version before call. They go on working during a rolling upgrade, so each of these stays for one version. */
+const calledByTheVersionBefore = [
+  'add_session(text,text,text,bigint,text,text)',
+  'cut_tokens(text,text,bigint,bigint)',
+  'deliver(text,text,text,text,text[],text[],text[],text,text,text,bigint)',
+  'disable_user(text,bigint,bigint)',
+  'ensure_signing_key(text,text,text,bigint)',
+  'mark_all_read(text,text,text)',
+  'mark_read(text,text,text)',
+  'set_password(text,text,bigint,bigint)',
+  'tell_session_ended(text)',
+]
+
+test('a changed function has a new number, so that an older node does not put its own text over it', () => {
+  const known = knownFunctions(folder)
+  assert.equal(
+    known?.hash,
+    hashes[functionsVersion],
+    'A text in functions/ changed: raise functionsVersion in functions.ts, and add its hash here.',
+  )
+  assert.equal(Math.max(...Object.keys(hashes).map(Number)), functionsVersion)
+})
+
+test('a node of the version before finds every function that it calls, with the same arguments', async (t) => {
+  const { ask } = await database(t)
+  const rows = await ask('select p.oid::regprocedure::text as signature from pg_proc p')
+  const present = rows.map(({ signature }) => signature)
+  assert.deepEqual(
+    calledByTheVersionBefore.filter((signature) => !present.includes(signature)),
+    [],
+  )
+})
+
+test('a database whose functions are older, or came with a migration, gets the current ones at the next start', async (t) => {
+  const { url, ask } = await database(t)
+  const current = await textsOf(ask)
+  for (const label of ['null', "'carillon functions 0 0123456789abcdef'"]) {
+    await ask(`${oldText}; comment on table kysely_migration is ${label}`)
+    assert.notDeepEqual(await textsOf(ask), current)
+    await open(url)
+    assert.deepEqual(await textsOf(ask), current)
+  }
+})
+
+test('a start with the current functions changes nothing, so that it waits for no lock', async (t) => {
+  const { url, ask } = await database(t)
+  await open(url)
+  const before = await rowsOf(ask)
+  await open(url)
+  assert.deepEqual(await rowsOf(ask), before)
+})
+
+test('a node of an older version leaves newer functions as they are', async (t) => {
+  const { url, ask } = await database(t)
+  const label = `carillon functions ${functionsVersion + 1} 0123456789abcdef`
+  await ask(`${oldText}; comment on table kysely_migration is '${label}'`)
+  const before = await rowsOf(ask)
+  await open(url)
+  assert.deepEqual(await rowsOf(ask), before)
+})
+
+test('nodes that start at once on older functions create them once, and requests under way go on', async (t) => {
+  const { url, ask } = await database(t)
+  await ask('comment on table kysely_migration is null')
+  const functions = knownFunctions(folder)
+  assert.ok(functions)
+  const pools = Array.from({ length: 5 }, () => openPool(url))
+  const calls = openPool(url)
+  t.after(() => Promise.all([...pools, calls].map((pool) => pool.end())))
+  let isDone = false
+  const requests = (async () => {
+    do assert.equal((await calls.query("select mark_read('u', 'n', 'now') as is")).rows[0].is, 'absent')
+    while (!isDone)
+  })()
+  const outcomes = await Promise.all(pools.map((pool) => bringFunctions(pool, functions)))
+  isDone = true
+  await requests
+  assert.deepEqual(outcomes.toSorted(), [false, false, false, false, true])
+})
+
+test('a function that cannot be created takes its migration back with it', async (t) => {
+  const path = mkdtempSync(join(tmpdir(), 'carillon-functions-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  for (const name of ['migrations', 'functions'])
+    cpSync(new URL(`./${name}/`, import.meta.url), join(path, name), { recursive: true })
+  writeFileSync(join(path, 'functions', 'zebra.sql'), 'create function zebra() returns text language nothing as $$ $$;')
+  const { ask, url } = await database(t, { isBare: true })
+  const pool = openPool(url)
+  t.after(() => pool.end())
+  await assert.rejects(migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'migrations/')) }), /nothing/)
+  assert.deepEqual(await ask("select 1 from pg_proc where proname = 'deliver'"), [])
+  assert.deepEqual(await ask("select to_regclass('inbox') as inbox"), [{ inbox: null }])
+})
+
+const oldText = `create or replace function mark_read(of_user text, of_id text, moment text)
+  returns text language sql as $$ select 'absent' $$`
+
+type Ask = (sql: string) => Promise<Record<string, unknown>[]>
+const ours = "from pg_proc where pronamespace = 'public'::regnamespace order by proname"
+const textsOf = (ask: Ask) => ask(`select proname, prosrc, proargnames ${ours}`)
+const rowsOf = (ask: Ask) => ask(`select oid, xmin ${ours}`)
+
+async function database(t: TestContext, options: { isBare?: boolean } = {}): Promise<{ url: string; ask: Ask }> {
+  const { url, drop } = await newDatabase(options)
+  t.after(drop)
+  return { url, ask: async (sql) => [await queryAt(url, sql)].flat().at(-1)?.rows ?? [] }
+}
+
+async function open(url: string): Promise<void> {
+  const { store } = await openStore(url)
+  await store.close()
+}

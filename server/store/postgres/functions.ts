@@ -1,0 +1,66 @@
+// The functions of the database: functions/ holds the current text of each. They are created again after the migrations by
+// the newest version that starts, so a migration never contains one.
+//
+// The rule for a change: nodes of the version before call the same database during a rolling upgrade. So a function whose
+// signature or meaning changes gets a new name, and the old one stays in functions/ for one more version.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Pool } from 'pg'
+
+/**
+ * Raise it with every change of a text in functions/ (functions.test.ts refuses a change without it). A node of an older
+ * version with the same migrations finds a higher number in the database, and leaves the newer texts as they are.
+ */
+export const functionsVersion = 1
+
+/** The lock of Kysely's migrator: functions and migrations exclude each other. */
+const migrationLock = '3853314791062309107'
+const label = /^carillon functions (\d+) ([0-9a-f]{16})$/
+
+export type Functions = { version: number; hash: string; text: string }
+
+/** The functions of this program in a folder, or undefined if there is no such folder. */
+export function knownFunctions(folder: URL): Functions | undefined {
+  if (!existsSync(folder)) return undefined
+  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  const text = files
+    .sort()
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .join('\n')
+  const hash = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex').slice(0, 16)
+  return { version: functionsVersion, hash, text }
+}
+
+/** The SQL that creates them and notes so, for one transaction. It locks no table that requests use. */
+export function creationOf({ version, hash, text }: Functions): string {
+  return `${text}\ncomment on table kysely_migration is 'carillon functions ${version} ${hash}';`
+}
+
+/**
+ * True if the database needs the functions of this program: it has none yet, older ones, or other texts under the same
+ * number (which only happens between commits of one version). Only reads.
+ */
+export async function needsFunctions(database: Pick<Pool, 'query'>, { version, hash }: Functions): Promise<boolean> {
+  const { rows } = await database.query("select obj_description(to_regclass('kysely_migration'), 'pg_class') as label")
+  const [, found, foundHash] = label.exec(rows[0]?.label ?? '') ?? []
+  return found === undefined || Number(found) < version || (Number(found) === version && foundHash !== hash)
+}
+
+/** Creates the functions if the database needs them. Processes that start at once create them once. */
+export async function bringFunctions(pool: Pool, functions: Functions): Promise<boolean> {
+  if (!(await needsFunctions(pool, functions))) return false
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    await client.query(`select pg_advisory_xact_lock(${migrationLock})`)
+    const isNeeded = await needsFunctions(client, functions)
+    if (isNeeded) await client.query(creationOf(functions))
+    await client.query('commit')
+    client.release()
+    return isNeeded
+  } catch (error) {
+    // The connection ends, and with it the transaction.
+    client.release(true)
+    throw error
+  }
+}

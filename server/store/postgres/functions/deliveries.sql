@@ -1,0 +1,134 @@
+-- A delivery, with the record of its idempotency key. Rows of "inbox" are locked in the order of user_id, so that two
+-- deliveries never wait for each other in a circle. Each statement of a PL/pgSQL function sees what was committed before
+-- that statement: after the inbox's row is locked, its notifications are read as they are now.
+
+create or replace function count_in_category(of_user text, of_category text, more bigint, more_unread bigint)
+returns void language sql as $$
+  insert into inbox_category (user_id, category, total, unread)
+  select of_user, of_category, more, more_unread where of_category is not null
+  on conflict (user_id, category) do update set
+    total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread
+$$;
+
+-- The recipients in the order of the request; user_id is null if no user has that name or id.
+create or replace function recipients(usernames text[], user_ids text[], ids text[])
+returns table ("position" bigint, user_id text, id text) language sql stable as $$
+  select w.position, coalesce(by_name.id, by_id.id), w.id
+  from unnest(usernames, user_ids, ids) with ordinality as w (username, user_id, id, position)
+  left join "user" by_name on by_name.username = w.username
+  left join "user" by_id on by_id.id = w.user_id
+$$;
+
+create or replace function deliver_new(
+  delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
+) returns text language sql as $$
+  with wanted as materialized (select * from recipients(usernames, user_ids, ids)),
+  once as materialized (
+    select distinct on (user_id) user_id, id from wanted where user_id is not null order by user_id, position
+  ),
+  boxes as (
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
+    select user_id, 1, 1, 1, 1, 1, 0 from once order by user_id
+    on conflict (user_id) do update set
+      version = inbox.version + 1, last_seq = inbox.last_seq + 1,
+      total = inbox.total + 1, unread = inbox.unread + 1
+    returning user_id, version, last_seq
+  ),
+  notes as (
+    insert into notification (user_id, seq, id, version, content, category)
+    select boxes.user_id, boxes.last_seq, once.id, boxes.version, of_content, of_category
+    from boxes join once using (user_id)
+  ),
+  counted as (
+    insert into inbox_category (user_id, category, total, unread)
+    select user_id, of_category, 1, 1 from boxes where of_category is not null
+    on conflict (user_id, category) do update set
+      total = inbox_category.total + 1, unread = inbox_category.unread + 1
+  )
+  select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
+    'userId', wanted.user_id, 'id', once.id,
+    'status', case when wanted.user_id is null then 'unknown_recipient' else 'delivered' end
+  ) order by wanted.position))::text
+  from wanted left join once using (user_id)
+$$;
+
+create or replace function deliver_keyed(
+  delivery_id text, usernames text[], user_ids text[], ids text[],
+  of_content text, of_category text, of_key text
+) returns text language plpgsql as $$
+declare
+  one record;
+  box inbox;
+  earlier notification;
+  was_unread bigint;
+  outcome jsonb := '{}';
+begin
+  for one in
+    select distinct on (user_id) user_id, id from recipients(usernames, user_ids, ids)
+    where user_id is not null order by user_id, position
+  loop
+    -- A row that is made is taken like one that is there: one by one, or two deliveries could wait in a circle.
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
+      values (one.user_id, 0, 1, 0, 0, 0, 0) on conflict do nothing;
+    select * into box from inbox where user_id = one.user_id for update;
+    select * into earlier from notification where user_id = one.user_id and key = of_key;
+    if earlier.seq is null then
+      update inbox set version = version + 1, last_seq = last_seq + 1, total = total + 1, unread = unread + 1
+        where user_id = one.user_id;
+      insert into notification (user_id, seq, id, version, content, category, key)
+        values (one.user_id, box.last_seq + 1, one.id, box.version + 1, of_content, of_category, of_key);
+      perform count_in_category(one.user_id, of_category, 1, 1);
+      outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(one.id, 'delivered'));
+    else
+      was_unread := case when earlier.read_at is null and earlier.seq > box.read_through then 1 else 0 end;
+      update inbox set version = version + 1 where user_id = one.user_id;
+      update notification set content = of_content, category = of_category,
+          changed_version = box.version + 1, replaced_version = box.version + 1
+        where user_id = one.user_id and seq = earlier.seq;
+      perform count_in_category(one.user_id, earlier.category, -1, -was_unread);
+      delete from inbox_category where user_id = one.user_id and category = earlier.category and total = 0;
+      perform count_in_category(one.user_id, of_category, 1, was_unread);
+      outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(earlier.id, 'updated'));
+    end if;
+  end loop;
+  return (
+    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
+      'userId', user_id, 'id', outcome -> user_id ->> 0,
+      'status', coalesce(outcome -> user_id ->> 1, 'unknown_recipient')
+    ) order by position))::text
+    from recipients(usernames, user_ids, ids)
+  );
+end $$;
+
+-- usernames[i] or user_ids[i] names the i-th recipient; ids[i] is the id of the new notification for that recipient.
+create or replace function deliver(
+  delivery_id text, by_producer text, of_key text, of_body_hash text, usernames text[], user_ids text[], ids text[],
+  of_content text, of_category text, of_notification_key text, moment bigint
+) returns text language plpgsql as $$
+declare
+  earlier delivery;
+  answer_text text;
+begin
+  if of_key is not null then
+    loop
+      insert into delivery (producer_id, idempotency_key, body_hash, at)
+        values (by_producer, of_key, of_body_hash, moment) on conflict do nothing;
+      exit when found;
+      -- Not found where it was forgotten in between: then this is the first again.
+      select * into earlier from delivery where producer_id = by_producer and idempotency_key = of_key;
+      if found then
+        return case when earlier.body_hash = of_body_hash then earlier.answer else 'mismatch' end;
+      end if;
+    end loop;
+  end if;
+  if of_notification_key is null then
+    answer_text := deliver_new(delivery_id, usernames, user_ids, ids, of_content, of_category);
+  else
+    answer_text := deliver_keyed(
+      delivery_id, usernames, user_ids, ids, of_content, of_category, of_notification_key);
+  end if;
+  if of_key is not null then
+    update delivery set answer = answer_text where producer_id = by_producer and idempotency_key = of_key;
+  end if;
+  return answer_text;
+end $$;
