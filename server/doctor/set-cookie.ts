@@ -36,7 +36,7 @@ export function setCookieFinding(
 }
 
 function changedAttributes(line: string, isSecure: boolean): string | undefined {
-  const parts = line.split(';').map((part) => part.trim().toLowerCase())
+  const parts = line.split(';').map((part) => part.replace(/^[ \t]+|[ \t]+$/g, '').toLowerCase())
   const wanted = ['path=/', 'httponly', 'samesite=lax', ...(isSecure ? ['secure'] : [])]
   const lost = wanted.filter((attribute) => !parts.includes(attribute))
   const domain = parts.find((part) => part.startsWith('domain='))

@@ -255,6 +255,10 @@ test('finds a service that does not know that it is behind HTTPS, and one that i
   const cookie = await asker.ask('/logout', { method: 'POST' })
   const origin = 'https://bell.example'
   isFound([setCookieFinding(cookie, { origin, publicUrl: origin })], [])
+  const [line = ''] = cookie.headers.getSetCookie()
+  // A browser does not take U+00A0 for a space, so `Secure` with one after it is lost.
+  const changed = { ...cookie, headers: new Headers({ 'set-cookie': `${line}\xa0` }) }
+  isFound([setCookieFinding(changed, { origin, publicUrl: origin })], [['Set-Cookie', 'fault', /nginx/]])
   const plain = await new Asker({ origin: service.url, now: Date.now }).ask('/logout', { method: 'POST' })
   isFound(
     [setCookieFinding(plain, { origin, publicUrl: origin })],

@@ -21,5 +21,7 @@ export function isCrossSite({ fetchSite, origin, host, allowed }: Origins): bool
   if (origin !== undefined && allowed.includes(origin)) return false
   if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none'
   if (origin === undefined) return false
-  return host === undefined || URL.parse(origin)?.host !== host.toLowerCase()
+  const parsed = URL.parse(origin)
+  // Only the spelling that a browser sends: URL.parse repairs others, such as a soft hyphen (0xAD) within the host.
+  return host === undefined || parsed?.origin !== origin || parsed.host !== host.toLowerCase()
 }

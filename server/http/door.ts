@@ -120,9 +120,16 @@ export function acceptBodies(app: FastifyInstance): void {
   )
 }
 
-/** A body is read as UTF-8 whatever it says of itself (RFC 8259, section 8.1), so it must not say anything else. */
+const charsets = /;[ \t]*charset[ \t]*=[ \t]*"?([^ \t;"]*)/gi
+
+/**
+ * Every body is read as UTF-8 (RFC 8259, section 8.1), so a media type that names another charset is refused. So is one with
+ * a byte above 0x7E: Fastify and `\s` take 0xA0 for a space, and a proxy does not.
+ */
 function refuseOtherCharset({ headers }: FastifyRequest): void {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1]
-  if (charset !== undefined && !/^utf-?8$/i.test(charset))
-    throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as UTF-8')
+  const type = headers['content-type'] ?? ''
+  if (/[^\t -~]/.test(type))
+    throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type must be ASCII, such as application/json')
+  for (const [, charset = ''] of type.matchAll(charsets))
+    if (!/^utf-?8$/i.test(charset)) throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as UTF-8')
 }

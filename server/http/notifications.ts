@@ -73,8 +73,12 @@ function notificationId(request: FastifyRequest): string {
   })
 }
 
-/** If-None-Match (RFC 9110, section 13.1.2), by weak comparison. */
+/** If-None-Match (RFC 9110, section 13.1.2), by weak comparison: a `W/` before the tag makes no difference. */
 function isKnown(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch.trim() === '*') return true
-  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+  if (ifNoneMatch === etag || ifNoneMatch === '*') return true
+  if (!ifNoneMatch.includes(etag)) return false
+  const tag = /[ \t,]*(?:W\/)?("[^"]*")(?=[ \t]*(?:,|$))/y
+  for (let found = tag.exec(ifNoneMatch); found !== null; found = tag.exec(ifNoneMatch))
+    if (found[1] === etag) return true
+  return false
 }

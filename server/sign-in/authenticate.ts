@@ -8,6 +8,7 @@ export type Presented = { authorization: readonly string[]; cookie: string | und
 type Parts = { sessions: Sessions; accessTokens: AccessTokens; cookieName: string }
 
 const space = 0x20
+const tab = 0x09
 const bearer = /^Bearer +([\w.~+/-]+=*)$/i
 
 /** Where an `Authorization` header is present it alone is the proof, valid or not: the cookie is not looked at. */
@@ -45,16 +46,40 @@ export function bearerToken(authorization: readonly string[]): string | null {
   return bearer.exec(only)?.[1] ?? null
 }
 
-/** The cookie's value, or null where there is none, or two that differ. */
+/** The session cookie's value, or null if there is none or if two of them differ. */
 export function sessionSecret(cookieHeader: string | undefined, name: string): string | null {
   if (cookieHeader === undefined) return null
-  let found: string | null = null
-  for (const pair of cookieHeader.split(';')) {
+  const secrets = sessionSecrets(cookieHeader, name)
+  return secrets.length === 1 ? (secrets[0] as string) : null
+}
+
+/**
+ * Every distinct value that the cookie header has under exactly this name. Only SP and HTAB around name and value are
+ * stripped (RFC 6265bis, section 5.6): a browser lets a sibling host set `\xA0__Host-carillon`, and trim() would make that
+ * our cookie.
+ */
+export function sessionSecrets(cookieHeader: string | undefined, name: string): string[] {
+  const secrets: string[] = []
+  for (const pair of cookieHeader === undefined ? [] : cookieHeader.split(';')) {
     const equals = pair.indexOf('=')
-    if (equals < 0 || pair.slice(0, equals).trim() !== name) continue
-    const value = pair.slice(equals + 1).trim()
-    if (found !== null && found !== value) return null
-    found = value
+    if (equals < 0 || !isNamed(pair, equals, name)) continue
+    const value = stripped(pair, equals + 1, pair.length)
+    if (!secrets.includes(value)) secrets.push(value)
   }
-  return found
+  return secrets
+}
+
+function isNamed(pair: string, equals: number, name: string): boolean {
+  return equals >= name.length && stripped(pair, 0, equals) === name
+}
+
+function stripped(text: string, from: number, to: number): string {
+  let [start, end] = [from, to]
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isBlank(unit: number): boolean {
+  return unit === space || unit === tab
 }
