@@ -1,8 +1,9 @@
 // The key of a producer, `crl_<id>_<secret>`: shown once, kept as a hash, with scopes and an expiry. Issue, verify,
 // revoke, as for the proofs of a user; but a producer is no user and the two never open each other's routes.
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import type { Producer, Store } from '../store/store.ts'
+import { equalSecrets } from './equal-secrets.ts'
 
 export const scopes = ['send', 'users'] as const
 export type Scope = (typeof scopes)[number]
@@ -40,7 +41,7 @@ export class ProducerKeys {
     if (id === undefined || secret === undefined) return null
     const { store, now } = this.#parts
     const producer = await store.findProducer(id)
-    if (producer === undefined || !isSame(producer.secretHash, hashOf(secret))) return null
+    if (producer === undefined || !equalSecrets(producer.secretHash, hashOf(secret))) return null
     const at = now()
     if (producer.revokedAt !== null || (producer.expiresAt !== null && at >= producer.expiresAt)) return null
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
@@ -59,8 +60,4 @@ export class ProducerKeys {
 
 function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url')
-}
-
-function isSame(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(a), Buffer.from(b))
 }

@@ -1,0 +1,56 @@
+// That secrets are compared in constant time, by the function that is there for it.
+import assert from 'node:assert/strict'
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import { test } from 'node:test'
+import type { Producer } from '../store/store.ts'
+import { equalSecrets } from './equal-secrets.ts'
+import { ProducerKeys } from './producer-key.ts'
+
+/** Counts the comparisons in constant time while `work` runs. */
+async function constantTimeComparisons(work: () => unknown): Promise<number> {
+  const { timingSafeEqual } = crypto
+  let count = 0
+  crypto.timingSafeEqual = (a, b) => {
+    count++
+    return timingSafeEqual(a, b)
+  }
+  syncBuiltinESMExports()
+  try {
+    await work()
+  } finally {
+    crypto.timingSafeEqual = timingSafeEqual
+    syncBuiltinESMExports()
+  }
+  return count
+}
+
+test('says whether two secrets are equal, whatever their lengths', () => {
+  assert.equal(equalSecrets('abc', 'abc'), true)
+  assert.equal(equalSecrets('', ''), true)
+  for (const [a, b] of [
+    ['abc', 'abd'],
+    ['abc', 'ab'],
+    ['abc', ''],
+    ['é', 'e\u0301'],
+  ] as const)
+    assert.equal(equalSecrets(a, b), false)
+})
+
+test('compares two secrets, and the secret of a producer key, in constant time (P4)', async () => {
+  assert.equal(await constantTimeComparisons(() => equalSecrets('abc', 'xyz')), 1)
+  let kept: Producer | undefined
+  const store = {
+    addProducer: async (producer: Omit<Producer, 'revokedAt' | 'lastUsedAt'>) => {
+      kept = { ...producer, revokedAt: null, lastUsedAt: 0 }
+    },
+    findProducer: async () => kept,
+    revokeProducer: async () => 'done' as const,
+    touchProducer: async () => {},
+  }
+  const keys = new ProducerKeys({ store, now: () => 0 })
+  const { id, key } = await keys.issue({ name: 'shop', scopes: ['send'], expiresAt: null })
+  const wrong = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`
+  assert.equal(await constantTimeComparisons(async () => assert.equal((await keys.verify(key))?.id, id)), 1)
+  assert.equal(await constantTimeComparisons(async () => assert.equal(await keys.verify(wrong), null)), 1)
+})

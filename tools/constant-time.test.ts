@@ -1,0 +1,82 @@
+// Holds that no product code compares a secret, a hash or a signature but by server/sign-in/equal-secrets.ts: an ordinary
+// comparison ends at the first difference, and its duration tells how much of a guess was right. It reads the source as text.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const home = 'server/sign-in/equal-secrets.ts'
+
+/** Comparisons of hashes that are no secret, each with the reason. */
+const exceptions: Record<string, string> = {
+  'server/store/portable/dump.ts': 'the checksum of a backup: a client with the backup can calculate it',
+  'server/store/portable/digest.ts': 'the checksum of a table',
+  'server/store/postgres/functions.ts': 'the hash of a database function, whose text is public',
+  'server/store/sqlite/writes/deliver.ts': 'the hash of a body, which its own producer sent',
+}
+
+const secret = /secret|hash|token|signature|digest|sha256|password|(^|\W|[a-z])mac\b/i
+/** Is it there, of which kind, how long: this tells nothing of a guess. */
+const harmless = /^(undefined|null|true|false|''|\d+)$|\.length$/
+const operand = String.raw`[\w.?!#]+(?:\([^()]*\))?(?:\.\w+)*|''`
+const comparisons = [
+  new RegExp(String.raw`(${operand})\s*[!=]==?\s*(${operand})`, 'g'),
+  new RegExp(String.raw`(${operand})\.(?:equals|compare|localeCompare)\(([^()]*)\)`, 'g'),
+  /(Buffer)\.compare\(([^()]*)\)/g,
+]
+
+/** The comparisons of secrets in a piece of code. */
+function comparedIn(code: string): string[] {
+  const withoutTexts = code.replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
+  const found = comparisons.flatMap((form) => [...withoutTexts.matchAll(form)])
+  const isSecret = ([, a = '', b = '']: RegExpExecArray) => secret.test(a) || secret.test(b)
+  const isHarmless = ([, a = '', b = '']: RegExpExecArray) => harmless.test(a) || harmless.test(b)
+  return found.filter((one) => isSecret(one) && !isHarmless(one)).map(([whole]) => whole)
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}
+
+const product = globSync('server/**/*.ts')
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !/\.(test|contract)\.ts$|\/(contract|testing)\//.test(path))
+
+test('finds a comparison of secrets however it is written', () => {
+  for (const code of [
+    'if (producer.secretHash === hashOf(secret)) return',
+    'if (hashOf(secret) !== producer.secretHash) return',
+    'return given == token',
+    'return a.signature.equals(b)',
+    'return Buffer.compare(a, b) === 0 || kept.equals(passwordHash)',
+    'if (a.localeCompare(passwordHash) === 0) return',
+    "if (hash('sha256', given) === kept) return",
+  ])
+    assert.notDeepEqual(comparedIn(code), [], code)
+  for (const code of [
+    'if (secret === undefined) return',
+    "if (password === '') return",
+    'if (secret !== null && token.length === 3) return',
+    "if (payload.typ === 'at+jwt') return",
+  ])
+    assert.deepEqual(comparedIn(code), [], code)
+})
+
+test('product code compares secrets in constant time only (P4)', () => {
+  assert.ok(product.includes(home), 'equal-secrets.ts was not found: this test looks in the wrong place.')
+  const breaches = product.flatMap((path) => {
+    const code = withoutComments(readFileSync(path, 'utf8'))
+    const imported = path !== home && code.includes('timingSafeEqual') ? ['timingSafeEqual'] : []
+    const compared = path === home || path in exceptions ? [] : comparedIn(code)
+    return [...imported, ...compared].map((what) => `${path}: ${what}. Call equalSecrets (${home}).`)
+  })
+  assert.deepEqual(breaches, [])
+})
+
+test('every exception is still one', () => {
+  for (const path of Object.keys(exceptions))
+    assert.notDeepEqual(
+      comparedIn(withoutComments(readFileSync(path, 'utf8'))),
+      [],
+      `${path} compares no hash any more`,
+    )
+})
