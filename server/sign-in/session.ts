@@ -2,7 +2,7 @@
 // the same verbs in the same order as access-token.ts, so that the two can be read side by side.
 import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
-import type { LiveSession, SessionKey, Store } from '../store/store.ts'
+import type { EndedSession, SessionKey, Store } from '../store/store.ts'
 import type { CheckedUser } from './credentials.ts'
 import type { Subject } from './subject.ts'
 
@@ -76,10 +76,12 @@ export class Sessions {
     return now() >= endsAt ? null : endsAt
   }
 
-  /** Ends the session on the server. One that is not there has ended already. */
-  async revoke(secret: string): Promise<void> {
+  /** Ends the session on the server. Answers whose it was, or null if none was alive under this secret. */
+  async revoke(secret: string): Promise<{ userId: string; username: string } | null> {
     const key = keyOf(secret)
-    if (key !== null) await this.#options.store.endSession(key)
+    const { store, now } = this.#options
+    const ended = key === null ? undefined : await store.endSession(key)
+    return ended === undefined || now() >= this.#endOf(ended) ? null : ended
   }
 
   /** Forgets what no longer lives; without it the table would only grow. */
@@ -88,7 +90,7 @@ export class Sessions {
     await store.removeStaleSessions({ createdBefore: now() - lifetimeMs, lastSeenBefore: now() - idleMs })
   }
 
-  #endOf({ createdAt, lastSeenAt }: LiveSession): number {
+  #endOf({ createdAt, lastSeenAt }: EndedSession): number {
     return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
   }
 

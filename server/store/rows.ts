@@ -1,5 +1,5 @@
 // A row as both engines read it -> what the store answers. The columns come in the order of the statements' lists.
-import type { Change, InboxState, LiveSession, Producer, SigningKey, TokenCutoff, User } from './store.ts'
+import type { Change, EndedSession, InboxState, LiveSession, Producer, SigningKey, TokenCutoff, User } from './store.ts'
 
 export type Row = readonly (string | number | boolean | null)[]
 
@@ -9,6 +9,7 @@ export const columns = {
   tokenCutoff: 'user_id, sign_in_id, not_before, expires_at',
   signingKey: 'kid, public_jwk, sealed_private_jwk, created_at',
   producer: 'id, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at',
+  endedSession: 'user_id, username, created_at, last_seen_at',
   /** Of a session `s` and its user's inbox `i`, which may be missing. */
   session: `s.user_id, s.username, s.created_at, s.last_seen_at,
       coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
@@ -37,6 +38,15 @@ export function toSession(row: Row): LiveSession {
     createdAt: row[2] as number,
     lastSeenAt: row[3] as number,
     inbox: toInbox(row, 4),
+  }
+}
+
+export function toEndedSession(row: Row): EndedSession {
+  return {
+    userId: row[0] as string,
+    username: row[1] as string,
+    createdAt: row[2] as number,
+    lastSeenAt: row[3] as number,
   }
 }
 

@@ -43,6 +43,9 @@ export type LiveSession = {
   inbox: InboxState
 }
 
+/** A session as it was when it ended. Whether it was still alive by its age is for the caller to say. */
+export type EndedSession = Omit<LiveSession, 'inbox'>
+
 export type TokenCutoff = {
   userId: string
   /** One sign-in, or null for every sign-in of the user. */
@@ -144,8 +147,8 @@ export interface Store {
   findSession(key: SessionKey): Promise<LiveSession | undefined>
   /** Notes that a session was used. Names a live row: an ended session is never revived. */
   touchSession(session: SessionKey & { at: number }): Promise<void>
-  /** Ends a session. One that is not there is ended already. */
-  endSession(key: SessionKey): Promise<void>
+  /** Ends a session and answers it, once. `undefined` if there is none: it was never kept, or has ended already. */
+  endSession(key: SessionKey): Promise<EndedSession | undefined>
   /** Removes sessions that began before `createdBefore` or were last used before `lastSeenBefore`. */
   removeStaleSessions(bounds: { createdBefore: number; lastSeenBefore: number }): Promise<void>
 

@@ -63,12 +63,17 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.equal((await world.store.findSession(unused))?.lastSeenAt, at(0))
   })
 
-  promise('S4: ends a session, and takes one that is not there for ended', async (world) => {
-    const ann = await world.addUser('ann')
-    const [ended, other] = [await world.signIn(ann), await world.signIn(ann)]
-    await world.store.endSession(ended)
-    await world.store.endSession(ended)
-    await world.store.endSession(madeUp)
+  promise('ends a session and answers it, once; answers nothing for one that is not there (S4, L2)', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const [ended, other] = [await world.signIn(ann, { seconds: 3 }), await world.signIn(ann)]
+    await world.store.touchSession({ ...ended, at: at(9) })
+    const answers = await Promise.all([1, 2, 3].map(() => world.store.endSession(ended)))
+    assert.deepEqual(
+      answers.filter((answer) => answer !== undefined),
+      [{ userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(9) }],
+    )
+    for (const none of [ended, madeUp, { ...other, userId: ben.id }])
+      assert.equal(await world.store.endSession(none), undefined)
     assert.equal(await world.store.findSession(ended), undefined)
     assert.ok(await world.store.findSession(other))
   })

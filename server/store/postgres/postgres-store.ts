@@ -8,6 +8,7 @@ import {
   type Row,
   toChange,
   toCredentials,
+  toEndedSession,
   toInbox,
   toProducer,
   toReadAll,
@@ -137,7 +138,10 @@ class PostgresStore implements Store {
     await this.#change('touchSession', userId, secretHash, at)
   }
   endSession: Store['endSession'] = async ({ userId, secretHash }) => {
-    if ((await this.#change('endSession', userId, secretHash)) === 1) this.#rings.ring({ about: 'session', userId })
+    const row = await this.#one('endSession', userId, secretHash)
+    if (row === undefined) return undefined
+    this.#rings.ring({ about: 'session', userId })
+    return toEndedSession(row)
   }
   removeStaleSessions: Store['removeStaleSessions'] = async ({ createdBefore, lastSeenBefore }) => {
     await this.#removeAll('removeStaleSessions', createdBefore, lastSeenBefore)

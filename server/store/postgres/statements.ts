@@ -50,8 +50,8 @@ export const statements = {
     where s.user_id = $1 and s.secret_hash = $2`,
   touchSession: `update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2`,
   endSession: `
-    with ended as (delete from session where user_id = $1 and secret_hash = $2 returning user_id)
-    select tell_session_ended(user_id) from ended`,
+    with ended as (delete from session where user_id = $1 and secret_hash = $2 returning ${columns.endedSession})
+    select ${columns.endedSession}, tell_session_ended(user_id) from ended`,
   removeStaleSessions: `
     delete from session where (user_id, secret_hash) in (
       select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 limit $3

@@ -1,5 +1,5 @@
 // The writes of who may sign in: users, sessions, token cutoffs, keys. Each runs inside the writer's transaction.
-import type { NewUser, Producer, SessionKey, SigningKey, TokenCutoff } from '../../store.ts'
+import type { EndedSession, NewUser, Producer, SessionKey, SigningKey, TokenCutoff } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
 export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'taken' {
@@ -53,9 +53,14 @@ export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: 
     where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 
-export function endSession({ sql, ring }: WriteContext, { userId, secretHash }: SessionKey): void {
-  const { changes } = sql.run`delete from session where user_id = ${userId} and secret_hash = ${secretHash}`
-  if (changes > 0) ring({ about: 'session', userId })
+export function endSession({ sql, ring }: WriteContext, { userId, secretHash }: SessionKey): EndedSession | undefined {
+  const ended = sql.get`
+    delete from session where user_id = ${userId} and secret_hash = ${secretHash}
+    returning username, created_at, last_seen_at`
+  if (ended === undefined) return undefined
+  ring({ about: 'session', userId })
+  const { username, created_at: createdAt, last_seen_at: lastSeenAt } = ended
+  return { userId, username: username as string, createdAt: createdAt as number, lastSeenAt: lastSeenAt as number }
 }
 
 export function removeStaleSessions(
