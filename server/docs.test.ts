@@ -26,7 +26,7 @@ import { compareText, ShownAnswers } from './testing/shown-answer.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const usualAddress = 'http://127.0.0.1:7464'
-const usualDatabase = 'postgres://carillon@db.example/carillon'
+const usualDatabase = 'postgres://carillon@db.example/carillon?sslmode=verify-full'
 const pages = readPages(root)
 const readme = pageOf('README.md')
 const withCommands = pages.filter(({ file }) => file === 'README.md' || /^docs\/[^/]+$/.test(file))

@@ -4,6 +4,8 @@ import { isIPv6 } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'
 import { Command } from 'commander'
+import { maskPasswords } from '../config/display.ts'
+import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { readOrigin } from '../config/values.ts'
 import { Asker } from '../doctor/ask.ts'
@@ -14,11 +16,11 @@ import { reach } from '../doctor/reach.ts'
 import { examineSecret } from '../doctor/secret.ts'
 import { trySignIn } from '../doctor/sign-in.ts'
 import { examineWay } from '../doctor/through-the-proxy.ts'
-import type { CarillonError } from '../errors.ts'
+import type { CarillonError, Fault } from '../errors.ts'
 import { type Finding, faultOf } from '../finding.ts'
 import type { SigningKey } from '../store/store.ts'
 import { type Output, print, WrongUse } from './output.ts'
-import { configOrFaults, withSettings } from './settings.ts'
+import { configAndFaults, withSettings } from './settings.ts'
 
 type Credentials = { username: string; password: string }
 type Area = { area: string; findings: Finding[] }
@@ -45,12 +47,12 @@ export function doctorCommand(): Command {
 }
 
 async function doctor(command: Command, url: string | undefined, options: Output & { username?: string }) {
-  const { config, faults } = configOrFaults(command, 'doctor')
+  const { config, faults } = configAndFaults(command, 'doctor')
   const origin = url === undefined ? config && (config.publicUrl ?? directOf(config)) : originOf(url)
   const credentials = await credentialsOf(options.username)
   const areas: Area[] = [
     { area: 'This machine', findings: examineMachine({ node: process.versions.node, now: Date.now }) },
-    { area: 'Settings', findings: config ? examineSettings(config) : settingFaults(faults) },
+    { area: 'Settings', findings: settingFindings(config, faults) },
   ]
   const kept = config && (await examineKept(config, areas))
   if (origin !== undefined) areas.push(...(await examineService({ config, origin, kept, credentials })))
@@ -64,11 +66,21 @@ async function doctor(command: Command, url: string | undefined, options: Output
   process.exitCode = hasFault ? 1 : 0
 }
 
+/** Faults between settings hide nothing else: the rest is examined with the values as they are. */
+function settingFindings(config: Config | undefined, faults: readonly Fault[]): Finding[] {
+  if (config === undefined || faults.length > 0) return settingFaults(faults)
+  return examineSettings(config, databaseTls(config, process.env))
+}
+
 type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
 
-/** Adds what was found of the database and the secret; answers what the service is compared with. */
-async function examineKept(config: Config, areas: Area[]): Promise<Kept> {
+/**
+ * Adds what was found of the database and the secret; answers what the service is compared with. Does not connect to a
+ * database that `serve` refuses as exposed: doctor would send the password by the same way.
+ */
+async function examineKept(config: Config, areas: Area[]): Promise<Kept | undefined> {
   const { databaseUrl, secret } = config
+  if (databaseTls(config, process.env) === 'refused') return undefined
   const { findings, signingKeys } = await examineDatabase(databaseUrl, { now: Date.now })
   const secretFile = process.env.CARILLON_SECRET_FILE
   const given = { ...(secret !== undefined && { secret }), ...(secretFile !== undefined && { secretFile }) }
@@ -122,7 +134,7 @@ function originOf(url: string): string {
   try {
     return readOrigin(url)
   } catch (error) {
-    throw new WrongUse(`The URL is ${JSON.stringify(url)}; ${(error as CarillonError).message}`)
+    throw new WrongUse(`The URL is ${JSON.stringify(maskPasswords(url))}; ${(error as CarillonError).message}`)
   }
 }
 

@@ -9,7 +9,7 @@ import { secretFileOf } from '../sealing-secret.ts'
 import { interruptible } from './interruption.ts'
 import { type Output, print, WrongUse } from './output.ts'
 import { withProgress } from './progress.ts'
-import { configWith } from './settings.ts'
+import { configWith, type GivenOption } from './settings.ts'
 
 type Options = Output & { from?: string; to?: string; giveUp?: boolean }
 
@@ -18,11 +18,11 @@ From the first moment on the old database refuses every write (503), and goes on
 compared row by row. A move that was ended in the middle goes on where it was: run the same command again. The old
 database refuses writes for good when it is done; to take it back, move --give-up.
 
-A password in an option can be seen in the process list. Give such a URL by the environment, CARILLON_DATABASE_URL and
-CARILLON_TARGET_URL, or by a file that CARILLON_DATABASE_URL_FILE and CARILLON_TARGET_URL_FILE name.
+A password in an option can be seen in the process list, and is refused. Give such a URL by the environment,
+CARILLON_DATABASE_URL and CARILLON_TARGET_URL, or by a file that CARILLON_DATABASE_URL_FILE and CARILLON_TARGET_URL_FILE name.
 
 Examples:
-  npx carillon move --from sqlite:data/carillon.db --to postgres://carillon@db.internal/carillon
+  npx carillon move --from sqlite:data/carillon.db --to 'postgres://carillon@db.internal/carillon?sslmode=verify-full'
   CARILLON_TARGET_URL_FILE=/run/secrets/new-database npx carillon move
   npx carillon move --give-up --from sqlite:data/carillon.db`
 
@@ -48,7 +48,7 @@ type Parts = typeof import('../store/portable/move.ts') & typeof import('../stor
 
 async function move(options: Options, parts: Parts): Promise<void> {
   const { giveUpCommand, isSamePlace, moveDatabase, refusingSentence, shownUrl } = parts
-  const config = configWith({ CARILLON_DATABASE_URL: options.from, CARILLON_TARGET_URL: options.to })
+  const config = configWith([fromOption(options), { option: 'to', name: 'CARILLON_TARGET_URL', value: options.to }])
   const { databaseUrl: from, targetUrl: to, databasePartitions: partitions, secret } = config
   if (to === undefined) throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
   if (isSamePlace(from, to)) throw new WrongUse('--from and --to name the same database')
@@ -75,7 +75,7 @@ async function move(options: Options, parts: Parts): Promise<void> {
 
 async function giveUp(options: Options, { giveUpMove, shownUrl }: Parts): Promise<void> {
   if (options.to !== undefined) throw new WrongUse('--give-up takes --from alone')
-  const { databaseUrl: from } = configWith({ CARILLON_DATABASE_URL: options.from })
+  const { databaseUrl: from } = configWith([fromOption(options)])
   refuseMissingDatabase(from)
   const { target, endedAt } = await giveUpMove(from)
   print(options, { from: shownUrl(from), target, wasDone: endedAt !== null }, () => [
@@ -84,6 +84,10 @@ async function giveUp(options: Options, { giveUpMove, shownUrl }: Parts): Promis
       ? `${target} is half filled and of no use: remove what is in it`
       : `${target} holds what was moved to it; what is written from now on will not be there`,
   ])
+}
+
+function fromOption({ from }: Options): GivenOption {
+  return { option: 'from', name: 'CARILLON_DATABASE_URL', value: from }
 }
 
 /** The secret that is kept beside the database: its signing keys were sealed with that. */

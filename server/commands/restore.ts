@@ -11,8 +11,8 @@ const more = `
 The file is checked from end to end before the first row is written, and every row is read back after the last. What was
 ended in the middle goes on where it was: run the same command again.
 
-A password in an option can be seen in the process list. Give such a URL by CARILLON_DATABASE_URL, or by a file that
-CARILLON_DATABASE_URL_FILE names.
+A password in an option can be seen in the process list, and is refused. Give such a URL by CARILLON_DATABASE_URL, or
+by a file that CARILLON_DATABASE_URL_FILE names.
 
 Example:
   npx carillon restore backups/monday.db --to sqlite:data/carillon.db`
@@ -31,7 +31,7 @@ async function restore(file: string, options: Output & { to?: string }): Promise
   // Loaded here, since every start of the service reads this file.
   const { shownUrl } = await import('../store/portable/open-side.ts')
   const { restoreBackup } = await import('../store/portable/restore.ts')
-  const config = configWith({ CARILLON_DATABASE_URL: options.to })
+  const config = configWith([{ option: 'to', name: 'CARILLON_DATABASE_URL', value: options.to }])
   const { databaseUrl: to, databasePartitions: partitions } = config
   const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)

@@ -1,14 +1,15 @@
 // The settings of a command: an option for each that it uses, unless it is a secret, which the process list would show.
 import { type Command, Option } from 'commander'
-import { type Flags, readConfig } from '../config/read.ts'
-import { type Config, settings } from '../config/settings.ts'
+import { hasPassword } from '../config/database-url.ts'
+import { type Flags, readConfig, readSettings } from '../config/read.ts'
+import { type Config, type SettingName, settings } from '../config/settings.ts'
 import { refuseMissingDatabase } from '../database-file.ts'
 import { CarillonError, type Fault } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { WrongUse } from './output.ts'
 
-type Setting = { name: string; meaning: string; secret?: true; default?: string; commands?: readonly string[] }
+type Setting = { name: SettingName; meaning: string; secret?: true; default?: string; commands?: readonly string[] }
 const all = settings as readonly Setting[]
 
 function usedBy(command: string): Setting[] {
@@ -29,52 +30,48 @@ export function withSettings(command: Command, family: string): Command {
   return command
 }
 
-/** Option, else environment, else default; every fault at once. */
+/** Option, else environment, else default. Throws WrongUse with every fault. */
 export function configOf(command: Command, family: string): Config {
-  const { config, faults, message } = configOrFaults(command, family)
-  if (faults !== undefined) throw new WrongUse(message)
-  return config
+  return configWith(givenOptions(command, family))
 }
 
-type Found =
-  | { config: Config; faults?: undefined; message?: undefined }
-  | { config?: undefined; faults: readonly Fault[]; message: string }
-
-/** As `configOf`, for who has more to say than the faults. */
-export function configOrFaults(command: Command, family: string): Found {
-  const given = command.opts<Record<string, string | undefined>>()
-  const flags = usedBy(family).map(({ name }) => {
-    const option = flagOf(name).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-    return [name, given[option]] as const
-  })
-  refuseShownPassword(flags)
-  try {
-    return { config: readConfig(process.env, Object.fromEntries(flags) as Flags) }
-  } catch (error) {
-    if (error instanceof CarillonError && error.details) return { faults: error.details, message: error.message }
-    throw error
-  }
+/** As `configOf`, for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
+export function configAndFaults(command: Command, family: string): { config: Config | undefined; faults: Fault[] } {
+  return readSettings(process.env, flagsOf(givenOptions(command, family)))
 }
 
-/** Whoever is on this machine reads the options of every process. */
-function refuseShownPassword(flags: readonly (readonly [name: string, value: string | undefined])[]): void {
-  for (const [name, value = ''] of flags) {
-    const { password, searchParams } = URL.parse(value) ?? {}
-    if (!password && !searchParams?.has('password')) continue
-    throw new WrongUse(
-      `a password in --${flagOf(name)} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
-    )
-  }
-}
+/** An option of the command line, and the setting that it takes the place of. */
+export type GivenOption = { option: string; name: SettingName; value: string | undefined }
 
 /** As `configOf`, for a command whose options have other names than their settings. */
-export function configWith(flags: Flags): Config {
+export function configWith(options: readonly GivenOption[]): Config {
   try {
-    return readConfig(process.env, flags)
+    return readConfig(process.env, flagsOf(options))
   } catch (error) {
     if (error instanceof CarillonError) throw new WrongUse(error.message)
     throw error
   }
+}
+
+function givenOptions(command: Command, family: string): GivenOption[] {
+  const given = command.opts<Record<string, string | undefined>>()
+  return usedBy(family).map(({ name }) => {
+    const option = flagOf(name)
+    return { option, name, value: given[option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())] }
+  })
+}
+
+function flagsOf(options: readonly GivenOption[]): Flags {
+  for (const option of options) refuseVisiblePassword(option)
+  return Object.fromEntries(options.map(({ name, value }) => [name, value]))
+}
+
+/** Every user of this machine can read the options of every process (row L5). */
+function refuseVisiblePassword({ option, name, value }: GivenOption): void {
+  if (value !== undefined && hasPassword(value))
+    throw new WrongUse(
+      `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
+    )
 }
 
 /** Opens the store for one piece of work and closes it whatever becomes of that. */

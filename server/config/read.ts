@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs'
 import { CarillonError, type Fault } from '../errors.ts'
 import { conflicts } from './conflicts.ts'
 import { maskPasswords } from './display.ts'
+import { exposures } from './exposure.ts'
 import { type Config, type Setting, type SettingName, table } from './settings.ts'
 import { unknownNames } from './unknown-names.ts'
-import { invalid } from './values.ts'
+import { type Environment, invalid } from './values.ts'
 
-/** The environment variables; `undefined` is the same as absent. */
-export type Environment = Readonly<Record<string, string | undefined>>
 /** Options of the command line, by the name of their setting. */
 export type Flags = { readonly [N in SettingName]?: string | undefined }
 
@@ -18,16 +17,25 @@ export type Flags = { readonly [N in SettingName]?: string | undefined }
  * or the content of a `_FILE`.
  */
 export function readConfig(env: Environment, flags: Flags = {}): Config {
+  const { config, faults } = readSettings(env, flags)
+  if (config === undefined || faults.length > 0) throw allFaults(faults)
+  return config
+}
+
+/** As `readConfig`, but without throwing. `config` is absent only if a setting could not be read. */
+export function readSettings(env: Environment, flags: Flags = {}): { config: Config | undefined; faults: Fault[] } {
   const faults = unknownNames(env)
   const values: Record<string, unknown> = {}
+  let isReadable = true
   for (const setting of table) {
     const { value, fault } = readSetting(setting, env, flags)
-    if (fault) faults.push(fault)
-    else if (value !== undefined) values[setting.key] = value
+    if (fault) {
+      faults.push(fault)
+      isReadable = false
+    } else if (value !== undefined) values[setting.key] = value
   }
-  faults.push(...conflicts(values as Partial<Config>))
-  if (faults.length > 0) throw allFaults(faults)
-  return Object.freeze(values as Config)
+  faults.push(...exposures(values as Partial<Config>, env), ...conflicts(values as Partial<Config>))
+  return { config: isReadable ? Object.freeze(values as Config) : undefined, faults }
 }
 
 type Found = { text: string; origin: 'option' | 'environment' | 'file' | 'default'; field: string }
@@ -83,7 +91,8 @@ function display(setting: Setting, { text, origin }: Found): string {
   return `is ${JSON.stringify(maskPasswords(text).slice(0, 80))}`
 }
 
-function allFaults(faults: readonly Fault[]): CarillonError {
+/** One error for all faults: `details` lists them, the message has a line for each. */
+export function allFaults(faults: readonly Fault[]): CarillonError {
   const head = faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`
   const lines = faults.map(({ field, reason }) => `  ${field} ${reason}`)
   return new CarillonError('INVALID_REQUEST', [head, ...lines].join('\n'), { details: faults })

@@ -9,6 +9,7 @@ import {
   minute,
   oneOf,
   readHost,
+  readHosts,
   readOrigin,
   readOrigins,
   readProducerKey,
@@ -26,6 +27,7 @@ export type Config = {
   readonly databaseUrl: string
   readonly databasePartitions: number
   readonly targetUrl?: string
+  readonly insecureDatabase: boolean
   /** An origin (RFC 6454), without a trailing slash. Absent: serve derives it from host and port. */
   readonly publicUrl?: string
   readonly insecureHttp: boolean
@@ -41,6 +43,9 @@ export type Config = {
   readonly streams: number
   /** Origins exactly as browsers send them. */
   readonly allowedOrigins: readonly string[]
+  /** Host names in lower case, without a port. */
+  readonly allowedHosts: readonly string[]
+  readonly hstsSubdomains: boolean
   readonly firstStart: boolean
   readonly logLevel: (typeof logLevels)[number]
   readonly url: string
@@ -110,6 +115,14 @@ export const settings = [
     meaning: 'The empty database that everything is moved to, written like `CARILLON_DATABASE_URL`.',
     commands: ['move'],
     read: readDatabaseUrl,
+  },
+  {
+    name: 'CARILLON_INSECURE_DATABASE',
+    key: 'insecureDatabase',
+    default: 'off',
+    meaning: '`on` allows PostgreSQL on another machine without TLS, where everything in it can be read on the way.',
+    commands: ['serve', 'user', 'key', 'migrate', 'doctor', 'backup', 'restore', 'move'],
+    read: readSwitch,
   },
   {
     name: 'CARILLON_PUBLIC_URL',
@@ -208,6 +221,24 @@ export const settings = [
     meaning: 'Other origins whose pages may call the service, exact and separated by commas; `none` for none.',
     commands: ['serve', 'doctor'],
     read: readOrigins,
+  },
+  {
+    name: 'CARILLON_ALLOWED_HOSTS',
+    key: 'allowedHosts',
+    default: 'none',
+    meaning:
+      'Other host names, separated by commas, under which requests without `Authorization` are answered; `none` for none.',
+    commands: ['serve', 'doctor'],
+    read: readHosts,
+  },
+  {
+    name: 'CARILLON_HSTS_SUBDOMAINS',
+    key: 'hstsSubdomains',
+    default: 'off',
+    meaning:
+      '`on` adds `includeSubDomains` to HSTS: browsers then use HTTPS alone for every name below that of the public URL.',
+    commands: ['serve', 'doctor'],
+    read: readSwitch,
   },
   {
     name: 'CARILLON_FIRST_START',

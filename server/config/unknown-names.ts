@@ -1,8 +1,9 @@
 // Is every name that begins with CARILLON_ a setting? A misspelt name must not be ignored silently.
 import type { Fault } from '../errors.ts'
 import { table } from './settings.ts'
+import type { Environment } from './values.ts'
 
-export function unknownNames(env: Readonly<Record<string, string | undefined>>): Fault[] {
+export function unknownNames(env: Environment): Fault[] {
   const known: string[] = table.flatMap(({ name }) => [name, `${name}_FILE`])
   const unknown = Object.keys(env).filter(
     (name) => name.startsWith('CARILLON_') && env[name] !== undefined && !known.includes(name),

@@ -4,6 +4,9 @@
 import { isIP, isIPv6 } from 'node:net'
 import { CarillonError } from '../errors.ts'
 
+/** The environment variables; `undefined` is the same as absent. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
 export const second = 1000
 export const minute = 60 * second
 export const hour = 60 * minute
@@ -18,10 +21,16 @@ export function invalid(reason: string): never {
   throw new CarillonError('INVALID_REQUEST', reason)
 }
 
-export function readHost(text: string): string {
+/** RFC 1123, section 2.1. A name whose last label is a number would be read as an address. */
+function isHostName(text: string): boolean {
   const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
-  const isName = new RegExp(`^${label}(\\.${label})*$`, 'i').test(text) && !/(^|\.)\d+$/.test(text) && text.length < 254
-  return isIP(text) || isName ? text : invalid('write an address or a host name, such as 127.0.0.1, ::1 or localhost')
+  return new RegExp(`^${label}(\\.${label})*$`, 'i').test(text) && !/(^|\.)\d+$/.test(text) && text.length < 254
+}
+
+export function readHost(text: string): string {
+  return isIP(text) || isHostName(text)
+    ? text
+    : invalid('write an address or a host name, such as 127.0.0.1, ::1 or localhost')
 }
 
 export function integer(min: number, max: number): (text: string) => number {
@@ -85,6 +94,18 @@ export function readExactOrigin(text: string): string {
     invalid('no pattern is accepted, as every page it covers could act for your users; list the origins')
   const origin = readOrigin(text)
   return origin === text ? origin : invalid(`write ${origin}, as browsers send it, in place of ${text}`)
+}
+
+/** Compared with the name in `Host`, so without scheme and port. A full stop at the end is dropped: DNS ignores it. */
+export function readHosts(text: string): readonly string[] {
+  if (text === 'none') return Object.freeze([])
+  return Object.freeze(text.split(',').map((part) => readHostName(part.trim())))
+}
+
+function readHostName(text: string): string {
+  const name = text.replace(/\.$/, '')
+  if (!isHostName(name)) invalid('write host names alone (no scheme, port or pattern), such as carillon.internal')
+  return name.toLowerCase()
 }
 
 /** 127.0.0.0/8 and ::1 (RFC 6890), localhost and below (RFC 6761, section 6.3). */

@@ -1,7 +1,8 @@
 // What doctor says of settings and machine, by values that no test could bring about otherwise.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Environment, readConfig } from '../config/read.ts'
+import { readConfig } from '../config/read.ts'
+import type { Environment } from '../config/values.ts'
 import { CarillonError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { examineSettings, settingFaults } from './configuration.ts'

@@ -9,6 +9,8 @@ export type Settings = {
   publicUrl?: string
 }
 
+type DatabaseTls = 'refused' | 'none' | 'unverified'
+
 /** A reason says first what is, and behind the last semicolon what would be right. */
 export function settingFaults(faults: readonly Fault[]): Finding[] {
   return faults.map(({ field, reason }) => {
@@ -17,7 +19,8 @@ export function settingFaults(faults: readonly Fault[]): Finding[] {
   })
 }
 
-export function examineSettings({ host, publicUrl }: Settings): Finding[] {
+/** `databaseTls`: how the connection to a PostgreSQL on another machine is protected, if that leaves something to say. */
+export function examineSettings({ host, publicUrl }: Settings, databaseTls?: DatabaseTls): Finding[] {
   const findings = [ok('settings', 'each of them fits'), publicUrlFinding(host, publicUrl)]
   if (publicUrl?.startsWith('https:') && !isLoopback(host))
     findings.push(
@@ -26,7 +29,15 @@ export function examineSettings({ host, publicUrl }: Settings): Finding[] {
         change: 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)',
       }),
     )
-  return findings
+  return databaseTls === undefined ? findings : [...findings, databaseFinding(databaseTls)]
+}
+
+function databaseFinding(tls: DatabaseTls): Finding {
+  const found =
+    tls === 'unverified'
+      ? "the certificate of PostgreSQL is not checked: another machine can take the server's place"
+      : 'PostgreSQL on another machine without TLS: what it holds can be read on the way'
+  return warning('database URL', { found, change: 'CARILLON_DATABASE_URL with sslmode=verify-full' })
 }
 
 function publicUrlFinding(host: string, publicUrl: string | undefined): Finding {
