@@ -69,6 +69,7 @@ test('has a default for all that serve needs', () => {
     allowedOrigins: [],
     allowedHosts: [],
     hstsSubdomains: false,
+    trustedProxies: [],
     firstStart: true,
     logLevel: 'info',
     url: 'http://127.0.0.1:7464',
@@ -97,6 +98,7 @@ test('reads every setting', () => {
     CARILLON_ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000',
     CARILLON_ALLOWED_HOSTS: 'Carillon.internal., other',
     CARILLON_HSTS_SUBDOMAINS: 'on',
+    CARILLON_TRUSTED_PROXIES: '127.0.0.1, ::ffff:10.0.0.0/104,0:0:0:0:0:0:0:1, fd00::/8, 192.0.2.7/32',
     CARILLON_FIRST_START: 'off',
     CARILLON_LOG: 'silent',
     CARILLON_URL: 'https://bell.example.org:8443',
@@ -122,6 +124,7 @@ test('reads every setting', () => {
     allowedOrigins: ['https://a.example', 'http://localhost:3000'],
     allowedHosts: ['carillon.internal', 'other'],
     hstsSubdomains: true,
+    trustedProxies: ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '192.0.2.7'],
     firstStart: false,
     logLevel: 'silent',
     url: 'https://bell.example.org:8443',
@@ -328,6 +331,7 @@ test('shows the settings in effect as they would be written, secrets masked', ()
       CARILLON_DATABASE_URL: 'postgres://ann:p@ss/w:rd@db.example:5432/c?sslmode=require&sslpassword=hunter2',
       CARILLON_SESSION_IDLE: '90m',
       CARILLON_ALLOWED_ORIGINS: 'https://a.example,https://b.example',
+      CARILLON_TRUSTED_PROXIES: 'none',
     }),
   )
   assert.deepEqual(shown, {
@@ -351,6 +355,7 @@ test('shows the settings in effect as they would be written, secrets masked', ()
     CARILLON_ALLOWED_ORIGINS: 'https://a.example,https://b.example',
     CARILLON_ALLOWED_HOSTS: 'none',
     CARILLON_HSTS_SUBDOMAINS: 'off',
+    CARILLON_TRUSTED_PROXIES: 'none',
     CARILLON_FIRST_START: 'on',
     CARILLON_LOG: 'info',
     CARILLON_URL: 'http://127.0.0.1:7464',
@@ -365,6 +370,30 @@ test('what is shown can be set again and gives the same', () => {
   const env = Object.fromEntries(shown.filter(([, text]) => !text.startsWith('(')))
   assert.equal(env.CARILLON_SESSION_IDLE, '2d')
   assert.deepEqual(describeConfig(readConfig(env)), Object.fromEntries(shown))
+})
+
+test('refuses trusted proxies that are no addresses, or more of them than were meant', () => {
+  const reasonFor = (text: string) => reasonOf('CARILLON_TRUSTED_PROXIES', text)
+  for (const text of [
+    'localhost',
+    '*',
+    '10.0.0.0/33',
+    '::/129',
+    '10.0.0.0/',
+    '10.0.0',
+    '127.0.0.1,',
+    '010.0.0.1',
+    'none,::1',
+  ])
+    assert.match(
+      reasonFor(text),
+      /is no address; write addresses or CIDR ranges, such as 127\.0\.0\.1, ::1 or 10\.0\.0\.0\/8$/,
+    )
+  for (const text of ['0.0.0.0/0', '::/0', '::ffff:0:0/96']) assert.match(reasonFor(text), /trusts every client/)
+  assert.match(reasonFor('10.0.0.5/8'), /write 10\.0\.0\.0\/8 for the range, or 10\.0\.0\.5 for the one address$/)
+  assert.match(reasonFor('fd00::5/64'), /write fd00::\/64 for the range, or fd00::5 for the one address$/)
+  assert.match(reasonFor(' '), /is no address/)
+  assert.match(reasonFor(''), /is empty/)
 })
 
 test('docs/config.md is what the table says', () => {

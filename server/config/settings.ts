@@ -13,6 +13,7 @@ import {
   readOrigin,
   readOrigins,
   readProducerKey,
+  readProxies,
   readSecret,
   readSwitch,
   second,
@@ -46,6 +47,8 @@ export type Config = {
   /** Host names in lower case, without a port. */
   readonly allowedHosts: readonly string[]
   readonly hstsSubdomains: boolean
+  /** Addresses and CIDR ranges, each in the spelling of ip-addresses.ts. */
+  readonly trustedProxies: readonly string[]
   readonly firstStart: boolean
   readonly logLevel: (typeof logLevels)[number]
   readonly url: string
@@ -239,6 +242,15 @@ export const settings = [
       '`on` adds `includeSubDomains` to HSTS: browsers then use HTTPS alone for every name below that of the public URL.',
     commands: ['serve', 'doctor'],
     read: readSwitch,
+  },
+  {
+    name: 'CARILLON_TRUSTED_PROXIES',
+    key: 'trustedProxies',
+    default: 'none',
+    meaning:
+      'The proxies whose `X-Forwarded-For` or `Forwarded` is believed: addresses and CIDR ranges, separated by commas; `none` for none.',
+    commands: ['serve', 'doctor'],
+    read: readProxies,
   },
   {
     name: 'CARILLON_FIRST_START',

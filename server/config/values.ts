@@ -3,6 +3,7 @@
 
 import { isIP, isIPv6 } from 'node:net'
 import { CarillonError } from '../errors.ts'
+import { formatRange, parseRange } from '../ip-addresses.ts'
 
 /** The environment variables; `undefined` is the same as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -106,6 +107,28 @@ function readHostName(text: string): string {
   const name = text.replace(/\.$/, '')
   if (!isHostName(name)) invalid('write host names alone (no scheme, port or pattern), such as carillon.internal')
   return name.toLowerCase()
+}
+
+export function readProxies(text: string): readonly string[] {
+  if (text === 'none') return Object.freeze([])
+  return Object.freeze(text.split(',').map((part) => readRange(part.trim())))
+}
+
+/** An address, or a CIDR range that is not all addresses. IPv4 inside IPv6 becomes IPv4. */
+function readRange(text: string): string {
+  const range = parseRange(text)
+  if (range === undefined)
+    return invalid(
+      `${JSON.stringify(text.slice(0, 80))} is no address; write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8`,
+    )
+  if (range.prefix === 0) invalid(`${text} trusts every client, so that each can claim any address; list the proxies`)
+  const written = formatRange(range)
+  // A range by mistake would trust more machines than were meant: 10.0.0.5/8 may stand for 10.0.0.5.
+  if (parseRange(written)?.address !== range.address)
+    invalid(
+      `${text} has bits behind its prefix; write ${written} for the range, or ${range.address} for the one address`,
+    )
+  return written
 }
 
 /** 127.0.0.0/8 and ::1 (RFC 6890), localhost and below (RFC 6761, section 6.3). */

@@ -1,0 +1,70 @@
+// Addresses of IPv4 and IPv6 and ranges of them (CIDR, RFC 4632 and RFC 4291): one spelling for each address, so that two
+// texts are the same address exactly if they are equal.
+import { isIPv4, isIPv6 } from 'node:net'
+
+/** An address in its one spelling, and how many of its first bits a range fixes. */
+export type AddressRange = { address: string; prefix: number }
+
+/** RFC 5952 for IPv6, the dotted form for IPv4 and for IPv4 inside IPv6 (`::ffff:10.0.0.1`). Undefined if it is no address. */
+export function canonicalAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text
+  if (!isIPv6(text) || text.includes('%')) return undefined
+  const address = new URL(`http://[${text}]`).hostname.slice(1, -1)
+  const bytes = bytesOf(address)
+  return isMapped(bytes) ? bytes.slice(12).join('.') : address
+}
+
+/** `10.0.0.0/8`, or a single address. Undefined if it is neither. Bits behind the prefix are kept as they are. */
+export function parseRange(text: string): AddressRange | undefined {
+  const [, written = '', length] = /^([^/]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
+  const address = canonicalAddress(written)
+  if (address === undefined) return undefined
+  const offset = isIPv4(address) && !isIPv4(written) ? 96 : 0
+  const bits = bitsOf(address)
+  const prefix = length === undefined ? bits : Number(length) - offset
+  return prefix >= 0 && prefix <= bits ? { address, prefix } : undefined
+}
+
+/** The range with every bit behind its prefix 0, as it is written. */
+export function formatRange({ address, prefix }: AddressRange): string {
+  return prefix === bitsOf(address) ? address : `${networkOf(address, prefix)}/${prefix}`
+}
+
+/** Whether an address, in its one spelling, is in one of the ranges. */
+export function isInRanges(address: string, ranges: readonly AddressRange[]): boolean {
+  const bytes = bytesOf(address)
+  return ranges.some((range) => {
+    const base = bytesOf(range.address)
+    return (
+      base.length === bytes.length &&
+      base.every((byte, i) => ((byte ^ (bytes[i] ?? 0)) & maskOf(range.prefix, i)) === 0)
+    )
+  })
+}
+
+/** The address with all bits behind the first `prefix` set to 0. */
+export function networkOf(address: string, prefix: number): string {
+  const bytes = bytesOf(address).map((byte, i) => byte & maskOf(prefix, i))
+  if (bytes.length === 4) return bytes.join('.')
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
+  )
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
+}
+
+const bitsOf = (address: string) => (isIPv4(address) ? 32 : 128)
+const maskOf = (prefix: number, byte: number) => (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * byte))) & 0xff
+
+function bytesOf(address: string): number[] {
+  if (isIPv4(address)) return address.split('.').map(Number)
+  const [head = '', tail = ''] = address.split('::')
+  const groupsOf = (half: string) => (half === '' ? [] : half.split(':').map((group) => Number.parseInt(group, 16)))
+  const [first, last] = [groupsOf(head), groupsOf(tail)]
+  const groups = [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last]
+  return groups.flatMap((group) => [group >> 8, group & 0xff])
+}
+
+/** ::ffff:0:0/96 (RFC 4291, section 2.5.5.2): an IPv4 peer of a socket that listens on both. */
+function isMapped(bytes: readonly number[]): boolean {
+  return bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff
+}
