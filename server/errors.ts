@@ -55,6 +55,11 @@ export function unfitRequest(details: readonly Fault[], cause?: unknown): Carill
   return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', { details, cause })
 }
 
+/** A path that is no route: never was, or is another spelling of one. */
+export function noSuchRoute(): CarillonError {
+  return new CarillonError('NOT_FOUND', 'There is no such route; /docs lists them')
+}
+
 /** What needs a user or a key, without a valid one: one answer for all of it. */
 export function notAuthenticated(): CarillonError {
   return new CarillonError('UNAUTHORIZED', 'Not authenticated')

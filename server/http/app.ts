@@ -1,7 +1,7 @@
 // How the outside speaks to Carillon: the route table on one screen, and the Fastify instance that serves it.
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { CarillonError } from '../errors.ts'
+import { CarillonError, noSuchRoute } from '../errors.ts'
 import type { ChangesSince } from '../inbox/changes.ts'
 import type { Deliveries } from '../inbox/deliver.ts'
 import type { Inbox } from '../inbox/inbox.ts'
@@ -13,7 +13,15 @@ import { allowedMethods, pathOfStrangeMethod } from './allowed-methods.ts'
 import { allowOrigin } from './cors.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { documentationOperations } from './documentation.ts'
-import { acceptBodies, isAnswered, noteEarlyAnswer, refuseCrossSite, refuseFlood, refuseMalformed } from './door.ts'
+import {
+  acceptBodies,
+  isAnswered,
+  noteEarlyAnswer,
+  refuseCrossSite,
+  refuseFlood,
+  refuseMalformed,
+  refuseOtherSpelling,
+} from './door.ts'
 import { isDraining } from './drain.ts'
 import { answerFailure, rawFailure } from './failure.ts'
 import { guards } from './guards.ts'
@@ -25,6 +33,7 @@ import { parseQuery, readQuery } from './query.ts'
 import { securityHeaders } from './security-headers.ts'
 import { type SignInParts, signInOperations } from './sign-in.ts'
 import { endSlowReaders } from './slow-readers.ts'
+import { pathOf } from './spelling.ts'
 
 export type AppParts = {
   signIn: SignInParts
@@ -84,6 +93,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     acceptsForm?: boolean
+    freeText?: string | undefined
   }
 }
 
@@ -159,6 +169,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     try {
       refuseMalformed(request, reply)
       refuseFlood(request, reply)
+      refuseOtherSpelling(request)
       refuseCrossSite(request, parts.allowedOrigins)
       allowOrigin(request, reply, parts.allowedOrigins)
       // Here and not in a handler: a body that nobody will read is not looked at either.
@@ -177,28 +188,31 @@ export function createApp(parts: AppParts): FastifyInstance {
       )
       done()
     })
-  for (const { method, path, guard, operation } of routes)
-    app.route({
-      method,
-      url: path,
-      schema: {
-        ...(operation.body && { body: operation.body }),
-        ...(operation.query && { querystring: operation.query }),
-      },
-      config: { acceptsForm: operation.acceptsForm === true },
-      ...(operation.bodyLimit && { bodyLimit: operation.bodyLimit }),
-      onRequest: async (request) => {
-        request.caller = await guard.admit(request)
-      },
-      ...(operation.query && { preValidation: readQuery(operation.query) }),
-      handler: (request, reply) => operation.handle(request.caller, request, reply),
-    })
+  for (const each of routes) addRoute(app, each)
   return app
 }
 
+function addRoute(app: FastifyInstance, { method, path, freeText, guard, operation }: Route): void {
+  app.route({
+    method,
+    url: path,
+    schema: {
+      ...(operation.body && { body: operation.body }),
+      ...(operation.query && { querystring: operation.query }),
+    },
+    config: { acceptsForm: operation.acceptsForm === true, freeText },
+    ...(operation.bodyLimit && { bodyLimit: operation.bodyLimit }),
+    onRequest: async (request) => {
+      request.caller = await guard.admit(request)
+    },
+    ...(operation.query && { preValidation: readQuery(operation.query) }),
+    handler: (request, reply) => operation.handle(request.caller, request, reply),
+  })
+}
+
 function refuseUnrouted(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): never {
-  const allowed = allowedMethods(routes, request.url.split('?', 1)[0] as string)
-  if (allowed.length === 0) throw new CarillonError('NOT_FOUND', 'There is no such route; /docs lists them')
+  const allowed = allowedMethods(routes, pathOf(request.url))
+  if (allowed.length === 0) throw noSuchRoute()
   reply.header('allow', allowed.join(', '))
   throw new CarillonError('METHOD_NOT_ALLOWED', `This route takes ${allowed.join(', ')}`)
 }

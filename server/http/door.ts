@@ -3,10 +3,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError } from '../errors.ts'
+import { CarillonError, noSuchRoute } from '../errors.ts'
 import { pause } from '../slice.ts'
 import { isCrossSite, isSafeMethod } from './cross-site.ts'
 import { isLeftToOthers } from './slow-readers.ts'
+import { isOtherSpelling, pathOf } from './spelling.ts'
 import { parseForm, parseJson } from './strict-json.ts'
 
 /** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that is not to be answered by any route. */
@@ -24,10 +25,19 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
     reply.header('connection', 'close')
     throw malformed('Transfer-Encoding', 'must be chunked, and sent by HTTP/1.1')
   }
+  if (url.charCodeAt(0) !== slash) refuseOtherAuthority(url, headers.host)
   if (url.includes('%00')) throw malformed('path', 'must not contain NUL')
   if (url.includes('#')) throw malformed('path', 'must not contain a fragment')
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding')
+}
+
+/** Throws NOT_FOUND for a path that is not written as its route is (TRUST Z8), before any guard or body is looked at. */
+export function refuseOtherSpelling({ url, routeOptions }: FastifyRequest): void {
+  if (!url.includes('%')) return
+  const { url: path, config } = routeOptions
+  if (isOtherSpelling(pathOf(url), path === undefined ? undefined : { path, freeText: config.freeText }))
+    throw noSuchRoute()
 }
 
 const answeredEarly = new WeakMap<Socket, IncomingMessage>()
@@ -40,6 +50,15 @@ export function noteEarlyAnswer({ raw }: FastifyRequest): void {
 /** Whether the request that is being read from a connection has its answer already, or one that goes on: a stream. */
 export function isAnswered(socket: Socket): boolean {
   return isLeftToOthers(socket) || answeredEarly.get(socket)?.complete === false
+}
+
+const slash = 0x2f
+
+/** An absolute form (RFC 9112, section 3.2.2) names the host twice. If the two differ, it depends on the reader which counts. */
+function refuseOtherAuthority(target: string, host: string | undefined): void {
+  if (target === '*') return
+  const authority = /^https?:\/\/([^/?]*)/.exec(target)?.[1]
+  if (authority === undefined || authority !== host) throw malformed('Host', 'must be the host of the request target')
 }
 
 /** RFC 9112, section 3.2; empty where the target has no authority. */

@@ -1,7 +1,7 @@
 // The one place that turns an error into an answer: one envelope, one table of codes, nothing internal. What happened
 // inside goes to the log under the same request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode, type Fault, statusOf, unfitRequest } from '../errors.ts'
+import { CarillonError, type ErrorCode, type Fault, noSuchRoute, statusOf, unfitRequest } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 const mostFaults = 20
@@ -49,7 +49,7 @@ function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): reado
     case 414:
       return ['INVALID_REQUEST', 'The request is malformed']
     case 404:
-      return ['NOT_FOUND', 'There is no such route; /docs lists them']
+      return ['NOT_FOUND', noSuchRoute().message]
     case 413:
       return ['PAYLOAD_TOO_LARGE', `The body must be at most ${request.routeOptions.bodyLimit} bytes`]
     case 415:

@@ -16,6 +16,8 @@ export type Operation<Caller> = {
   acceptsForm?: true
   /** Bytes; 64 KiB where nothing is said. */
   bodyLimit?: number
+  /** The path parameter that takes any text: in it, and nowhere else, a slash may be sent as `%2F`. */
+  freeText?: string
   /** Header fields that it reads, with what they are for. */
   headers?: Readonly<Record<string, string>>
   answers: Readonly<Record<number, Answer>>
@@ -23,8 +25,17 @@ export type Operation<Caller> = {
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH'
-export type Route = { method: Method; path: string; guard: Guard<unknown>; operation: Operation<unknown> }
+export type Route = {
+  method: Method
+  path: string
+  /** The path taken apart at its slashes. */
+  segments: readonly string[]
+  freeText: string | undefined
+  guard: Guard<unknown>
+  operation: Operation<unknown>
+}
 
 export function route<Caller>(method: Method, path: string, guard: Guard<Caller>, operation: Operation<Caller>): Route {
-  return { method, path, guard, operation: operation as Operation<unknown> }
+  const { freeText } = operation
+  return { method, path, segments: path.split('/'), freeText, guard, operation: operation as Operation<unknown> }
 }
