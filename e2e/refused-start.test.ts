@@ -200,6 +200,52 @@ test('R6: no new, empty database is made over one that is lost', async () => {
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
+test('a database that was emptied or truncated is not taken for a first start, by any command (R6)', async () => {
+  using folder = new Folder()
+  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  const whole = readFileSync(folder.file('carillon.db'))
+  for (const [size, what] of [
+    [0, 'is empty'],
+    [4_096, 'is truncated'],
+  ] as const) {
+    writeFileSync(folder.file('carillon.db'), whole.subarray(0, size))
+    const sentence = new RegExp(
+      `carillon\\.db ${what}.*, but .*carillon\\.secret is still there\\. Restore the database`,
+    )
+    await refuses(folder, sentence)
+    const before = stateOf(folder)
+    for (const args of [
+      ['migrate'],
+      ['user', 'list'],
+      ['user', 'add', 'ann'],
+      ['backup', folder.file('new')],
+      ['doctor'],
+    ]) {
+      const { status, stdout, stderr } = await carillon(folder, args)
+      assert.equal(status, 1, args.join(' '))
+      assert.match(
+        stdout + stderr,
+        args[0] === 'doctor' ? /Restore the database; to begin anew/ : sentence,
+        args.join(' '),
+      )
+      assert.deepEqual(stateOf(folder), before, args.join(' '))
+    }
+  }
+  writeFileSync(folder.file('carillon.db'), whole)
+  await using running = await CarillonProcess.standing(folder)
+  assert.equal((await running.end('SIGTERM')).status, 0)
+})
+
+test('an empty secret is named, and nothing is made in its place (R1)', async () => {
+  using folder = new Folder()
+  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  writeFileSync(folder.file('carillon.secret'), '')
+  await refuses(
+    folder,
+    /carillon\.secret is empty; .*Put the secret back from your copy; without a copy, remove the file/,
+  )
+})
+
 test('R6: a lost secret, or another one, is named, and nothing is made in its place', async () => {
   using folder = new Folder()
   await (await CarillonProcess.standing(folder)).end('SIGTERM')

@@ -1,9 +1,10 @@
 // Which secret is asked for, where none is set: a new one opens no signing key that is there already.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { examineSecret } from './doctor/secret.ts'
 import { sealingSecret } from './sealing-secret.ts'
 import type { SigningKey } from './store/store.ts'
 
@@ -34,4 +35,23 @@ test('on SQLite a secret that is gone is named, and none is made in its place', 
     made,
     'once the keys are deleted a new one is made',
   )
+})
+
+test('a secret that a power cut left empty is named, and neither used nor replaced (R1)', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'carillon.secret')
+  const databaseUrl = `sqlite:${join(folder, 'carillon.db')}`
+  for (const content of ['', '\n']) {
+    writeFileSync(file, content)
+    for (const keys of [[], [key]])
+      await assert.rejects(
+        sealingSecret({ databaseUrl }, storeWith(...keys)),
+        /carillon\.secret is empty; .* Put the secret back from your copy; without a copy, remove the file: .*\.$/,
+      )
+    assert.equal(readFileSync(file, 'utf8'), content)
+    const [finding] = await examineSecret({ databaseUrl, signingKeys: [key] })
+    assert.equal(finding?.state, 'fault')
+    assert.match(finding?.found ?? '', /carillon\.secret is empty/)
+  }
 })

@@ -1,8 +1,9 @@
 // The secret that seals the signing keys: the one that is set, or on SQLite one that is made once and kept beside the
 // database (mode 0600), so that a first start needs no settings.
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { sqlitePath } from './config/database-url.ts'
+import { createDurably } from './durable-file.ts'
 import { CarillonError } from './errors.ts'
 import type { Store } from './store/store.ts'
 
@@ -39,24 +40,28 @@ export function secretFileOf(path: string): string {
   return `${path.replace(/\.db$/, '')}.secret`
 }
 
-/** Of two processes that start at once, one makes it and both read it: a link never replaces, and is never half written. */
+/** If two processes start at once, one makes it and both read it. */
 function makeOnce(file: string): string {
-  const draft = `${file}.${process.pid}`
-  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-  try {
-    linkSync(draft, file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft)
-  }
-  return readFileSync(file, 'utf8').trim()
+  createDurably(file, `${randomBytes(32).toString('base64url')}\n`)
+  return readSecret(file)
+}
+
+/** The secret in `file`. Throws UNAVAILABLE if the file is empty: an empty secret opens nothing, and must seal nothing. */
+export function readSecret(file: string): string {
+  const secret = readFileSync(file, 'utf8').trim()
+  if (secret !== '') return secret
+  throw new CarillonError(
+    'UNAVAILABLE',
+    `${file} is empty; a power cut can do that to a file that was just written. ` +
+      'Put the secret back from your copy; without a copy, remove the file: docs/operations.md, "A secret that is lost".',
+  )
 }
 
 function readIfThere(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8').trim()
+    return readSecret(file)
   } catch (error) {
+    if (error instanceof CarillonError) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new CarillonError('UNAVAILABLE', `${file} cannot be read. Make it readable for this user.`, { cause: error })
   }

@@ -1,10 +1,10 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
-import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { sqlitePath } from '../config/database-url.ts'
 import type { Config } from '../config/settings.ts'
+import { replaceDurably } from '../durable-file.ts'
 import { firstSignInText } from '../first-start.ts'
 import { createLog, type Log } from '../log.ts'
 import { type Service, startService } from '../serve.ts'
@@ -62,9 +62,8 @@ function showOnce(
   const beside = sqlitePath(config.databaseUrl)
   const file = resolve(beside === undefined ? '.' : dirname(beside), 'first-sign-in.txt')
   try {
-    // The mode is that of a file which is made, so an older one, or a link, must not be written to.
-    rmSync(file, { force: true })
-    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
+    // Replaces an older file, or a link, instead of writing to it: the mode is that of a new file.
+    replaceDurably(file, text)
     log.info({ file }, 'first start: the sign-in, the producer key and a curl session are in this file')
   } catch (error) {
     const remedy = `carillon user password ${firstSignIn.username}`

@@ -1,9 +1,9 @@
 // Is the secret there that seals the signing keys, does it open them, and is it kept to its owner?
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { sqlitePath } from '../config/database-url.ts'
 import { rightsOf } from '../file-mode.ts'
 import { type Finding, fault, faultOf, ok, quoted } from '../finding.ts'
-import { sealedAdvice, secretFileOf } from '../sealing-secret.ts'
+import { readSecret, sealedAdvice, secretFileOf } from '../sealing-secret.ts'
 import { SigningKeys } from '../sign-in/signing-keys.ts'
 import type { SigningKey } from '../store/store.ts'
 
@@ -27,7 +27,7 @@ export async function examineSecret({ databaseUrl, secret, secretFile, signingKe
   const file = beside ?? secretFile
   if (file !== undefined && !existsSync(file)) return missing(file, signingKeys)
   try {
-    const value = secret ?? readFileSync(file as string, 'utf8').trim()
+    const value = secret ?? readSecret(file as string)
     return [await opens(value, signingKeys), ...(file === undefined ? [] : rightsOf(check, file))]
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') return [faultOf(check, error, 'set the right one')]

@@ -1,8 +1,9 @@
 // Writes a file whole or not at all: under another name in the same folder, to the disk, and only then under its own. A
 // file that is there is never replaced.
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncFolder, syncToDisk } from '../../durable-file.ts'
 import { CarillonError } from '../../errors.ts'
 
 /**
@@ -22,9 +23,9 @@ export async function writeNewFile<Result>(path: string, write: (draft: string) 
   try {
     closeSync(openSync(draft, 'wx', 0o600))
     const result = await write(draft)
-    sync(draft, 'r+')
+    syncToDisk(draft)
     publish(draft, path)
-    if (process.platform !== 'win32') sync(dirname(path), 'r')
+    syncFolder(dirname(path))
     return result
   } catch (error) {
     throw isOfTheSystem(error) ? notWritten(path, error) : error
@@ -58,15 +59,6 @@ function publish(draft: string, path: string): void {
     if (isAnythingAt(path)) throw isThere(path)
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     renameSync(draft, path)
-  }
-}
-
-function sync(path: string, flags: string): void {
-  const file = openSync(path, flags)
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }
 

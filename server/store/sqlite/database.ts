@@ -3,6 +3,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
+import { syncFolder } from '../../durable-file.ts'
 import { CarillonError } from '../../errors.ts'
 import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../marks.ts'
 
@@ -113,7 +114,7 @@ export function refuseOldSqlite(version: string): void {
 /** Makes the file or finds it ours. Looks with plain reads, so that a foreign file is not touched at all. */
 function prepareFile(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     if (existsSync(path) && !statSync(path).isFile())
       throw new CarillonError('UNAVAILABLE', `${path} is a folder. Name a file in CARILLON_DATABASE_URL.`)
     closeSync(openSync(path, 'a', 0o600))
@@ -127,6 +128,13 @@ function prepareFile(path: string): void {
     'UNAVAILABLE',
     `${path} is not a Carillon database and was left as it is. Name another file in CARILLON_DATABASE_URL.`,
   )
+}
+
+/** A folder that was made is a name in the folder above it, which a power cut can lose. */
+function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = folder; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made))
 }
 
 /** Whether the first bytes of a file are those of a Carillon database. */

@@ -1,8 +1,11 @@
 // What becomes of callers when the writer thread dies: every one is told at once, and the reads go on.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { isUnavailable } from '../contract/world.ts'
+import { newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
+import { OtherProcess } from './testing/other-process.ts'
 
 const moreThanOneCommitTakes = 5_000
 
@@ -62,4 +65,12 @@ test('closes though its writer dies while it waits for the last writes', async (
   await closing
   const settled = await waiting
   assert.ok(settled.some(({ status }) => status === 'rejected'))
+})
+
+test('a stop in the middle of the once-a-second check is no failure', async (t) => {
+  const path = join(await newFolder(t), 'carillon.db')
+  await using other = await OtherProcess.start({
+    nodeOptions: ['--import', import.meta.resolve('./testing/hurried-timers.ts')],
+  })
+  assert.deepEqual(await other.openAndClose(path, 200), [])
 })

@@ -90,10 +90,12 @@ function noticeOtherProcesses(): void {
 
 // What another process wrote before this thread began to look is noticed by nobody else.
 port.postMessage({ replies: [], rings: [{ about: 'anything' }] } satisfies WriterMessage)
-setInterval(noticeOtherProcesses, 1_000).unref()
+const noticing = setInterval(noticeOtherProcesses, 1_000).unref()
 
 port.on('message', (message: readonly WriteRequest[] | 'close') => {
   if (message !== 'close') return port.postMessage(commitTogether(message))
+  // Before the close: a check that was due would ask a closed database, in the last turn of this thread.
+  clearInterval(noticing)
   database.close()
   port.close()
 })

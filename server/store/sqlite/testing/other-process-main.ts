@@ -12,6 +12,7 @@ export type Order =
   | { act: 'run'; path: string; sql: string }
   | { act: 'ask writer'; sql: string }
   | { act: 'open database as nobody'; path: string }
+  | { act: 'open and close'; path: string; rounds: number }
 export type Report = { ok: true; value: unknown } | { ok: false; code: string; message: string }
 
 const nobody = 65_534
@@ -38,7 +39,20 @@ async function obey(order: Order): Promise<unknown> {
       dropRoot()
       openDatabase(order.path).close()
       return undefined
+    case 'open and close':
+      return failuresOf(order)
   }
+}
+
+/** Opens a store and closes it, so many times; answers why the store said that it had failed. */
+async function failuresOf({ path, rounds }: { path: string; rounds: number }): Promise<string[]> {
+  const failures: string[] = []
+  for (let round = 0; round < rounds; round++) {
+    const opened = await openSqliteStore(path)
+    void opened.store.failed.then((error) => failures.push(error.message))
+    await opened.store.close()
+  }
+  return failures
 }
 
 /** Asks the writer's connection, where writer-tap.ts was loaded first. */

@@ -70,6 +70,11 @@ export class OtherProcess implements AsyncDisposable {
     await this.#ask({ act: 'open database as nobody', path })
   }
 
+  /** Opens a store and closes it, so many times; answers why the store said that it had failed. */
+  openAndClose(path: string, rounds: number): Promise<string[]> {
+    return this.#ask({ act: 'open and close', path, rounds }) as Promise<string[]>
+  }
+
   /** Ends it as `kill -9` does. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return

@@ -1,0 +1,62 @@
+// Writes a small file so that a power cut leaves the old content, the new content or no file, never an empty or a partial
+// one: write, fsync the file, give it its name, fsync the folder. Without the second fsync the name itself can be lost.
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Makes the file (mode 0600) with `text`. Never replaces: false if there is a file of that name already. */
+export function createDurably(path: string, text: string): boolean {
+  return withDraft(path, text, (draft) => {
+    try {
+      linkSync(draft, path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+      throw error
+    } finally {
+      rmSync(draft)
+    }
+    return true
+  })
+}
+
+/** Makes the file (mode 0600) with `text` in place of any file, or of a link, that has the name. */
+export function replaceDurably(path: string, text: string): void {
+  withDraft(path, text, (draft) => renameSync(draft, path))
+}
+
+/** Writes a file's content, or a folder's names, to the disk. */
+export function syncToDisk(path: string): void {
+  const isReadOnly = process.platform !== 'win32'
+  const file = openSync(path, isReadOnly ? 'r' : 'r+')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Windows cannot open a folder to sync it; NTFS keeps names in its journal. */
+export function syncFolder(path: string): void {
+  if (process.platform !== 'win32') syncToDisk(path)
+}
+
+function withDraft<Result>(path: string, text: string, publish: (draft: string) => Result): Result {
+  // Random, because in a container every process has the same id, and a draft may be left from before a power cut.
+  const draft = `${path}.${randomBytes(6).toString('hex')}.part`
+  try {
+    const file = openSync(draft, 'wx', 0o600)
+    try {
+      const bytes = Buffer.from(text)
+      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    const result = publish(draft)
+    syncFolder(dirname(path))
+    return result
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+}
