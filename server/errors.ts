@@ -32,22 +32,35 @@ export class CarillonError extends Error {
   readonly details: readonly Fault[] | undefined
   /** Seconds after which trying again makes sense; sent as `Retry-After` (RFC 9110, section 10.2.3). */
   readonly retryAfter: number | undefined
+  /** What the log gets of a request that was refused with it: http/failure-log.ts. */
+  readonly report: 'failure' | 'overload' | 'nothing'
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; details?: readonly Fault[]; retryAfter?: number } = {},
+    options: {
+      cause?: unknown
+      details?: readonly Fault[]
+      retryAfter?: number
+      report?: 'overload' | 'nothing'
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.name = 'CarillonError'
     this.code = code
     this.details = options.details
+    this.report = options.report ?? 'failure'
     this.retryAfter = options.retryAfter ?? (statusOf[code] === 503 ? 1 : undefined)
   }
 
   get status(): number {
     return statusOf[this.code]
   }
+}
+
+/** Refused because too much is under way, or because the service stops: nothing failed, and a later attempt succeeds. */
+export function overloaded(message: string): CarillonError {
+  return new CarillonError('UNAVAILABLE', message, { report: 'overload' })
 }
 
 /** A request that is refused for what stands in it, field by field. */

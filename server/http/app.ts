@@ -24,6 +24,7 @@ import {
 } from './door.ts'
 import { isDraining } from './drain.ts'
 import { answerFailure, rawFailure } from './failure.ts'
+import { FailureLog } from './failure-log.ts'
 import { guards } from './guards.ts'
 import { healthOperations, type Readiness } from './health.ts'
 import { liveOperations } from './live.ts'
@@ -112,6 +113,7 @@ const patience = {
 
 export function createApp(parts: AppParts): FastifyInstance {
   const { log } = parts
+  const failures = new FailureLog(log)
   const headers = securityHeaders(parts)
   const nextRequestId = requestIds()
   const app = Fastify({
@@ -146,7 +148,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   /** What never came as far as a hook has no header fields yet. */
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyAnswer(request)
-    answerFailure(log, error, request, reply.headers(headers))
+    answerFailure(failures, error, request, reply.headers(headers))
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined, more: Readonly<Record<string, string>> = {}) {
@@ -162,6 +164,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(fail)
   app.decorateRequest('caller', null)
+  app.addHook('onClose', async () => failures.end())
   // Not async, here and in what every request passes: a promise each would cost a tenth of the throughput.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
@@ -179,15 +182,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     }
     if (!reply.sent) done()
   })
-  if (log.isLevelEnabled('debug'))
-    app.addHook('onResponse', (request, reply, done) => {
-      const { id: requestId, method, routeOptions } = request
-      log.debug(
-        { requestId, method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime },
-        'answered',
-      )
-      done()
-    })
+  if (log.isLevelEnabled('debug')) logAnswers(app, log)
   for (const each of routes) addRoute(app, each)
   return app
 }
@@ -207,6 +202,24 @@ function addRoute(app: FastifyInstance, { method, path, freeText, guard, operati
     },
     ...(operation.query && { preValidation: readQuery(operation.query) }),
     handler: (request, reply) => operation.handle(request.caller, request, reply),
+  })
+}
+
+function logAnswers(app: FastifyInstance, log: Log): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { id: requestId, method, routeOptions } = request
+    log.debug(
+      {
+        event: 'answered',
+        requestId,
+        method,
+        route: routeOptions.url,
+        status: reply.statusCode,
+        ms: reply.elapsedTime,
+      },
+      'answered',
+    )
+    done()
   })
 }
 

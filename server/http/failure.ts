@@ -2,7 +2,7 @@
 // inside goes to the log under the same request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, type Fault, noSuchRoute, statusOf, unfitRequest } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { FailureLog } from './failure-log.ts'
 
 const mostFaults = 20
 
@@ -14,14 +14,16 @@ export function envelope(error: CarillonError, requestId: string): string {
   })
 }
 
-/** Answers a failed request; what is not the caller's mistake is logged whole. */
-export function answerFailure(log: Log, failure: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** Answers a failed request. What is not the caller's mistake goes to `log`. */
+export function answerFailure(
+  log: FailureLog,
+  failure: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const error = asCarillonError(failure, request)
-  if (error.status >= 500)
-    log.error(
-      { requestId: request.id, method: request.method, route: request.routeOptions.url, err: failure },
-      error.message,
-    )
+  if (error.status >= 429)
+    log.note(error, failure, { requestId: request.id, method: request.method, route: request.routeOptions.url })
   if (error.status === 401) reply.header('www-authenticate', challenge(request))
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   return reply.code(error.status).type('application/json; charset=utf-8').send(envelope(error, request.id))
@@ -39,7 +41,11 @@ function asCarillonError(failure: unknown, request: FastifyRequest): CarillonErr
   const [code, message] = refusalOf(error, request)
   const details =
     error.code === 'FST_ERR_BAD_URL' ? [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] : undefined
-  return new CarillonError(code, message, { cause: failure, ...(details && { details }) })
+  return new CarillonError(code, message, {
+    cause: failure,
+    ...(details && { details }),
+    ...(error.statusCode === 503 && { report: 'overload' }),
+  })
 }
 
 /** What the framework refuses by itself, in our words. */

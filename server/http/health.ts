@@ -19,7 +19,9 @@ export function healthOperations({ store, readiness }: { store: Pick<Store, 'che
     async handle(_, _request, reply) {
       readiness.askedAt = performance.now()
       if (!readiness.isReady)
-        throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping')
+        throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping', {
+          report: 'nothing',
+        })
       await store.check()
       return sendData(reply, { status: 'ready' })
     },

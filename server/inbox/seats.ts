@@ -1,5 +1,5 @@
 // How many may stay at once: open streams and held polls, of one user and in all.
-import { CarillonError } from '../errors.ts'
+import { CarillonError, overloaded } from '../errors.ts'
 
 export type SeatLimits = { perUser: number; perProcess: number }
 
@@ -25,7 +25,8 @@ export class Seats {
     const mine = this.#byUser.get(userId) ?? 0
     if (mine >= perUser)
       throw this.#full(`You have ${perUser} streams open (CARILLON_STREAMS_PER_USER): close one, or share one`)
-    if (this.#taken >= perProcess) throw this.#full(`This process has ${perProcess} streams open (CARILLON_STREAMS)`)
+    if (this.#taken >= perProcess)
+      throw this.#full(`This process has ${perProcess} streams open (CARILLON_STREAMS)`, 'overload')
     this.#byUser.set(userId, mine + 1)
     this.#taken++
     let isTaken = true
@@ -47,14 +48,15 @@ export class Seats {
     this.#taken--
   }
 
-  #full(message: string): CarillonError {
+  #full(message: string, report?: 'overload'): CarillonError {
     const { least, most } = retryAfter
     return new CarillonError('TOO_MANY_REQUESTS', message, {
       retryAfter: least + Math.floor(this.#chance() * (most - least)),
+      ...(report && { report }),
     })
   }
 }
 
 export function stopping(): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The service is stopping; try again in a moment')
+  return overloaded('The service is stopping; try again in a moment')
 }

@@ -1,7 +1,7 @@
 // Hashes and verifies passwords with argon2id, a few at a time: each owns a thread of the pool for 30 ms and more, and
 // the rest of the house needs that pool too. Beyond a short queue the answer is "not now".
 import { hash, verify } from '@node-rs/argon2'
-import { CarillonError } from '../errors.ts'
+import { overloaded } from '../errors.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
 const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const
@@ -48,8 +48,7 @@ export class Passwords {
   }
 
   #turn(): Promise<void> {
-    if (this.#waiting.length >= this.#mostWaiting)
-      throw new CarillonError('UNAVAILABLE', 'Too many sign-ins at once; try again in a moment')
+    if (this.#waiting.length >= this.#mostWaiting) throw overloaded('Too many sign-ins at once; try again in a moment')
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 }

@@ -18,7 +18,11 @@ const refusedWriteRetrySeconds = 30
 export function writeRefusal(cause: unknown): CarillonError {
   const message =
     'This database is being moved; reading goes on, and writing works again when the service runs on the new one'
-  return new CarillonError('UNAVAILABLE', message, { cause, retryAfter: refusedWriteRetrySeconds })
+  return new CarillonError('UNAVAILABLE', message, {
+    cause,
+    retryAfter: refusedWriteRetrySeconds,
+    report: 'overload',
+  })
 }
 
 /** For whoever would use a database that is not whole yet. */

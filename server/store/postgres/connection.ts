@@ -1,6 +1,6 @@
 // How Carillon reaches PostgreSQL: one bounded pool, and failures of the system turned into sentences.
 import pg from 'pg'
-import { CarillonError } from '../../errors.ts'
+import { CarillonError, overloaded } from '../../errors.ts'
 import { refusedWriteState, writeRefusal } from '../marks.ts'
 
 /** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
@@ -84,8 +84,7 @@ export async function ask<R extends unknown[]>(
 
 /** Waits a bounded time, in a bounded crowd; where it throws, nothing was done. */
 async function connectionOf(pool: pg.Pool): Promise<pg.PoolClient> {
-  if (pool.waitingCount >= mostWaiting)
-    throw new CarillonError('UNAVAILABLE', 'Too many calls wait for the store; try again in a moment')
+  if (pool.waitingCount >= mostWaiting) throw overloaded('Too many calls wait for the store; try again in a moment')
   try {
     return await pool.connect()
   } catch (error) {

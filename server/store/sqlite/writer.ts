@@ -1,7 +1,7 @@
 // The main thread's end of the writer thread: gathers writes while a commit is under way, hands them over together,
 // and answers each caller. When the thread dies every caller is told at once; none waits for ever.
 import { Worker } from 'node:worker_threads'
-import { CarillonError } from '../../errors.ts'
+import { CarillonError, overloaded } from '../../errors.ts'
 import type { Ring } from '../store.ts'
 import { asStoreError } from './database.ts'
 import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from './writer-thread.ts'
@@ -61,8 +61,7 @@ export class Writer {
     weight = 1,
   ): Promise<ReturnType<Writes[Name]>> {
     this.check()
-    if (this.#weightWaiting >= mostWaiting)
-      throw new CarillonError('UNAVAILABLE', 'Too many writes wait for the disk; try again in a moment')
+    if (this.#weightWaiting >= mostWaiting) throw overloaded('Too many writes wait for the disk; try again in a moment')
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Writes[Name]>>()
     this.#waiting.push({ request: [name, change], weight, resolve, reject })
     this.#weightWaiting += weight
