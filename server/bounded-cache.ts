@@ -26,6 +26,12 @@ export class BoundedCache<Value> {
     this.#keep(key, { value, weight })
   }
 
+  delete(key: string): void {
+    this.#weight -= this.#young.get(key)?.weight ?? 0
+    this.#young.delete(key)
+    this.#old.delete(key)
+  }
+
   clear(): void {
     this.#young.clear()
     this.#old.clear()

@@ -198,7 +198,7 @@ function addRoute(app: FastifyInstance, { method, path, freeText, guard, operati
     config: { acceptsForm: operation.acceptsForm === true, freeText },
     ...(operation.bodyLimit && { bodyLimit: operation.bodyLimit }),
     onRequest: async (request) => {
-      request.caller = await guard.admit(request)
+      request.caller = await guard.admit(request, operation.pageOf?.(request))
     },
     ...(operation.query && { preValidation: readQuery(operation.query) }),
     handler: (request, reply) => operation.handle(request.caller, request, reply),

@@ -6,7 +6,7 @@ import type { AccessTokens, TokenSubject } from '../sign-in/access-token.ts'
 import { authenticate, authenticateToken, bearerToken, holdsUntil, type Presented } from '../sign-in/authenticate.ts'
 import type { ProducerKeys, Scope } from '../sign-in/producer-key.ts'
 import type { Sessions } from '../sign-in/session.ts'
-import type { Subject } from '../sign-in/subject.ts'
+import type { PageOf, Subject } from '../sign-in/subject.ts'
 import type { Producer } from '../store/store.ts'
 
 /** A user who stays: `validUntil` asks whether the proof still holds. */
@@ -14,7 +14,8 @@ export type Staying = Subject & { validUntil: () => Promise<number | null> }
 
 export type Guard<Caller> = {
   name: 'open' | 'user' | 'token' | 'producer'
-  admit(request: FastifyRequest): Promise<Caller>
+  /** `pageOf` names the page that the route will read, for guards that can read it with the proof. */
+  admit(request: FastifyRequest, pageOf?: PageOf): Promise<Caller>
 }
 
 /** Every `Authorization` field that came, also those that Node's parsed headers leave out. */
@@ -35,8 +36,8 @@ export function guards(parts: {
 }) {
   const user = (refused: () => CarillonError): Guard<Subject> => ({
     name: 'user',
-    async admit(request) {
-      const subject = await authenticate(parts, presentedBy(request))
+    async admit(request, pageOf) {
+      const subject = await authenticate(parts, presentedBy(request), pageOf)
       if (subject === null) throw refused()
       return subject
     },

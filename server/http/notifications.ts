@@ -1,7 +1,7 @@
 // The routes of a reader's own inbox: list, one, counts, read, read-all.
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, unfitRequest } from '../errors.ts'
-import type { Inbox } from '../inbox/inbox.ts'
+import type { Inbox, ListQuery as ListRequest } from '../inbox/inbox.ts'
 import type { Subject } from '../sign-in/subject.ts'
 import { sendData, sendJson, sendNothing } from './answers.ts'
 import type { Operation } from './operation.ts'
@@ -15,6 +15,10 @@ export function notificationOperations(inbox: Inbox) {
     query: ListQuery,
     headers: { 'If-None-Match': 'The ETag of an earlier answer: 304 where nothing changed since' },
     answers: { 200: ['NotificationPage'], 304: 'none' },
+    pageOf(request) {
+      const query = uncheckedQuery(request.query as Record<string, unknown>)
+      return query && ((userId) => inbox.pageToRead(userId, query))
+    },
     async handle(subject, request, reply) {
       const { page, limit = 20, before, status } = request.query as ListQuery
       if (page !== undefined && before !== undefined)
@@ -62,6 +66,23 @@ export function notificationOperations(inbox: Inbox) {
   }
 
   return { list, one, counts, read, readAll }
+}
+
+const positive = /^[1-9]\d{0,14}$/
+const numbers: ReadonlySet<string> = new Set(['limit', 'page', 'before'])
+const mostPerPage = 100
+
+/** The list that a query names before its schema has checked it; undefined if the check could refuse it. */
+function uncheckedQuery(query: Record<string, unknown>): ListRequest | undefined {
+  for (const name in query) if (!isSure(name, query[name])) return undefined
+  const { limit = '20', page, before, status } = query as Record<string, string | undefined>
+  if (Number(limit) > mostPerPage || (page !== undefined && before !== undefined)) return undefined
+  const place = before === undefined ? { page: Number(page ?? 1) } : { before: Number(before) }
+  return { limit: Number(limit), ...(status && { status: 'unread' }), ...place }
+}
+
+function isSure(name: string, value: unknown): boolean {
+  return name === 'status' ? value === 'unread' : numbers.has(name) && typeof value === 'string' && positive.test(value)
 }
 
 /** What is no id names no notification either, so it is the same 404; the details say what an id looks like. */

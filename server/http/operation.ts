@@ -1,6 +1,7 @@
 // What a route is made of: who may call (its guard), what it takes, what it answers, what it does. A route cannot be
 // written down without its guard, and a handler only fits the guard that yields its kind of caller.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { PageOf } from '../sign-in/subject.ts'
 import type { Guard } from './guards.ts'
 import type { Schema } from './schema.ts'
 import type { AnswerName } from './schemas.ts'
@@ -21,6 +22,11 @@ export type Operation<Caller> = {
   /** Header fields that it reads, with what they are for. */
   headers?: Readonly<Record<string, string>>
   answers: Readonly<Record<number, Answer>>
+  /**
+   * Names the page that the request will read, so that the guard can read it with the proof. Called before the guard admits
+   * anybody and before the query is checked: undefined unless the query is sure to pass that check.
+   */
+  pageOf?(request: FastifyRequest): PageOf | undefined
   handle(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<unknown>
 }
 

@@ -2,13 +2,13 @@
 // user first: what is not his is not there.
 import { BoundedCache } from '../bounded-cache.ts'
 import { CarillonError } from '../errors.ts'
-import type { InboxState, Page, Store } from '../store/store.ts'
+import type { InboxState, Page, PageRequest, Store } from '../store/store.ts'
 
 /** `page` counts from 1; `before` is the `next` of the page before. */
 export type ListQuery = { limit: number; status?: 'unread' } & ({ page: number } | { before: number })
 
-/** A reader and, where the proof's look-up came across it, the state of his inbox. */
-export type Reader = { userId: string; inbox?: InboxState }
+/** A reader and, if the look-up of the proof read them too, the state of the inbox and a page of it. */
+export type Reader = { userId: string; inbox?: InboxState; read?: { request: PageRequest; page: Page } }
 
 /** A page as it is sent. `version` is the inbox's, which says whether the page is still true. */
 export type RenderedPage = { version: number; json: string; etag: string }
@@ -20,13 +20,27 @@ const mostCachedCharacters = 16 * 1024 * 1024
 export class Inbox {
   readonly #store: InboxStore
   readonly #now: () => number
-  readonly #firstPages = new BoundedCache<RenderedPage>(mostCachedCharacters)
+  /** By user, and then by limit and status. */
+  readonly #firstPages = new BoundedCache<Map<number, RenderedPage>>(mostCachedCharacters)
 
   constructor({ store, now }: { store: InboxStore; now: () => number }) {
     this.#store = store
     this.#now = now
-    // After a failover or a restore a version may be reached a second time, by another change.
-    store.onRing(({ about }) => about === 'anything' && this.#firstPages.clear())
+    store.onRing((ring) => {
+      // After a failover or a restore a version may be reached a second time, by another change.
+      if (ring.about === 'anything') this.#firstPages.clear()
+      // Not for correctness, which the version decides: it saves the read that would find the page outdated.
+      else if (ring.about === 'inbox') this.#firstPages.delete(ring.userId)
+    })
+  }
+
+  /** The page that `list` would have to read for this query; undefined if it has one that no change is known of. */
+  pageToRead(userId: string, query: ListQuery): PageRequest | undefined {
+    return this.#known(userId, query) === undefined ? requestOf(query) : undefined
+  }
+
+  #known(userId: string, query: ListQuery): RenderedPage | undefined {
+    return 'page' in query && query.page === 1 ? this.#firstPages.get(userId)?.get(variantOf(query)) : undefined
   }
 
   /**
@@ -35,17 +49,27 @@ export class Inbox {
    */
   async list(reader: Reader, query: ListQuery): Promise<RenderedPage> {
     const { userId, inbox } = reader
-    const { limit, status } = query
-    const key = 'page' in query && query.page === 1 ? `${userId} ${limit} ${status ?? ''}` : undefined
-    const known = key === undefined ? undefined : this.#firstPages.get(key)
+    const known = this.#known(userId, query)
     if (known !== undefined && known.version === inbox?.version) return known
-    const where = 'page' in query ? { page: query.page } : { before: query.before }
-    const unless = known && { unlessVersion: known.version }
-    const page = await this.#store.readPage({ userId, limit, unreadOnly: status === 'unread', ...unless, ...where })
+    const page = readWith(reader, query) ?? (await this.#read(reader, query, known))
     if (page === 'unchanged') return known as RenderedPage
     const rendered = render(page, query, userId)
-    if (key !== undefined) this.#firstPages.set(key, rendered, rendered.json.length)
+    if ('page' in query && query.page === 1) this.#keep(userId, query, rendered)
     return rendered
+  }
+
+  /** The version is compared only if the look-up of the proof has not done so: one round trip for a page that differs. */
+  #read({ userId, inbox }: Reader, query: ListQuery, known: RenderedPage | undefined): Promise<Page | 'unchanged'> {
+    const unless = inbox === undefined && known !== undefined ? { unlessVersion: known.version } : undefined
+    return this.#store.readPage({ userId, ...requestOf(query), ...unless })
+  }
+
+  #keep(userId: string, query: ListQuery, rendered: RenderedPage): void {
+    const pages = this.#firstPages.get(userId) ?? new Map<number, RenderedPage>()
+    pages.set(variantOf(query), rendered)
+    let weight = 0
+    for (const { json } of pages.values()) weight += json.length
+    this.#firstPages.set(userId, pages, weight)
   }
 
   /** The notification as JSON text. Throws NOT_FOUND, for an unknown id and another user's alike. */
@@ -71,6 +95,26 @@ export class Inbox {
     const outcome = await this.#store.markAllRead({ userId, throughId, at: this.#now() })
     if (outcome === 'absent') throw notFound()
   }
+}
+
+function requestOf(query: ListQuery): PageRequest {
+  const { limit, status } = query
+  const unreadOnly = status === 'unread'
+  return 'page' in query ? { limit, unreadOnly, page: query.page } : { limit, unreadOnly, before: query.before }
+}
+
+/** The page that was read with the proof, if it is the one that this query names. */
+function readWith({ read }: Reader, query: ListQuery): Page | undefined {
+  if (read === undefined) return undefined
+  const { request, page } = read
+  if (request.limit !== query.limit || request.unreadOnly !== (query.status === 'unread')) return undefined
+  if ('page' in request) return 'page' in query && request.page === query.page ? page : undefined
+  return 'before' in query && request.before === query.before ? page : undefined
+}
+
+/** Names a first page among those of one user. */
+function variantOf({ limit, status }: ListQuery): number {
+  return status === 'unread' ? -limit : limit
 }
 
 function notFound(): CarillonError {

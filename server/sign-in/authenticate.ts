@@ -1,7 +1,7 @@
 // Request headers -> subject, or null. The one choke point of both variants.
 import type { AccessTokens, TokenSubject } from './access-token.ts'
 import type { Sessions } from './session.ts'
-import type { Subject } from './subject.ts'
+import type { PageOf, Subject } from './subject.ts'
 
 /** What a request presents: every value of `Authorization`, and the cookie header as it came. */
 export type Presented = { authorization: readonly string[]; cookie: string | undefined }
@@ -11,11 +11,14 @@ const space = 0x20
 const tab = 0x09
 const bearer = /^Bearer +([\w.~+/-]+=*)$/i
 
-/** Where an `Authorization` header is present it alone is the proof, valid or not: the cookie is not looked at. */
-export async function authenticate(parts: Parts, presented: Presented): Promise<Subject | null> {
+/**
+ * Where an `Authorization` header is present it alone is the proof, valid or not: the cookie is not looked at. `pageOf`
+ * names a page to read with the look-up of a session; a token has no look-up.
+ */
+export async function authenticate(parts: Parts, presented: Presented, pageOf?: PageOf): Promise<Subject | null> {
   if (presented.authorization.length > 0) return authenticateToken(parts, presented)
   const secret = sessionSecret(presented.cookie, parts.cookieName)
-  return secret === null ? null : parts.sessions.verify(secret)
+  return secret === null ? null : parts.sessions.verify(secret, pageOf)
 }
 
 /**

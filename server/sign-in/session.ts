@@ -4,7 +4,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import type { EndedSession, SessionKey, Store } from '../store/store.ts'
 import type { CheckedUser } from './credentials.ts'
-import type { Subject } from './subject.ts'
+import type { PageOf, Subject } from './subject.ts'
 
 /** A use is noted once a minute, and oftener where the idle timeout is so short that a minute counts. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
@@ -52,18 +52,25 @@ export class Sessions {
     return { secret, expiresAt: at + lifetimeMs }
   }
 
-  /** Whose session it is, or null where there is none that lives. */
-  async verify(secret: string): Promise<Subject | null> {
+  /**
+   * Whose session it is, or null where there is none that lives. The page that `pageOf` names is read in the same call of
+   * the store, which on PostgreSQL is one round trip.
+   */
+  async verify(secret: string, pageOf?: PageOf): Promise<Subject | null> {
     const key = keyOf(secret)
     if (key === null) return null
     const { store, now, idleMs, lifetimeMs } = this.#options
-    const session = await store.findSession(key)
+    const request = pageOf?.(key.userId)
+    const session = await store.findSession(key, request)
     if (session === undefined) return null
     const at = now()
     if (at >= this.#endOf(session)) return null
     const expiresAt = session.createdAt + lifetimeMs
     if (at >= session.lastSeenAt + touchEveryMs(idleMs)) this.#touch(key, at)
-    return { userId: session.userId, username: session.username, proof: 'session', expiresAt, inbox: session.inbox }
+    const { userId, username, inbox, page } = session
+    const subject: Subject = { userId, username, proof: 'session', expiresAt, inbox }
+    if (request !== undefined && page !== undefined) subject.read = { request, page }
+    return subject
   }
 
   /** Until when a session lives unless it is used, in milliseconds; null where it has ended. Asking is no use. */

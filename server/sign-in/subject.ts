@@ -1,5 +1,5 @@
 // Who is calling, whichever proof said so. Everything behind the guards knows the caller by this alone.
-import type { InboxState } from '../store/store.ts'
+import type { InboxState, Page, PageRequest } from '../store/store.ts'
 
 export type Subject = {
   userId: string
@@ -9,4 +9,9 @@ export type Subject = {
   expiresAt: number
   /** The caller's inbox, where the proof's own look-up read it on the way. */
   inbox?: InboxState
+  /** A page of it, if the route requested one with the look-up of the proof. */
+  read?: { request: PageRequest; page: Page }
 }
+
+/** Which page of this user's inbox a route will read; undefined if it needs none. Called before the proof is verified. */
+export type PageOf = (userId: string) => PageRequest | undefined

@@ -10,6 +10,8 @@ export const columns = {
   signingKey: 'kid, public_jwk, sealed_private_jwk, created_at',
   producer: 'id, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at',
   endedSession: 'user_id, username, created_at, last_seen_at',
+  /** Of a session `s` alone. */
+  sessionAlone: 's.user_id, s.username, s.created_at, s.last_seen_at',
   /** Of a session `s` and its user's inbox `i`, which may be missing. */
   session: `s.user_id, s.username, s.created_at, s.last_seen_at,
       coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),

@@ -41,6 +41,8 @@ export type LiveSession = {
   lastSeenAt: number
   /** The owner's inbox as the same read saw it. */
   inbox: InboxState
+  /** The page that the caller requested with the session, as the same read saw it. */
+  page?: Page
 }
 
 /** A session as it was when it ended. Whether it was still alive by its age is for the caller to say. */
@@ -69,11 +71,10 @@ export type Producer = {
   lastUsedAt: number | null
 }
 
+/** Which notifications of an inbox: a numbered page, or those before a sequence number. */
+export type PageRequest = { limit: number; unreadOnly: boolean } & ({ page: number } | { before: number })
 /** `unlessVersion` is the version of the inbox that the caller has a page of already. */
-export type PageQuery = { userId: string; limit: number; unreadOnly: boolean; unlessVersion?: number } & (
-  | { page: number }
-  | { before: number }
-)
+export type PageQuery = PageRequest & { userId: string; unlessVersion?: number }
 
 /** Notifications as JSON text, ready to be sent: what was stored, with the reader's state added. */
 export type Page = {
@@ -143,8 +144,11 @@ export interface Store {
   addSession(
     session: SessionKey & { checkedPasswordHash: string; at: number; replaces: SessionKey | null },
   ): Promise<'added' | 'refused'>
-  /** Finds a session whose user is not disabled. Whether it is too old is the caller's to say. */
-  findSession(key: SessionKey): Promise<LiveSession | undefined>
+  /**
+   * Finds a session whose user is not disabled. Whether it is too old is the caller's to say. With `page`, the answer holds
+   * what `readPage` would answer at the same moment, at no more round trips; without a session no page is read.
+   */
+  findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
   /** Notes that a session was used. Names a live row: an ended session is never revived. */
   touchSession(session: SessionKey & { at: number }): Promise<void>
   /** Ends a session and answers it, once. `undefined` if there is none: it was never kept, or has ended already. */

@@ -19,6 +19,30 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.store.findSession(session), { ...found, inbox })
   })
 
+  promise('finds a session with a page of its owner’s inbox: the one that readPage answers', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const session = await world.signIn(ann)
+    const places = [{ page: 1 }, { page: 2 }, { page: 1e20 }, { before: 3 }, { before: 1 }]
+    const requests = places.flatMap((place) => [true, false].map((unreadOnly) => ({ limit: 2, unreadOnly, ...place })))
+    const compare = async () => {
+      for (const request of requests) {
+        const found = await world.store.findSession(session, request)
+        const page = await world.page({ ...request, userId: ann.id })
+        assert.deepEqual(found, { ...(await world.store.findSession(session)), page })
+        assert.equal(await world.store.findSession({ ...session, secretHash: 'made up' }, request), undefined)
+        assert.equal(await world.store.findSession({ ...session, userId: ben.id }, request), undefined)
+      }
+    }
+    await compare()
+    const ids = await world.tellTimes(5, ann)
+    await world.tell(ben)
+    await compare()
+    await world.store.markRead({ userId: ann.id, id: ids[3] as string, at: at(1) })
+    await compare()
+    await world.store.endSession(session)
+    assert.equal(await world.store.findSession(session, { limit: 2, unreadOnly: false, page: 1 }), undefined)
+  })
+
   promise('S3: adopts no session that it did not keep', async ({ store }) => {
     assert.equal(await store.findSession(madeUp), undefined)
     await store.touchSession({ ...madeUp, at: at(1) })

@@ -17,7 +17,7 @@ import {
   toTokenCutoff,
   toUser,
 } from '../rows.ts'
-import { type DeliveryOutcome, emptyInbox, type Page, type PageQuery, type Ring, type Store } from '../store.ts'
+import { type DeliveryOutcome, emptyInbox, type Page, type PageRequest, type Ring, type Store } from '../store.ts'
 import { ask, openingFailure, openPool, refuseUnfit } from './connection.ts'
 import { refuseHalfFilled } from './half-filled.ts'
 import { historyOf, migrate } from './migrate.ts'
@@ -130,9 +130,13 @@ class PostgresStore implements Store {
     if (replaces !== null) this.#rings.ring({ about: 'session', userId: replaces.userId })
     return 'added'
   }
-  findSession: Store['findSession'] = async ({ userId, secretHash }) => {
-    const row = await this.#one('session', userId, secretHash)
-    return row && toSession(row)
+  findSession: Store['findSession'] = async ({ userId, secretHash }, page) => {
+    if (page === undefined) {
+      const row = await this.#one('session', userId, secretHash)
+      return row && toSession(row)
+    }
+    const row = await this.#one(withSession[nameOf(page)], userId, page.limit, placeOf(page), secretHash)
+    return row && { ...toSession(row), page: toPage(row, 4) }
   }
   touchSession: Store['touchSession'] = async ({ userId, secretHash, at }) => {
     await this.#change('touchSession', userId, secretHash, at)
@@ -180,8 +184,7 @@ class PostgresStore implements Store {
     const { userId, limit, unlessVersion } = query
     // The inbox alone is read at half the cost of a page, and mostly nothing has changed.
     if (unlessVersion !== undefined && (await this.readInbox(userId)).version === unlessVersion) return 'unchanged'
-    const [name, place] = whereOf(query)
-    return toPage((await this.#one(name, userId, limit, place)) as Row)
+    return toPage((await this.#one(nameOf(query), userId, limit, placeOf(query))) as Row)
   }
   readNotification: Store['readNotification'] = async ({ userId, id }) =>
     (await this.#one('notification', userId, id))?.[0] as string | undefined
@@ -266,10 +269,20 @@ class PostgresStore implements Store {
   }
 }
 
-function whereOf(query: PageQuery) {
-  const { unreadOnly, limit } = query
-  if ('before' in query) return [unreadOnly ? 'unreadBefore' : 'before', fitting(query.before)] as const
-  return [unreadOnly ? 'unreadPage' : 'page', fitting((query.page - 1) * limit)] as const
+const withSession = {
+  page: 'sessionPage',
+  before: 'sessionBefore',
+  unreadPage: 'sessionUnreadPage',
+  unreadBefore: 'sessionUnreadBefore',
+} as const
+
+function nameOf(request: PageRequest): keyof typeof withSession {
+  if ('before' in request) return request.unreadOnly ? 'unreadBefore' : 'before'
+  return request.unreadOnly ? 'unreadPage' : 'page'
+}
+
+function placeOf(request: PageRequest): number {
+  return fitting('before' in request ? request.before : (request.page - 1) * request.limit)
 }
 
 /** A caller may name what is beyond every bigint, and PostgreSQL refuses it. */
@@ -277,6 +290,8 @@ function fitting(number: number): number {
   return Math.min(number, Number.MAX_SAFE_INTEGER)
 }
 
-function toPage(row: Row): Page {
-  return { inbox: toInbox(row), items: row[6] as string, next: row[8] === true ? (row[7] as number) : null }
+/** The columns of a page, which begin at `at`. */
+function toPage(row: Row, at = 0): Page {
+  const [items, lowest, hasOlder] = row.slice(at + 6) as [string, number, boolean]
+  return { inbox: toInbox(row, at), items, next: hasOlder ? lowest : null }
 }

@@ -61,6 +61,18 @@ const paths: Path[] = [
   { of: 'before', with: ['u1', 20, 100], reads: [...box, notification, readMark] },
   { of: 'unreadPage', with: ['u1', 20, 40], reads: ['sorted', ...box, `${unread} alone`, notification, readMark] },
   { of: 'unreadBefore', with: ['u1', 20, 100], reads: [...box, unread, `${unread} alone`, readMark] },
+  { of: 'sessionPage', with: ['u1', 20, 40, 'h1'], reads: ['sorted', ...box, session, notification, readMark] },
+  { of: 'sessionBefore', with: ['u1', 20, 100, 'h1'], reads: [...box, session, notification, readMark] },
+  {
+    of: 'sessionUnreadPage',
+    with: ['u1', 20, 40, 'h1'],
+    reads: ['sorted', ...box, session, `${unread} alone`, notification, readMark],
+  },
+  {
+    of: 'sessionUnreadBefore',
+    with: ['u1', 20, 100, 'h1'],
+    reads: [...box, session, unread, `${unread} alone`, readMark],
+  },
   { of: 'notification', with: ['u1', 'id1-9'], reads: [byId, readMark] },
   { of: 'counts', with: ['u1'], reads: ['sorted', ...box, allCategories] },
   {
@@ -214,3 +226,13 @@ function inWords(step: Step): string | undefined {
   if (kind === 'Seq Scan') return `whole ${table}`
   return /Sort$/.test(kind) ? 'sorted' : undefined
 }
+
+test('without a session of that secret no notification is read', async () => {
+  for (const name of ['sessionPage', 'sessionBefore', 'sessionUnreadPage', 'sessionUnreadBefore'] as const) {
+    told = []
+    await client.query({ name, text: statements[name], values: ['u1', 20, 100, 'made up'] })
+    const read = told.flatMap(stepsOf).filter((step) => step['Actual Loops'] > 0)
+    const words = read.flatMap((step) => inWords(step) ?? [])
+    assert.deepEqual([...new Set(words)].sort(), [...box, session].sort(), `${name}: the session and the inbox at most`)
+  }
+})

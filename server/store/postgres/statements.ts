@@ -25,14 +25,62 @@ const hasGaps = boxed('unread < last_seq - read_through')
 /** Beyond the watermark no read-all has passed, and none is looked for. */
 const textBeyond = textOf(`case when n.seq > ${boxed('read_through')} then n.read_at else ${readAt} end`)
 
+type PageSql = { rows: string; hasOlder: string }
+
 /** The inbox, the page as a JSON array, the sequence number of its last row, and whether older ones follow. */
-function pageOf(rows: string, hasOlder: string): string {
-  return `
-    with ${box}, picked as (${rows})
-    select box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
-      (select min(seq) from picked), ${hasOlder}
-    from box`
+const answered = ({ hasOlder }: PageSql) => `
+  box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
+  (select min(seq) from picked), ${hasOlder}`
+
+function pageOf(page: PageSql): string {
+  return `with ${box}, picked as (${page.rows}) select ${answered(page)} from box`
 }
+
+/** The session whose hash is `$4`, with such a page. Without a session no notification is read. */
+function sessionWith(page: PageSql): string {
+  return `
+    with ${box}, picked as (${page.rows})
+    select ${columns.sessionAlone}, ${answered(page)}
+    from session s cross join box where s.user_id = $1 and s.secret_hash = $4`
+}
+
+const pages = {
+  page: {
+    rows: `select n.seq, ${text} as text from notification n
+     where n.user_id = $1 and n.seq <= ${boxed('last_seq - $3::bigint')}
+       and n.seq > ${boxed('greatest(last_seq - $3::bigint - $2, first_seq - 1)')}`,
+    hasOlder: 'box.total > $3::bigint + $2',
+  },
+  before: {
+    rows: `select n.seq, ${text} as text from notification n
+     where n.user_id = $1 and n.seq < $3 order by n.seq desc limit $2`,
+    hasOlder: 'coalesce((select min(seq) from picked) > box.first_seq, false)',
+  },
+  unreadPage: {
+    // Without a gap the unread are a range; only what was read one by one is skipped over, from the nearer end.
+    rows: `select n.seq, ${text} as text from (
+       (select n.seq from notification n
+        where not ${hasGaps} and ${unreadOf}
+          and n.seq <= ${boxed('last_seq - $3::bigint')} and n.seq > ${boxed('last_seq - $3::bigint - $2')})
+       union all
+       (select n.seq from notification n
+        where ${hasGaps} and ${boxed('$3 * 2 <= unread')} and ${unreadOf}
+        order by n.seq desc limit $2 offset $3::bigint)
+       union all
+       (select n.seq from notification n
+        where ${hasGaps} and ${boxed('$3 * 2 > unread')} and ${unreadOf}
+        order by n.seq
+        limit ${boxed('greatest(0, least($2, unread - $3::bigint))')}
+        offset ${boxed('greatest(0, unread - $3::bigint - $2)')})
+     ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
+    hasOlder: 'box.unread > $3::bigint + $2',
+  },
+  unreadBefore: {
+    rows: `select n.seq, ${text} as text from notification n
+     where ${unreadOf} and n.seq < $3 order by n.seq desc limit $2`,
+    hasOlder: `exists (select 1 from notification n where ${unreadOf} and n.seq < (select min(seq) from picked))`,
+  },
+} satisfies Record<string, PageSql>
 
 export const statements = {
   user: `select ${columns.user} from "user" where id = $1`,
@@ -48,6 +96,10 @@ export const statements = {
     select ${columns.session}
     from session s left join inbox i on i.user_id = $1
     where s.user_id = $1 and s.secret_hash = $2`,
+  sessionPage: sessionWith(pages.page),
+  sessionBefore: sessionWith(pages.before),
+  sessionUnreadPage: sessionWith(pages.unreadPage),
+  sessionUnreadBefore: sessionWith(pages.unreadBefore),
   touchSession: `update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2`,
   endSession: `
     with ended as (delete from session where user_id = $1 and secret_hash = $2 returning ${columns.endedSession})
@@ -71,41 +123,10 @@ export const statements = {
 
   isReadOnly: `select current_setting('transaction_read_only')::bool`,
   inbox: `select ${columns.inbox} from inbox where user_id = $1`,
-  page: pageOf(
-    `select n.seq, ${text} as text from notification n
-     where n.user_id = $1 and n.seq <= ${boxed('last_seq - $3::bigint')}
-       and n.seq > ${boxed('greatest(last_seq - $3::bigint - $2, first_seq - 1)')}`,
-    'box.total > $3::bigint + $2',
-  ),
-  before: pageOf(
-    `select n.seq, ${text} as text from notification n
-     where n.user_id = $1 and n.seq < $3 order by n.seq desc limit $2`,
-    'coalesce((select min(seq) from picked) > box.first_seq, false)',
-  ),
-  unreadPage: pageOf(
-    // Without a gap the unread are a range; only what was read one by one is skipped over, from the nearer end.
-    `select n.seq, ${text} as text from (
-       (select n.seq from notification n
-        where not ${hasGaps} and ${unreadOf}
-          and n.seq <= ${boxed('last_seq - $3::bigint')} and n.seq > ${boxed('last_seq - $3::bigint - $2')})
-       union all
-       (select n.seq from notification n
-        where ${hasGaps} and ${boxed('$3 * 2 <= unread')} and ${unreadOf}
-        order by n.seq desc limit $2 offset $3::bigint)
-       union all
-       (select n.seq from notification n
-        where ${hasGaps} and ${boxed('$3 * 2 > unread')} and ${unreadOf}
-        order by n.seq
-        limit ${boxed('greatest(0, least($2, unread - $3::bigint))')}
-        offset ${boxed('greatest(0, unread - $3::bigint - $2)')})
-     ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
-    'box.unread > $3::bigint + $2',
-  ),
-  unreadBefore: pageOf(
-    `select n.seq, ${text} as text from notification n
-     where ${unreadOf} and n.seq < $3 order by n.seq desc limit $2`,
-    `exists (select 1 from notification n where ${unreadOf} and n.seq < (select min(seq) from picked))`,
-  ),
+  page: pageOf(pages.page),
+  before: pageOf(pages.before),
+  unreadPage: pageOf(pages.unreadPage),
+  unreadBefore: pageOf(pages.unreadBefore),
   notification: `select ${text} from notification n where n.user_id = $1 and n.id = $2`,
   counts: `
     with ${box}

@@ -23,6 +23,7 @@ import {
   type LiveSession,
   type Page,
   type PageQuery,
+  type PageRequest,
   type Producer,
   type SessionKey,
   type SigningKey,
@@ -118,9 +119,11 @@ export class Reads {
     return this.#all('users', query.after, query.limit).map(toUser)
   }
 
-  session({ userId, secretHash }: SessionKey): LiveSession | undefined {
+  session({ userId, secretHash }: SessionKey, page?: PageRequest): LiveSession | undefined {
     const row = this.#one('session', userId, secretHash)
-    return row && toSession(row)
+    if (row === undefined) return undefined
+    const session = toSession(row)
+    return page === undefined ? session : { ...session, page: this.#pageOf({ ...page, userId }, session.inbox) }
   }
 
   tokenCutoffs(now: number): TokenCutoff[] {
@@ -149,7 +152,10 @@ export class Reads {
 
   page(query: PageQuery): Page | 'unchanged' {
     const inbox = this.inbox(query.userId)
-    if (inbox.version === query.unlessVersion) return 'unchanged'
+    return inbox.version === query.unlessVersion ? 'unchanged' : this.#pageOf(query, inbox)
+  }
+
+  #pageOf(query: PageQuery, inbox: InboxState): Page {
     const [items, lowest] =
       ('before' in query ? this.#pageBefore(query, inbox) : this.#numberedPage(query, inbox)) ?? []
     if (!items) return { inbox, items: '[]', next: null }

@@ -53,7 +53,7 @@ class SqliteStore implements Store {
   setPassword: Store['setPassword'] = async (change) => this.#writer.write('setPassword', change)
 
   addSession: Store['addSession'] = async (session) => this.#writer.write('addSession', session)
-  findSession: Store['findSession'] = async (key) => this.#reads.session(key)
+  findSession: Store['findSession'] = async (key, page) => this.#reads.session(key, page)
   touchSession: Store['touchSession'] = async (session) => this.#writer.write('touchSession', session)
   endSession: Store['endSession'] = async (key) => this.#writer.write('endSession', key)
   removeStaleSessions: Store['removeStaleSessions'] = async (bounds) =>
