@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { CarillonError, overloaded } from '../../errors.ts'
 import { refusedWriteState, writeRefusal } from '../marks.ts'
+import { outcomeUnknown, takenBack, wentAway } from '../unavailable.ts'
 
 /** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
 const mostConnections = 10
@@ -103,13 +104,11 @@ function isAnswer(error: unknown): boolean {
 export function asStoreError(error: unknown): unknown {
   if (error instanceof CarillonError) return error
   const code = sqlState(error)
-  if (code === undefined)
-    return new CarillonError('UNAVAILABLE', 'The store went away; the outcome is unknown', { cause: error })
+  if (code === undefined) return wentAway(error)
   if (code === refusedWriteState) return writeRefusal(error)
   if (!systemFailures.test(code)) return error
   // What is answered as an error was taken back; what ends the connection may have been committed.
-  const outcome = isAnswer(error) ? 'try again in a moment' : 'the outcome is unknown'
-  return new CarillonError('UNAVAILABLE', `The store cannot do this now; ${outcome}`, { cause: error })
+  return isAnswer(error) ? takenBack(error) : outcomeUnknown(error)
 }
 
 /** Throws UNAVAILABLE with a sentence where the server is older than what is asked of it. */

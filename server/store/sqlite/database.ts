@@ -6,6 +6,7 @@ import * as sqlite from 'node:sqlite'
 import { syncFolder } from '../../durable-file.ts'
 import { CarillonError } from '../../errors.ts'
 import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../marks.ts'
+import { outcomeUnknown, takenBack } from '../unavailable.ts'
 
 // The class is being renamed upstream; both names are the same thing.
 export const Database = ('Database' in sqlite ? sqlite.Database : sqlite.DatabaseSync) as typeof sqlite.DatabaseSync
@@ -27,7 +28,8 @@ const corrupt = 11
 const cannotOpen = 14
 const constraint = 19
 const notADatabase = 26
-const systemFailures = new Set([busy, locked, readonly, 10 /* io */, corrupt, 13 /* full */, cannotOpen, notADatabase])
+const ioError = 10
+const systemFailures = new Set([busy, locked, readonly, ioError, corrupt, 13 /* full */, cannotOpen, notADatabase])
 
 /** SQLite's primary result code of an error, or undefined where the error is not SQLite's. */
 export function resultCode(error: unknown): number | undefined {
@@ -35,12 +37,15 @@ export function resultCode(error: unknown): number | undefined {
   return typeof extended === 'number' ? extended & 0xff : undefined
 }
 
-/** Turns SQLite's failures of the system into UNAVAILABLE; whatever else it is stays as it is. */
-export function asStoreError(error: unknown): unknown {
+/**
+ * Turns SQLite's failures of the system into UNAVAILABLE; any other error stays as it is. If a commit fails with an I/O
+ * error, its frames may be in the log all the same, and a start after a crash would then find it committed.
+ */
+export function asStoreError(error: unknown, { isOfCommit = false } = {}): unknown {
   const code = resultCode(error)
   if (code === constraint && (error as Error).message === refusedWrite) return writeRefusal(error)
   if (code === undefined || !systemFailures.has(code)) return error
-  return new CarillonError('UNAVAILABLE', 'The store cannot do this now', { cause: error })
+  return isOfCommit && code === ioError ? outcomeUnknown(error) : takenBack(error)
 }
 
 /** A connection of this process to an existing, checked database. */

@@ -9,8 +9,10 @@ import type { WriteContext } from './writes/context.ts'
 export type Writes = typeof writes
 export type WriteName = keyof Writes
 export type WriteRequest = readonly [name: WriteName, change: unknown]
-/** What became of a write; a failure carries SQLite's result code where it has one. */
-export type WriteReply = { ok: true; value: unknown } | { ok: false; message: string; sqliteCode: number | undefined }
+/** What became of a write. A failure carries SQLite's result code, if it has one, and whether the commit itself failed. */
+export type WriteReply =
+  | { ok: true; value: unknown }
+  | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }
 export type WriterMessage = { replies: WriteReply[]; rings: Ring[] }
 
 const port = parentPort as NonNullable<typeof parentPort>
@@ -37,18 +39,20 @@ function commit(
 ): WriterMessage | undefined {
   const rings: Ring[] = []
   let isOneWrites = false
+  let isOfCommit = false
   try {
     database.exec('begin immediate')
     isOneWrites = true
     const replies = requests.map((request) => runOne(request, rings))
     isOneWrites = false
+    isOfCommit = true
     database.exec('commit')
     return { replies, rings }
   } catch (error) {
     // A failure of the system (disk full, I/O) has already ended the transaction.
     isOneWrites &&= database.isTransaction
     if (database.isTransaction) database.exec('rollback')
-    return isOneWrites ? undefined : refuseAll(requests, error)
+    return isOneWrites ? undefined : refuseAll(requests, error, isOfCommit)
   }
 }
 
@@ -72,12 +76,13 @@ function runAlone(request: WriteRequest, rings: Ring[]): WriteReply {
   }
 }
 
-function refuseAll(requests: readonly WriteRequest[], error: unknown): WriterMessage {
-  return { replies: requests.map(() => failure(error)), rings: [] }
+function refuseAll(requests: readonly WriteRequest[], error: unknown, isOfCommit = false): WriterMessage {
+  return { replies: requests.map(() => failure(error, isOfCommit)), rings: [] }
 }
 
-function failure(error: unknown): WriteReply {
-  return { ok: false, message: error instanceof Error ? error.message : String(error), sqliteCode: resultCode(error) }
+function failure(error: unknown, isOfCommit = false): WriteReply {
+  const message = error instanceof Error ? error.message : String(error)
+  return { ok: false, message, sqliteCode: resultCode(error), isOfCommit }
 }
 
 /** `data_version` moves only when another connection wrote, and here that is another process: a command, say. */

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import { CarillonError, overloaded } from '../../errors.ts'
 import type { Ring } from '../store.ts'
+import { wentAway } from '../unavailable.ts'
 import { asStoreError } from './database.ts'
 import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from './writer-thread.ts'
 
@@ -135,7 +136,7 @@ export class Writer {
       const reply = replies[index] as WriteReply
       this.#answering--
       if (reply.ok) resolve(reply.value as never)
-      else reject(asStoreError(Object.assign(new Error(reply.message), { errcode: reply.sqliteCode })))
+      else reject(errorOf(reply))
     }
     if (done.length <= answersInOneTurn) return
     setImmediate(() => this.#answer(done.slice(answersInOneTurn), replies.slice(answersInOneTurn)))
@@ -147,7 +148,11 @@ export class Writer {
     this.#underWay = []
     this.#waiting = []
     this.#weightWaiting = 0
-    const unknown = new CarillonError('UNAVAILABLE', 'The store failed; the outcome is unknown', { cause: error })
+    const unknown = wentAway(error)
     for (const { reject } of stranded) reject(unknown)
   }
+}
+
+function errorOf({ message, sqliteCode, isOfCommit }: Extract<WriteReply, { ok: false }>): unknown {
+  return asStoreError(Object.assign(new Error(message), { errcode: sqliteCode }), { isOfCommit })
 }
