@@ -4,17 +4,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { freePort } from '../server/testing/free-port.ts'
 import { guarded, newDatabase } from '../server/testing/postgres.ts'
-import { carillon, type Environment, Folder } from './carillon-process.ts'
+import { CarillonProcess, carillon, type Environment, Folder } from './carillon-process.ts'
 
 const secret = 'hunter2hunter2'
 const bare = await newDatabase({ isBare: true })
 after(() => bare.drop())
 
 const at = (changes: Partial<URL>) => Object.assign(new URL(bare.url), changes).href
-const free = String(await freePort())
-
 const starts: [string, Environment, RegExp][] = [
-  ['a wrong address', { CARILLON_DATABASE_URL: at({ port: free }) }, /Nothing answers at the address/],
   [
     'a wrong password',
     { CARILLON_DATABASE_URL: at({ username: guarded.role, password: secret }) },
@@ -47,3 +44,19 @@ for (const [what, env, sentence] of starts)
     assert.doesNotMatch(stderr + stdout, new RegExp(`${secret}|${guarded.password}`))
     assert.doesNotMatch(stdout, /"level":(40|50|60)/)
   })
+
+test('a wrong address: says at once that it waits, gives up after 30 s with one sentence and exit status 1', async () => {
+  using folder = new Folder()
+  const url = new URL(at({ port: String(await freePort()) }))
+  url.password = secret
+  const env = { CARILLON_DATABASE_URL: url.href, CARILLON_SECRET: 'x'.repeat(43) }
+  const startedAt = performance.now()
+  await using process = new CarillonProcess(folder, { args: ['serve'], env })
+  assert.equal((await process.ended).status, 1)
+  const [waiting] = process.lines
+  assert.equal(waiting?.msg, 'waiting for the database, at most 30 s')
+  assert.match(String(waiting?.reason), /^Nothing answers at the address/)
+  assert.ok(performance.now() - startedAt > 25_000, 'it gave up early')
+  assert.match(process.stderr, /^carillon: Nothing answers at the address[^\n]+\n$/)
+  assert.doesNotMatch(process.stderr + process.stdout, new RegExp(secret))
+})

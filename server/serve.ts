@@ -39,6 +39,8 @@ export type Service = {
 }
 
 const hourMs = 3_600_000
+/** A node may be started before its PostgreSQL, or during a failover. */
+const databaseTimeoutMs = 30_000
 /** Whoever asked for readiness in that time asks again. */
 const balancerAsksWithinMs = 10_000
 /** The size of libuv's pool, as libuv itself reads it. */
@@ -47,7 +49,13 @@ const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 /** Opens the store, puts the parts together and listens. Throws CarillonError with a sentence where it cannot. */
 export async function startService(config: Config, { log, now }: { log: Log; now?: () => number }): Promise<Service> {
   refuseLostDatabase(config.databaseUrl)
-  const { store, migrations } = await openStore(config.databaseUrl, { partitions: config.databasePartitions })
+  const { store, migrations } = await openStore(config.databaseUrl, {
+    partitions: config.databasePartitions,
+    startTimeout: {
+      timeoutMs: databaseTimeoutMs,
+      onWait: (reason) => log.warn({ reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`),
+    },
+  })
   for (const migration of migrations) log.info({ migration }, 'migration applied')
   try {
     // Sign-ins and cuts of tokens are compared, whichever process they were made in.

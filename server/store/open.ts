@@ -1,21 +1,23 @@
 // A database URL -> its open store. The only file above the engines that knows them.
 import { isPostgres, sqlitePath } from '../config/database-url.ts'
 import { CarillonError } from '../errors.ts'
+import type { StartTimeout } from './postgres/connection.ts'
 import type { Store } from './store.ts'
 
 /** How many parts the first migration of a PostgreSQL database makes of what belongs to users. */
 export const usualPartitions = 8
 
 /**
- * Opens the store and brings it to this program's schema; `migrations` names what was applied just now.
+ * Opens the store and brings it to this program's schema; `migrations` names what was applied just now. With `startTimeout`
+ * it waits for a PostgreSQL server that cannot be reached, is starting or has no connection left, and for nothing else.
  */
 export async function openStore(
   url: string,
-  { partitions = usualPartitions }: { partitions?: number } = {},
+  { partitions = usualPartitions, startTimeout }: { partitions?: number; startTimeout?: StartTimeout } = {},
 ): Promise<{ store: Store; migrations: string[] }> {
   if (isPostgres(url)) {
     const { openPostgresStore } = await import('./postgres/postgres-store.ts')
-    return openPostgresStore(url, { partitions })
+    return openPostgresStore(url, { partitions, ...(startTimeout && { startTimeout }) })
   }
   const path = sqlitePath(url)
   if (path === undefined || path === '')

@@ -159,6 +159,26 @@ export function openingFailure(error: unknown): CarillonError {
   return new CarillonError('UNAVAILABLE', sentence ?? `PostgreSQL cannot be used: ${told}.`, { cause: error })
 }
 
+/** For a server that does not answer yet: how long to try again, and who is told why, at every new reason. */
+export type StartTimeout = { timeoutMs: number; onWait: (reason: string) => void }
+
+/** System errors, SQLSTATEs and sentences of pg that say: the server is away now, and may be back in a moment. */
+const awayCodes = new Set(
+  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN 53300 57P01 57P02 57P03'.split(
+    ' ',
+  ),
+)
+const awayMessages = /timeout|terminated/
+
+/** Whether an opening failed because the server cannot be reached, is starting or stopping, or has no connection left. */
+export function isServerAway(error: unknown): error is CarillonError {
+  if (!(error instanceof CarillonError) || error.cause === undefined) return false
+  const { cause } = error
+  const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code
+  if (code !== undefined) return awayCodes.has(code) || code.startsWith('08')
+  return cause instanceof Error && awayMessages.test(cause.message)
+}
+
 /** The SQLSTATE of what the server answered (PostgreSQL manual, appendix A), or undefined where it did not answer. */
 function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { freePort } from '../../testing/free-port.ts'
-import { guarded, newDatabase, queryAt } from '../../testing/postgres.ts'
+import { guarded, newDatabase, PostgresServer, queryAt } from '../../testing/postgres.ts'
 import { TcpProxy } from '../../testing/tcp-proxy.ts'
 import { isUnavailable } from '../contract/world.ts'
 import { openPostgresStore } from './postgres-store.ts'
@@ -12,6 +12,7 @@ import { openPostgresStore } from './postgres-store.ts'
 const secret = 'hunter2hunter2'
 const database = await newDatabase()
 const bare = await newDatabase({ isBare: true })
+const free = await freePort()
 after(() => Promise.all([database.drop(), bare.drop()]))
 
 function urlWith(change: (url: URL) => void, from = database.url): string {
@@ -62,6 +63,38 @@ test('a host that is not known, and a port where nothing answers, are named', as
       urlWith((url) => Object.assign(url, { hostname, port, password: secret })),
       /^Nothing answers at the address of CARILLON_DATABASE_URL\./,
     )
+})
+
+test('a start waits for a server that is away, says why, and goes on when it answers', async (t) => {
+  const other = await PostgresServer.start()
+  t.after(() => other.remove())
+  const url = await other.newDatabase()
+  await other.stop()
+  const reasons: string[] = []
+  const opening = openPostgresStore(url, {
+    partitions: 3,
+    startTimeout: {
+      timeoutMs: 60_000,
+      onWait: (reason) => {
+        reasons.push(reason)
+        if (reasons.length === 1) void other.begin()
+      },
+    },
+  })
+  const { store } = await opening
+  await store.close()
+  assert.match(reasons[0] ?? '', /^Nothing answers at the address/)
+})
+
+test('a start gives up at its time limit, and waits for nothing but an answer', async () => {
+  const reasons: string[] = []
+  const startTimeout = { timeoutMs: 1_200, onWait: (reason: string) => void reasons.push(reason) }
+  const away = urlWith((url) => Object.assign(url, { port: String(free) }))
+  await assert.rejects(openPostgresStore(away, { partitions: 3, startTimeout }), /^CarillonError: Nothing answers/)
+  assert.equal(reasons.length, 1, 'the same reason is told once')
+  const wrong = urlWith(asRole(guarded.role, secret))
+  const never = { timeoutMs: 60_000, onWait: assert.fail }
+  await assert.rejects(openPostgresStore(wrong, { partitions: 3, startTimeout: never }), /refuses the password/)
 })
 
 test('a URL that is none is named', async () => {

@@ -18,7 +18,7 @@ import {
   toUser,
 } from '../rows.ts'
 import { type DeliveryOutcome, emptyInbox, type Page, type PageRequest, type Ring, type Store } from '../store.ts'
-import { ask, openingFailure, openPool, refuseUnfit } from './connection.ts'
+import { ask, isServerAway, openingFailure, openPool, refuseUnfit, type StartTimeout } from './connection.ts'
 import { refuseHalfFilled } from './half-filled.ts'
 import { historyOf, migrate } from './migrate.ts'
 import { Rings } from './rings.ts'
@@ -26,12 +26,33 @@ import { statements } from './statements.ts'
 
 const migrateWithinMs = 3_600_000
 const removedAtOnce = 1_000
+/** Between two attempts to open the database of a server that is away. */
+const retryMs = 500
 
-/** Opens (and where need be migrates) the database that `url` names. Throws UNAVAILABLE with a sentence. */
+type Opened = { store: Store; migrations: string[] }
+
+/**
+ * Opens (and where need be migrates) the database that `url` names. Throws UNAVAILABLE with a sentence: at once, or after
+ * `startTimeout` if the server is away.
+ */
 export async function openPostgresStore(
   url: string,
-  { partitions }: { partitions: number },
-): Promise<{ store: Store; migrations: string[] }> {
+  { partitions, startTimeout }: { partitions: number; startTimeout?: StartTimeout },
+): Promise<Opened> {
+  const giveUpAt = performance.now() + (startTimeout?.timeoutMs ?? 0)
+  for (let reason = ''; ; ) {
+    try {
+      return await openOnce(url, partitions)
+    } catch (error) {
+      if (!isServerAway(error) || performance.now() + retryMs > giveUpAt) throw error
+      if (error.message !== reason) startTimeout?.onWait(error.message)
+      reason = error.message
+      await sleep(retryMs)
+    }
+  }
+}
+
+async function openOnce(url: string, partitions: number): Promise<Opened> {
   const migrations = await prepare(url, partitions)
   const pool = openPool(url)
   const rings = new Rings(pool, url)
