@@ -156,7 +156,9 @@ const forever = async () => Number.POSITIVE_INFINITY
 /** The same store, with some of its methods put in place. */
 function withMethods(store: LiveStore, methods: Partial<LiveStore>): LiveStore {
   return {
-    history: store.history,
+    get history() {
+      return store.history
+    },
     onRing: (listener) => store.onRing(listener),
     readInbox: (userId) => store.readInbox(userId),
     changesSince: (query) => store.changesSince(query),
@@ -312,6 +314,38 @@ test('Z6: a proof that ends while its stream is being opened opens none', async 
     // Its seat is free.
     seats.take(ann.id)()
   }
+})
+
+test('another history of the store: every open stream gets a resync, and a position of before means nothing (N3, R7)', async (t) => {
+  let history = 'before'
+  let ring: ((ring: Ring) => void) | undefined
+  const of = (store: Store): LiveStore => ({
+    get history() {
+      return history
+    },
+    readInbox: store.readInbox,
+    changesSince: store.changesSince,
+    onRing(listener) {
+      ring = listener
+      return store.onRing(listener)
+    },
+  })
+  const { world, open } = await newWorld(t, { of })
+  const ann = await world.addUser('ann')
+  await world.tell(ann)
+  const readers = [await open(ann), await open(ann)]
+  const [before] = readers[0]?.events ?? []
+  history = 'after'
+  ring?.({ about: 'anything' })
+  for (const reader of readers) await reader.until(() => reader.types.includes('resync'))
+  const resync = readers[0]?.events.find(({ type }) => type === 'resync')
+  assert.notEqual(resync?.id, before?.id)
+  await world.tell(ann)
+  for (const reader of readers) await reader.until(() => reader.types.at(-1) === 'notification')
+  const late = await open(ann, { from: before?.id ?? '' })
+  assert.deepEqual(late.types.slice(0, 2), ['hello', 'resync'])
+  const resumed = await open(ann, { from: resync?.id ?? '' })
+  await resumed.until(() => resumed.types.join() === 'hello,notification')
 })
 
 test('reset: where the store lost what was told, all streams are told to fetch anew, and then what follows', async (t) => {

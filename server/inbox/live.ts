@@ -31,7 +31,9 @@ const comeBackMs = { least: 1_000, most: 4_000 }
 
 class Subscription {
   readonly userId: string
-  readonly mark: string
+  /** The store's when this was last looked at, and the mark that it gives. */
+  history = ''
+  mark = ''
   readonly slot: number
   readonly streams = new Set<LiveStream>()
   /** The version up to which all live streams were told; undefined before the first of them knows. */
@@ -41,10 +43,16 @@ class Subscription {
   proofs: Promise<void> | undefined
   beats = 0
 
-  constructor(of: { userId: string; mark: string; slot: number }) {
+  constructor(of: { userId: string; history: string; slot: number }) {
     this.userId = of.userId
-    this.mark = of.mark
     this.slot = of.slot
+    this.follow(of.history)
+  }
+
+  /** From here on positions are those of this history. */
+  follow(history: string): void {
+    this.history = history
+    this.mark = markOf(history, this.userId)
   }
 }
 
@@ -131,7 +139,7 @@ export class Live {
     const known = this.#subscriptions.get(userId)
     if (known !== undefined) return known
     const slot = Math.floor(this.#parts.chance() * slotCount) % slotCount
-    return new Subscription({ userId, mark: markOf(this.#parts.store.history, userId), slot })
+    return new Subscription({ userId, history: this.#parts.store.history, slot })
   }
 
   #add(subscription: Subscription, stream: LiveStream): void {
@@ -153,6 +161,7 @@ export class Live {
     stream: LiveStream,
     { from, inbox }: { from: string | undefined; inbox: InboxState },
   ): void {
+    if (subscription.version === undefined) subscription.follow(this.#parts.store.history)
     const { mark } = subscription
     const since = from === undefined ? inbox.version : versionIn(from, mark)
     const isLost = since === null || since > inbox.version || inbox.version - since > mostBehind
@@ -203,6 +212,7 @@ export class Live {
   async #read(subscription: Subscription): Promise<void> {
     const { userId, mark, version } = subscription
     if (version === undefined) return
+    if (subscription.history !== this.#parts.store.history) return this.#startAnew(subscription, version)
     const found = await this.#parts.store.changesSince({ userId, version, limit: changesAtOnce })
     // Another read of this user was told of meanwhile; this one may have seen more, or less.
     if (subscription.version !== version) return this.#reading.add(subscription)
@@ -215,11 +225,13 @@ export class Live {
     if (found.more) this.#reading.add(subscription)
   }
 
-  /** The store lost changes that were told of, in a failover perhaps. */
+  /** The store lost changes that were told of, or may have, in a failover perhaps. */
   async #startAnew(subscription: Subscription, lost: number): Promise<void> {
+    const { history } = this.#parts.store
     const inbox = await this.#parts.store.readInbox(subscription.userId)
     if (subscription.version !== lost) return
     subscription.version = inbox.version
+    subscription.follow(history)
     const bytes = Buffer.from(resyncText(inbox, subscription.mark))
     for (const stream of subscription.streams) stream.startAnew(inbox.version, bytes)
   }

@@ -219,7 +219,10 @@ export interface Store {
 
   // Life
 
-  /** Names this history of changes: another one after a restore or a move, where a version may be reached again. */
+  /**
+   * Names this history of changes: another one after a restore, a move or a failover, where a version may be reached again
+   * by another change. It may change while the store is open; the ring "anything" follows.
+   */
   readonly history: string
   /** The one clock of all processes, milliseconds since 1970; where it is missing, this machine's is the only one. */
   readonly clock?: () => number

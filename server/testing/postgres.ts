@@ -105,6 +105,17 @@ export class PostgresServer {
     return replica
   }
 
+  /** A copy of its files, as of a stopped server; `putBack` makes the server have them again. */
+  snapshot(): void {
+    cpSync(this.data, `${this.data}-snapshot`, { recursive: true, preserveTimestamps: true })
+  }
+
+  putBack(): void {
+    rmSync(this.data, { recursive: true })
+    cpSync(`${this.data}-snapshot`, this.data, { recursive: true, preserveTimestamps: true })
+    if (this.account.uid !== undefined) own(this.data, this.account)
+  }
+
   url(database = 'postgres'): string {
     return urlOf(this.port, database)
   }

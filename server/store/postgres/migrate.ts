@@ -43,12 +43,6 @@ async function apply(
   })
 }
 
-/** When the database was made, by its ledger. */
-export async function historyOf(pool: Pool): Promise<string> {
-  const { rows } = await pool.query('select timestamp from kysely_migration order by name limit 1')
-  return rows[0]?.timestamp
-}
-
 /** The names of the migrations that the database has; of one that was never migrated, none. Only reads. */
 export async function appliedMigrations(pool: Pool): Promise<string[]> {
   const { rows: ledgers } = await pool.query("select to_regclass('kysely_migration') is not null as is_there")

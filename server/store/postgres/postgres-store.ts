@@ -20,7 +20,7 @@ import {
 import { type DeliveryOutcome, emptyInbox, type Page, type PageRequest, type Ring, type Store } from '../store.ts'
 import { ask, isServerAway, openingFailure, openPool, refuseUnfit, type StartTimeout } from './connection.ts'
 import { refuseHalfFilled } from './half-filled.ts'
-import { historyOf, migrate } from './migrate.ts'
+import { migrate } from './migrate.ts'
 import { Rings } from './rings.ts'
 import { statements } from './statements.ts'
 
@@ -58,7 +58,7 @@ async function openOnce(url: string, partitions: number): Promise<Opened> {
   const rings = new Rings(pool, url)
   try {
     await rings.open()
-    return { store: new PostgresStore(pool, rings, await historyOf(pool)), migrations }
+    return { store: new PostgresStore(pool, rings), migrations }
   } catch (error) {
     await pool.end()
     throw openingFailure(error)
@@ -83,14 +83,12 @@ type Value = string | number | null | readonly (string | null)[]
 class PostgresStore implements Store {
   readonly #pool: Pool
   readonly #rings: Rings
-  readonly history: string
   /** Nothing here fails for good: what goes away is waited for. */
   readonly failed = new Promise<Error>(() => {})
   #underWay = 0
   #closing: Promise<void> | undefined
 
-  constructor(pool: Pool, rings: Rings, history: string) {
-    this.history = history
+  constructor(pool: Pool, rings: Rings) {
     this.#pool = pool
     this.#rings = rings
   }
@@ -268,6 +266,10 @@ class PostgresStore implements Store {
   }
 
   clock = (): number => this.#rings.storeTime()
+
+  get history(): string {
+    return this.#rings.history
+  }
 
   onRing(listener: (ring: Ring) => void): () => void {
     return this.#rings.on(listener)

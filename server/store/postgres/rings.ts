@@ -43,6 +43,7 @@ export class Rings {
   #heardAt = 0
   /** The server's time when it last told it, and ours by `performance.now()`. */
   #told = { serverMs: 0, at: 0 }
+  #history = ''
   #isClosed = false
   #retryMs = firstRetryMs
 
@@ -68,6 +69,7 @@ export class Rings {
       await client.query(`listen ${channel}`)
       this.#heardAt = 0
       await this.#beat(client)
+      this.#history = await historyOf(client)
       await this.#untilHeard()
       if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     } catch (error) {
@@ -106,6 +108,11 @@ export class Rings {
   /** Milliseconds since 1970 by the server's clock, which all processes share; theirs may differ. */
   storeTime(): number {
     return Math.round(this.#told.serverMs + performance.now() - this.#told.at)
+  }
+
+  /** Names the history of changes, as the server says at every new connection; the ring "anything" follows a change of it. */
+  get history(): string {
+    return this.#history
   }
 
   #announce(ring: Ring): void {
@@ -188,6 +195,18 @@ export class Rings {
       )
     }, pause).unref()
   }
+}
+
+/**
+ * When the database was made, by its ledger, and when its server was started. A server that lost changes was always started
+ * in between: a replica that took over has a start of its own (and another timeline), and so has a restored snapshot of the
+ * files, whose timeline is the same. It costs each reader one resync after every restart of PostgreSQL.
+ */
+async function historyOf(client: Client): Promise<string> {
+  const { rows } = await client.query(
+    "select concat_ws(' ', min(timestamp), extract(epoch from pg_postmaster_start_time())) as history from kysely_migration",
+  )
+  return rows[0].history
 }
 
 /** Whoever may connect may notify: what is no notice of ours says that anything may have changed. */
