@@ -11,6 +11,7 @@ import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { Store } from '../store/store.ts'
 import { allowedMethods, pathOfStrangeMethod } from './allowed-methods.ts'
 import { allowOrigin } from './cors.ts'
+import { isSafeMethod } from './cross-site.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { documentationOperations } from './documentation.ts'
 import {
@@ -23,6 +24,7 @@ import {
   refuseOtherSpelling,
 } from './door.ts'
 import { isDraining } from './drain.ts'
+import { afterUnreadBody, endAndDrop, isDropping } from './drop-unread.ts'
 import { answerFailure, rawFailure } from './failure.ts'
 import { FailureLog } from './failure-log.ts'
 import { guards } from './guards.ts'
@@ -143,7 +145,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   })
   endSlowReaders(app.server, { patienceMs: patience.reader, everyMs: patience.checkEvery })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
-  app.server.on('connect', (_request, socket) => refuseSocket(socket as Socket, 'CONNECT'))
+  app.server.on('connect', ({ socket }) => refuseSocket(socket, 'CONNECT'))
 
   /** What never came as far as a hook has no header fields yet. */
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -153,10 +155,13 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   function refuseSocket(socket: Socket | null, cause: string | undefined, more: Readonly<Record<string, string>> = {}) {
     // Node hands some of these over without a listener, and with nobody who would end them.
-    socket?.on('error', () => socket.destroy())
-    if (socket?.writable !== true) socket?.destroy()
-    else if (isAnswered(socket)) socket.end()
-    else socket.end(rawFailure(cause, nextRequestId(), { ...headers, ...more }), () => socket.destroySoon())
+    if (socket === null || isDropping(socket)) return
+    socket.on('error', () => socket.destroy())
+    if (!socket.writable) socket.destroy()
+    else {
+      const text = isAnswered(socket) ? '' : rawFailure(cause, nextRequestId(), { ...headers, ...more })
+      endAndDrop(socket, text, { isTimedOut: cause === 'ERR_HTTP_REQUEST_TIMEOUT' })
+    }
   }
 
   const routes = routeTable(parts)
@@ -174,13 +179,14 @@ export function createApp(parts: AppParts): FastifyInstance {
       refuseFlood(request, reply)
       refuseOtherSpelling(request)
       refuseCrossSite(request, parts.allowedOrigins)
-      allowOrigin(request, reply, parts.allowedOrigins)
+      if (allowOrigin(request, reply, parts.allowedOrigins)) return
       // Here and not in a handler: a body that nobody will read is not looked at either.
-      if (request.is404 && !reply.sent) refuseUnrouted(routes, request, reply)
+      if (request.is404) refuseUnrouted(routes, request, reply)
     } catch (error) {
       return done(error as Error)
     }
-    if (!reply.sent) done()
+    if (isSafeMethod(request.method)) afterUnreadBody(request, reply, done)
+    else done()
   })
   if (log.isLevelEnabled('debug')) logAnswers(app, log)
   for (const each of routes) addRoute(app, each)

@@ -2,6 +2,7 @@
 // inside goes to the log under the same request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, type Fault, noSuchRoute, statusOf, unfitRequest } from '../errors.ts'
+import { isBodyUnread, sendBeforeBody } from './drop-unread.ts'
 import type { FailureLog } from './failure-log.ts'
 
 const mostFaults = 20
@@ -15,18 +16,16 @@ export function envelope(error: CarillonError, requestId: string): string {
 }
 
 /** Answers a failed request. What is not the caller's mistake goes to `log`. */
-export function answerFailure(
-  log: FailureLog,
-  failure: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
+export function answerFailure(log: FailureLog, failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = asCarillonError(failure, request)
   if (error.status >= 429)
     log.note(error, failure, { requestId: request.id, method: request.method, route: request.routeOptions.url })
   if (error.status === 401) reply.header('www-authenticate', challenge(request))
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
-  return reply.code(error.status).type('application/json; charset=utf-8').send(envelope(error, request.id))
+  reply.code(error.status).type('application/json; charset=utf-8')
+  const text = envelope(error, request.id)
+  if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)
+  else reply.send(text)
 }
 
 /** RFC 6750, section 3: the reason is named only where a token was presented. */
