@@ -1,8 +1,11 @@
 // Does a page cost the same however deep it lies? Page 1 and page 45,000 of 900,000 notifications in one inbox, by the store
 // itself and through HTTP.
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
 import { openStore } from '../server/store/open.ts'
 import type { Store } from '../server/store/store.ts'
 import { asLoad, isDisturbed, rate } from './beside-floor.ts'
+import { gaps } from './gaps.ts'
 import { fillInboxes, prepareReaders } from './inboxes.ts'
 import { Loader } from './loader.ts'
 import { type ProofLine, request } from './requests.ts'
@@ -27,6 +30,7 @@ export const depth: Scenario = {
     const { readers } = await prepareReaders(dir, { users: 1, proofs: 1 })
     const [{ userId, tokens }] = readers as [(typeof readers)[0]]
     await fillInboxes(dir, { userIds: [userId], count: inboxSize })
+    const withGaps = await gaps({ dir: mkdtempSync(join(dir, 'gaps-')), rounds, tell })
     const stored = await throughStore(dir, { userId, rounds, tell })
 
     const loader = bench.using(new Loader())
@@ -62,11 +66,13 @@ export const depth: Scenario = {
           // Of the time that a page takes, as above.
           ratio: ratios(served.first.map(rate), served.last.map(rate)),
         }),
+        ...withGaps.rows,
       ],
       notes: [
         'Ratio: time for the deep page to time for the page at the top.',
         'By the store: `readPage`, in turns, nothing rendered is kept. Through HTTP: each page once, of a service that was ' +
           'just started, so that none was rendered before.',
+        ...withGaps.notes,
       ],
     }
   },

@@ -2,6 +2,7 @@
 // Each file of contract/ holds one question's promises; the laws are those of docs/architecture.md.
 import { describe } from 'node:test'
 import { changePromises } from './contract/changes.ts'
+import { deepPagePromises } from './contract/deep-pages.ts'
 import { deliveryPromises } from './contract/deliveries.ts'
 import { lifePromises } from './contract/life.ts'
 import { pagePromises } from './contract/pages.ts'
@@ -23,6 +24,7 @@ export function storeContract(engine: Engine): void {
     describe('producers', () => producerPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))
     describe('pages and counts', () => pagePromises(promise))
+    describe('deep pages', () => deepPagePromises(promise))
     describe('reading', () => readingPromises(promise))
     describe('versions and changes', () => changePromises(promise))
     describe('rings', () => ringPromises(promise))

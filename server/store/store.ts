@@ -146,7 +146,8 @@ export interface Store {
   ): Promise<'added' | 'refused'>
   /**
    * Finds a session whose user is not disabled. Whether it is too old is the caller's to say. With `page`, the answer holds
-   * what `readPage` would answer at the same moment, at no more round trips; without a session no page is read.
+   * what `readPage` would answer at the same moment, at no more round trips; without a session no page is read. A numbered
+   * page of the unread that is deep among gaps is left out: `readPage` reads it.
    */
   findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
   /** Notes that a session was used. Names a live row: an ended session is never revived. */

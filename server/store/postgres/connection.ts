@@ -83,6 +83,25 @@ export async function ask<R extends unknown[]>(
   }
 }
 
+/** Several reads that see one moment of the database, on one connection. Throws UNAVAILABLE if the system fails. */
+export async function askAtOneMoment<Result>(
+  pool: pg.Pool,
+  work: (ask: (query: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>) => Promise<Result>,
+): Promise<Result> {
+  const client = await connectionOf(pool)
+  try {
+    await client.query('begin isolation level repeatable read read only')
+    const result = await work((query) => client.query(query))
+    await client.query('commit')
+    client.release()
+    return result
+  } catch (error) {
+    // With its transaction.
+    client.release(true)
+    throw asStoreError(error)
+  }
+}
+
 /** Waits a bounded time, in a bounded crowd; where it throws, nothing was done. */
 async function connectionOf(pool: pg.Pool): Promise<pg.PoolClient> {
   if (pool.waitingCount >= mostWaiting) throw overloaded('Too many calls wait for the store; try again in a moment')

@@ -17,10 +17,20 @@ import {
   toTokenCutoff,
   toUser,
 } from '../rows.ts'
-import { type DeliveryOutcome, emptyInbox, type Page, type PageRequest, type Ring, type Store } from '../store.ts'
-import { ask, isServerAway, openingFailure, openPool, refuseUnfit, type StartTimeout } from './connection.ts'
+import { type DeliveryOutcome, emptyInbox, type Page, type Ring, type Store } from '../store.ts'
+import {
+  ask,
+  askAtOneMoment,
+  isServerAway,
+  openingFailure,
+  openPool,
+  refuseUnfit,
+  type StartTimeout,
+} from './connection.ts'
+import { DeepUnread, type Read } from './deep-unread.ts'
 import { refuseHalfFilled } from './half-filled.ts'
 import { migrate } from './migrate.ts'
+import { fitting, isDeepUnread, nameOf, placeOf, toPage, withSession } from './pages.ts'
 import { Rings } from './rings.ts'
 import { statements } from './statements.ts'
 
@@ -78,11 +88,12 @@ async function prepare(url: string, partitions: number): Promise<string[]> {
   }
 }
 
-type Value = string | number | null | readonly (string | null)[]
+type Value = string | number | null | readonly (string | null)[] | readonly number[]
 
 class PostgresStore implements Store {
   readonly #pool: Pool
   readonly #rings: Rings
+  readonly #deepUnread = new DeepUnread((work) => this.#atOneMoment(work))
   /** Nothing here fails for good: what goes away is waited for. */
   readonly failed = new Promise<Error>(() => {})
   #underWay = 0
@@ -91,15 +102,27 @@ class PostgresStore implements Store {
   constructor(pool: Pool, rings: Rings) {
     this.#pool = pool
     this.#rings = rings
+    rings.on(({ about }) => about === 'anything' && this.#deepUnread.forget())
   }
 
   async #query(name: keyof typeof statements, values: Value[]): Promise<{ rows: Row[]; rowCount: number }> {
     if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     this.#underWay++
     try {
-      const query = { name, text: statements[name], values, rowMode: 'array' as const }
-      const { rows, rowCount } = await ask<Row & unknown[]>(this.#pool, query)
+      const { rows, rowCount } = await ask<Row & unknown[]>(this.#pool, queryOf(name, values))
       return { rows, rowCount: rowCount ?? 0 }
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  async #atOneMoment(work: (read: Read) => Promise<Page>): Promise<Page> {
+    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
+    this.#underWay++
+    try {
+      return await askAtOneMoment(this.#pool, (run) =>
+        work(async (name, ...values) => (await run(queryOf(name, values))).rows as unknown as Row[]),
+      )
     } finally {
       this.#underWay--
     }
@@ -155,7 +178,9 @@ class PostgresStore implements Store {
       return row && toSession(row)
     }
     const row = await this.#one(withSession[nameOf(page)], userId, page.limit, placeOf(page), secretHash)
-    return row && { ...toSession(row), page: toPage(row, 4) }
+    if (row === undefined) return undefined
+    const found = toPage(row, 4)
+    return { ...toSession(row), ...(!isDeepUnread(page, found) && { page: found }) }
   }
   touchSession: Store['touchSession'] = async ({ userId, secretHash, at }) => {
     await this.#change('touchSession', userId, secretHash, at)
@@ -203,7 +228,8 @@ class PostgresStore implements Store {
     const { userId, limit, unlessVersion } = query
     // The inbox alone is read at half the cost of a page, and mostly nothing has changed.
     if (unlessVersion !== undefined && (await this.readInbox(userId)).version === unlessVersion) return 'unchanged'
-    return toPage((await this.#one(nameOf(query), userId, limit, placeOf(query))) as Row)
+    const page = toPage((await this.#one(nameOf(query), userId, limit, placeOf(query))) as Row)
+    return isDeepUnread(query, page) ? this.#deepUnread.page(query, page.inbox) : page
   }
   readNotification: Store['readNotification'] = async ({ userId, id }) =>
     (await this.#one('notification', userId, id))?.[0] as string | undefined
@@ -292,29 +318,6 @@ class PostgresStore implements Store {
   }
 }
 
-const withSession = {
-  page: 'sessionPage',
-  before: 'sessionBefore',
-  unreadPage: 'sessionUnreadPage',
-  unreadBefore: 'sessionUnreadBefore',
-} as const
-
-function nameOf(request: PageRequest): keyof typeof withSession {
-  if ('before' in request) return request.unreadOnly ? 'unreadBefore' : 'before'
-  return request.unreadOnly ? 'unreadPage' : 'page'
-}
-
-function placeOf(request: PageRequest): number {
-  return fitting('before' in request ? request.before : (request.page - 1) * request.limit)
-}
-
-/** A caller may name what is beyond every bigint, and PostgreSQL refuses it. */
-function fitting(number: number): number {
-  return Math.min(number, Number.MAX_SAFE_INTEGER)
-}
-
-/** The columns of a page, which begin at `at`. */
-function toPage(row: Row, at = 0): Page {
-  const [items, lowest, hasOlder] = row.slice(at + 6) as [string, number, boolean]
-  return { inbox: toInbox(row, at), items, next: hasOlder ? lowest : null }
+function queryOf(name: keyof typeof statements, values: Value[]) {
+  return { name, text: statements[name], values, rowMode: 'array' as const }
 }

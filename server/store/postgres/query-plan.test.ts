@@ -23,6 +23,7 @@ const box = [inbox, 'inbox by key (user_id) alone']
 const notification = 'notification by key (user_id, seq)'
 const byId = 'notification by notification_by_id (user_id, id)'
 const unread = 'notification by notification_unread (user_id, seq)'
+const changed = 'notification by notification_changed (user_id, changed_version)'
 const readMark = 'read_mark by read_mark_by_seq (user_id, through_seq) alone'
 const category = 'inbox_category by key (user_id, category)'
 // A user has few sessions and few categories, side by side in the index.
@@ -60,6 +61,9 @@ const paths: Path[] = [
   { of: 'page', with: ['u1', 20, 40], reads: ['sorted', ...box, notification, readMark] },
   { of: 'before', with: ['u1', 20, 100], reads: [...box, notification, readMark] },
   { of: 'unreadPage', with: ['u1', 20, 40], reads: ['sorted', ...box, `${unread} alone`, notification, readMark] },
+  { of: 'unreadFrom', with: ['u1', 20, 100, 9], reads: ['sorted', ...box, `${unread} alone`, notification, readMark] },
+  { of: 'changedSeqs', with: ['u1', 100, 50], reads: [...box, changed] },
+  { of: 'unreadInBlocks', with: ['u1', '{0,1}'], reads: [`${unread} alone`] },
   { of: 'unreadBefore', with: ['u1', 20, 100], reads: [...box, unread, `${unread} alone`, readMark] },
   { of: 'sessionPage', with: ['u1', 20, 40, 'h1'], reads: ['sorted', ...box, session, notification, readMark] },
   { of: 'sessionBefore', with: ['u1', 20, 100, 'h1'], reads: [...box, session, notification, readMark] },
@@ -78,13 +82,7 @@ const paths: Path[] = [
   {
     of: 'changes',
     with: ['u1', 100, 50, 10_000],
-    reads: [
-      ...box,
-      notification,
-      'notification by notification_changed (user_id, changed_version)',
-      'read_mark by key (user_id, version)',
-      readMark,
-    ],
+    reads: [...box, notification, changed, 'read_mark by key (user_id, version)', readMark],
   },
   { of: 'markRead', with: ['u1', 'id1-190', at], reads: [inbox, byId, notification, category] },
   { of: 'markAllRead', with: ['u1', null, at], reads: [inbox, `${unread} alone`, allCategories] },

@@ -1,6 +1,7 @@
 // The SQL of every statement, each one round trip. `$1` is the user wherever there is one: a hot statement touches one
 // partition. Pages are assembled as JSON text by the server. The laws of writing are in functions/.
 import { columns } from '../rows.ts'
+import { blockSize } from '../unread-blocks.ts'
 
 /** When the first read-all passed that sequence number, or up to where. */
 const markPast = (seq: string, column: 'at' | 'through_seq') => `(
@@ -21,6 +22,9 @@ const box = `box as (
 const boxed = (expression: string) => `(select ${expression} from box)`
 const unreadOf = `n.user_id = $1 and n.read_at is null and n.seq > ${boxed('read_through')}`
 const hasGaps = boxed('unread < last_seq - read_through')
+/** Whether a numbered page of the unread is no further than a block from either end. */
+const isShallow = boxed(`least($3, unread - $3::bigint) <= ${blockSize}`)
+const olderUnread = `exists (select 1 from notification n where ${unreadOf} and n.seq < (select min(seq) from picked))`
 
 /** Beyond the watermark no read-all has passed, and none is looked for. */
 const textBeyond = textOf(`case when n.seq > ${boxed('read_through')} then n.read_at else ${readAt} end`)
@@ -57,18 +61,19 @@ const pages = {
     hasOlder: 'coalesce((select min(seq) from picked) > box.first_seq, false)',
   },
   unreadPage: {
-    // Without a gap the unread are a range; only what was read one by one is skipped over, from the nearer end.
+    // Without a gap the unread are a range; only what was read one by one is skipped over, from the nearer end. A page
+    // that is further away from both ends than a block comes back empty: unreadFrom reads it.
     rows: `select n.seq, ${text} as text from (
        (select n.seq from notification n
         where not ${hasGaps} and ${unreadOf}
           and n.seq <= ${boxed('last_seq - $3::bigint')} and n.seq > ${boxed('last_seq - $3::bigint - $2')})
        union all
        (select n.seq from notification n
-        where ${hasGaps} and ${boxed('$3 * 2 <= unread')} and ${unreadOf}
+        where ${hasGaps} and ${isShallow} and ${boxed('$3 * 2 <= unread')} and ${unreadOf}
         order by n.seq desc limit $2 offset $3::bigint)
        union all
        (select n.seq from notification n
-        where ${hasGaps} and ${boxed('$3 * 2 > unread')} and ${unreadOf}
+        where ${hasGaps} and ${isShallow} and ${boxed('$3 * 2 > unread')} and ${unreadOf}
         order by n.seq
         limit ${boxed('greatest(0, least($2, unread - $3::bigint))')}
         offset ${boxed('greatest(0, unread - $3::bigint - $2)')})
@@ -78,7 +83,14 @@ const pages = {
   unreadBefore: {
     rows: `select n.seq, ${text} as text from notification n
      where ${unreadOf} and n.seq < $3 order by n.seq desc limit $2`,
-    hasOlder: `exists (select 1 from notification n where ${unreadOf} and n.seq < (select min(seq) from picked))`,
+    hasOlder: olderUnread,
+  },
+  // The first $2 unread at or below $3, after $4 of them.
+  unreadFrom: {
+    rows: `select n.seq, ${text} as text from (
+       select n.seq from notification n where ${unreadOf} and n.seq <= $3 order by n.seq desc limit $2 offset $4::bigint
+     ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
+    hasOlder: olderUnread,
   },
 } satisfies Record<string, PageSql>
 
@@ -127,6 +139,17 @@ export const statements = {
   before: pageOf(pages.before),
   unreadPage: pageOf(pages.unreadPage),
   unreadBefore: pageOf(pages.unreadBefore),
+  unreadFrom: pageOf(pages.unreadFrom),
+  changedSeqs: `
+    with ${box}
+    select box.*, array(
+      select n.seq from notification n where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
+    ) from box`,
+  unreadInBlocks: `
+    select block, (
+      select count(*) from notification n where n.user_id = $1 and n.read_at is null
+        and n.seq > block * ${blockSize}::bigint and n.seq <= (block + 1) * ${blockSize}::bigint
+    ) from unnest($2::bigint[]) as block`,
   notification: `select ${text} from notification n where n.user_id = $1 and n.id = $2`,
   counts: `
     with ${box}
@@ -135,13 +158,22 @@ export const statements = {
       from inbox_category where user_id = $1 and total > 0
     ), '{}')::text
     from box`,
-  // No more can have arrived than there were changes.
+  // No more can have arrived than there were changes. If that is more than $3, halving finds where the arrivals begin:
+  // versions rise with seq.
   changes: `
-    with ${box}
+    with recursive ${box}, halving (low, high) as (
+      select greatest(last_seq - version + $2::bigint, first_seq - 1), last_seq from box where version - $2::bigint <= $4
+      union all
+      select case when middle.version > $2 then low else middle.seq end,
+        case when middle.version > $2 then middle.seq else high end
+      from halving cross join lateral (
+        select seq, version from notification where user_id = $1 and seq = (low + high) / 2
+      ) middle
+      where high - low > $3
+    )
     select box.*, array(
       select json_build_array(n.version, 'arrived', ${textBeyond})::text from notification n
-      where n.user_id = $1 and n.seq > ${boxed('last_seq - version + $2::bigint')} and n.version > $2
-        and ${boxed('version - $2::bigint')} <= $4
+      where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
       order by n.seq limit $3
     ), array(
       select json_build_array(n.changed_version, case when n.replaced_version > $2 then 'replaced' else 'read' end,

@@ -49,9 +49,14 @@ export const statements = {
   unreadBefore: unreadPageOf('and n.seq < ?3 order by n.seq desc limit +?4'),
   unreadFromNewest: unreadPageOf('order by n.seq desc limit +?3 offset +?4'),
   unreadFromOldest: unreadPageOf('order by n.seq limit +?3 offset +?4'),
+  unreadFrom: unreadPageOf('and n.seq <= ?3 order by n.seq desc limit +?4 offset +?5'),
+  unreadInBlock: `
+    select count(*) from notification n where n.user_id = ?1 and n.seq > ?2 and n.seq <= ?3 and n.read_at is null`,
+  changedSeqs: 'select n.seq from notification n where n.user_id = ?1 and n.changed_version > ?2',
   isUnreadBefore: `select exists (select 1 from notification n where ${unread} and n.seq < ?3)`,
   notification: `select ${textOf(readAt)} from notification n where n.user_id = ?1 and n.id = ?2`,
   categories: 'select category, total, unread from inbox_category where user_id = ? and total > 0 order by category',
+  versionAt: 'select version from notification where user_id = ? and seq = ?',
   arrivals: `
     select n.version, 'arrived', ${textOf(readAtBeyond)} from notification n
     where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`,

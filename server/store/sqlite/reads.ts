@@ -31,6 +31,7 @@ import {
   type TokenCutoff,
   type User,
 } from '../store.ts'
+import { blockSize, type UnreadPlace } from '../unread-blocks.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 import { statements } from './read-statements.ts'
 
@@ -123,7 +124,8 @@ export class Reads {
     const row = this.#one('session', userId, secretHash)
     if (row === undefined) return undefined
     const session = toSession(row)
-    return page === undefined ? session : { ...session, page: this.#pageOf({ ...page, userId }, session.inbox) }
+    const found = page === undefined ? 'uncounted' : this.#pageOf({ ...page, userId }, session.inbox)
+    return found === 'uncounted' ? session : { ...session, page: found }
   }
 
   tokenCutoffs(now: number): TokenCutoff[] {
@@ -150,14 +152,16 @@ export class Reads {
     return row === undefined ? emptyInbox : toInbox(row)
   }
 
-  page(query: PageQuery): Page | 'unchanged' {
+  /** 'uncounted' if this is a deep page of unread notifications with gaps, and `place` is missing. */
+  page(query: PageQuery, place?: UnreadPlace): Page | 'unchanged' | 'uncounted' {
     const inbox = this.inbox(query.userId)
-    return inbox.version === query.unlessVersion ? 'unchanged' : this.#pageOf(query, inbox)
+    return inbox.version === query.unlessVersion ? 'unchanged' : this.#pageOf(query, inbox, place)
   }
 
-  #pageOf(query: PageQuery, inbox: InboxState): Page {
-    const [items, lowest] =
-      ('before' in query ? this.#pageBefore(query, inbox) : this.#numberedPage(query, inbox)) ?? []
+  #pageOf(query: PageQuery, inbox: InboxState, place?: UnreadPlace): Page | 'uncounted' {
+    const found = 'before' in query ? this.#pageBefore(query, inbox) : this.#numberedPage(query, inbox, place)
+    if (found === 'uncounted') return found
+    const [items, lowest] = found ?? []
     if (!items) return { inbox, items: '[]', next: null }
     return {
       inbox,
@@ -172,19 +176,35 @@ export class Reads {
     return this.#one('range', userId, inbox.readThrough, highest - limit, highest)
   }
 
-  #numberedPage({ userId, unreadOnly, page, limit }: PageQuery & { page: number }, inbox: InboxState) {
+  #numberedPage(
+    { userId, unreadOnly, page, limit }: PageQuery & { page: number },
+    inbox: InboxState,
+    place?: UnreadPlace,
+  ): Row | undefined | 'uncounted' {
     const count = unreadOnly ? inbox.unread : inbox.total
     const skipped = (page - 1) * limit
     if (skipped >= count) return undefined
     const taken = Math.min(limit, count - skipped)
     const behind = count - skipped - taken
-    // Without a gap a page is a range of sequence numbers. Only what was read one by one leaves gaps in the unread;
-    // those are counted over from the nearer end.
+    // Without a gap a page is a range of sequence numbers. Only what was read one by one leaves gaps in the unread.
+    // Near an end those are counted over; further away it takes the counts of blocks (deep-unread.ts).
     const isDense = !unreadOnly || inbox.unread === inbox.lastSeq - inbox.readThrough
     const highest = inbox.lastSeq - skipped
     if (isDense) return this.#one('range', userId, inbox.readThrough, highest - taken, highest)
+    if (place) return this.#one('unreadFrom', userId, inbox.readThrough, place.highest, taken, place.skip)
+    if (Math.min(skipped, behind) > blockSize) return 'uncounted'
     if (skipped <= behind) return this.#one('unreadFromNewest', userId, inbox.readThrough, taken, skipped)
     return this.#one('unreadFromOldest', userId, inbox.readThrough, taken, behind)
+  }
+
+  /** How many notifications of a block have no read_at. */
+  unreadInBlock(userId: string, block: number): number {
+    return this.#one('unreadInBlock', userId, block * blockSize, (block + 1) * blockSize)?.[0] as number
+  }
+
+  /** The sequence numbers of the notifications that changed after a version. */
+  changedSeqs(userId: string, version: number): number[] {
+    return this.#all('changedSeqs', userId, version).map(([seq]) => seq as number)
   }
 
   #isMoreBelow({ userId, unreadOnly }: PageQuery, { firstSeq, readThrough }: InboxState, lowest: number): boolean {
@@ -205,15 +225,32 @@ export class Reads {
 
   changesSince({ userId, version, limit, mostBehind = Infinity }: ChangesQuery): Changes | 'reset' {
     const inbox = this.inbox(userId)
-    const { readThrough, lastSeq } = inbox
+    const { readThrough } = inbox
     const behind = inbox.version - version
     if (behind < 0 || version < 0 || behind > mostBehind) return 'reset'
     if (behind === 0) return { inbox, changes: [], more: false }
-    // No more can have arrived than there were changes.
-    const arrived = this.#all('arrivals', userId, readThrough, lastSeq - behind, version, limit + 1).map(toChange)
+    const earliest = this.#lastSeqUpTo({ userId, version, limit, behind, inbox })
+    const arrived = this.#all('arrivals', userId, readThrough, earliest, version, limit + 1).map(toChange)
     if (arrived.length === behind) return { inbox, ...firstOf(arrived, limit) }
     const later = this.#all('laterChanges', userId, readThrough, version, limit + 1).map(toChange)
     const readAlls = this.#all('readAlls', userId, version, limit + 1).map(toReadAll)
     return { inbox, ...firstOf([...arrived, ...later, ...readAlls], limit) }
+  }
+
+  /**
+   * A sequence number at or above which everything that arrived after `version` lies, and little else. No more can have
+   * arrived than there were changes; if that is more than an answer holds, halving finds it: versions rise with seq.
+   */
+  #lastSeqUpTo(of: { userId: string; version: number; limit: number; behind: number; inbox: InboxState }): number {
+    const { firstSeq, lastSeq } = of.inbox
+    let low = Math.max(lastSeq - of.behind, firstSeq - 1)
+    let high = lastSeq
+    while (high - low > of.limit) {
+      const middle = Math.floor((low + high) / 2)
+      const version = this.#one('versionAt', of.userId, middle)?.[0] as number
+      if (version > of.version) high = middle
+      else low = middle
+    }
+    return low
   }
 }

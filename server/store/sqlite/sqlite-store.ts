@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import type { Ring, Store } from '../store.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
+import { DeepUnread } from './deep-unread.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import { Reads } from './reads.ts'
 import { Writer } from './writer.ts'
@@ -25,6 +26,7 @@ export async function openSqliteStore(file: string): Promise<{ store: Store; mig
 
 class SqliteStore implements Store {
   readonly #reads: Reads
+  readonly #deepUnread: DeepUnread
   readonly #writer: Writer
   readonly #listeners = new Set<(ring: Ring) => void>()
   readonly failed: Promise<Error>
@@ -36,12 +38,14 @@ class SqliteStore implements Store {
     // Pages of the file are read where the system keeps them, not copied; the writer, which must not, copies.
     database.exec('pragma query_only = on; pragma mmap_size = 268435456')
     this.#reads = new Reads(database)
+    this.#deepUnread = new DeepUnread(this.#reads)
     this.#writer = new Writer(path, (rings) => this.#announce(rings))
     this.failed = this.#writer.failed
   }
 
   #announce(rings: readonly Ring[]): void {
     this.#reads.endSnapshot()
+    if (rings.some(({ about }) => about === 'anything')) this.#deepUnread.forget()
     for (const ring of rings) for (const listener of this.#listeners) listener(ring)
   }
 
@@ -74,7 +78,10 @@ class SqliteStore implements Store {
   touchProducer: Store['touchProducer'] = async (change) => this.#writer.write('touchProducer', change)
 
   readInbox: Store['readInbox'] = async (userId) => this.#reads.inbox(userId)
-  readPage: Store['readPage'] = async (query) => this.#reads.page(query)
+  readPage: Store['readPage'] = async (query) => {
+    const page = this.#reads.page(query)
+    return page === 'uncounted' ? this.#deepUnread.page(query) : page
+  }
   readNotification: Store['readNotification'] = async (owned) => this.#reads.notification(owned)
   readCounts: Store['readCounts'] = async (userId) => this.#reads.counts(userId)
   changesSince: Store['changesSince'] = async (query) => this.#reads.changesSince(query)

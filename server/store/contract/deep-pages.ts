@@ -1,0 +1,156 @@
+// What the store promises of unread pages by number, where so many were read one by one that pages are found by counts per
+// block (unread-blocks.ts), and of changes from far behind.
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Page } from '../store.ts'
+import { blockSize } from '../unread-blocks.ts'
+import { at, newId, type Person, type PromiseOf, runs, type Seen, type World } from './world.ts'
+
+const limit = 20
+/** Calls under way: on a busy machine each of them still gets a connection in time. */
+const maxAtOnce = 300
+
+export function deepPagePromises(promise: PromiseOf): void {
+  promise('I6: a deep page of the unread is right after each change, wherever the gaps are', async (world) => {
+    const inbox = await InboxWithGaps.fill(world, { count: 6 * blockSize, isRead: (index) => index % 3 === 1 })
+    await inbox.check([1, 14, 20, 26, 38, 51, 52, 53])
+    const found = await world.store.findSession(await world.signIn(inbox.ann), { page: 26, limit, unreadOnly: true })
+    assert.deepEqual([found?.inbox.unread, found?.page], [inbox.unread.length, undefined])
+    const act = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ read: fc.array(fc.nat(6 * blockSize), { maxLength: 12 }) }) },
+      { weight: 2, arbitrary: fc.record({ arrive: fc.nat(blockSize / 4) }) },
+      { weight: 1, arbitrary: fc.record({ readThrough: fc.nat(6 * blockSize) }) },
+    )
+    const acts = fc.array(fc.tuple(act, fc.nat(1_000)), { maxLength: 6, minLength: 1 })
+    await fc.assert(
+      fc.asyncProperty(acts, async (some) => {
+        for (const [one, place] of some) {
+          await inbox.perform(one)
+          const pages = Math.max(1, Math.ceil(inbox.unread.length / limit))
+          await inbox.check([1 + (place % pages), Math.ceil(pages / 2), pages])
+        }
+      }),
+      // In ever the same inbox, so that counts of any age are brought up to date. Nothing to shrink.
+      { numRuns: runs(12), endOnFailure: true },
+    )
+  })
+
+  promise('a deep page of the unread belongs to one version, while others arrive and are read', async (world) => {
+    const inbox = await InboxWithGaps.fill(world, { count: 5 * blockSize, isRead: (index) => index % 4 === 3 })
+    const { ann } = inbox
+    let { version } = await world.store.readInbox(ann.id)
+    let unread = inbox.unread
+    const unreadAt = new Map([[version, unread]])
+    const change = async (after: string[], act: () => Promise<unknown>) => {
+      unread = after
+      unreadAt.set(++version, unread)
+      await act()
+    }
+    let isWriting = true
+    const writing = (async () => {
+      for (let round = 0; round < 60; round++) {
+        const id = newId()
+        await change([id, ...unread], () => world.tell(ann, 'Hi', { ids: [id] }))
+        const read = unread[(round * 97) % unread.length] ?? assert.fail('all is read')
+        await change(
+          unread.filter((one) => one !== read),
+          () => world.store.markRead({ userId: ann.id, id: read, at: at(3) }),
+        )
+      }
+    })().finally(() => {
+      isWriting = false
+    })
+    const look = async (first: number) => {
+      for (let page = first; isWriting; page = page === 34 ? 14 : page + 1) {
+        const found = await world.page({ userId: ann.id, page, limit, unreadOnly: true })
+        const expected = unreadAt.get(found.inbox.version) ?? assert.fail(`version ${found.inbox.version}`)
+        assert.deepEqual(idsIn(found), expected.slice((page - 1) * limit, page * limit))
+        await new Promise(setImmediate)
+      }
+    }
+    await Promise.all([look(14), look(20), look(27), writing])
+  })
+
+  promise('tells the arrivals among many more changes, from any version on', async (world) => {
+    const inbox = await InboxWithGaps.fill(world, { count: 600, isRead: (index) => index % 2 === 0 })
+    await inbox.perform({ arrive: 250 })
+    await inbox.perform({ read: Array.from({ length: 300 }, (_, index) => index) })
+    const all = await changesFrom(world, inbox.ann, { version: 0, limit: 2_000 })
+    assert.equal(all.filter(({ type }) => type === 'arrived').length, 850)
+    for (const version of [0, 1, 299, 599, 600, 601, 899, 900, 901, 1_000, 1_149, 1_150, 1_151, 1_299, 1_300]) {
+      const expected = all.filter((change) => change.version > version)
+      for (const size of [1, 7, 100])
+        assert.deepEqual(
+          await changesFrom(world, inbox.ann, { version, limit: size }),
+          expected.slice(0, size),
+          `after ${version}, ${size} of them`,
+        )
+    }
+  })
+}
+
+async function changesFrom(world: World, ann: Person, of: { version: number; limit: number }) {
+  const found = await world.store.changesSince({ userId: ann.id, ...of })
+  return found === 'reset' ? assert.fail('reset') : found.changes
+}
+
+function idsIn({ items }: Page): string[] {
+  return (JSON.parse(items) as Seen[]).map(({ id }) => id)
+}
+
+type Act = { read: number[] } | { arrive: number } | { readThrough: number }
+
+/** An inbox, and beside it what it should hold. */
+class InboxWithGaps {
+  readonly #world: World
+  readonly ann: Person
+  /** In the order of arrival. */
+  readonly #ids: string[]
+  readonly #read = new Set<string>()
+
+  private constructor(world: World, ann: Person, ids: string[]) {
+    this.#world = world
+    this.ann = ann
+    this.#ids = ids
+  }
+
+  static async fill(world: World, { count, isRead }: { count: number; isRead: (index: number) => boolean }) {
+    const ann = await world.addUser('ann')
+    const inbox = new InboxWithGaps(world, ann, [])
+    for (let left = count; left > 0; left -= maxAtOnce) await inbox.perform({ arrive: Math.min(left, maxAtOnce) })
+    await inbox.perform({ read: Array.from({ length: count }, (_, index) => index).filter(isRead) })
+    return inbox
+  }
+
+  /** Newest first. */
+  get unread(): string[] {
+    return this.#ids.filter((id) => !this.#read.has(id)).toReversed()
+  }
+
+  async perform(act: Act): Promise<void> {
+    const { store } = this.#world
+    const userId = this.ann.id
+    const idOf = (index: number) => this.#ids[index % this.#ids.length] ?? assert.fail('an empty inbox')
+    if ('arrive' in act) this.#ids.push(...(await this.#world.tellTimes(act.arrive, this.ann)))
+    if ('read' in act) {
+      const ids = [...new Set(act.read.map(idOf))]
+      await Promise.all(ids.map((id) => store.markRead({ userId, id, at: at(1) })))
+      for (const id of ids) this.#read.add(id)
+    }
+    if ('readThrough' in act) {
+      const index = act.readThrough % Math.ceil(this.#ids.length / 8)
+      await store.markAllRead({ userId, throughId: idOf(index), at: at(2) })
+      for (const id of this.#ids.slice(0, index + 1)) this.#read.add(id)
+    }
+  }
+
+  async check(pages: readonly number[]): Promise<void> {
+    const { unread } = this
+    for (const page of pages) {
+      const found = await this.#world.page({ userId: this.ann.id, page, limit, unreadOnly: true })
+      assert.deepEqual(idsIn(found), unread.slice((page - 1) * limit, page * limit), `page ${page} of ${unread.length}`)
+      assert.equal(found.inbox.unread, unread.length)
+      assert.equal(found.next !== null, page * limit < unread.length)
+    }
+  }
+}
