@@ -10,14 +10,18 @@ import { CarillonError } from './errors.ts'
 import { type FirstSignIn, firstStart } from './first-start.ts'
 import { createApp } from './http/app.ts'
 import { drain } from './http/drain.ts'
+import type { Cookie } from './http/sign-in.ts'
+import { SignInLog } from './http/sign-in-log.ts'
 import { ChangesSince } from './inbox/changes.ts'
 import { Deliveries } from './inbox/deliver.ts'
 import { Inbox } from './inbox/inbox.ts'
 import { Live } from './inbox/live.ts'
 import { Seats } from './inbox/seats.ts'
+import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log.ts'
 import { sealingSecret } from './sealing-secret.ts'
 import { AccessTokens } from './sign-in/access-token.ts'
+import { nameHasher } from './sign-in/name-hash.ts'
 import { Passwords } from './sign-in/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
 import { Sessions } from './sign-in/session.ts'
@@ -70,7 +74,9 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
   let url = config.publicUrl ?? ''
   const isHttps = url.startsWith('https:')
   const passwords = new Passwords({ threads })
-  const keys = await SigningKeys.open({ store, secret: await sealingSecret(config, store), now })
+  const secret = await sealingSecret(config, store)
+  const keys = await SigningKeys.open({ store, secret, now })
+  const signInLog = new SignInLog({ log, nameHash: nameHasher(secret) })
   const cutoffs = await TokenCutoffs.load({ store, now }, (error) =>
     log.error({ err: error }, 'token cutoffs not read'),
   )
@@ -89,13 +95,19 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
   cutoffs.onCut((userId) => live.checkProofs(userId))
   const deliveries = new Deliveries({ store, now, prepareUsername: findableUsername })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
-  const cookie = {
-    name: isHttps ? '__Host-carillon' : 'carillon',
-    isSecure: isHttps,
-    lifetimeMs: config.sessionLifetimeMs,
-  }
   const app = createApp({
-    signIn: { store, passwords, sessions, accessTokens, keys, variant: config.variant, cookie, log, now },
+    signIn: {
+      store,
+      passwords,
+      sessions,
+      accessTokens,
+      keys,
+      variant: config.variant,
+      cookie: cookieOf(config, isHttps),
+      signInLog,
+      trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
+      now,
+    },
     producerKeys,
     inbox,
     live,
@@ -128,12 +140,7 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
     : undefined
   readiness.isReady = true
 
-  const tidy = () => {
-    const failed = (error: unknown) => log.warn({ err: error }, 'tidying failed; it is tried again in an hour')
-    Promise.all([sessions.removeStale(), deliveries.removeOld()]).catch(failed)
-  }
-  const tidying = setInterval(tidy, hourMs).unref()
-  tidy()
+  const tidying = tidyHourly({ sessions, deliveries }, log)
 
   return {
     url,
@@ -146,9 +153,23 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
       changes.end()
       await live.end()
       await drain(app, { isWatched: performance.now() - readiness.askedAt < balancerAsksWithinMs })
+      signInLog.end()
       await store.close()
     },
   }
+}
+
+function cookieOf({ sessionLifetimeMs }: Config, isHttps: boolean): Cookie {
+  return { name: isHttps ? '__Host-carillon' : 'carillon', isSecure: isHttps, lifetimeMs: sessionLifetimeMs }
+}
+
+function tidyHourly(parts: { sessions: Sessions; deliveries: Deliveries }, log: Log): NodeJS.Timeout {
+  const failed = (error: unknown) => log.warn({ err: error }, 'tidying failed; it is tried again in an hour')
+  const tidy = () => {
+    Promise.all([parts.sessions.removeStale(), parts.deliveries.removeOld()]).catch(failed)
+  }
+  tidy()
+  return setInterval(tidy, hourMs).unref()
 }
 
 /** Those who follow their inboxes, by a stream or a held poll. */

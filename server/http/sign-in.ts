@@ -1,20 +1,23 @@
 // The routes of who is calling: login in both variants, the restricted route, logout, renewal, public keys, me.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, notAuthenticated } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { AddressRange } from '../ip-addresses.ts'
 import type { AccessTokens, TokenSubject } from '../sign-in/access-token.ts'
 import { authenticateToken, sessionSecret } from '../sign-in/authenticate.ts'
-import { type CheckedUser, checkCredentials } from '../sign-in/credentials.ts'
+import { type CheckedUser, checkCredentials, findAccount } from '../sign-in/credentials.ts'
 import type { Passwords } from '../sign-in/passwords.ts'
 import type { Sessions } from '../sign-in/session.ts'
 import type { SigningKeys } from '../sign-in/signing-keys.ts'
 import type { Subject } from '../sign-in/subject.ts'
 import type { Store } from '../store/store.ts'
 import { iso } from '../times.ts'
+import { addressOf, networkOfClient } from './address.ts'
 import { sendData, sendNothing, sendObject, shownUser } from './answers.ts'
+import { onGone } from './event-stream.ts'
 import { presentedBy } from './guards.ts'
 import type { Operation } from './operation.ts'
 import { LoginBody } from './schemas.ts'
+import type { SignInLog, Source } from './sign-in-log.ts'
 
 export type SignInParts = {
   store: Pick<Store, 'findCredentials' | 'findUser'>
@@ -24,7 +27,8 @@ export type SignInParts = {
   keys: SigningKeys
   variant: 'stateful' | 'stateless'
   cookie: Cookie
-  log: Log
+  signInLog: SignInLog
+  trustedProxies: readonly AddressRange[]
   now: () => number
 }
 
@@ -32,7 +36,7 @@ export type SignInParts = {
 export type Cookie = { name: string; isSecure: boolean; lifetimeMs: number }
 
 export function signInOperations(parts: SignInParts) {
-  const { store, sessions, accessTokens, keys, cookie, log, now } = parts
+  const { store, sessions, accessTokens, keys, cookie, signInLog, now } = parts
 
   const login: Operation<null> = {
     summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
@@ -43,17 +47,20 @@ export function signInOperations(parts: SignInParts) {
       const { variant = parts.variant, ...presented } = request.body as LoginBody
       // Before anything is read: what is cut from here on cuts this sign-in too.
       const startedAt = now()
+      const source = sourceOf(parts, request)
+      const account = await findAccount(store, presented.username)
       try {
-        const user = await checkCredentials(parts, presented)
+        const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
+        const user = await checkCredentials(parts, account, { password: presented.password, ...turn })
         const answer =
           variant === 'stateless'
             ? await issueToken(parts, user, startedAt)
             : await issueSession(parts, user, { request, reply })
-        log.info({ event: 'sign-in', userId: user.id, variant, requestId: request.id }, 'sign-in')
+        signInLog.signedIn(source, user, variant)
         return sendObject(reply, { User: shownUser(user), ...answer })
       } catch (error) {
-        const code = error instanceof CarillonError ? error.code : 'INTERNAL'
-        log.info({ event: 'sign-in-refused', code, requestId: request.id }, 'sign-in refused')
+        const code = refusalCode(error)
+        if (code !== undefined) signInLog.refused(source, account, { code, variant })
         throw error
       }
     },
@@ -63,25 +70,25 @@ export function signInOperations(parts: SignInParts) {
     summary: 'Sign out: ends the session, or the tokens of this sign-in; 204 also when nothing was valid',
     answers: { 204: 'none' },
     async handle(_, request, reply) {
-      await endProof(request)
+      const source = sourceOf(parts, request)
+      const ended = await endProof(request)
+      if (ended !== null) signInLog.signedOut(source, ended)
       setCookie(reply, cookie, { value: '', maxAgeSeconds: 0 })
       return sendNothing(reply.header('clear-site-data', '"cache"'))
     },
   }
 
-  async function endProof(request: FastifyRequest): Promise<void> {
+  async function endProof(request: FastifyRequest) {
     const presented = presentedBy(request)
     if (presented.authorization.length > 0) {
       const subject = await authenticateToken({ accessTokens }, presented)
-      if (subject === null) return
+      if (subject === null) return null
       await accessTokens.revoke(subject)
-      log.info({ event: 'sign-out', userId: subject.userId, requestId: request.id }, 'sign-out')
-      return
+      return { ...subject, variant: 'stateless' as const }
     }
     const secret = sessionSecret(presented.cookie, cookie.name)
-    if (secret === null) return
-    await sessions.revoke(secret)
-    log.info({ event: 'sign-out', requestId: request.id }, 'sign-out')
+    const ended = secret === null ? null : await sessions.revoke(secret)
+    return ended && { ...ended, variant: 'stateful' as const }
   }
 
   const renew: Operation<TokenSubject> = {
@@ -139,6 +146,24 @@ async function issueSession(
   const { secret, expiresAt } = await sessions.issue(user, running)
   setCookie(reply, cookie, { value: secret, maxAgeSeconds: Math.floor(cookie.lifetimeMs / 1000) })
   return { expiresAt: iso(expiresAt) }
+}
+
+/** To be called before anything is waited for: the address of a closed connection is not known. */
+function sourceOf({ trustedProxies }: SignInParts, { id, raw }: FastifyRequest): Source {
+  return { requestId: id, address: addressOf(raw, trustedProxies) }
+}
+
+/** Aborts when the client leaves before it has its answer. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  onGone(reply, () => gone.abort())
+  return gone.signal
+}
+
+/** Undefined for what is no refusal of this sign-in: overload, which failure-log.ts counts, and a client that left. */
+function refusalCode(error: unknown): string | undefined {
+  if (!(error instanceof CarillonError)) return 'INTERNAL'
+  return error.report === 'overload' || error.code === 'TIMEOUT' ? undefined : error.code
 }
 
 /** RFC 6265bis: readable by no script, sent by no other site's form, kept to this host by the `__Host-` prefix. */

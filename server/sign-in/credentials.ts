@@ -11,14 +11,26 @@ export type CheckedUser = User & {
   passwordHash: string
 }
 
-/** Throws INVALID_CREDENTIALS, or UNAVAILABLE when too many passwords wait to be checked. */
+/** `name` is the username as it is looked up, or as the client sent it if no user can have it. */
+export type Account = { name: string; user: CheckedUser | undefined }
+
+export async function findAccount(store: Pick<Store, 'findCredentials'>, username: string): Promise<Account> {
+  const name = findableUsername(username)
+  return { name: name ?? username, user: await store.findCredentials(name ?? '') }
+}
+
+/**
+ * Throws INVALID_CREDENTIALS, or UNAVAILABLE when too many passwords wait to be checked. `address` and the account say whose
+ * turn it is; `signal` aborts if the client leaves.
+ */
 export async function checkCredentials(
-  { store, passwords }: { store: Pick<Store, 'findCredentials'>; passwords: Passwords },
-  presented: { username: string; password: string },
+  { passwords }: { passwords: Passwords },
+  { name, user }: Account,
+  presented: { password: string; address: string; signal: AbortSignal },
 ): Promise<CheckedUser> {
-  const username = findableUsername(presented.username)
-  const user = await store.findCredentials(username ?? '')
-  const matches = await passwords.verify(preparePassword(presented.password), user?.passwordHash)
+  const { address, signal } = presented
+  const turn = { account: name, address, signal }
+  const matches = await passwords.verify(preparePassword(presented.password), user?.passwordHash, turn)
   if (user === undefined || !matches || user.disabledAt !== null)
     throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
   return user

@@ -1,7 +1,7 @@
 // Hashes and verifies passwords with argon2id, a few at a time: each owns a thread of the pool for 30 ms and more, and
 // the rest of the house needs that pool too. Beyond a short queue the answer is "not now".
 import { hash, verify } from '@node-rs/argon2'
-import { overloaded } from '../errors.ts'
+import { type Turn, Turns } from './turns.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
 const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const
@@ -10,45 +10,32 @@ const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, ou
 const strangersHash =
   '$argon2id$v=19$m=19456,t=2,p=1$2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
 
+/** The commands and the first start hash for the operator. */
+const operator: Turn = { address: '', account: '' }
+/** Long before a client or a proxy gives up. */
+const maxWaitMs = 10_000
+
 export class Passwords {
-  readonly #mostAtOnce: number
-  readonly #mostWaiting: number
-  readonly #waiting: (() => void)[] = []
-  #running = 0
+  readonly #turns: Turns
 
   /** `threads` is the size of libuv's pool; two of them are left for files and names. */
-  constructor({ threads, mostWaiting = 64 }: { threads: number; mostWaiting?: number }) {
-    this.#mostAtOnce = Math.max(1, threads - 2)
-    this.#mostWaiting = mostWaiting
+  constructor({ threads, maxWaiting = 64 }: { threads: number; maxWaiting?: number }) {
+    this.#turns = new Turns({ maxAtOnce: Math.max(1, threads - 2), maxWaiting, maxWaitMs })
   }
 
-  /** Throws UNAVAILABLE where too many wait already. */
+  /** Throws UNAVAILABLE if too many wait already. */
   hash(password: string): Promise<string> {
-    return this.#inTurn(() => hash(password, cost))
+    return this.#turns.take(operator, () => hash(password, cost))
   }
 
-  /** Whether it is the password; `passwordHash` is undefined for a stranger. Throws UNAVAILABLE like `hash`. */
-  verify(password: string, passwordHash: string | undefined): Promise<boolean> {
-    return this.#inTurn(async () => {
+  /**
+   * Whether it is the password; `passwordHash` is undefined for an unknown user. Throws UNAVAILABLE like `hash`, and TIMEOUT if
+   * the client leaves before it is its turn.
+   */
+  verify(password: string, passwordHash: string | undefined, turn: Turn = operator): Promise<boolean> {
+    return this.#turns.take(turn, async () => {
       const matches = await verify(passwordHash ?? strangersHash, password)
       return matches && passwordHash !== undefined
     })
-  }
-
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= this.#mostAtOnce) await this.#turn()
-    else this.#running++
-    try {
-      return await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next !== undefined) next()
-      else this.#running--
-    }
-  }
-
-  #turn(): Promise<void> {
-    if (this.#waiting.length >= this.#mostWaiting) throw overloaded('Too many sign-ins at once; try again in a moment')
-    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 }
