@@ -66,7 +66,7 @@ async function issuers(store: Store) {
   type User = Parameters<Sessions['issue']>[0]
   return {
     cookie: async (user: Omit<User, 'disabledAt'>) =>
-      `Cookie: carillon=${(await sessions.issue({ ...user, disabledAt: null }, null)).secret}`,
+      `Cookie: carillon=${(await sessions.issue({ ...user, disabledAt: null }, [])).secret}`,
     token: async (user: { id: string; username: string }) =>
       `Authorization: Bearer ${(await accessTokens.issue(user, now())).token}`,
     producer: async () =>

@@ -159,7 +159,7 @@ suite('a network in between', { concurrency: 4 }, () => {
   test('R7, S4: a sign-out whose reply is cut is no 204, and the session is over', async () => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
-    const broken = breakOnce(proxy, 'endSession', 'before the reply')
+    const broken = breakOnce(proxy, 'endSessions', 'before the reply')
     isUnavailable(await place.user.ask({ method: 'POST', path: '/logout', headers: place.session }))
     await broken
     assert.equal((await place.user.ask({ path: '/api/notifications', headers: place.session })).status, 401)

@@ -39,7 +39,7 @@ import { endSlowReaders } from './slow-readers.ts'
 import { pathOf } from './spelling.ts'
 
 export type AppParts = {
-  signIn: SignInParts
+  signIn: Omit<SignInParts, 'allowedOrigins'>
   producerKeys: ProducerKeys
   inbox: Inbox
   live: Live
@@ -58,7 +58,7 @@ export function routeTable(parts: AppParts): Route[] {
     cookieName: parts.signIn.cookie.name,
     ...parts,
   })
-  const signIn = signInOperations(parts.signIn)
+  const signIn = signInOperations({ ...parts.signIn, allowedOrigins: parts.allowedOrigins })
   const notifications = notificationOperations(parts.inbox)
   const live = liveOperations(parts)
   const deliveries = deliveryOperations(parts.deliveries)

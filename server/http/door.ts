@@ -101,14 +101,19 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for an answer before asking again', { retryAfter: 1 })
 }
 
+/** Whether a browser says that a page of another site sent the request, one of no listed origin. */
+export function comesFromOtherSite({ raw }: Pick<FastifyRequest, 'raw'>, allowed: readonly string[]): boolean {
+  const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
+  return isCrossSite({ fetchSite: fetchSite as string | undefined, origin, host, allowed })
+}
+
 /** SECURITY.md, cross-site requests: unsafe methods that come with a cookie, and the login itself. */
 export function refuseCrossSite({ raw, method, routeOptions }: FastifyRequest, allowed: readonly string[]): void {
   if (isSafeMethod(method)) return
   const { headers } = raw
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
   if (!comesWithCookie && routeOptions.url !== '/login') return
-  const fetchSite = headers['sec-fetch-site'] as string | undefined
-  if (!isCrossSite({ fetchSite, origin: headers.origin, host: headers.host, allowed })) return
+  if (!comesFromOtherSite({ raw }, allowed)) return
   const from = headers.origin === undefined ? 'another site' : headers.origin.slice(0, 200)
   throw new CarillonError(
     'FORBIDDEN',

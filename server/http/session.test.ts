@@ -25,7 +25,7 @@ async function session(user: TestUser, service: TestService = app): Promise<Proo
   const checked = await service.store.findCredentials(user.username)
   assert.ok(checked)
   const sessions = new Sessions({ store: service.store, now: service.now, idleMs, lifetimeMs })
-  return { cookie: `carillon=${(await sessions.issue(checked, null)).secret}` }
+  return { cookie: `carillon=${(await sessions.issue(checked, [])).secret}` }
 }
 
 test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and of no Domain', async (t) => {

@@ -3,8 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, notAuthenticated } from '../errors.ts'
 import type { AddressRange } from '../ip-addresses.ts'
 import type { AccessTokens, TokenSubject } from '../sign-in/access-token.ts'
-import { authenticateToken, sessionSecret } from '../sign-in/authenticate.ts'
+import { sessionSecrets } from '../sign-in/authenticate.ts'
 import { type CheckedUser, checkCredentials, findAccount } from '../sign-in/credentials.ts'
+import { endPresented, endTokens } from '../sign-in/end-presented.ts'
 import type { Passwords } from '../sign-in/passwords.ts'
 import type { Sessions } from '../sign-in/session.ts'
 import type { SigningKeys } from '../sign-in/signing-keys.ts'
@@ -13,6 +14,7 @@ import type { Store } from '../store/store.ts'
 import { iso } from '../times.ts'
 import { addressOf, networkOfClient } from './address.ts'
 import { sendData, sendNothing, sendObject, shownUser } from './answers.ts'
+import { comesFromOtherSite } from './door.ts'
 import { onGone } from './event-stream.ts'
 import { presentedBy } from './guards.ts'
 import type { Operation } from './operation.ts'
@@ -27,6 +29,7 @@ export type SignInParts = {
   keys: SigningKeys
   variant: 'stateful' | 'stateless'
   cookie: Cookie
+  allowedOrigins: readonly string[]
   signInLog: SignInLog
   trustedProxies: readonly AddressRange[]
   now: () => number
@@ -37,6 +40,7 @@ export type Cookie = { name: string; isSecure: boolean; lifetimeMs: number }
 
 export function signInOperations(parts: SignInParts) {
   const { store, sessions, accessTokens, keys, cookie, signInLog, now } = parts
+  const proofs = { sessions, accessTokens, cookieName: cookie.name }
 
   const login: Operation<null> = {
     summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
@@ -54,7 +58,7 @@ export function signInOperations(parts: SignInParts) {
         const user = await checkCredentials(parts, account, { password: presented.password, ...turn })
         const answer =
           variant === 'stateless'
-            ? await issueToken(parts, user, startedAt)
+            ? await issueToken(parts, user, { startedAt, request, reply })
             : await issueSession(parts, user, { request, reply })
         signInLog.signedIn(source, user, variant)
         return sendObject(reply, { User: shownUser(user), ...answer })
@@ -67,28 +71,19 @@ export function signInOperations(parts: SignInParts) {
   }
 
   const logout: Operation<null> = {
-    summary: 'Sign out: ends the session, or the tokens of this sign-in; 204 also when nothing was valid',
+    summary: 'Sign out: ends every session and token that the request presents; 204 also when nothing was valid',
     answers: { 204: 'none' },
     async handle(_, request, reply) {
       const source = sourceOf(parts, request)
-      const ended = await endProof(request)
-      if (ended !== null) signInLog.signedOut(source, ended)
-      setCookie(reply, cookie, { value: '', maxAgeSeconds: 0 })
+      const presented = presentedBy(request)
+      // A form of another site can bring a cookie past the cross-site check by a username in its address (`Authorization:
+      // Basic`). Then the cookie is not what signs out.
+      const isForeign = comesFromOtherSite(request, parts.allowedOrigins)
+      const ended = await endPresented(proofs, isForeign ? { ...presented, cookie: undefined } : presented)
+      for (const one of ended) signInLog.signedOut(source, one)
+      if (!isForeign) clearCookie(reply, cookie)
       return sendNothing(reply.header('clear-site-data', '"cache"'))
     },
-  }
-
-  async function endProof(request: FastifyRequest) {
-    const presented = presentedBy(request)
-    if (presented.authorization.length > 0) {
-      const subject = await authenticateToken({ accessTokens }, presented)
-      if (subject === null) return null
-      await accessTokens.revoke(subject)
-      return { ...subject, variant: 'stateless' as const }
-    }
-    const secret = sessionSecret(presented.cookie, cookie.name)
-    const ended = secret === null ? null : await sessions.revoke(secret)
-    return ended && { ...ended, variant: 'stateful' as const }
   }
 
   const renew: Operation<TokenSubject> = {
@@ -132,18 +127,25 @@ export function signInOperations(parts: SignInParts) {
   return { login, logout, renew, keySet, restricted, me }
 }
 
-async function issueToken({ accessTokens }: SignInParts, user: CheckedUser, startedAt: number) {
-  const { token, expiresAt } = await accessTokens.issue(user, startedAt)
+async function issueToken(
+  parts: SignInParts,
+  user: CheckedUser,
+  { startedAt, request, reply }: { startedAt: number; request: FastifyRequest; reply: FastifyReply },
+) {
+  const { token, expiresAt } = await parts.accessTokens.issue(user, startedAt)
+  const { sessions, accessTokens, cookie } = parts
+  await endPresented({ sessions, accessTokens, cookieName: cookie.name }, presentedBy(request))
+  if (sessionSecrets(request.headers.cookie, cookie.name).length > 0) clearCookie(reply, cookie)
   return { token, expiresAt: iso(expiresAt) }
 }
 
 async function issueSession(
-  { sessions, cookie }: SignInParts,
+  { sessions, accessTokens, cookie }: SignInParts,
   user: CheckedUser,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ) {
-  const running = sessionSecret(request.headers.cookie, cookie.name)
-  const { secret, expiresAt } = await sessions.issue(user, running)
+  const { secret, expiresAt } = await sessions.issue(user, sessionSecrets(request.headers.cookie, cookie.name))
+  await endTokens({ accessTokens }, presentedBy(request))
   setCookie(reply, cookie, { value: secret, maxAgeSeconds: Math.floor(cookie.lifetimeMs / 1000) })
   return { expiresAt: iso(expiresAt) }
 }
@@ -164,6 +166,10 @@ function goneSignal(reply: FastifyReply): AbortSignal {
 function refusalCode(error: unknown): string | undefined {
   if (!(error instanceof CarillonError)) return 'INTERNAL'
   return error.report === 'overload' || error.code === 'TIMEOUT' ? undefined : error.code
+}
+
+function clearCookie(reply: FastifyReply, cookie: Cookie): void {
+  setCookie(reply, cookie, { value: '', maxAgeSeconds: 0 })
 }
 
 /** RFC 6265bis: readable by no script, sent by no other site's form, kept to this host by the `__Host-` prefix. */

@@ -15,7 +15,7 @@ const pauseAfterFailureMs = 10_000
  */
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
-type SessionStore = Pick<Store, 'addSession' | 'findSession' | 'touchSession' | 'endSession' | 'removeStaleSessions'>
+type SessionStore = Pick<Store, 'addSession' | 'findSession' | 'touchSession' | 'endSessions' | 'removeStaleSessions'>
 type SessionOptions = {
   store: SessionStore
   now: () => number
@@ -34,10 +34,10 @@ export class Sessions {
   }
 
   /**
-   * A new session under a new secret; the one that `replaces` names ends. Throws INVALID_CREDENTIALS where the user
+   * A new session under a new secret; those under the secrets in `replaces` end with it. Throws INVALID_CREDENTIALS where the user
    * was disabled or changed the password while the old one was being checked.
    */
-  async issue(user: CheckedUser, replaces: string | null): Promise<{ secret: string; expiresAt: number }> {
+  async issue(user: CheckedUser, replaces: readonly string[]): Promise<{ secret: string; expiresAt: number }> {
     const { store, now, lifetimeMs } = this.#options
     const secret = `${user.id}.${randomBytes(32).toString('base64url')}`
     const at = now()
@@ -46,7 +46,7 @@ export class Sessions {
       secretHash: hashOf(secret),
       checkedPasswordHash: user.passwordHash,
       at,
-      replaces: replaces === null ? null : keyOf(replaces),
+      replaces: keysOf(replaces),
     })
     if (outcome === 'refused') throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
     return { secret, expiresAt: at + lifetimeMs }
@@ -83,12 +83,12 @@ export class Sessions {
     return now() >= endsAt ? null : endsAt
   }
 
-  /** Ends the session on the server. Answers whose it was, or null if none was alive under this secret. */
-  async revoke(secret: string): Promise<{ userId: string; username: string } | null> {
-    const key = keyOf(secret)
+  /** Ends the sessions under these secrets, in one step. Answers whose they were; one that was not alive has no owner. */
+  async revoke(secrets: readonly string[]): Promise<{ userId: string; username: string }[]> {
+    const keys = keysOf(secrets)
     const { store, now } = this.#options
-    const ended = key === null ? undefined : await store.endSession(key)
-    return ended === undefined || now() >= this.#endOf(ended) ? null : ended
+    const ended = keys.length === 0 ? [] : await store.endSessions(keys)
+    return ended.filter((session) => now() < this.#endOf(session))
   }
 
   /** Forgets what no longer lives; without it the table would only grow. */
@@ -117,6 +117,10 @@ export class Sessions {
 function keyOf(secret: string): SessionKey | null {
   const userId = cookieShape.exec(secret)?.[1]
   return userId === undefined ? null : { userId, secretHash: hashOf(secret) }
+}
+
+function keysOf(secrets: readonly string[]): SessionKey[] {
+  return secrets.map(keyOf).filter((key) => key !== null)
 }
 
 /** Only this is kept: whoever reads the database holds no secret. */

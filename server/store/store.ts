@@ -138,11 +138,11 @@ export interface Store {
   // Sessions
 
   /**
-   * Keeps a session, and ends the one that `replaces` names, in one step. Keeps nothing where the user is gone, is
+   * Keeps a session, and ends those that `replaces` names, in one step. Keeps and ends nothing where the user is gone, is
    * disabled or no longer has the password hash that was checked ('refused').
    */
   addSession(
-    session: SessionKey & { checkedPasswordHash: string; at: number; replaces: SessionKey | null },
+    session: SessionKey & { checkedPasswordHash: string; at: number; replaces: readonly SessionKey[] },
   ): Promise<'added' | 'refused'>
   /**
    * Finds a session whose user is not disabled. Whether it is too old is the caller's to say. With `page`, the answer holds
@@ -152,8 +152,11 @@ export interface Store {
   findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
   /** Notes that a session was used. Names a live row: an ended session is never revived. */
   touchSession(session: SessionKey & { at: number }): Promise<void>
-  /** Ends a session and answers it, once. `undefined` if there is none: it was never kept, or has ended already. */
-  endSession(key: SessionKey): Promise<EndedSession | undefined>
+  /**
+   * Ends sessions in one step and answers those that it ended, each once. One that is not there was never kept, or has ended
+   * already; if none is there, nothing is written.
+   */
+  endSessions(keys: readonly SessionKey[]): Promise<EndedSession[]>
   /** Removes sessions that began before `createdBefore` or were last used before `lastSeenBefore`. */
   removeStaleSessions(bounds: { createdBefore: number; lastSeenBefore: number }): Promise<void>
 

@@ -68,7 +68,7 @@ export function lifePromises(promise: PromiseOf): void {
       () => store.check(),
       () => store.findUser(newId()),
       () => store.readPage({ userId: newId(), page: 1, limit: 1, unreadOnly: false }),
-      () => store.endSession({ userId: newId(), secretHash: 'any' }),
+      () => store.endSessions([{ userId: newId(), secretHash: 'any' }]),
     ]
     for (const act of late) await assert.rejects(act, isUnavailable)
   })

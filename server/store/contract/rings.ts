@@ -34,9 +34,9 @@ export function ringPromises(promise: PromiseOf): void {
     const [userId, cutoffExpiresAt] = [ann.id, at(900)]
     const about = (id: string) => (ring: Ring) => ring.about === 'session' && ring.userId === id
     const session = await world.signIn(ann)
-    await heard(world, [about(ann.id)], () => world.store.endSession(session))
+    await heard(world, [about(ann.id)], () => world.store.endSessions([session]))
     const replaced = await world.signIn(ann)
-    await heard(world, [about(ann.id)], () => world.signIn(ben, { replaces: replaced }))
+    await heard(world, [about(ann.id)], () => world.signIn(ben, { replaces: [replaced] }))
     await heard(world, [about(ann.id)], () =>
       world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), cutoffExpiresAt }),
     )

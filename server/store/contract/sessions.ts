@@ -39,7 +39,7 @@ export function sessionPromises(promise: PromiseOf): void {
     await compare()
     await world.store.markRead({ userId: ann.id, id: ids[3] as string, at: at(1) })
     await compare()
-    await world.store.endSession(session)
+    await world.store.endSessions([session])
     assert.equal(await world.store.findSession(session, { limit: 2, unreadOnly: false, page: 1 }), undefined)
   })
 
@@ -52,7 +52,7 @@ export function sessionPromises(promise: PromiseOf): void {
   promise('S3: ends the session that a new one replaces, and no other', async (world) => {
     const ann = await world.addUser('ann')
     const [old, other] = [await world.signIn(ann), await world.signIn(ann)]
-    const session = await world.signIn(ann, { replaces: old })
+    const session = await world.signIn(ann, { replaces: [old] })
     assert.equal(await world.store.findSession(old), undefined)
     assert.ok(await world.store.findSession(other))
     assert.ok(await world.store.findSession(session))
@@ -73,7 +73,7 @@ export function sessionPromises(promise: PromiseOf): void {
   promise('ends nothing for a session that it refuses', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
-    const refused = attempt({ ...ann, passwordHash: 'wrong' }, { replaces: session })
+    const refused = attempt({ ...ann, passwordHash: 'wrong' }, { replaces: [session] })
     assert.equal(await world.store.addSession(refused), 'refused')
     assert.ok(await world.store.findSession(session))
   })
@@ -91,15 +91,39 @@ export function sessionPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const [ended, other] = [await world.signIn(ann, { seconds: 3 }), await world.signIn(ann)]
     await world.store.touchSession({ ...ended, at: at(9) })
-    const answers = await Promise.all([1, 2, 3].map(() => world.store.endSession(ended)))
-    assert.deepEqual(
-      answers.filter((answer) => answer !== undefined),
-      [{ userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(9) }],
-    )
+    const answers = await Promise.all([1, 2, 3].map(() => world.store.endSessions([ended])))
+    assert.deepEqual(answers.flat(), [{ userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(9) }])
     for (const none of [ended, madeUp, { ...other, userId: ben.id }])
-      assert.equal(await world.store.endSession(none), undefined)
+      assert.deepEqual(await world.store.endSessions([none]), [])
     assert.equal(await world.store.findSession(ended), undefined)
     assert.ok(await world.store.findSession(other))
+  })
+
+  promise('ends every session of a list in one step, named twice or not, and answers each once (S4)', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const [one, two, three] = [await world.signIn(ann), await world.signIn(ann), await world.signIn(ben)]
+    const other = await world.signIn(ben)
+    const foreign = { ...other, userId: ann.id }
+    const ended = await world.store.endSessions([one, madeUp, two, one, foreign, three])
+    assert.deepEqual(
+      ended.map(({ userId }) => userId),
+      [ann.id, ann.id, ben.id],
+    )
+    for (const session of [one, two, three]) assert.equal(await world.store.findSession(session), undefined)
+    assert.ok(await world.store.findSession(other))
+    assert.deepEqual(await world.store.endSessions([]), [])
+  })
+
+  promise('ends every session that a new one replaces, whoever they belong to, and no other (S3)', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const [one, two] = [await world.signIn(ann), await world.signIn(ben)]
+    const other = await world.signIn(ben)
+    const session = await world.signIn(ann, { replaces: [one, madeUp, two, one] })
+    for (const ended of [one, two]) assert.equal(await world.store.findSession(ended), undefined)
+    for (const alive of [other, session]) assert.ok(await world.store.findSession(alive))
+    const refused = attempt({ ...ann, passwordHash: 'wrong' }, { replaces: [other, session] })
+    assert.equal(await world.store.addSession(refused), 'refused')
+    for (const alive of [other, session]) assert.ok(await world.store.findSession(alive))
   })
 
   promise('law 6: a session under another user’s id is as absent as one that never was', async (world) => {
@@ -109,8 +133,8 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.equal(await world.store.findSession(foreign), undefined)
     const before = await world.store.findSession(session)
     await world.store.touchSession({ ...foreign, at: at(9) })
-    await world.store.endSession(foreign)
-    await world.signIn(ben, { replaces: foreign })
+    await world.store.endSessions([foreign])
+    await world.signIn(ben, { replaces: [foreign] })
     assert.deepEqual(await world.store.findSession(session), before)
   })
 
@@ -133,8 +157,8 @@ export function sessionPromises(promise: PromiseOf): void {
     const replaced = await world.signIn(ann)
     const stale = await world.signIn(ann, { seconds: -100 })
     const disabled = await world.signIn(ann)
-    await store.endSession(loggedOut)
-    await world.signIn(ann, { replaces: replaced })
+    await store.endSessions([loggedOut])
+    await world.signIn(ann, { replaces: [replaced] })
     await store.removeStaleSessions({ createdBefore: at(-50), lastSeenBefore: at(-50) })
     await store.disableUser({ userId: ann.id, at: at(1), cutoffExpiresAt })
     await store.setPassword({ userId: ann.id, passwordHash: ann.passwordHash, at: at(2), cutoffExpiresAt })
@@ -150,7 +174,7 @@ export function sessionPromises(promise: PromiseOf): void {
     await Promise.all(
       sessions.flatMap((session, index) => {
         const touch = () => world.store.touchSession({ ...session, at: at(index) })
-        const end = () => world.store.endSession(session)
+        const end = () => world.store.endSessions([session])
         return index % 2 === 0 ? [touch(), end(), touch()] : [end(), touch(), touch()]
       }),
     )
@@ -173,6 +197,6 @@ export function sessionPromises(promise: PromiseOf): void {
   })
 }
 
-function attempt(person: Person, { secretHash = newId(), replaces = null as SessionKey | null } = {}) {
+function attempt(person: Person, { secretHash = newId(), replaces = [] as readonly SessionKey[] } = {}) {
   return { secretHash, userId: person.id, checkedPasswordHash: person.passwordHash, at: at(0), replaces }
 }

@@ -156,7 +156,7 @@ export class World {
     return { inbox, categories: { ...categories }, items: await this.list(person) }
   }
 
-  async signIn(person: Person, { secretHash = newId(), replaces = null as SessionKey | null, seconds = 0 } = {}) {
+  async signIn(person: Person, { secretHash = newId(), replaces = [] as readonly SessionKey[], seconds = 0 } = {}) {
     const checkedPasswordHash = person.passwordHash
     const session = { secretHash, userId: person.id, checkedPasswordHash, at: at(seconds), replaces }
     assert.equal(await this.store.addSession(session), 'added')

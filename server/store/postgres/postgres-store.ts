@@ -17,7 +17,7 @@ import {
   toTokenCutoff,
   toUser,
 } from '../rows.ts'
-import { type DeliveryOutcome, emptyInbox, type Page, type Ring, type Store } from '../store.ts'
+import { type DeliveryOutcome, emptyInbox, type Page, type Ring, type SessionKey, type Store } from '../store.ts'
 import {
   ask,
   askAtOneMoment,
@@ -166,10 +166,10 @@ class PostgresStore implements Store {
   }
 
   addSession: Store['addSession'] = async ({ userId, secretHash, checkedPasswordHash, at, replaces }) => {
-    const old = [replaces?.userId ?? null, replaces?.secretHash ?? null]
-    const row = await this.#one('addSession', userId, secretHash, checkedPasswordHash, at, ...old)
-    if (row?.[0] !== true) return 'refused'
-    if (replaces !== null) this.#rings.ring({ about: 'session', userId: replaces.userId })
+    const row = await this.#one('addSession', userId, secretHash, checkedPasswordHash, at, ...columnsOf(replaces))
+    const ended = row?.[0] as string[] | null
+    if (ended === null) return 'refused'
+    this.#ringForSessions(ended)
     return 'added'
   }
   findSession: Store['findSession'] = async ({ userId, secretHash }, page) => {
@@ -185,11 +185,13 @@ class PostgresStore implements Store {
   touchSession: Store['touchSession'] = async ({ userId, secretHash, at }) => {
     await this.#change('touchSession', userId, secretHash, at)
   }
-  endSession: Store['endSession'] = async ({ userId, secretHash }) => {
-    const row = await this.#one('endSession', userId, secretHash)
-    if (row === undefined) return undefined
-    this.#rings.ring({ about: 'session', userId })
-    return toEndedSession(row)
+  endSessions: Store['endSessions'] = async (keys) => {
+    const ended = (await this.#all('endSessions', ...columnsOf(keys))).map(toEndedSession)
+    this.#ringForSessions(ended.map(({ userId }) => userId))
+    return ended
+  }
+  #ringForSessions(userIds: readonly string[]): void {
+    for (const userId of new Set(userIds)) this.#rings.ring({ about: 'session', userId })
   }
   removeStaleSessions: Store['removeStaleSessions'] = async ({ createdBefore, lastSeenBefore }) => {
     await this.#removeAll('removeStaleSessions', createdBefore, lastSeenBefore)
@@ -320,4 +322,9 @@ class PostgresStore implements Store {
 
 function queryOf(name: keyof typeof statements, values: Value[]) {
   return { name, text: statements[name], values, rowMode: 'array' as const }
+}
+
+/** Keys as two arrays, in the same order. */
+function columnsOf(keys: readonly SessionKey[]): [string[], string[]] {
+  return [keys.map(({ userId }) => userId), keys.map(({ secretHash }) => secretHash)]
 }

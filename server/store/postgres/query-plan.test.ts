@@ -39,10 +39,10 @@ const paths: Path[] = [
   { of: 'addUser', with: ['new', 'new name', null, 'hash', 1], reads: [] },
   { of: 'disableUser', with: ['u1', 1, 2], reads: [user, allSessions, ...expired] },
   { of: 'setPassword', with: ['u1', 'hash', 1, 2], reads: [user, allSessions, ...expired] },
-  { of: 'addSession', with: ['u1', 'new', 'hash', 1, 'u1', 'h1'], reads: [user, session] },
+  { of: 'addSession', with: ['u1', 'new', 'hash', 1, ['u1'], ['h1']], reads: [user, session] },
   { of: 'session', with: ['u1', 'h1'], reads: [session, inbox] },
   { of: 'touchSession', with: ['u1', 'h1', 1], reads: [session] },
-  { of: 'endSession', with: ['u1', 'h1'], reads: [session] },
+  { of: 'endSessions', with: [['u1'], ['h1']], reads: [session] },
   // Once an hour.
   { of: 'removeStaleSessions', with: [1, 1, 1_000], reads: ['whole session'], partitions: 4 },
   { of: 'cutTokens', with: ['u1', '', 1, 2], reads: expired },

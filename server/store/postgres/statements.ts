@@ -103,7 +103,7 @@ export const statements = {
   disableUser: `select disable_user($1, $2, $3)`,
   setPassword: `select set_password($1, $2, $3, $4)`,
 
-  addSession: `select add_session($1, $2, $3, $4, $5, $6)`,
+  addSession: `select add_session_replacing($1, $2, $3, $4, $5, $6)`,
   session: `
     select ${columns.session}
     from session s left join inbox i on i.user_id = $1
@@ -113,9 +113,7 @@ export const statements = {
   sessionUnreadPage: sessionWith(pages.unreadPage),
   sessionUnreadBefore: sessionWith(pages.unreadBefore),
   touchSession: `update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2`,
-  endSession: `
-    with ended as (delete from session where user_id = $1 and secret_hash = $2 returning ${columns.endedSession})
-    select ${columns.endedSession}, tell_session_ended(user_id) from ended`,
+  endSessions: `select ${columns.endedSession} from end_sessions($1, $2)`,
   removeStaleSessions: `
     delete from session where (user_id, secret_hash) in (
       select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 limit $3

@@ -59,7 +59,7 @@ class SqliteStore implements Store {
   addSession: Store['addSession'] = async (session) => this.#writer.write('addSession', session)
   findSession: Store['findSession'] = async (key, page) => this.#reads.session(key, page)
   touchSession: Store['touchSession'] = async (session) => this.#writer.write('touchSession', session)
-  endSession: Store['endSession'] = async (key) => this.#writer.write('endSession', key)
+  endSessions: Store['endSessions'] = async (keys) => this.#writer.write('endSessions', keys)
   removeStaleSessions: Store['removeStaleSessions'] = async (bounds) =>
     this.#writer.write('removeStaleSessions', bounds)
 

@@ -99,7 +99,7 @@ async function startSession(store: Store, { id, passwordHash }: Person, secretHa
     secretHash,
     checkedPasswordHash: passwordHash,
     at: Date.now(),
-    replaces: null,
+    replaces: [],
   })
 }
 

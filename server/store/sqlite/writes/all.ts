@@ -8,7 +8,7 @@ export {
   changeNothing,
   cutTokens,
   disableUser,
-  endSession,
+  endSessions,
   ensureSigningKey,
   removeStaleSessions,
   revokeProducer,

@@ -36,14 +36,14 @@ function endEveryProof(context: WriteContext, { userId, at, cutoffExpiresAt }: U
 
 export function addSession(
   context: WriteContext,
-  session: SessionKey & { checkedPasswordHash: string; at: number; replaces: SessionKey | null },
+  session: SessionKey & { checkedPasswordHash: string; at: number; replaces: readonly SessionKey[] },
 ): 'added' | 'refused' {
   const { changes } = context.sql.run`
     insert into session (user_id, secret_hash, username, created_at, last_seen_at)
     select id, ${session.secretHash}, username, ${session.at}, ${session.at} from user
     where id = ${session.userId} and disabled_at is null and password_hash = ${session.checkedPasswordHash}`
   if (changes === 0) return 'refused'
-  if (session.replaces !== null) endSession(context, session.replaces)
+  endSessions(context, session.replaces)
   return 'added'
 }
 
@@ -53,7 +53,11 @@ export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: 
     where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 
-export function endSession({ sql, ring }: WriteContext, { userId, secretHash }: SessionKey): EndedSession | undefined {
+export function endSessions(context: WriteContext, keys: readonly SessionKey[]): EndedSession[] {
+  return keys.map((key) => endSession(context, key)).filter((ended) => ended !== undefined)
+}
+
+function endSession({ sql, ring }: WriteContext, { userId, secretHash }: SessionKey): EndedSession | undefined {
   const ended = sql.get`
     delete from session where user_id = ${userId} and secret_hash = ${secretHash}
     returning username, created_at, last_seen_at`
