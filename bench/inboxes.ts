@@ -52,7 +52,7 @@ export async function prepareReadersAt(
 
 async function issuers(store: Store) {
   const keys = await SigningKeys.open({ store, secret, now })
-  const cutoffs = await TokenCutoffs.load({ store, now }, () => {})
+  const cutoffs = await TokenCutoffs.load({ store, now, wall: now, keepMs: 0 }, () => {})
   const accessTokens = new AccessTokens({
     keys,
     cutoffs,
@@ -65,10 +65,10 @@ async function issuers(store: Store) {
   const producers = new ProducerKeys({ store, now })
   type User = Parameters<Sessions['issue']>[0]
   return {
-    cookie: async (user: Omit<User, 'disabledAt'>) =>
-      `Cookie: carillon=${(await sessions.issue({ ...user, disabledAt: null }, [])).secret}`,
+    cookie: async (user: Omit<User, 'disabledAt' | 'credentialGeneration'>) =>
+      `Cookie: carillon=${(await sessions.issue({ ...user, disabledAt: null, credentialGeneration: 0 }, [])).secret}`,
     token: async (user: { id: string; username: string }) =>
-      `Authorization: Bearer ${(await accessTokens.issue(user, now())).token}`,
+      `Authorization: Bearer ${(await accessTokens.issue({ ...user, credentialGeneration: 0 })).token}`,
     producer: async () =>
       `Authorization: Bearer ${(await producers.issue({ name: 'bench', scopes: ['send'], expiresAt: null })).key}`,
   }

@@ -93,7 +93,8 @@ async function signedIn(folder: Folder, count: number): Promise<{ username: stri
     Array.from({ length: count }, async (_, n) => {
       const user = { id: crypto.randomUUID(), username: `idler${n}`, displayName: null, passwordHash: `none ${n}` }
       await store.addUser({ ...user, createdAt: Date.now() })
-      const { secret } = await sessions.issue({ ...user, createdAt: Date.now(), disabledAt: null }, [])
+      const proven = { ...user, createdAt: Date.now(), disabledAt: null, credentialGeneration: 0 }
+      const { secret } = await sessions.issue(proven, [])
       return { username: user.username, proof: { cookie: `carillon=${secret}` } }
     }),
   )

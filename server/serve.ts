@@ -3,6 +3,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
+import { Clock, type TimeSources } from './clock.ts'
 import { isPostgres } from './config/database-url.ts'
 import type { Config } from './config/settings.ts'
 import { refuseLostDatabase } from './database-file.ts'
@@ -20,7 +21,7 @@ import { Seats } from './inbox/seats.ts'
 import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log.ts'
 import { sealingSecret } from './sealing-secret.ts'
-import { AccessTokens } from './sign-in/access-token.ts'
+import { AccessTokens, cutoffKeptForMs } from './sign-in/access-token.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
 import { Passwords } from './sign-in/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
@@ -51,7 +52,10 @@ const balancerAsksWithinMs = 10_000
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Opens the store, puts the parts together and listens. Throws CarillonError with a sentence where it cannot. */
-export async function startService(config: Config, { log, now }: { log: Log; now?: () => number }): Promise<Service> {
+export async function startService(
+  config: Config,
+  { log, clock }: { log: Log; clock?: TimeSources },
+): Promise<Service> {
   refuseLostDatabase(config.databaseUrl)
   const { store, migrations } = await openStore(config.databaseUrl, {
     partitions: config.databasePartitions,
@@ -62,22 +66,32 @@ export async function startService(config: Config, { log, now }: { log: Log; now
   })
   for (const migration of migrations) log.info({ migration }, 'migration applied')
   try {
-    // Sign-ins and cuts of tokens are compared, whichever process they were made in.
-    return await startOn(store, config, { log, now: now ?? store.clock ?? Date.now })
+    // The database's clock if it has one: every process that serves it then has the same.
+    const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: () => performance.now() }
+    return await startOn(store, config, { log, clock: new Clock(sources, (aheadMs) => warnOfSetBack(log, aheadMs)) })
   } catch (error) {
     await store.close()
     throw error
   }
 }
 
-async function startOn(store: Store, config: Config, { log, now }: { log: Log; now: () => number }): Promise<Service> {
+function warnOfSetBack(log: Log, aheadMs: number): void {
+  log.warn(
+    { aheadMs },
+    'The clock was set back. Lifetimes are counted on from the latest time that was seen. If the clock is right now, restart ' +
+      'every process of the service; if it is wrong, correct it: timedatectl set-ntp true',
+  )
+}
+
+async function startOn(store: Store, config: Config, { log, clock }: { log: Log; clock: Clock }): Promise<Service> {
+  const { now, wall } = clock
   let url = config.publicUrl ?? ''
   const isHttps = url.startsWith('https:')
   const passwords = new Passwords({ threads })
   const secret = await sealingSecret(config, store)
   const keys = await SigningKeys.open({ store, secret, now })
   const signInLog = new SignInLog({ log, nameHash: nameHasher(secret) })
-  const cutoffs = await TokenCutoffs.load({ store, now }, (error) =>
+  const cutoffs = await TokenCutoffs.load({ store, now, wall, keepMs: cutoffKeptForMs }, (error) =>
     log.error({ err: error }, 'token cutoffs not read'),
   )
   const sessions = new Sessions({ store, now, idleMs: config.sessionIdleMs, lifetimeMs: config.sessionLifetimeMs })
@@ -90,10 +104,10 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
     chainMs: config.tokenChainMs,
   })
   const producerKeys = new ProducerKeys({ store, now })
-  const inbox = new Inbox({ store, now })
+  const inbox = new Inbox({ store, now: wall })
   const { live, changes } = listening(store, config, { log, now })
   cutoffs.onCut((userId) => live.checkProofs(userId))
-  const deliveries = new Deliveries({ store, now, prepareUsername: findableUsername })
+  const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const app = createApp({
     signIn: {
@@ -106,7 +120,6 @@ async function startOn(store: Store, config: Config, { log, now }: { log: Log; n
       cookie: cookieOf(config, isHttps),
       signInLog,
       trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
-      now,
     },
     producerKeys,
     inbox,

@@ -32,14 +32,13 @@ export type SignInParts = {
   allowedOrigins: readonly string[]
   signInLog: SignInLog
   trustedProxies: readonly AddressRange[]
-  now: () => number
 }
 
 /** `lifetimeMs` is how long the browser is told to keep it. */
 export type Cookie = { name: string; isSecure: boolean; lifetimeMs: number }
 
 export function signInOperations(parts: SignInParts) {
-  const { store, sessions, accessTokens, keys, cookie, signInLog, now } = parts
+  const { store, sessions, accessTokens, keys, cookie, signInLog } = parts
   const proofs = { sessions, accessTokens, cookieName: cookie.name }
 
   const login: Operation<null> = {
@@ -49,8 +48,6 @@ export function signInOperations(parts: SignInParts) {
     answers: { 200: ['StatefulLogin', 'StatelessLogin'] },
     async handle(_, request, reply) {
       const { variant = parts.variant, ...presented } = request.body as LoginBody
-      // Before anything is read: what is cut from here on cuts this sign-in too.
-      const startedAt = now()
       const source = sourceOf(parts, request)
       const account = await findAccount(store, presented.username)
       try {
@@ -58,7 +55,7 @@ export function signInOperations(parts: SignInParts) {
         const user = await checkCredentials(parts, account, { password: presented.password, ...turn })
         const answer =
           variant === 'stateless'
-            ? await issueToken(parts, user, { startedAt, request, reply })
+            ? await issueToken(parts, user, { request, reply })
             : await issueSession(parts, user, { request, reply })
         signInLog.signedIn(source, user, variant)
         return sendObject(reply, { User: shownUser(user), ...answer })
@@ -90,8 +87,8 @@ export function signInOperations(parts: SignInParts) {
     summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
     answers: { 200: ['StatelessLogin'] },
     async handle(subject, _request, reply) {
-      const { token, expiresAt } = await accessTokens.renew(subject)
       const user = await findLive(subject)
+      const { token, expiresAt } = await accessTokens.renew(subject, user)
       return sendObject(reply, { User: shownUser(user), token, expiresAt: iso(expiresAt) })
     },
   }
@@ -130,9 +127,9 @@ export function signInOperations(parts: SignInParts) {
 async function issueToken(
   parts: SignInParts,
   user: CheckedUser,
-  { startedAt, request, reply }: { startedAt: number; request: FastifyRequest; reply: FastifyReply },
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ) {
-  const { token, expiresAt } = await parts.accessTokens.issue(user, startedAt)
+  const { token, expiresAt } = await parts.accessTokens.issue(user)
   const { sessions, accessTokens, cookie } = parts
   await endPresented({ sessions, accessTokens, cookieName: cookie.name }, presentedBy(request))
   if (sessionSecrets(request.headers.cookie, cookie.name).length > 0) clearCookie(reply, cookie)

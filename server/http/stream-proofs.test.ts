@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { decodeJwt } from 'jose'
 import { CarillonError } from '../errors.ts'
 import { Passwords } from '../sign-in/passwords.ts'
 import { setPassword } from '../sign-in/users.ts'
@@ -115,8 +116,10 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
   'tokens that are cut': {
     reason: 'revoked',
     variants: ['stateless'],
-    by: ({ id }) =>
-      app.store.cutTokens({ userId: id, signInId: null, notBefore: app.now(), expiresAt: cutoffExpiresAt() }),
+    by: ({ id }, { authorization = '' }) => {
+      const signInId = String(decodeJwt(authorization.slice('Bearer '.length)).sid)
+      return app.store.cutTokens({ userId: id, signInId, notBefore: app.now(), expiresAt: cutoffExpiresAt() })
+    },
   },
   'a new sign-in in place of the session': {
     reason: 'revoked',

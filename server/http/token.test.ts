@@ -31,6 +31,7 @@ test('T1, T4, T5: a token is an at+jwt of EdDSA with every claim of RFC 9068 tha
     aud: app.url,
     sub: ann.id,
     preferred_username: 'ann',
+    gen: 0,
     auth_time: issuedAt,
     iat: issuedAt,
     exp: issuedAt + 600,

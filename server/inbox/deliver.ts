@@ -25,17 +25,21 @@ const idempotencyKeyShape = /^[\x21-\x7e]{1,255}$/
 export class Deliveries {
   readonly #store: Pick<Store, 'deliver' | 'removeOldDeliveries'>
   readonly #now: () => number
+  readonly #wall: () => number
   readonly #prepareUsername: (username: string) => string | undefined
   readonly #underWay = new Set<string>()
 
   constructor(parts: {
     store: Pick<Store, 'deliver' | 'removeOldDeliveries'>
+    /** The time of lifetimes, which never goes back, and the clock that people see. */
     now: () => number
+    wall: () => number
     /** A username as it is kept, or undefined where no user can have it. */
     prepareUsername: (username: string) => string | undefined
   }) {
     this.#store = parts.store
     this.#now = parts.now
+    this.#wall = parts.wall
     this.#prepareUsername = parts.prepareUsername
   }
 
@@ -70,7 +74,7 @@ export class Deliveries {
   }
 
   async #send(producerId: string, request: DeliveryRequest, key: string | null): Promise<DeliveryOutcome> {
-    const at = this.#now()
+    const at = this.#wall()
     const outcome = await this.#store.deliver({
       id: newId(at),
       producerId,
@@ -79,7 +83,7 @@ export class Deliveries {
       category: request.category ?? null,
       key: request.key ?? null,
       recipients: request.recipients.map((to) => ({ to: this.#prepared(to), notificationId: newId(at) })),
-      at,
+      at: this.#now(),
     })
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body; use a new key')

@@ -1,24 +1,21 @@
 // Variant 2, stateless: the server keeps nothing, the caller carries a signed token (RFC 9068, `at+jwt`). Issue, verify,
 // revoke: the same verbs in the same order as session.ts. Revoking is the exception that a stateless proof normally
-// lacks: token-cutoffs.ts.
-import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
+// lacks: token-cutoffs.ts. What a token may say is in read-token.ts.
+import { SignJWT } from 'jose'
 import { BoundedCache } from '../bounded-cache.ts'
-import { notAuthenticated } from '../errors.ts'
+import { CarillonError, notAuthenticated } from '../errors.ts'
 import { madeAt, newId } from '../ids.ts'
+import { ageOf, type Claims, clockLeewaySeconds, maxTokenLifeMs, readToken } from './read-token.ts'
+import { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import type { Subject } from './subject.ts'
 import type { TokenCutoffs } from './token-cutoffs.ts'
 
-/** No token lives longer, whatever is set. */
-const longestTokenLifeMs = 15 * 60_000
-/** How far another node's clock may be ahead of ours. */
-const clockLeewaySeconds = 60
 /** A cutoff is kept until nothing that it cuts is alive, a token included that a node renewed before it heard of it. */
-export const cutoffKeptForMs = longestTokenLifeMs + clockLeewaySeconds * 1000
+export const cutoffKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
 const mostCachedTokens = 20_000
-const strictShape = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
-const headerNames = 'alg,kid,typ'
-const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** In characters; about 8,000 of our tokens. */
+const maxRefused = 4_000_000
 
 type TokenOptions = {
   keys: SigningKeys
@@ -30,30 +27,42 @@ type TokenOptions = {
   /** How long after the sign-in a token may still be renewed, in milliseconds. */
   chainMs: number
 }
-type Claims = { sub: string; preferred_username: string; sid: string; auth_time: number; iat: number; exp: number }
 export type IssuedToken = { token: string; expiresAt: number }
-export type TokenSubject = Subject & { signInId: string; signedInAt: number }
+export type TokenSubject = Subject & { signInId: string; signedInAt: number; generation: number | undefined }
 
 export class AccessTokens {
   readonly #options: TokenOptions
   readonly #verified = new BoundedCache<TokenSubject>(mostCachedTokens)
+  /** What can never become valid: expired, or not signed by the key that it names. */
+  readonly #refused = new BoundedCache<true>(maxRefused)
+  readonly #signatures = new SignatureChecks()
 
   constructor(options: TokenOptions) {
     this.#options = options
   }
 
   /**
-   * A token for a user whose credentials were checked. `signedInAt` is the moment before they were read, so that what
-   * was cut in between stays cut. Nothing is stored.
+   * A token for a user whose credentials were checked; `credentialGeneration` is the one that was read with the password
+   * hash, so a password that changed during the check revokes the token. Throws INVALID_CREDENTIALS if it is known here
+   * already. Nothing is stored.
    */
-  issue(user: { id: string; username: string }, signedInAt: number): Promise<IssuedToken> {
-    const signIn = { userId: user.id, username: user.username, signInId: newId(signedInAt), signedInAt }
+  async issue(user: { id: string; username: string; credentialGeneration: number }): Promise<IssuedToken> {
+    const signedInAt = this.#options.now()
+    const signIn = {
+      userId: user.id,
+      username: user.username,
+      signInId: newId(signedInAt),
+      signedInAt,
+      generation: user.credentialGeneration,
+    }
+    if (this.#options.cutoffs.isCut(signIn))
+      throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
     return this.#sign(signIn)
   }
 
   /** Whose token it is, or null where it is not one of ours, has expired or was cut. Reads no store. */
   async verify(token: string): Promise<TokenSubject | null> {
-    const subject = this.#verified.get(token) ?? (await this.#verifySignature(token))
+    const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
     return subject === null || this.validUntil(subject) === null ? null : subject
   }
 
@@ -74,9 +83,15 @@ export class AccessTokens {
     })
   }
 
-  /** A fresh token of the same sign-in. Throws UNAUTHORIZED where the sign-in is too long ago. */
-  renew(subject: TokenSubject): Promise<IssuedToken> {
-    if (this.#options.now() >= subject.signedInAt + this.#options.chainMs) throw notAuthenticated()
+  /**
+   * A fresh token of the same sign-in, with the same generation. `user` is the user's row as it is now. Throws UNAUTHORIZED
+   * if the sign-in is too long ago, or if the row has another generation: a revocation that this node has not heard of, or a
+   * restored backup.
+   */
+  async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
+    const { generation = user.credentialGeneration, signedInAt } = subject
+    const isOver = this.#options.now() >= signedInAt + this.#options.chainMs
+    if (isOver || generation !== user.credentialGeneration) throw notAuthenticated()
     return this.#sign(subject)
   }
 
@@ -85,78 +100,71 @@ export class AccessTokens {
     username: string
     signInId: string
     signedInAt: number
+    generation: number | undefined
   }): Promise<IssuedToken> {
     const { keys, now, lifetimeMs, chainMs } = this.#options
     const issuer = this.#options.issuer()
     const at = now()
     const issuedAt = Math.floor(at / 1000)
     // The last of a chain ends with it.
-    const endsAt = Math.min(at + Math.min(lifetimeMs, longestTokenLifeMs), signIn.signedInAt + chainMs)
+    const endsAt = Math.min(at + Math.min(lifetimeMs, maxTokenLifeMs), signIn.signedInAt + chainMs)
     const expiry = Math.floor(endsAt / 1000)
     const { kid, privateKey } = keys.current
-    const token = await new SignJWT({
+    const claims: Claims = {
       preferred_username: signIn.username,
       sid: signIn.signInId,
-      auth_time: Math.floor(signIn.signedInAt / 1000),
-    })
-      .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid })
-      .setIssuer(issuer)
-      .setAudience(issuer)
-      .setSubject(signIn.userId)
-      .setIssuedAt(issuedAt)
-      .setExpirationTime(expiry)
-      .setJti(newId(at))
-      .sign(privateKey)
+      auth_time: Math.floor(madeAt(signIn.signInId) / 1000),
+      ...(signIn.generation !== undefined && { gen: signIn.generation }),
+      iss: issuer,
+      aud: issuer,
+      sub: signIn.userId,
+      iat: issuedAt,
+      exp: expiry,
+      jti: newId(at),
+    }
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid }).sign(privateKey)
+    // Its first use costs no check of the signature.
+    this.#remember(token, claims)
     return { token, expiresAt: expiry * 1000 }
   }
 
-  async #verifySignature(token: string): Promise<TokenSubject | null> {
-    if (!strictShape.test(token) || !isCanonicalBase64url(token)) return null
-    const { keys, now } = this.#options
-    const issuer = this.#options.issuer()
-    const verified = await jwtVerify(token, ({ kid }) => keys.find(kid), {
-      algorithms: ['EdDSA'],
-      issuer,
-      audience: issuer,
-      requiredClaims: ['sub', 'jti', 'sid', 'iat', 'exp', 'auth_time', 'preferred_username'],
-      currentDate: new Date(now()),
-    }).catch(() => null)
-    if (verified === null) return null
-    const { payload, protectedHeader } = verified
-    // Exactly the header that we write: none that brings a key, an extension or another spelling of the type.
-    if (Object.keys(protectedHeader).sort().join() !== headerNames || protectedHeader.typ !== 'at+jwt') return null
-    if (!isWrittenAsByUs(token, [protectedHeader, payload])) return null
-    if (!hasSoundClaims(payload, issuer, Math.floor(now() / 1000))) return null
-    const subject: TokenSubject = {
-      userId: payload.sub,
-      username: payload.preferred_username,
-      proof: 'access-token',
-      expiresAt: payload.exp * 1000,
-      signInId: payload.sid,
-      signedInAt: madeAt(payload.sid),
-    }
+  /** The cheap checks first; then the signature, in its turn. */
+  async #checkNew(token: string): Promise<TokenSubject | null> {
+    if (this.#refused.get(token)) return null
+    const read = readToken(token, this.#options.issuer())
+    const key = read === null ? undefined : this.#options.keys.find(read.kid)
+    if (read === null || key === undefined) return null
+    const age = ageOf(read.claims, this.#options.now())
+    if (age !== 'valid') return age === 'expired' ? this.#refuse(token) : null
+    return this.#signatures.inTurn((isSigned) => {
+      // Another request with the same token may have had its turn.
+      const known = this.#verified.get(token)
+      if (known !== undefined || this.#refused.get(token)) return known ?? null
+      const { claims, signed, signature } = read
+      return isSigned({ key, signed, signature }) ? this.#remember(token, claims) : this.#refuse(token)
+    })
+  }
+
+  #remember(token: string, claims: Claims): TokenSubject {
+    const subject = subjectOf(claims)
     this.#verified.set(token, subject, 1)
     return subject
   }
+
+  #refuse(token: string): null {
+    this.#refused.set(token, true, token.length)
+    return null
+  }
 }
 
-function hasSoundClaims(payload: JWTPayload, issuer: string, now: number): payload is JWTPayload & Claims {
-  const { sub, jti, sid, preferred_username: name, iat, exp, auth_time, aud } = payload
-  const ids = [sub, jti, sid].every((claim) => typeof claim === 'string' && idShape.test(claim))
-  const times = [iat, exp].every((claim) => Number.isSafeInteger(claim))
-  if (!ids || !times || typeof name !== 'string' || name === '' || aud !== issuer) return false
-  if (auth_time !== Math.floor(madeAt(sid as string) / 1000)) return false
-  const [issuedAt, expiry] = [iat as number, exp as number]
-  return issuedAt <= now + clockLeewaySeconds && expiry - issuedAt <= longestTokenLifeMs / 1000
-}
-
-/** Nothing twice and nothing between: of two equal names (RFC 7519, section 4) another reader may take the other. */
-function isWrittenAsByUs(token: string, parts: readonly object[]): boolean {
-  const written = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-  return token.startsWith(`${written.join('.')}.`)
-}
-
-/** One spelling only: RFC 4648 section 3.5, no bits set beyond the last byte. */
-function isCanonicalBase64url(token: string): boolean {
-  return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
+function subjectOf(claims: Claims): TokenSubject {
+  return {
+    userId: claims.sub,
+    username: claims.preferred_username,
+    proof: 'access-token',
+    expiresAt: claims.exp * 1000,
+    signInId: claims.sid,
+    signedInAt: madeAt(claims.sid),
+    generation: claims.gen,
+  }
 }

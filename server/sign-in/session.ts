@@ -10,6 +10,11 @@ import type { PageOf, Subject } from './subject.ts'
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 /**
+ * A session that another node made or used may be ahead by this much. One that is further ahead was used before the clock was
+ * set back and this process started: nobody knows how old it is, so it has ended.
+ */
+const clockLeewayMs = 60_000
+/**
  * What the cookie holds: whose session it is, which is no secret but says where to look, and 32 random bytes as
  * base64url.
  */
@@ -64,7 +69,7 @@ export class Sessions {
     const session = await store.findSession(key, request)
     if (session === undefined) return null
     const at = now()
-    if (at >= this.#endOf(session)) return null
+    if (at >= this.#endOf(session, at)) return null
     const expiresAt = session.createdAt + lifetimeMs
     if (at >= session.lastSeenAt + touchEveryMs(idleMs)) this.#touch(key, at)
     const { userId, username, inbox, page } = session
@@ -79,8 +84,9 @@ export class Sessions {
     const { store, now } = this.#options
     const session = key === null ? undefined : await store.findSession(key)
     if (session === undefined) return null
-    const endsAt = this.#endOf(session)
-    return now() >= endsAt ? null : endsAt
+    const at = now()
+    const endsAt = this.#endOf(session, at)
+    return at >= endsAt ? null : endsAt
   }
 
   /** Ends the sessions under these secrets, in one step. Answers whose they were; one that was not alive has no owner. */
@@ -88,16 +94,23 @@ export class Sessions {
     const keys = keysOf(secrets)
     const { store, now } = this.#options
     const ended = keys.length === 0 ? [] : await store.endSessions(keys)
-    return ended.filter((session) => now() < this.#endOf(session))
+    const at = now()
+    return ended.filter((session) => at < this.#endOf(session, at))
   }
 
   /** Forgets what no longer lives; without it the table would only grow. */
   async removeStale(): Promise<void> {
     const { store, now, idleMs, lifetimeMs } = this.#options
-    await store.removeStaleSessions({ createdBefore: now() - lifetimeMs, lastSeenBefore: now() - idleMs })
+    const at = now()
+    await store.removeStaleSessions({
+      createdBefore: at - lifetimeMs,
+      lastSeenBefore: at - idleMs,
+      lastSeenAfter: at + clockLeewayMs,
+    })
   }
 
-  #endOf({ createdAt, lastSeenAt }: EndedSession): number {
+  #endOf({ createdAt, lastSeenAt }: EndedSession, at: number): number {
+    if (lastSeenAt > at + clockLeewayMs) return Number.NEGATIVE_INFINITY
     return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
   }
 

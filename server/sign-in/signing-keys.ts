@@ -1,6 +1,6 @@
 // The keys that sign access tokens: Ed25519, kept in the store with the private part sealed (JWE, RFC 7516) under the
 // service's secret, so that a stolen database signs nothing.
-import { hkdfSync } from 'node:crypto'
+import { createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
 import {
   CompactEncrypt,
   type CryptoKey,
@@ -14,7 +14,7 @@ import {
 import { CarillonError } from '../errors.ts'
 import type { SigningKey, Store } from '../store/store.ts'
 
-type PublicKey = { kid: string; publicJwk: JWK; publicKey: CryptoKey }
+type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }
 
 export class SigningKeys {
   readonly #keys: Map<string, PublicKey>
@@ -38,16 +38,14 @@ export class SigningKeys {
     const sealingKey = new Uint8Array(hkdfSync('sha256', secret, '', 'carillon signing keys', 32))
     const existing = await store.signingKeys()
     const rows = existing.length > 0 ? existing : await store.ensureSigningKey(await makeKey(sealingKey, now()))
-    const keys = await Promise.all(rows.map(openPublic))
+    const keys = rows.map(openPublic)
     const newest = rows.at(-1) as SigningKey
     return new SigningKeys(keys, { kid: newest.kid, privateKey: await openPrivate(newest, sealingKey) })
   }
 
-  /** Throws where the key is not ours: what a token says about keys is never looked at beyond this name. */
-  find(kid: string | undefined): CryptoKey {
-    const key = kid === undefined ? undefined : this.#keys.get(kid)
-    if (key === undefined) throw new Error('unknown signing key')
-    return key.publicKey
+  /** Undefined if the key is not ours: what a token says about keys is never looked at beyond this name. */
+  find(kid: string): KeyObject | undefined {
+    return this.#keys.get(kid)?.publicKey
   }
 
   /** A JWK Set (RFC 7517, section 5) of the public parts. */
@@ -68,9 +66,9 @@ async function makeKey(sealingKey: Uint8Array, createdAt: number): Promise<Signi
   return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, createdAt }
 }
 
-async function openPublic({ kid, publicJwk }: SigningKey): Promise<PublicKey> {
+function openPublic({ kid, publicJwk }: SigningKey): PublicKey {
   const jwk = JSON.parse(publicJwk) as JWK
-  return { kid, publicJwk: jwk, publicKey: (await importJWK(jwk, 'EdDSA')) as CryptoKey }
+  return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
 }
 
 async function openPrivate({ sealedPrivateJwk }: SigningKey, sealingKey: Uint8Array): Promise<CryptoKey> {

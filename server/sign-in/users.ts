@@ -23,7 +23,7 @@ export async function addUser(parts: Parts, wanted: { username: string; password
   const user = { id: newId(createdAt), username, displayName: null, createdAt }
   const outcome = await parts.store.addUser({ ...user, passwordHash })
   if (outcome === 'taken') throw new CarillonError('CONFLICT', `There is a user ${username} already`)
-  return { ...user, disabledAt: null }
+  return { ...user, disabledAt: null, credentialGeneration: 0 }
 }
 
 /** Every session and token of the user ends. Throws INVALID_REQUEST or NOT_FOUND. */
@@ -60,7 +60,10 @@ async function findByName(parts: Parts, username: string): Promise<User> {
   return user
 }
 
-/** Who signed in between the first cut's moment and its commit read the old credentials, and is later than that cut. */
+/**
+ * For tokens without a credential generation, which nodes of the version before issue: a sign-in between the moment of the
+ * first revocation and its commit read the old password, and is later than that moment.
+ */
 async function cutAgain(parts: Parts, { id }: User): Promise<void> {
   const { at, cutoffExpiresAt } = cutNow(parts)
   await parts.store.cutTokens({ userId: id, signInId: null, notBefore: at, expiresAt: cutoffExpiresAt })

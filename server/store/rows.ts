@@ -4,9 +4,9 @@ import type { Change, EndedSession, InboxState, LiveSession, Producer, SigningKe
 export type Row = readonly (string | number | boolean | null)[]
 
 export const columns = {
-  user: 'id, username, display_name, created_at, disabled_at',
+  user: 'id, username, display_name, created_at, disabled_at, credential_generation',
   inbox: 'version, first_seq, last_seq, total, unread, read_through',
-  tokenCutoff: 'user_id, sign_in_id, not_before, expires_at',
+  tokenCutoff: 'user_id, sign_in_id, not_before, expires_at, first_generation',
   signingKey: 'kid, public_jwk, sealed_private_jwk, created_at',
   producer: 'id, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at',
   endedSession: 'user_id, username, created_at, last_seen_at',
@@ -25,12 +25,13 @@ export function toUser(row: Row): User {
     displayName: row[2] as string | null,
     createdAt: row[3] as number,
     disabledAt: row[4] as number | null,
+    credentialGeneration: row[5] as number,
   }
 }
 
 /** A user, and behind his columns the password hash. */
 export function toCredentials(row: Row): User & { passwordHash: string } {
-  return { ...toUser(row), passwordHash: row[5] as string }
+  return { ...toUser(row), passwordHash: row[6] as string }
 }
 
 export function toSession(row: Row): LiveSession {
@@ -58,6 +59,7 @@ export function toTokenCutoff(row: Row): TokenCutoff {
     signInId: row[1] === '' ? null : (row[1] as string),
     notBefore: row[2] as number,
     expiresAt: row[3] as number,
+    firstGeneration: row[4] as number,
   }
 }
 

@@ -12,9 +12,11 @@ export type User = {
   displayName: string | null
   createdAt: number
   disabledAt: number | null
+  /** Starts at 0. Every new password and every disabling raises it by one, so that earlier tokens are revoked. */
+  credentialGeneration: number
 }
 
-export type NewUser = Omit<User, 'disabledAt'> & { passwordHash: string }
+export type NewUser = Omit<User, 'disabledAt' | 'credentialGeneration'> & { passwordHash: string }
 
 /** The one row that every change of an inbox takes first. A user who was never told anything has all zeros. */
 export type InboxState = {
@@ -52,7 +54,9 @@ export type TokenCutoff = {
   userId: string
   /** One sign-in, or null for every sign-in of the user. */
   signInId: string | null
-  /** Sign-ins that began before this moment are cut. */
+  /** Revokes the sign-ins with a lower credential generation, whatever the clocks say; 0 in a row of one sign-in. */
+  firstGeneration: number
+  /** For tokens that carry no generation (issued before 0002): revokes the sign-ins that began before this moment. */
   notBefore: number
   /** From here on no token that it could cut is alive, and the row may go. */
   expiresAt: number
@@ -121,13 +125,19 @@ export interface Store {
   /** Adds a user, or says that the username is taken and changes nothing. */
   addUser(user: NewUser): Promise<'added' | 'taken'>
   findUser(userId: string): Promise<User | undefined>
-  /** Finds a user by prepared username, with the password hash. */
+  /** Finds a user by prepared username, with the password hash. The generation is the one that the hash belongs to. */
   findCredentials(username: string): Promise<(User & { passwordHash: string }) | undefined>
   /** Lists users in the order of their usernames, at most `limit` of them, those after `after`. */
   listUsers(query: { after: string; limit: number }): Promise<User[]>
-  /** Disables a user: in one step every session ends and every token is cut. Repeating keeps the first moment. */
+  /**
+   * Disables a user: in one step the credential generation is raised, every session ends and every token is revoked.
+   * Repeating keeps the first moment.
+   */
   disableUser(change: { userId: string; at: number; cutoffExpiresAt: number }): Promise<'done' | 'absent'>
-  /** Sets a password and enables the user: in one step every session ends and every token is cut. */
+  /**
+   * Sets a password and enables the user: in one step the credential generation is raised, every session ends and every
+   * token is revoked.
+   */
   setPassword(change: {
     userId: string
     passwordHash: string
@@ -157,14 +167,23 @@ export interface Store {
    * already; if none is there, nothing is written.
    */
   endSessions(keys: readonly SessionKey[]): Promise<EndedSession[]>
-  /** Removes sessions that began before `createdBefore` or were last used before `lastSeenBefore`. */
-  removeStaleSessions(bounds: { createdBefore: number; lastSeenBefore: number }): Promise<void>
+  /**
+   * Removes sessions that began before `createdBefore`, or were last used before `lastSeenBefore` or after `lastSeenAfter`
+   * (the clock was set back since).
+   */
+  removeStaleSessions(bounds: { createdBefore: number; lastSeenBefore: number; lastSeenAfter: number }): Promise<void>
 
   // Access tokens
 
-  /** Cuts tokens. Of two cuts of the same thing the later moment holds. */
-  cutTokens(cutoff: TokenCutoff): Promise<void>
-  /** Lists the cutoffs that can still matter at `now`. */
+  /**
+   * Revokes the tokens of one sign-in, or, if none is named, those of the user that carry no credential generation.
+   * Of two revocations of the same thing the later moment holds; the first valid generation stays as it is.
+   */
+  cutTokens(cutoff: Omit<TokenCutoff, 'firstGeneration'>): Promise<void>
+  /**
+   * Lists the cutoffs that can still matter at `now`. A row is kept for a day after it expired, because the clock may
+   * be set back.
+   */
   tokenCutoffs(now: number): Promise<TokenCutoff[]>
   /** Keeps a first signing key, or nothing where there is one already; answers all keys, oldest first. */
   ensureSigningKey(key: SigningKey): Promise<SigningKey[]>

@@ -16,6 +16,7 @@ export const tables: readonly Table[] = [
       password_hash: 'text',
       created_at: 'integer',
       disabled_at: 'integer',
+      credential_generation: 'integer',
     },
   },
   {
@@ -32,7 +33,13 @@ export const tables: readonly Table[] = [
   {
     name: 'token_cutoff',
     key: 2,
-    columns: { user_id: 'text', sign_in_id: 'text', not_before: 'integer', expires_at: 'integer' },
+    columns: {
+      user_id: 'text',
+      sign_in_id: 'text',
+      not_before: 'integer',
+      expires_at: 'integer',
+      first_generation: 'integer',
+    },
   },
   {
     name: 'signing_key',

@@ -55,8 +55,9 @@ export async function startTestService({
   dir?: string
   log?: Log
 } = {}) {
-  let time = startOfTime
+  let [time, sinceStart, wallOffset] = [startOfTime, 0, 0]
   const now = () => time
+  const clock = { wall: () => time + wallOffset, monotonic: () => sinceStart }
   // One port for its whole life: the address is the issuer of its tokens, and they have to outlive a restart.
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
@@ -69,7 +70,7 @@ export async function startTestService({
     ...env,
   })
   const quiet = log ?? (await createLog({ level: config.logLevel, isTerminal: false }))
-  const start = () => startService(config, { log: quiet, now })
+  const start = () => startService(config, { log: quiet, clock })
   let service: Service = await start()
   let notes = notesOf(service.store)
   const passwords = new Passwords({ threads: 4 })
@@ -109,9 +110,14 @@ export async function startTestService({
         await sleep(5)
       }
     },
-    /** Moves the clock on. */
+    /** Time passes. Less than none is what the clock says after a restart: a running process does not follow it there. */
     pass(ms: number) {
       time += ms
+      sinceStart += Math.max(0, ms)
+    },
+    /** Somebody sets the wall clock to so much before or after the time. */
+    setWallClock(offsetMs: number) {
+      wallOffset = offsetMs
     },
 
     async user(name = `user${++names}`, password = 'plum orchard gate 41'): Promise<TestUser> {

@@ -18,6 +18,8 @@ export class TcpProxy implements AsyncDisposable {
   target: number
   /** Each piece, in each direction, is held so long. */
   delayMs = 0
+  /** Holds a piece that it chooses longer, in milliseconds. */
+  delayOf: ((passing: Passing) => number) | undefined
   /** What this direction carries is lost, while the connections stay open. */
   swallows: Passing['direction'] | 'both' | undefined
   /** New connections are reset. */
@@ -68,8 +70,10 @@ export class TcpProxy implements AsyncDisposable {
     const carry = (from: Socket, to: Socket, direction: Passing['direction']) => {
       let before = Promise.resolve()
       from.on('data', (bytes: Buffer) => {
-        const passed = this.#passed({ direction, bytes, notes })
-        before = this.#afterDelay(before).then(() => pair.carry(to, passed))
+        const passing = { direction, bytes, notes }
+        const passed = this.#passed(passing)
+        const delayMs = this.delayMs + (this.delayOf?.(passing) ?? 0)
+        before = this.#afterDelay(before, delayMs).then(() => pair.carry(to, passed))
       })
       from.on('end', () => before.then(() => to.end()))
     }
@@ -82,8 +86,8 @@ export class TcpProxy implements AsyncDisposable {
     return this.intercept?.(passing) ?? { pass: passing.bytes }
   }
 
-  async #afterDelay(before: Promise<void>): Promise<void> {
-    await Promise.all([before, this.delayMs > 0 ? sleep(this.delayMs) : undefined])
+  async #afterDelay(before: Promise<void>, delayMs: number): Promise<void> {
+    await Promise.all([before, delayMs > 0 ? sleep(delayMs) : undefined])
   }
 }
 

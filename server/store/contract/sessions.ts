@@ -138,17 +138,23 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.store.findSession(session), before)
   })
 
-  promise('S6: removes the sessions that began too early or were long unused, and no others', async (world) => {
-    const ann = await world.addUser('ann')
-    const tooOld = await world.signIn(ann, { seconds: 9 })
-    const oldEnough = await world.signIn(ann, { seconds: 10 })
-    const idle = await world.signIn(ann, { seconds: 19 })
-    const active = await world.signIn(ann, { seconds: 20 })
-    for (const session of [tooOld, oldEnough]) await world.store.touchSession({ ...session, at: at(30) })
-    await world.store.removeStaleSessions({ createdBefore: at(10), lastSeenBefore: at(20) })
-    for (const session of [tooOld, idle]) assert.equal(await world.store.findSession(session), undefined)
-    for (const session of [oldEnough, active]) assert.ok(await world.store.findSession(session))
-  })
+  promise(
+    'S6: removes the sessions that began too early, were long unused or come from the future, and no others',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const tooOld = await world.signIn(ann, { seconds: 9 })
+      const oldEnough = await world.signIn(ann, { seconds: 10 })
+      const idle = await world.signIn(ann, { seconds: 19 })
+      const active = await world.signIn(ann, { seconds: 20 })
+      for (const session of [tooOld, oldEnough]) await world.store.touchSession({ ...session, at: at(30) })
+      const [ahead, usedAhead] = [await world.signIn(ann, { seconds: 41 }), await world.signIn(ann, { seconds: 20 })]
+      await world.store.touchSession({ ...usedAhead, at: at(41) })
+      await world.store.removeStaleSessions({ createdBefore: at(10), lastSeenBefore: at(20), lastSeenAfter: at(40) })
+      for (const session of [tooOld, idle, ahead, usedAhead])
+        assert.equal(await world.store.findSession(session), undefined)
+      for (const session of [oldEnough, active]) assert.ok(await world.store.findSession(session))
+    },
+  )
 
   promise('law 7: a use that is noted late does not revive a session, however it ended', async (world) => {
     const ann = await world.addUser('ann')
@@ -159,7 +165,7 @@ export function sessionPromises(promise: PromiseOf): void {
     const disabled = await world.signIn(ann)
     await store.endSessions([loggedOut])
     await world.signIn(ann, { replaces: [replaced] })
-    await store.removeStaleSessions({ createdBefore: at(-50), lastSeenBefore: at(-50) })
+    await store.removeStaleSessions({ createdBefore: at(-50), lastSeenBefore: at(-50), lastSeenAfter: at(999) })
     await store.disableUser({ userId: ann.id, at: at(1), cutoffExpiresAt })
     await store.setPassword({ userId: ann.id, passwordHash: ann.passwordHash, at: at(2), cutoffExpiresAt })
     for (const session of [loggedOut, replaced, stale, disabled]) {

@@ -6,9 +6,9 @@ import { at, newId, type PromiseOf } from './world.ts'
 export function tokenPromises(promise: PromiseOf): void {
   promise('T7: cuts one sign-in, or all of a user, and says so until no token is alive', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const one = { userId: ann.id, signInId: newId(), notBefore: at(1), expiresAt: at(900) }
-    const all = { userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(1_000) }
-    const bens = { userId: ben.id, signInId: null, notBefore: at(3), expiresAt: at(1_100) }
+    const one = { userId: ann.id, signInId: newId(), notBefore: at(1), expiresAt: at(900), firstGeneration: 0 }
+    const all = { userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(1_000), firstGeneration: 0 }
+    const bens = { userId: ben.id, signInId: null, notBefore: at(3), expiresAt: at(1_100), firstGeneration: 0 }
     for (const cutoff of [one, all, bens]) await world.store.cutTokens(cutoff)
     const listedAt = async (seconds: number) => sorted(await world.store.tokenCutoffs(at(seconds)))
     assert.deepEqual(await listedAt(3), sorted([one, all, bens]))
@@ -25,7 +25,7 @@ export function tokenPromises(promise: PromiseOf): void {
     for (const cutoff of [later, earlier]) await world.store.cutTokens({ userId: ben.id, ...cutoff })
     assert.deepEqual(
       sorted(await world.store.tokenCutoffs(at(3))),
-      sorted([ann, ben].map(({ id }) => ({ userId: id, ...later }))),
+      sorted([ann, ben].map(({ id }) => ({ userId: id, ...later, firstGeneration: 0 }))),
     )
   })
 
@@ -37,9 +37,33 @@ export function tokenPromises(promise: PromiseOf): void {
         world.store.cutTokens({ userId: ann.id, signInId: null, notBefore: at(seconds), expiresAt: at(900 + seconds) }),
       ),
     )
-    const latest = { userId: ann.id, signInId: null, notBefore: at(9), expiresAt: at(909) }
+    const latest = { userId: ann.id, signInId: null, notBefore: at(9), expiresAt: at(909), firstGeneration: 0 }
     assert.deepEqual(await world.store.tokenCutoffs(at(9)), [latest])
   })
+
+  promise('keeps a revocation for a day after it expired, because the clock may be set back (R8)', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const day = 24 * 3_600
+    const cut = (userId: string, seconds: number) =>
+      world.store.cutTokens({ userId, signInId: null, notBefore: at(seconds), expiresAt: at(seconds + 960) })
+    await cut(ann.id, 0)
+    await cut(ben.id, day)
+    const listed = async () => (await world.store.tokenCutoffs(at(0))).map(({ userId }) => userId)
+    assert.deepEqual((await listed()).toSorted(), [ann.id, ben.id].toSorted())
+    await cut(ben.id, day + 960)
+    assert.deepEqual(await listed(), [ben.id])
+  })
+
+  promise(
+    'leaves the first valid generation as it is when tokens without one are revoked later (T7)',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      await world.store.setPassword({ userId: ann.id, passwordHash: 'new', at: at(1), cutoffExpiresAt: at(901) })
+      await world.store.cutTokens({ userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(902) })
+      const [cutoff] = await world.store.tokenCutoffs(at(3))
+      assert.deepEqual([cutoff?.firstGeneration, cutoff?.notBefore], [1, at(2)])
+    },
+  )
 
   promise('keeps a first signing key, and nothing where there is one', async ({ store }) => {
     assert.deepEqual(await store.signingKeys(), [])

@@ -8,8 +8,9 @@ export function userPromises(promise: PromiseOf): void {
   promise('finds a user by id, and by username with the password hash', async ({ store }) => {
     const user = { id: newId(), username: 'ann', displayName: 'Ann Bee', createdAt: at(1) }
     assert.equal(await store.addUser({ ...user, passwordHash: 'hash' }), 'added')
-    assert.deepEqual(await store.findUser(user.id), { ...user, disabledAt: null })
-    assert.deepEqual(await store.findCredentials('ann'), { ...user, disabledAt: null, passwordHash: 'hash' })
+    const found = { ...user, disabledAt: null, credentialGeneration: 0 }
+    assert.deepEqual(await store.findUser(user.id), found)
+    assert.deepEqual(await store.findCredentials('ann'), { ...found, passwordHash: 'hash' })
   })
 
   promise('answers absence for an id or a username that was never added', async ({ store }) => {
@@ -72,7 +73,7 @@ export function userPromises(promise: PromiseOf): void {
     await world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt })
     for (const session of sessions) assert.equal(await world.store.findSession(session), undefined)
     assert.equal((await world.store.findSession(bens))?.userId, ben.id)
-    const cutoff = { userId: ann.id, signInId: null, notBefore: at(5), expiresAt: cutoffExpiresAt }
+    const cutoff = { userId: ann.id, signInId: null, notBefore: at(5), expiresAt: cutoffExpiresAt, firstGeneration: 1 }
     assert.deepEqual(await world.store.tokenCutoffs(at(6)), [cutoff])
   })
 
@@ -85,9 +86,52 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal((await world.store.findCredentials(ben.username))?.passwordHash, ben.passwordHash)
     assert.equal(await world.store.findSession(anns), undefined)
     assert.equal((await world.store.findSession(bens))?.userId, ben.id)
-    const cutoff = { userId: ann.id, signInId: null, notBefore: at(5), expiresAt: cutoffExpiresAt }
+    const cutoff = { userId: ann.id, signInId: null, notBefore: at(5), expiresAt: cutoffExpiresAt, firstGeneration: 1 }
     assert.deepEqual(await world.store.tokenCutoffs(at(6)), [cutoff])
   })
+
+  promise(
+    'raises the credential generation with every password and every disabling, and revokes by it (T7)',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const changes = [
+        () => world.store.setPassword({ userId: ann.id, passwordHash: 'one', at: at(9), cutoffExpiresAt }),
+        () => world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt }),
+        () => world.store.disableUser({ userId: ann.id, at: at(1), cutoffExpiresAt }),
+        () => world.store.setPassword({ userId: ann.id, passwordHash: 'one', at: at(1), cutoffExpiresAt }),
+      ]
+      for (const [index, change] of changes.entries()) {
+        await change()
+        assert.equal((await world.store.findUser(ann.id))?.credentialGeneration, index + 1)
+        assert.equal((await world.store.findCredentials(ann.username))?.credentialGeneration, index + 1)
+        const [cutoff] = await world.store.tokenCutoffs(at(0))
+        assert.deepEqual([cutoff?.firstGeneration, cutoff?.notBefore], [index + 1, at(9)])
+      }
+      assert.equal((await world.store.findUser(ben.id))?.credentialGeneration, 0)
+    },
+  )
+
+  promise(
+    'reads a password hash and its generation in one step, whoever changes them meanwhile (T7)',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      for (let round = 1; round <= 20; round++) {
+        let isDone = false
+        const writing = world.store
+          .setPassword({ userId: ann.id, passwordHash: `hash ${round}`, at: at(round), cutoffExpiresAt })
+          .finally(() => {
+            isDone = true
+          })
+        while (!isDone) {
+          const found = await world.store.findCredentials(ann.username)
+          const expected = found?.credentialGeneration === 0 ? ann.passwordHash : `hash ${found?.credentialGeneration}`
+          assert.equal(found?.passwordHash, expected)
+          await new Promise(setImmediate)
+        }
+        await writing
+      }
+    },
+  )
 
   promise('enables a disabled user with the password that is set; the sessions of before stay ended', async (world) => {
     const ann = await world.addUser('ann')

@@ -17,6 +17,7 @@ const folder = new URL('./functions/', import.meta.url)
 const hashes: Record<number, string> = {
   1: '6aa6a8f733224d45',
   2: 'a18970bc624d570f',
+  3: '242397cece2f0de3',
 }
 
 /** What nodes of the version before call. They go on working during a rolling upgrade, so each of these stays for one version. */
@@ -50,6 +51,30 @@ test('a node of the version before finds every function that it calls, with the 
     calledByTheVersionBefore.filter((signature) => !present.includes(signature)),
     [],
   )
+})
+
+test('what a node of the version before calls raises the credential generation, and revokes by it (T7)', async (t) => {
+  const { ask } = await database(t)
+  await ask(`insert into "user" (id, username, password_hash, created_at) values ('u', 'ann', 'old', 1)`)
+  const calls = [
+    "set_password('u', 'new', 5, 905)",
+    "cut_tokens('u', '', 6, 906)",
+    "disable_user('u', 7, 907)",
+    "set_password('u', 'newer', 1, 900)",
+  ]
+  const found: unknown[] = []
+  for (const call of calls) {
+    await ask(`select ${call}`)
+    const [row] = await ask(`select u.credential_generation, c.first_generation, c.not_before, c.expires_at
+      from "user" u join token_cutoff c on c.user_id = u.id`)
+    found.push(Object.values(row ?? {}).map(Number))
+  }
+  assert.deepEqual(found, [
+    [1, 1, 5, 905],
+    [1, 1, 6, 906],
+    [2, 2, 7, 907],
+    [3, 3, 7, 907],
+  ])
 })
 
 test('a database whose functions are older, or came with a migration, gets the current ones at the next start', async (t) => {
@@ -110,7 +135,10 @@ test('a function that cannot be created takes its migration back with it', async
   t.after(() => pool.end())
   await assert.rejects(migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'migrations/')) }), /nothing/)
   assert.deepEqual(await ask("select 1 from pg_proc where proname = 'deliver'"), [])
-  assert.deepEqual(await ask("select to_regclass('inbox') as inbox"), [{ inbox: null }])
+  // The migrations before the last one are whole.
+  assert.deepEqual(await ask('select name from kysely_migration'), [{ name: '0001-start' }])
+  const column = "select 1 from information_schema.columns where column_name = 'credential_generation'"
+  assert.deepEqual(await ask(column), [])
 })
 
 const oldText = `create or replace function mark_read(of_user text, of_id text, moment text)

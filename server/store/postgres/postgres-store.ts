@@ -193,8 +193,8 @@ class PostgresStore implements Store {
   #ringForSessions(userIds: readonly string[]): void {
     for (const userId of new Set(userIds)) this.#rings.ring({ about: 'session', userId })
   }
-  removeStaleSessions: Store['removeStaleSessions'] = async ({ createdBefore, lastSeenBefore }) => {
-    await this.#removeAll('removeStaleSessions', createdBefore, lastSeenBefore)
+  removeStaleSessions: Store['removeStaleSessions'] = async ({ createdBefore, lastSeenBefore, lastSeenAfter }) => {
+    await this.#removeAll('removeStaleSessions', createdBefore, lastSeenBefore, lastSeenAfter)
   }
 
   cutTokens: Store['cutTokens'] = async ({ userId, signInId, notBefore, expiresAt }) => {

@@ -29,6 +29,7 @@ const category = 'inbox_category by key (user_id, category)'
 // A user has few sessions and few categories, side by side in the index.
 const allCategories = 'many inbox_category by key (user_id)'
 const allSessions = 'many session by key (user_id)'
+const revocation = 'token_cutoff by key (user_id, sign_in_id)'
 const expired = ['token_cutoff by its place', 'token_cutoff by token_cutoff_by_expiry (expires_at)']
 const recipients = ['sorted', userByName, 'user by key (id) alone']
 
@@ -37,14 +38,14 @@ const paths: Path[] = [
   { of: 'credentials', with: ['name1'], reads: [userByName] },
   { of: 'users', with: ['name1', 50], reads: [userByName] },
   { of: 'addUser', with: ['new', 'new name', null, 'hash', 1], reads: [] },
-  { of: 'disableUser', with: ['u1', 1, 2], reads: [user, allSessions, ...expired] },
-  { of: 'setPassword', with: ['u1', 'hash', 1, 2], reads: [user, allSessions, ...expired] },
+  { of: 'disableUser', with: ['u1', 1, 2], reads: [user, allSessions, revocation, ...expired] },
+  { of: 'setPassword', with: ['u1', 'hash', 1, 2], reads: [user, allSessions, revocation, ...expired] },
   { of: 'addSession', with: ['u1', 'new', 'hash', 1, ['u1'], ['h1']], reads: [user, session] },
   { of: 'session', with: ['u1', 'h1'], reads: [session, inbox] },
   { of: 'touchSession', with: ['u1', 'h1', 1], reads: [session] },
   { of: 'endSessions', with: [['u1'], ['h1']], reads: [session] },
   // Once an hour.
-  { of: 'removeStaleSessions', with: [1, 1, 1_000], reads: ['whole session'], partitions: 4 },
+  { of: 'removeStaleSessions', with: [1, 1, 1e13, 1_000], reads: ['whole session'], partitions: 4 },
   { of: 'cutTokens', with: ['u1', '', 1, 2], reads: expired },
   { of: 'tokenCutoffs', with: [4_990], reads: ['token_cutoff by token_cutoff_by_expiry (expires_at)'] },
   // Once at the start: a handful of keys.
@@ -142,7 +143,7 @@ await client.query(`
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
   insert into producer (id, name, secret_hash, scopes, created_at)
     select 'p' || n, 'n', 'h', 'send', n from generate_series(1, 20000) n;
-  insert into token_cutoff select 'u' || n, '', n, n from generate_series(1, 5000) n`)
+  insert into token_cutoff select 'u' || n, '', n, n, 0 from generate_series(1, 5000) n`)
 await client.query('vacuum analyze')
 
 /** The partitioned table or index that each part belongs to. */

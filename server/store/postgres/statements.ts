@@ -116,7 +116,7 @@ export const statements = {
   endSessions: `select ${columns.endedSession} from end_sessions($1, $2)`,
   removeStaleSessions: `
     delete from session where (user_id, secret_hash) in (
-      select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 limit $3
+      select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 or last_seen_at > $3 limit $4
     )`,
 
   cutTokens: `select cut_tokens($1, $2, $3, $4)`,

@@ -1,9 +1,10 @@
 -- Revoke access tokens, and keep the first signing key.
 
 create or replace function cut_tokens(of_user text, sign_in text, moment bigint, until bigint) returns void language sql as $$
-  -- A few at a time, and not those that another call removes: no sign-out waits for another one.
+  -- A few at a time, and not those that another call removes: no sign-out waits for another one. A day later than they
+  -- could: if the clock is set back in between, the tokens of that time are valid again.
   delete from token_cutoff where ctid = any (array(
-    select ctid from token_cutoff where expires_at <= moment order by expires_at limit 100 for update skip locked
+    select ctid from token_cutoff where expires_at <= moment - 86400000 order by expires_at limit 100 for update skip locked
   ));
   insert into token_cutoff as known (user_id, sign_in_id, not_before, expires_at)
   values (of_user, sign_in, moment, until)

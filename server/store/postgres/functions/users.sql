@@ -1,4 +1,5 @@
--- Disable a user, or set a password: in both cases all sessions and tokens of the user end in the same transaction.
+-- Disable a user, or set a password: in both cases all sessions and tokens of the user end in the same transaction. The
+-- functions raise the credential generation, so nodes of the version before raise it too.
 
 create or replace function end_proofs(of_user text, moment bigint, cut_until bigint) returns void language sql as $$
   delete from session where user_id = of_user;
@@ -7,18 +8,26 @@ create or replace function end_proofs(of_user text, moment bigint, cut_until big
 $$;
 
 create or replace function disable_user(of_user text, moment bigint, cut_until bigint) returns boolean language plpgsql as $$
+declare
+  generation bigint;
 begin
-  update "user" set disabled_at = coalesce(disabled_at, moment) where id = of_user;
+  update "user" set disabled_at = coalesce(disabled_at, moment), credential_generation = credential_generation + 1
+    where id = of_user returning credential_generation into generation;
   if not found then return false; end if;
   perform end_proofs(of_user, moment, cut_until);
+  update token_cutoff set first_generation = generation where user_id = of_user and sign_in_id = '';
   return true;
 end $$;
 
 create or replace function set_password(of_user text, new_hash text, moment bigint, cut_until bigint)
 returns boolean language plpgsql as $$
+declare
+  generation bigint;
 begin
-  update "user" set password_hash = new_hash, disabled_at = null where id = of_user;
+  update "user" set password_hash = new_hash, disabled_at = null, credential_generation = credential_generation + 1
+    where id = of_user returning credential_generation into generation;
   if not found then return false; end if;
   perform end_proofs(of_user, moment, cut_until);
+  update token_cutoff set first_generation = generation where user_id = of_user and sign_in_id = '';
   return true;
 end $$;

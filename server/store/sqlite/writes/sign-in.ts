@@ -2,6 +2,8 @@
 import type { EndedSession, NewUser, Producer, SessionKey, SigningKey, TokenCutoff } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
+const dayMs = 24 * 3_600_000
+
 export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'taken' {
   const { changes } = sql.run`
     insert into user (id, username, display_name, password_hash, created_at)
@@ -14,7 +16,8 @@ type UserChange = { userId: string; at: number; cutoffExpiresAt: number }
 
 export function disableUser(context: WriteContext, change: UserChange): 'done' | 'absent' {
   const { changes } = context.sql.run`
-    update user set disabled_at = coalesce(disabled_at, ${change.at}) where id = ${change.userId}`
+    update user set disabled_at = coalesce(disabled_at, ${change.at}), credential_generation = credential_generation + 1
+    where id = ${change.userId}`
   if (changes === 0) return 'absent'
   endEveryProof(context, change)
   return 'done'
@@ -22,7 +25,9 @@ export function disableUser(context: WriteContext, change: UserChange): 'done' |
 
 export function setPassword(context: WriteContext, change: UserChange & { passwordHash: string }): 'done' | 'absent' {
   const { changes } = context.sql.run`
-    update user set password_hash = ${change.passwordHash}, disabled_at = null where id = ${change.userId}`
+    update user set password_hash = ${change.passwordHash}, disabled_at = null,
+      credential_generation = credential_generation + 1
+    where id = ${change.userId}`
   if (changes === 0) return 'absent'
   endEveryProof(context, change)
   return 'done'
@@ -32,6 +37,9 @@ function endEveryProof(context: WriteContext, { userId, at, cutoffExpiresAt }: U
   context.sql.run`delete from session where user_id = ${userId}`
   context.ring({ about: 'session', userId })
   cutTokens(context, { userId, signInId: null, notBefore: at, expiresAt: cutoffExpiresAt })
+  context.sql.run`
+    update token_cutoff set first_generation = (select credential_generation from user where id = ${userId})
+    where user_id = ${userId} and sign_in_id = ''`
 }
 
 export function addSession(
@@ -69,14 +77,17 @@ function endSession({ sql, ring }: WriteContext, { userId, secretHash }: Session
 
 export function removeStaleSessions(
   { sql }: WriteContext,
-  bounds: { createdBefore: number; lastSeenBefore: number },
+  bounds: { createdBefore: number; lastSeenBefore: number; lastSeenAfter: number },
 ): void {
   sql.run`
-    delete from session where created_at < ${bounds.createdBefore} or last_seen_at < ${bounds.lastSeenBefore}`
+    delete from session
+    where created_at < ${bounds.createdBefore} or last_seen_at < ${bounds.lastSeenBefore}
+      or last_seen_at > ${bounds.lastSeenAfter}`
 }
 
-export function cutTokens({ sql, ring }: WriteContext, cutoff: TokenCutoff): void {
-  sql.run`delete from token_cutoff where expires_at <= ${cutoff.notBefore}`
+export function cutTokens({ sql, ring }: WriteContext, cutoff: Omit<TokenCutoff, 'firstGeneration'>): void {
+  // A day later than it could: if the clock is set back in between, the tokens of that time are valid again.
+  sql.run`delete from token_cutoff where expires_at <= ${cutoff.notBefore - dayMs}`
   sql.run`
     insert into token_cutoff (user_id, sign_in_id, not_before, expires_at)
     values (${cutoff.userId}, ${cutoff.signInId ?? ''}, ${cutoff.notBefore}, ${cutoff.expiresAt})
