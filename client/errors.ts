@@ -6,7 +6,8 @@ import type { Fault, SessionEnd, StatusOf } from './types.ts'
 export type ServerErrorCode = keyof StatusOf
 /**
  * - `NETWORK`: no answer, or only a part of one. Whether the request had its effect is not known.
- * - `UNREADABLE`: an answer that is not Carillon's, such as a proxy's own page; `status` is that of the answer.
+ * - `UNREADABLE`: an answer that is not Carillon's, such as a proxy's own page; `status` is that of the answer. A redirect is
+ *   one too, without a status; browsers do not tell it from no answer, so there it is `NETWORK`.
  */
 export type ClientErrorCode = 'NETWORK' | 'UNREADABLE'
 export type ErrorCode = ServerErrorCode | ClientErrorCode
@@ -58,6 +59,17 @@ export function isCarillonError<Code extends ErrorCode = ErrorCode>(
 /** No answer, or one that broke off. */
 export function networkError(cause: unknown): CarillonError<'NETWORK'> {
   return new CarillonError('NETWORK', 'No answer came from Carillon', { cause })
+}
+
+/** Whether fetch refused a redirect: Node, Deno and Bun say so in the error or in its cause, browsers say nothing. */
+export function isRedirect({ message, cause }: TypeError): boolean {
+  return /redirect/i.test(`${message} ${cause}`)
+}
+
+/** The request was not sent on: its token or password is meant for this server alone. */
+export function redirected(cause: unknown): CarillonError<'UNREADABLE'> {
+  const message = 'The server redirects to another address, and the client follows no redirect: correct baseUrl'
+  return new CarillonError('UNREADABLE', message, { cause })
 }
 
 /** An answer that Carillon does not give. */

@@ -5,9 +5,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService } from '../server/testing/service.ts'
-import { CarillonError, createCarillon, type ErrorCode, isCarillonError } from './carillon-client.ts'
+import { CarillonError, createCarillon, createProducer, type ErrorCode, isCarillonError } from './carillon-client.ts'
 import { Requests } from './requests.ts'
-import { failureOf, signedIn } from './testing/clients.ts'
+import { failureOf, signedIn, until } from './testing/clients.ts'
 
 let service: TestService
 before(async () => {
@@ -300,6 +300,59 @@ test('a base with a path before the routes, with or without a slash at its end, 
 
 test('a base that is no URL is refused when the client is made', () => {
   for (const baseUrl of ['bell.example', undefined]) assert.throws(() => createCarillon({ baseUrl }), TypeError)
+})
+
+for (const status of [301, 302, 303, 307, 308])
+  test(`a redirect (${status}) is an error: no password, token, key or cookie goes to another server`, async () => {
+    let arrived = 0
+    await using elsewhere = await answering((response) => {
+      arrived++
+      response.end('{}')
+    })
+    await using redirecting = await answering((response) =>
+      response.writeHead(status, { location: `${elsewhere.baseUrl}/login` }).end(),
+    )
+    const { baseUrl } = redirecting
+    const byToken = createCarillon({ baseUrl, auth: () => 'a.b.c' })
+    const byCookie = createCarillon({ baseUrl })
+    const calls = [
+      byCookie.login({ username: 'ann', password: 'plum orchard gate 41' }),
+      byCookie.me(),
+      byToken.inbox.list(),
+      byToken.inbox.readAll(),
+      byToken.logout(),
+      new Requests({ baseUrl }, () => 'a.b.c').open({
+        path: 'api/notifications/stream',
+        signal: new AbortController().signal,
+      }),
+      createProducer({ baseUrl, key: 'crl_a_b' }).send({ recipients: [{ username: 'ann' }], title: 'x' }),
+    ]
+    for (const failure of await Promise.all(calls.map(failureOf))) {
+      assert.ok(isCarillonError(failure, 'UNREADABLE'), String(failure))
+      assert.match(failure.message, /^The server redirects to another address, .* correct baseUrl$/)
+    }
+    assert.equal(arrived, 0)
+  })
+
+test('a redirect ends no subscription and carries no token elsewhere: the client tries again later', async () => {
+  const seen: string[] = []
+  await using elsewhere = await answering((response) => {
+    seen.push('elsewhere')
+    response.end()
+  })
+  await using redirecting = await answering((response) => {
+    seen.push('here')
+    response.writeHead(307, { location: elsewhere.baseUrl }).end()
+  })
+  const carillon = createCarillon({ baseUrl: redirecting.baseUrl, auth: () => 'a.b.c' })
+  const ended = new AbortController()
+  const reading = (async () => {
+    for await (const _ of carillon.inbox.subscribe({ signal: ended.signal })) assert.fail('an event came')
+  })()
+  await until(() => seen.length >= 2)
+  ended.abort()
+  await reading.catch(() => {})
+  assert.ok(!seen.includes('elsewhere'))
 })
 
 test('cookies are included where the cookie is the proof, and not asked for otherwise', async () => {

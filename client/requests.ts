@@ -1,7 +1,7 @@
 // How does a call become a request, with its proof, and an answer a value or an error? Everything that the client asks
 // goes through here.
 import { following, unlessAborted } from './cancellation.ts'
-import { errorOf, isCarillonError, networkError, unreadable } from './errors.ts'
+import { errorOf, isCarillonError, isRedirect, networkError, redirected, unreadable } from './errors.ts'
 
 /**
  * How requests show who is calling: `'cookie'` lets the browser send its session, a function tells an access token. It is
@@ -128,6 +128,8 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
+      // Carillon never redirects. Following one could carry the token, or the password, to another server.
+      redirect: 'error',
       // Said for cookies alone: not every runtime knows the field.
       ...(this.#auth === 'cookie' && { credentials: 'include' }),
     }
@@ -176,6 +178,7 @@ async function unlessCut<Result>(promise: Promise<Result>, signal?: AbortSignal)
     return await promise
   } catch (error) {
     signal?.throwIfAborted()
-    throw error instanceof TypeError ? networkError(error) : error
+    if (!(error instanceof TypeError)) throw error
+    throw isRedirect(error) ? redirected(error) : networkError(error)
   }
 }

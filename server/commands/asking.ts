@@ -11,6 +11,10 @@ export async function asking<Result>(url: string, ask: () => Promise<Result>): P
     const { code, status, message, details = [] } = cause
     if (code === 'NETWORK')
       throw new CarillonError('UNAVAILABLE', `Nothing answers at ${url}. Is the service running?`, { cause })
+    if (code === 'UNREADABLE' && status === undefined)
+      throw new CarillonError('UNAVAILABLE', `${url} redirects to another address. Set CARILLON_URL to that one`, {
+        cause,
+      })
     if (code === 'UNREADABLE')
       throw new CarillonError('UNAVAILABLE', `The service answered ${status}, and not as Carillon does`, { cause })
     const reasons = details.map(({ field, reason }) => `\n  ${field} ${reason}`)
