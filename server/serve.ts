@@ -128,7 +128,7 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
     deliveries,
     store,
     readiness,
-    allowedOrigins: config.allowedOrigins,
+    ...namesOf(config),
     isHttps,
     log,
   })
@@ -170,6 +170,12 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
       await store.close()
     },
   }
+}
+
+/** The origins and host names that the operator named. */
+function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains }: Config) {
+  const hosts = [publicUrl === undefined ? host : new URL(publicUrl).hostname, ...allowedHosts]
+  return { allowedOrigins, hosts, hstsSubdomains }
 }
 
 function cookieOf({ sessionLifetimeMs }: Config, isHttps: boolean): Cookie {

@@ -116,6 +116,14 @@ suite('each thing that a proxy can spoil is found by itself, with the line to ch
       ],
     ],
     [
+      'Host is replaced by a name of the inner network',
+      { onTheWay: ({ headers }) => Object.assign(headers, { host: 'carillon-7:7464' }) },
+      [
+        ['Host and Origin', 'fault', /proxy_set_header Host \$http_host;.*CARILLON_ALLOWED_HOSTS/],
+        ['sign-in', 'fault', /./],
+      ],
+    ],
+    [
       'Origin is dropped',
       { onTheWay: lost('origin') },
       [

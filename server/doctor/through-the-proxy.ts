@@ -16,6 +16,8 @@ export async function examineWay({ asker, publicUrl, allowedOrigins }: Way): Pro
   const findings = [publicUrlFinding(asker.origin, publicUrl)]
   const ready = await asker.ask('/readyz')
   findings.push(clockOf(ready), ...headerFindings(ready, asker.origin), await caching(asker))
+  // Every other request would be refused for its Host alone.
+  if (isRefusal(await asker.ask('/api/me'), 421)) return [...findings, unknownHost(asker)]
   const own = await hostAndOrigin(asker)
   const foreign = await foreignOrigin(asker)
   findings.push(own, foreign, await fetchSite(asker), await authorization(asker))
@@ -71,6 +73,13 @@ async function caching(asker: Asker): Promise<Finding> {
 /** A sign-in without a password: refused as incomplete once it has come through all that looks at where it is from. */
 const incomplete = { username: 'doctor' }
 const keepHost = 'nginx: proxy_set_header Host $http_host;  (Apache: ProxyPreserveHost On)'
+
+function unknownHost({ origin }: Asker): Finding {
+  return fault('Host and Origin', {
+    found: 'Host arrives as a name that the service does not know, and is answered 421',
+    change: `${keepHost}, or CARILLON_ALLOWED_HOSTS with that name (${new URL(origin).hostname} if no proxy changes it)`,
+  })
+}
 
 async function hostAndOrigin(asker: Asker): Promise<Finding> {
   const check = 'Host and Origin'

@@ -21,6 +21,7 @@ import {
   refuseCrossSite,
   refuseFlood,
   refuseMalformed,
+  refuseMisdirected,
   refuseOtherSpelling,
 } from './door.ts'
 import { isDraining } from './drain.ts'
@@ -29,6 +30,7 @@ import { answerFailure, rawFailure } from './failure.ts'
 import { FailureLog } from './failure-log.ts'
 import { guards } from './guards.ts'
 import { healthOperations, type Readiness } from './health.ts'
+import { knownHosts } from './known-hosts.ts'
 import { liveOperations } from './live.ts'
 import { notificationOperations } from './notifications.ts'
 import { type Route, route } from './operation.ts'
@@ -48,7 +50,10 @@ export type AppParts = {
   store: Pick<Store, 'check'>
   readiness: Readiness
   allowedOrigins: readonly string[]
+  /** Host names under which the service answers requests without `Authorization`, besides `localhost` and addresses. */
+  hosts: readonly string[]
   isHttps: boolean
+  hstsSubdomains: boolean
   log: Log
 }
 
@@ -97,6 +102,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     acceptsForm?: boolean
     freeText?: string | undefined
+    anyHost?: boolean
   }
 }
 
@@ -118,6 +124,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const failures = new FailureLog(log)
   const headers = securityHeaders(parts)
   const nextRequestId = requestIds()
+  const isKnownHost = knownHosts(parts.hosts)
   const app = Fastify({
     logger: false,
     genReqId: nextRequestId,
@@ -177,6 +184,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     try {
       refuseMalformed(request, reply)
       refuseFlood(request, reply)
+      refuseMisdirected(request, isKnownHost)
       refuseOtherSpelling(request)
       refuseCrossSite(request, parts.allowedOrigins)
       if (allowOrigin(request, reply, parts.allowedOrigins)) return
@@ -201,7 +209,7 @@ function addRoute(app: FastifyInstance, { method, path, freeText, guard, operati
       ...(operation.body && { body: operation.body }),
       ...(operation.query && { querystring: operation.query }),
     },
-    config: { acceptsForm: operation.acceptsForm === true, freeText },
+    config: { acceptsForm: operation.acceptsForm === true, freeText, anyHost: operation.anyHost === true },
     ...(operation.bodyLimit && { bodyLimit: operation.bodyLimit }),
     onRequest: async (request) => {
       request.caller = await guard.admit(request, operation.pageOf?.(request))

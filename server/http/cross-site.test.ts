@@ -12,7 +12,10 @@ const listed = 'https://shop.example.org'
 const lists = { none: [] as string[], one: [listed, 'http://other.example.org:8080'] }
 const services = await Promise.all(
   [lists.none, lists.one].map(async (allowed) => {
-    const app = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: allowed.join(',') || 'none' } })
+    const origins = allowed.join(',') || 'none'
+    const app = await startTestService({
+      env: { CARILLON_ALLOWED_ORIGINS: origins, CARILLON_ALLOWED_HOSTS: 'bell.example.org' },
+    })
     const ann = await app.user('ann')
     const cookie = await app.signIn(ann, 'stateful')
     const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })

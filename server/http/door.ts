@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, noSuchRoute } from '../errors.ts'
 import { pause } from '../slice.ts'
 import { isCrossSite, isSafeMethod } from './cross-site.ts'
+import type { IsKnownHost } from './known-hosts.ts'
 import { isLeftToOthers } from './slow-readers.ts'
 import { isOtherSpelling, pathOf } from './spelling.ts'
 import { parseForm, parseJson } from './strict-json.ts'
@@ -105,6 +106,22 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
 export function comesFromOtherSite({ raw }: Pick<FastifyRequest, 'raw'>, allowed: readonly string[]): boolean {
   const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
   return isCrossSite({ fetchSite: fetchSite as string | undefined, origin, host, allowed })
+}
+
+/**
+ * Row L6, DNS rebinding: refuses a name that is not the service's. A request with `Authorization` passes, since a browser
+ * attaches none by itself, so that a backend can use an internal name; but not at `/login`, which needs no proof. HTTP/1.0
+ * without `Host` is not a browser.
+ */
+export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownHost): void {
+  const { host, authorization } = request.raw.headers
+  if (authorization !== undefined && (isSafeMethod(request.method) || request.routeOptions.url !== '/login')) return
+  if (host === undefined || isKnownHost(host) || request.routeOptions.config?.anyHost === true) return
+  throw new CarillonError(
+    'MISDIRECTED_REQUEST',
+    `The service does not answer under the host ${host.slice(0, 200)}. ` +
+      'Use its public URL, or add the name to CARILLON_ALLOWED_HOSTS.',
+  )
 }
 
 /** SECURITY.md, cross-site requests: unsafe methods that come with a cookie, and the login itself. */

@@ -11,11 +11,13 @@ export function healthOperations({ store, readiness }: { store: Pick<Store, 'che
   const live: Operation<null> = {
     summary: 'The process answers',
     answers: { 200: ['Health'] },
+    anyHost: true,
     handle: async (_, _request, reply) => sendData(reply, { status: 'alive' }),
   }
   const ready: Operation<null> = {
     summary: 'The service takes requests: it is not stopping and its store works',
     answers: { 200: ['Health'], 503: ['Error'] },
+    anyHost: true,
     async handle(_, _request, reply) {
       readiness.askedAt = performance.now()
       if (!readiness.isReady)

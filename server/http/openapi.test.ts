@@ -237,6 +237,7 @@ function wrongAsks(described: Described): Ask[] {
     ...queries.map((query) => ({ method, path: `${path}?${query}`, headers: proof })),
     ...bodies.map((body) => ({ method, path, body, headers: { ...json, ...proof } })),
     ...types.map((type) => ({ method, path, body: 'a=b', headers: { ...proof, 'content-type': type } })),
+    { method, path, headers: { host: 'another.example' } },
     { method, path, body: '{}', headers: { ...json, ...proof, 'content-encoding': 'gzip' } },
     ...['PUT', 'DELETE', 'OPTIONS', 'QUERY'].map((other) => ({ method: other, path, headers: proof })),
   ]

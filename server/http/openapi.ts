@@ -97,6 +97,7 @@ function refusals({ path, method, guard, operation }: Route): number[] {
     [404, path.includes(':')],
     [413, takesBody],
     [415, takesBody],
+    [421, operation.anyHost !== true],
     [503, true],
   ]
   return followsFrom.flatMap(([status, follows]) => (follows && !(status in operation.answers) ? [status] : []))

@@ -15,6 +15,8 @@ export type Operation<Caller> = {
   body?: Schema
   /** Takes form encoding too. */
   acceptsForm?: true
+  /** Answers under any host name: for supervisors and backends, and of no use to a page of another site. */
+  anyHost?: true
   /** Bytes; 64 KiB where nothing is said. */
   bodyLimit?: number
   /** The path parameter that takes any text: in it, and nowhere else, a slash may be sent as `%2F`. */

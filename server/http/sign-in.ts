@@ -96,6 +96,7 @@ export function signInOperations(parts: SignInParts) {
   const keySet: Operation<null> = {
     summary: 'The public keys that access tokens are verified with (RFC 7517)',
     answers: { 200: ['KeySet'] },
+    anyHost: true,
     handle: async (_, _request, reply) =>
       sendObject(reply.header('cache-control', 'public, max-age=300'), keys.publicKeySet),
   }

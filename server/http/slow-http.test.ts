@@ -9,7 +9,7 @@ import { refusalIn } from '../testing/envelope.ts'
 import { exchangeBytes, type RawExchange, readAnswers } from '../testing/raw-http.ts'
 import { startTestService } from '../testing/service.ts'
 
-const app = await startTestService()
+const app = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'a' } })
 after(() => app.stop())
 const ann = await app.user('ann')
 const proof = await app.signIn(ann, 'stateful')

@@ -1,0 +1,28 @@
+// Under which host names does the service answer a browser? A page of another site can let its own name resolve to this
+// machine (DNS rebinding), and its scripts then reach the service as if it were theirs. `Host` still has that name.
+import { isIP } from 'node:net'
+
+/** Whether a `Host`, as it was sent, is one of `names`, `localhost`, or an address: rebinding needs a name. */
+export type IsKnownHost = (host: string) => boolean
+
+/** An attacker can send any address with any port, so what is remembered has a bound. */
+const maxRemembered = 1_000
+
+/** `names` are host names without ports. Ports are not compared: a port forward changes them, and rebinding cannot use one. */
+export function knownHosts(names: readonly string[]): IsKnownHost {
+  const known = new Set(['localhost', ...names.map(normalized)])
+  const remembered = new Set<string>()
+  return (host) => {
+    if (remembered.has(host)) return true
+    const name = normalized(host.replace(/:\d*$/, ''))
+    if (!known.has(name) && !isIP(name.replace(/^\[(.*)\]$/, '$1'))) return false
+    if (remembered.size >= maxRemembered) remembered.clear()
+    remembered.add(host)
+    return true
+  }
+}
+
+/** DNS compares names without regard to case, and ignores one full stop at the end (RFC 1034, section 3.1). */
+function normalized(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '')
+}
