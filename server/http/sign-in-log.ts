@@ -14,9 +14,9 @@ type Named = { userId: string; username: string } | { nameHash: string }
 type Pair = { account: Named; address: string; inMinute: number; unwritten: number }
 
 const minuteMs = 60_000
-const burstMs = 10_000
-/** Lines with one refusal: of one account and address in a minute, and of all in `burstMs`. */
-const maxLines = { samePerMinute: 10, allPerBurst: 30 }
+const secondMs = 1_000
+/** Lines with one refusal: of one account and address in a minute; of all at once, and then one each second. */
+const maxLines = { samePerMinute: 10, atOnce: 20 }
 const maxPairs = 1_000
 /** Accounts and addresses that get a line with their count at the end of a minute; the others share one. */
 const maxCounts = 5
@@ -26,10 +26,11 @@ export class SignInLog {
   readonly #nameHash: (name: string) => string
   readonly #pairs = new Map<string, Pair>()
   readonly #minute = new LogWindow(minuteMs, () => this.#writeCounts())
-  readonly #burst = new LogWindow(burstMs, () => {
-    this.#linesInBurst = 0
+  readonly #second = new LogWindow(secondMs, () => {
+    if (--this.#lines > 0) this.#second.begin()
   })
-  #linesInBurst = 0
+  /** One more for each line, one less for each second. */
+  #lines = 0
   /** Refusals of accounts and addresses beyond `maxPairs`. */
   #others = 0
 
@@ -54,10 +55,10 @@ export class SignInLog {
     const named = this.#nameOf(account)
     const pair = this.#pairOf(named, source.address)
     if (pair === undefined) this.#others++
-    else if (pair.inMinute++ >= maxLines.samePerMinute || this.#linesInBurst >= maxLines.allPerBurst) pair.unwritten++
+    else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unwritten++
     else {
-      this.#burst.begin()
-      this.#linesInBurst++
+      this.#lines++
+      this.#second.begin()
       this.#log.info({ event: 'sign-in-refused', code, ...named, ...inOrder(source), variant }, 'sign-in refused')
     }
   }
@@ -65,7 +66,6 @@ export class SignInLog {
   /** Writes what was counted and is not in the log yet. */
   end(): void {
     this.#minute.end()
-    this.#burst.end()
   }
 
   #nameOf({ name, user }: NamedAccount): Named {
