@@ -61,10 +61,14 @@ export async function startService(
     partitions: config.databasePartitions,
     startTimeout: {
       timeoutMs: databaseTimeoutMs,
-      onWait: (reason) => log.warn({ reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`),
+      onWait: (reason) =>
+        log.warn(
+          { event: 'store-awaited', reason },
+          `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`,
+        ),
     },
   })
-  for (const migration of migrations) log.info({ migration }, 'migration applied')
+  for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   try {
     // The database's clock if it has one: every process that serves it then has the same.
     const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: () => performance.now() }
@@ -75,9 +79,22 @@ export async function startService(
   }
 }
 
+function warnOfUrl({ publicUrl, databaseUrl }: Config, url: string, log: Log): void {
+  if (publicUrl === undefined && isPostgres(databaseUrl))
+    log.warn(
+      { event: 'public-url-missing', url },
+      'CARILLON_PUBLIC_URL is not set: the access tokens of this process are refused by every other',
+    )
+  if (!url.startsWith('https:'))
+    log.warn(
+      { event: 'plain-http', url },
+      'plain HTTP: the session cookie goes without Secure. Fit for this machine only',
+    )
+}
+
 function warnOfSetBack(log: Log, aheadMs: number): void {
   log.warn(
-    { aheadMs },
+    { event: 'clock-set-back', aheadMs },
     'The clock was set back. Lifetimes are counted on from the latest time that was seen. If the clock is right now, restart ' +
       'every process of the service; if it is wrong, correct it: timedatectl set-ntp true',
   )
@@ -92,7 +109,7 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
   const keys = await SigningKeys.open({ store, secret, now })
   const signInLog = new SignInLog({ log, nameHash: nameHasher(secret) })
   const cutoffs = await TokenCutoffs.load({ store, now, wall, keepMs: cutoffKeptForMs }, (error) =>
-    log.error({ err: error }, 'token cutoffs not read'),
+    log.error({ event: 'cutoffs-not-read', err: error }, 'token cutoffs not read'),
   )
   const sessions = new Sessions({ store, now, idleMs: config.sessionIdleMs, lifetimeMs: config.sessionLifetimeMs })
   const accessTokens = new AccessTokens({
@@ -134,9 +151,7 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
   })
   const address = await listen(app, config)
   if (config.publicUrl === undefined) url = reachable(address)
-  if (config.publicUrl === undefined && isPostgres(config.databaseUrl))
-    log.warn({ url }, 'CARILLON_PUBLIC_URL is not set: the access tokens of this process are refused by every other')
-  if (!isHttps) log.warn({ url }, 'plain HTTP: the session cookie goes without Secure. Fit for this machine only')
+  warnOfUrl(config, url, log)
   // Not before it listens: what is made here is shown once, by a service that stands.
   const firstSignIn = config.firstStart
     ? await firstStart({
@@ -183,7 +198,8 @@ function cookieOf({ sessionLifetimeMs }: Config, isHttps: boolean): Cookie {
 }
 
 function tidyHourly(parts: { sessions: Sessions; deliveries: Deliveries }, log: Log): NodeJS.Timeout {
-  const failed = (error: unknown) => log.warn({ err: error }, 'tidying failed; it is tried again in an hour')
+  const failed = (error: unknown) =>
+    log.warn({ event: 'tidying-failed', err: error }, 'tidying failed; it is tried again in an hour')
   const tidy = () => {
     Promise.all([parts.sessions.removeStale(), parts.deliveries.removeOld()]).catch(failed)
   }
@@ -196,7 +212,7 @@ function listening(store: Store, config: Config, { log, now }: { log: Log; now: 
   const chance = Math.random
   const seats = new Seats({ perUser: config.streamsPerUser, perProcess: config.streams }, chance)
   const onFailure = (error: unknown) =>
-    log.warn({ err: error }, 'the store was not read for a stream; it is tried again')
+    log.warn({ event: 'stream-not-read', err: error }, 'the store was not read for a stream; it is tried again')
   return { live: new Live({ store, now, seats, chance, onFailure }), changes: new ChangesSince({ store, seats }) }
 }
 

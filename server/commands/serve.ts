@@ -30,19 +30,19 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
     if (isStopping) return
     isStopping = true
     setTimeout(() => {
-      log.fatal({ reason }, 'stopping took too long; what still ran is cut')
+      log.fatal({ event: 'stop-cut', reason }, 'stopping took too long; what still ran is cut')
       process.exit(1)
     }, longestStopMs).unref()
     await service.stop()
-    log.info({ reason }, 'stopped')
+    log.info({ event: 'stopped', reason }, 'stopped')
     process.exit(status)
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(0, signal))
   if (service.firstSignIn !== undefined) showOnce(service, { config, isTerminal, log })
   // Last, since whoever waits for this line may read the first sign-in then, or stop the service.
-  log.info({ url: service.url }, 'Carillon stands')
+  log.info({ event: 'started', url: service.url }, 'Carillon stands')
   const error = await service.failed
-  log.fatal({ err: error }, 'the store failed; this process has to be started anew')
+  log.fatal({ event: 'store-failed', err: error }, 'the store failed; this process has to be started anew')
   await sleep(lameDuckMs)
   await stop(1, 'the store failed')
 }
@@ -64,9 +64,15 @@ function showOnce(
   try {
     // Replaces an older file, or a link, instead of writing to it: the mode is that of a new file.
     replaceDurably(file, text)
-    log.info({ file }, 'first start: the sign-in, the producer key and a curl session are in this file')
+    log.info(
+      { event: 'first-start', file },
+      'first start: the sign-in, the producer key and a curl session are in this file',
+    )
   } catch (error) {
     const remedy = `carillon user password ${firstSignIn.username}`
-    log.error({ file, err: error }, `first start: this file cannot be written. Make another sign-in with: ${remedy}`)
+    log.error(
+      { event: 'first-start', file, err: error },
+      `first start: this file cannot be written. Make another sign-in with: ${remedy}`,
+    )
   }
 }

@@ -2,7 +2,7 @@
 // requests: a check that fails is paid from a small allowance, one that succeeds is free. While the allowance is used up,
 // checks wait. A token that was verified before needs no check, so its requests never wait here.
 import { type KeyObject, verify } from 'node:crypto'
-import { CarillonError } from '../errors.ts'
+import { overloaded } from '../errors.ts'
 import { pause } from '../slice.ts'
 
 /** How much of the event loop failing checks may take: about 1,800 a second, at 110 us each. */
@@ -34,10 +34,7 @@ export class SignatureChecks {
    */
   inTurn<Result>(check: (isSigned: (signature: Signature) => boolean) => Result): Promise<Result> {
     if (this.#waiting.length >= maxWaiting)
-      throw new CarillonError(
-        'UNAVAILABLE',
-        'Too many tokens wait for the check of their signature; try again in a moment',
-      )
+      throw overloaded('Too many tokens wait for the check of their signature; try again in a moment')
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#waiting.push(() => {
       try {
