@@ -92,6 +92,40 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     )
   })
 
+  test('opens a live stream, and finds a proxy that holds it back', async () => {
+    using folder = new Folder()
+    await using place = await standing(folder, { buffers: true })
+    const run = await doctor(folder, ['--json'], { env: place.env })
+    assert.equal(run.status, 1)
+    assert.deepEqual(
+      wrong(run).map(({ area, check, state }) => [area, check, state]),
+      [[place.proxy.url, 'stream', 'fault']],
+    )
+    const { CARILLON_PUBLIC_URL } = place.env
+    // Without the data of the service there is no proof to open one with.
+    using elsewhere = new Folder()
+    const away = await doctor(elsewhere, ['--json', CARILLON_PUBLIC_URL], { env: place.env })
+    const [stream] = wrong(away).filter(({ check }) => check === 'stream')
+    assert.deepEqual([stream?.state, stream?.found.startsWith('not checked: ')], ['warning', true])
+  })
+
+  test('names two services on one SQLite file, and reads every page with --deep', async () => {
+    using folder = new Folder()
+    await using place = await standing(folder)
+    const alone = await doctor(folder, ['--json', '--deep'], { env: place.env })
+    assert.deepEqual([alone.status, wrong(alone), alone.stderr], [0, [], ''])
+    const { findings } = JSON.parse(alone.stdout) as { findings: Found[] }
+    assert.ok(findings.some(({ check, state }) => check === 'pages' && state === 'ok'))
+    await using second = await CarillonProcess.standing(folder, { env: { ...place.env, CARILLON_PORT: '0' } })
+    const both = await carillon(folder, ['doctor', '--json'], { env: place.env })
+    assert.equal(both.status, 1)
+    const [fault] = wrong(both)
+    assert.deepEqual([fault?.area, fault?.check, fault?.state], ['Database', 'processes', 'fault'], both.stdout)
+    const pids = [...(fault?.found ?? '').matchAll(/process (\d+) \(/g)].map(([, pid]) => Number(pid))
+    assert.equal(new Set(pids).size, 2)
+    await second.end('SIGTERM')
+  })
+
   test('looks past a proxy that does not get through, and at a certificate that nobody trusts', async () => {
     using folder = new Folder()
     await using place = await standing(folder)
@@ -114,7 +148,10 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.equal(run.status, 1)
     assert.deepEqual(
       wrong(run).map(({ area, check, change }) => [area, check, change]),
-      [['Settings', 'setting', 'CARILLON_DATABSE_URL: the nearest one is CARILLON_DATABASE_URL']],
+      [
+        ['Settings', 'setting', 'CARILLON_DATABSE_URL: the nearest one is CARILLON_DATABASE_URL'],
+        ['Database', 'database', 'Name the right one in CARILLON_DATABASE_URL, or make it with: carillon migrate'],
+      ],
     )
     const alone = await doctor(folder, ['--json', '--port', String(await freePort())])
     assert.equal(alone.status, 1)

@@ -30,16 +30,39 @@ function othersIn({ check, path, mode, isFolder, written }: Looked): Finding[] {
   return [(isFault ? fault : warning)(check, { found, change })]
 }
 
+/** The fault of a file or folder on a file system that is mounted read-only, which no owner and no mode changes. */
+export function readOnlyMount(check: string, path: string): Finding | undefined {
+  return readOnlyFinding(check, path, codeOfWriting(path))
+}
+
+/** `code` is the error code with which writing fails. */
+export function readOnlyFinding(check: string, path: string, code: string | undefined): Finding | undefined {
+  if (code !== 'EROFS') return undefined
+  return fault(check, {
+    found: `${path} is on a file system that is mounted read-only`,
+    change:
+      `mount -o remount,rw "$(findmnt -no TARGET -T ${quoted(path)})"  (in a container: mount the volume without :ro; ` +
+      'if nobody mounted it so, the disk may be failing: dmesg)',
+  })
+}
+
+/** The error code with which writing to `path` would fail, or undefined if it would not. Writes nothing. */
+function codeOfWriting(path: string): string | undefined {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code
+  }
+}
+
 /** Only told to whoever is not root, who may do everything. */
 function foreign(check: string, path: string, owner: number): Finding[] {
   const user = process.geteuid?.() ?? 0
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK)
-    return []
-  } catch {
-    const found = `${path} belongs to user ${owner} and cannot be written by this one (${user})`
-    return [fault(check, { found, change: `run this as the service's user, or: chown ${user} ${quoted(path)}` })]
-  }
+  const code = codeOfWriting(path)
+  if (code === undefined || code === 'EROFS') return []
+  const found = `${path} belongs to user ${owner} and cannot be written by this one (${user})`
+  return [fault(check, { found, change: `run this as the service's user, or: chown ${user} ${quoted(path)}` })]
 }
 
 /** Where a file belongs to another user than its folder, as after a command that was run as root by mistake. */

@@ -30,6 +30,17 @@ export async function sealingSecret(
   return makeOnce(file)
 }
 
+/** The secret that is set, or is kept beside the database; undefined if there is none, or if it cannot be read. */
+export function secretIn({ secret, databaseUrl }: { secret?: string; databaseUrl: string }): string | undefined {
+  const path = sqlitePath(databaseUrl)
+  if (secret !== undefined || path === undefined) return secret
+  try {
+    return readSecret(secretFileOf(path))
+  } catch {
+    return undefined
+  }
+}
+
 /** Where signing keys are there and their secret is not: a new one opens none of them. */
 export const sealedAdvice =
   'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to the secret that these signing keys were sealed with; from SQLite it ' +

@@ -21,7 +21,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
     knows: [
       'server/store/*.ts',
       'server/{sealing-secret,database-file}.ts',
-      'server/sign-in/signing-keys.ts',
+      'server/sign-in/{signing-keys,probe-token}.ts',
       'server/http/security-headers.ts',
     ],
   },

@@ -15,13 +15,17 @@ import { examineMachine } from '../doctor/machine.ts'
 import { reach } from '../doctor/reach.ts'
 import { examineSecret } from '../doctor/secret.ts'
 import { trySignIn } from '../doctor/sign-in.ts'
+import { examineStream, type Proof } from '../doctor/stream.ts'
 import { examineWay } from '../doctor/through-the-proxy.ts'
 import type { CarillonError, Fault } from '../errors.ts'
 import { type Finding, faultOf } from '../finding.ts'
+import { secretIn } from '../sealing-secret.ts'
+import { probeToken } from '../sign-in/probe-token.ts'
 import type { SigningKey } from '../store/store.ts'
 import { type Output, print, WrongUse } from './output.ts'
 import { configAndFaults, withSettings } from './settings.ts'
 
+type Options = Output & { username?: string; deep?: true }
 type Credentials = { username: string; password: string }
 type Area = { area: string; findings: Finding[] }
 
@@ -31,6 +35,7 @@ that --username is given. The exit status is 0 where there is no fault, and 1 wh
 
 Examples:
   npx carillon doctor
+  npx carillon doctor --deep
   npx carillon doctor https://bell.example.org --username operator < password.txt`
 
 export function doctorCommand(): Command {
@@ -41,12 +46,16 @@ export function doctorCommand(): Command {
       '--username <name>',
       'also sign in as this user, by session, and out again; the password is read from stdin',
     )
+    .option(
+      '--deep',
+      'also read every page of the database and say whether one is damaged; takes minutes if it is large',
+    )
   return withSettings(command, 'doctor')
     .addHelpText('after', example)
     .action((url: string | undefined, options) => doctor(command, url, options))
 }
 
-async function doctor(command: Command, url: string | undefined, options: Output & { username?: string }) {
+async function doctor(command: Command, url: string | undefined, options: Options) {
   const { config, faults } = configAndFaults(command, 'doctor')
   const origin = url === undefined ? config && (config.publicUrl ?? directOf(config)) : originOf(url)
   const credentials = await credentialsOf(options.username)
@@ -54,7 +63,9 @@ async function doctor(command: Command, url: string | undefined, options: Output
     { area: 'This machine', findings: examineMachine({ node: process.versions.node, now: Date.now }) },
     { area: 'Settings', findings: settingFindings(config, faults) },
   ]
-  const kept = config && (await examineKept(config, areas))
+  const { deep = false, json } = options
+  if (deep && !json) process.stderr.write('Reading every page of the database; this takes minutes if it is large.\n')
+  const kept = config && (await examineKept(config, { areas, deep }))
   if (origin !== undefined) areas.push(...(await examineService({ config, origin, kept, credentials })))
   const all = areas.flatMap(({ findings }) => findings)
   const hasFault = all.some(({ state }) => state === 'fault')
@@ -78,10 +89,13 @@ type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
  * Adds what was found of the database and the secret; answers what the service is compared with. Does not connect to a
  * database that `serve` refuses as exposed: doctor would send the password by the same way.
  */
-async function examineKept(config: Config, areas: Area[]): Promise<Kept | undefined> {
+async function examineKept(
+  config: Config,
+  { areas, deep }: { areas: Area[]; deep: boolean },
+): Promise<Kept | undefined> {
   const { databaseUrl, secret } = config
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const { findings, signingKeys } = await examineDatabase(databaseUrl, { now: Date.now })
+  const { findings, signingKeys } = await examineDatabase(databaseUrl, { now: Date.now, deep })
   const secretFile = process.env.CARILLON_SECRET_FILE
   const given = { ...(secret !== undefined && { secret }), ...(secretFile !== undefined && { secretFile }) }
   areas.push({
@@ -116,11 +130,30 @@ async function examineService({ config, origin, kept, credentials }: Asked): Pro
   try {
     const { publicUrl, allowedOrigins = [] } = config ?? {}
     findings.push(...(await examineWay({ asker, publicUrl, allowedOrigins })))
-    if (credentials !== undefined) findings.push(...(await trySignIn(asker, credentials)))
+    const proof = await streamProof({ config, signingKeys })
+    const withStream = proof === undefined
+    if (proof !== undefined || credentials === undefined) findings.push(await examineStream(asker, proof))
+    if (credentials !== undefined) findings.push(...(await trySignIn(asker, credentials, { withStream })))
   } catch (error) {
     findings.push(faultOf('reached', error, 'it answered before, and then no more: look into the logs'))
   }
   return areas
+}
+
+/** A token for nobody's inbox, made as the service makes its own; undefined if these settings do not hold what it takes. */
+async function streamProof(of: { config: Config | undefined; signingKeys: SigningKey[] | undefined }): Promise<Proof> {
+  const { config, signingKeys = [] } = of
+  const issuer = config && (config.publicUrl ?? directOf(config))
+  const secret = config && secretIn(config)
+  if (config === undefined || issuer === undefined || secret === undefined || signingKeys.length === 0) return undefined
+  try {
+    const chainMs = config.tokenChainMs
+    const token = await probeToken({ signingKeys, secret, issuer, chainMs, now: Date.now })
+    return { authorization: `Bearer ${token}` }
+  } catch {
+    // What is wrong with the secret is among the findings of the database.
+    return undefined
+  }
 }
 
 /** Where the service listens; undefined where it takes any free port. */

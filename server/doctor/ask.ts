@@ -40,6 +40,63 @@ export class Asker {
     const at = (before + this.now()) / 2
     return { status: response.status, headers: response.headers, json: parsed(await response.text()), at }
   }
+
+  /** A response that stays open. 'silent' if not even its header arrives within `timeoutMs`, which also limits its text. */
+  async open(path: string, headers: Record<string, string>, timeoutMs: number): Promise<OpenReply | 'silent'> {
+    const ending = new AbortController()
+    const timer = setTimeout(() => ending.abort(silence), timeoutMs)
+    const close = () => {
+      clearTimeout(timer)
+      ending.abort(silence)
+    }
+    try {
+      const {
+        status,
+        headers: received,
+        body,
+      } = await fetch(this.origin + path, {
+        headers: { 'user-agent': 'carillon-doctor', ...headers },
+        redirect: 'manual',
+        signal: ending.signal,
+      })
+      const isOpen = status === 200
+      const whole = isOpen ? undefined : parsed(await new Response(body).text())
+      const reply = { status, headers: received, json: whole, at: this.now() }
+      return { reply, text: new ArrivingText(body), close }
+    } catch (error) {
+      close()
+      if (error === silence) return 'silent'
+      throw error
+    }
+  }
+}
+
+const silence = new Error('nothing arrived in time')
+
+export type OpenReply = { reply: Reply; text: ArrivingText; close(): void }
+
+/** The text of an open response, as it arrives. */
+class ArrivingText {
+  readonly #body: ReadableStream<Uint8Array> | null
+
+  constructor(body: ReadableStream<Uint8Array> | null) {
+    this.#body = body
+  }
+
+  /** Whether `wanted` arrives before the response ends or its time is over. */
+  async until(wanted: string): Promise<boolean> {
+    const decoder = new TextDecoder()
+    let text = ''
+    try {
+      for await (const bytes of this.#body ?? []) {
+        text += decoder.decode(bytes, { stream: true })
+        if (text.includes(wanted)) return true
+      }
+    } catch (error) {
+      if (error !== silence) throw error
+    }
+    return false
+  }
 }
 
 const json = { 'content-type': 'application/json' }

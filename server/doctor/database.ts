@@ -2,13 +2,13 @@
 import { refuseLostDatabase, refuseMissingDatabase } from '../database-file.ts'
 import { faultOf } from '../finding.ts'
 import { examineStore } from '../store/examine.ts'
-import type { Examined } from '../store/examined.ts'
+import type { Examination, Examined } from '../store/examined.ts'
 
-export async function examineDatabase(url: string, { now }: { now: () => number }): Promise<Examined> {
+export async function examineDatabase(url: string, how: Examination): Promise<Examined> {
   try {
     refuseLostDatabase(url)
     refuseMissingDatabase(url)
-    return await examineStore(url, { now })
+    return await examineStore(url, how)
   } catch (error) {
     return { findings: [faultOf('database', error, 'correct CARILLON_DATABASE_URL')], signingKeys: undefined }
   }

@@ -1,12 +1,17 @@
 // Does a real sign-in last? In by session, once around with its cookie, and out again.
 import { type Finding, fault, ok, warning } from '../finding.ts'
 import { type Asker, described } from './ask.ts'
+import { examineStream } from './stream.ts'
 
 const check = 'sign-in'
 type Credentials = { username: string; password: string }
 
-/** Rejects where nothing answers any more. */
-export async function trySignIn(asker: Asker, { username, password }: Credentials): Promise<Finding[]> {
+/** `withStream` opens a live stream too, by the session. Rejects where nothing answers any more. */
+export async function trySignIn(
+  asker: Asker,
+  { username, password }: Credentials,
+  { withStream = false } = {},
+): Promise<Finding[]> {
   const origin = { origin: asker.origin }
   const body = { username, password, variant: 'stateful' }
   const entered = await asker.ask('/login', { method: 'POST', headers: origin, body })
@@ -29,6 +34,7 @@ export async function trySignIn(asker: Asker, { username, password }: Credential
           change: 'nginx: proxy_set_header Cookie $http_cookie;',
         }),
     await etag(asker, cookie),
+    ...(withStream ? [await examineStream(asker, { cookie })] : []),
   ]
   const left = await asker.ask('/logout', { method: 'POST', headers: { ...origin, cookie } })
   const after = await asker.ask('/api/me', { headers: { cookie } })

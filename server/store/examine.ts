@@ -2,12 +2,12 @@
 
 import { isPostgres, sqlitePath } from '../config/database-url.ts'
 import { fault } from '../finding.ts'
-import type { Examined } from './examined.ts'
+import type { Examination, Examined } from './examined.ts'
 
-export async function examineStore(url: string, { now }: { now: () => number }): Promise<Examined> {
+export async function examineStore(url: string, how: Examination): Promise<Examined> {
   if (isPostgres(url)) {
     const { examinePostgres } = await import('./postgres/examine.ts')
-    return examinePostgres(url, { now })
+    return examinePostgres(url, how)
   }
   const path = sqlitePath(url)
   if (path === undefined || path === '') {
@@ -16,5 +16,5 @@ export async function examineStore(url: string, { now }: { now: () => number }):
     return { findings: [fault('database', { found, change })], signingKeys: undefined }
   }
   const { examineSqlite } = await import('./sqlite/examine.ts')
-  return examineSqlite(path, { now })
+  return examineSqlite(path, how)
 }

@@ -3,6 +3,9 @@ import { type Finding, fault, ok, warning } from '../finding.ts'
 import { iso } from '../times.ts'
 import type { SigningKey } from './store.ts'
 
+/** `deep` also reads what is kept, as far as the engine can say whether it is damaged. */
+export type Examination = { now: () => number; deep?: boolean }
+
 export type Examined = {
   findings: Finding[]
   /** Undefined where they could not be read. */

@@ -8,6 +8,8 @@ export type Returning = { status: number; headers: Record<string, string | strin
 export type Spoil = {
   onTheWay?: (passing: Passing) => unknown
   onTheWayBack?: (returning: Returning, passing: Passing) => unknown
+  /** Holds a live stream back until it ends, as a proxy does that buffers. */
+  buffers?: boolean
   /** Speaks TLS, as `localhost`. */
   tls?: boolean
   port?: number
@@ -34,7 +36,7 @@ export async function startProxy(
 
 async function passOn(
   target: string,
-  { onTheWay, onTheWayBack }: Spoil,
+  { onTheWay, onTheWayBack, buffers = false }: Spoil,
   { incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse },
 ): Promise<void> {
   const passing: Passing = { method: incoming.method ?? '', path: incoming.url ?? '', headers: { ...incoming.headers } }
@@ -43,15 +45,25 @@ async function passOn(
   const { hostname, port } = new URL(target)
   const { method, path, headers } = passing
   const inner = request({ hostname, port, method, path, headers: present(headers) }, async (answer) => {
+    if (!buffers && answer.headers['content-type']?.startsWith('text/event-stream')) {
+      outgoing.on('close', () => answer.destroy())
+      outgoing.writeHead(answer.statusCode ?? 0, answer.headers)
+      answer.on('error', () => outgoing.destroy()).pipe(outgoing)
+      return
+    }
+    const chunks = await answer.toArray().catch(() => null)
+    // The client is gone, and the answer with it.
+    if (chunks === null) return
     const returning: Returning = {
       status: answer.statusCode ?? 0,
       headers: { ...answer.headers },
-      body: Buffer.concat(await answer.toArray()),
+      body: Buffer.concat(chunks),
     }
     onTheWayBack?.(returning, passing)
     outgoing.sendDate = false
     outgoing.writeHead(returning.status, present(returning.headers)).end(returning.body)
   })
+  outgoing.on('close', () => inner.destroy())
   inner.on('error', () => outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'))
   inner.end(body)
 }

@@ -142,3 +142,17 @@ test('names the encoding of a database that is not UTF-8, beside what else is wr
   assert.ok(findings.some(({ check }) => check === 'schema'))
   await queryAt(server, `drop database ${name} with (force)`)
 })
+
+test('asked to read all pages, names the tool of PostgreSQL that does, and says whether its checksums found damage', async (t) => {
+  const url = await database(t)
+  const { findings } = await examinePostgres(url, { now: Date.now, deep: true })
+  const { rows } = await queryAt(url, "select current_setting('data_checksums') as checksums")
+  const pages = findings.filter(({ check }) => check === 'pages')
+  assert.deepEqual(
+    pages.map(({ state }) => state),
+    [rows[0].checksums === 'on' ? 'ok' : 'warning'],
+  )
+  assert.match(JSON.stringify(pages), /pg_amcheck --install-missing --heapallindexed --database=/)
+  const { findings: usual } = await examinePostgres(url, { now: Date.now })
+  assert.ok(!usual.some(({ check }) => check === 'pages'))
+})

@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { clockFinding } from '../../clock-finding.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../../finding.ts'
-import { type Examined, type MovingRow, markFindings, schemaFinding } from '../examined.ts'
+import { type Examination, type Examined, type MovingRow, markFindings, schemaFinding } from '../examined.ts'
 import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { toSigningKey } from '../rows.ts'
@@ -17,13 +17,13 @@ const functions = new URL('./functions/', import.meta.url)
 const wantedConnections = 12
 const slowMs = 50
 
-export async function examinePostgres(url: string, { now }: { now: () => number }): Promise<Examined> {
+export async function examinePostgres(url: string, { now, deep = false }: Examination): Promise<Examined> {
   let pool: pg.Pool | undefined
   try {
     pool = openPool(url)
     const findings = [await version(pool), await clock(pool, now), ...(await ground(pool)), await rights(pool)]
     const applied = await appliedMigrations(pool)
-    findings.push(await schema(pool, applied), ...(await marks(pool)))
+    findings.push(await schema(pool, applied), ...(await marks(pool)), ...(deep ? await pages(pool) : []))
     return { findings, signingKeys: applied.length === 0 ? [] : await signingKeysOf(pool) }
   } catch (error) {
     const finding = faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL')
@@ -112,6 +112,27 @@ function near({ encrypted, here }: Ground, answeredMs: number): Finding[] {
       }),
     )
   return findings
+}
+
+/** PostgreSQL notices damaged pages by their checksums, when it reads them; its own tools read all of them. */
+async function pages(pool: pg.Pool): Promise<Finding[]> {
+  const { rows } = await pool.query(`
+    select current_setting('data_checksums') as checksums, current_database() as name, checksum_failures::int as failures
+    from pg_stat_database where datname = current_database()`)
+  const { checksums, name, failures } = rows[0]
+  const amcheck = `pg_amcheck --install-missing --heapallindexed --database=${name}`
+  if (checksums !== 'on')
+    return [
+      warning('pages', {
+        found: 'data checksums are off, so damaged pages are not noticed; doctor does not read the pages of PostgreSQL',
+        change: `pg_checksums --enable, while PostgreSQL is stopped; until then: ${amcheck}`,
+      }),
+    ]
+  if (failures > 0) {
+    const found = `PostgreSQL has read ${failures} damaged ${failures === 1 ? 'page' : 'pages'} of this database`
+    return [fault('pages', { found, change: `restore the backup; to find what is damaged: ${amcheck}` })]
+  }
+  return [ok('pages', `data checksums are on and found no damage so far; to read every page: ${amcheck}`)]
 }
 
 async function rights(pool: pg.Pool): Promise<Finding> {

@@ -37,6 +37,11 @@ export function resultCode(error: unknown): number | undefined {
   return typeof extended === 'number' ? extended & 0xff : undefined
 }
 
+/** Whether SQLite met a page that is not as it should be. */
+export function isDamage(error: unknown): boolean {
+  return resultCode(error) === corrupt
+}
+
 /**
  * Turns SQLite's failures of the system into UNAVAILABLE; any other error stays as it is. If a commit fails with an I/O
  * error, its frames may be in the log all the same, and a start after a crash would then find it committed.
@@ -184,7 +189,9 @@ function sentenceFor(error: unknown, path: string): string {
   const code = resultCode(error)
   if (code === busy || code === locked)
     return `${path} is locked by another process. Stop that process, or wait until it is done, and start again.`
-  if (code === readonly || system === 'EACCES' || system === 'EPERM' || system === 'EROFS')
+  if (system === 'EROFS')
+    return `${path} is on a file system that is mounted read-only. Mount it for writing (mount -o remount,rw), then start again.`
+  if (code === readonly || system === 'EACCES' || system === 'EPERM')
     return `${path} cannot be written. Make the file and its folder writable for this user, then start again.`
   if (code === corrupt || code === notADatabase)
     return `${path} is damaged and was left as it is. Restore a backup, or name another file in CARILLON_DATABASE_URL.`

@@ -1,6 +1,7 @@
 // What doctor says of a database file, and that looking changes nothing. Modes are looked at, since tests may run as root.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -152,6 +153,72 @@ test('finds a file that is no database, that is another program’s, that is dam
     const found = (await wrong({ folder, path })).filter(({ check }) => check === 'database')
     isOnly(found, ['database', 'fault', change])
   }
+})
+
+test('finds damaged pages if it is asked to read them all, and none in a database that is whole, in use or not', async (t) => {
+  for (const isRunning of [false, true]) {
+    const place = await database(t, { isRunning })
+    const { findings } = await examineSqlite(place.path, { now: Date.now, deep: true })
+    assert.equal(findings.find(({ check }) => check === 'pages')?.state, 'ok', JSON.stringify(findings))
+  }
+  const { path } = await database(t)
+  const filling = connect(path)
+  filling.exec(`
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
+    insert into notification (user_id, seq, id, version, content) select 'ann', n, 'id' || n, n, '"title":"x"' from numbers`)
+  filling.close()
+  const whole = readFileSync(path)
+  const pageSize = whole.readUInt16BE(16)
+  // The last pages are leaves of the table or of an index, which an opening does not read.
+  for (const [filled, count] of [
+    [0, 1],
+    [0xff, 3],
+    [0xa5, 3],
+  ] as const) {
+    const damaged = Buffer.from(whole)
+    for (let page = 1; page <= count; page++)
+      damaged.fill(filled, damaged.length - 2 * page * pageSize, damaged.length - (2 * page - 1) * pageSize)
+    writeFileSync(path, damaged)
+    const usual = await examineSqlite(path, { now: Date.now })
+    assert.ok(!usual.findings.some(({ check }) => check === 'pages' || check === 'database'))
+    const deep = await examineSqlite(path, { now: Date.now, deep: true })
+    const found = deep.findings.filter(({ state }) => state === 'fault')
+    isOnly(found, ['pages', 'fault', /restore the backup: npx carillon restore/])
+    assert.match(found[0]?.found ?? '', /^the database is damaged in \d+ places?, such as: \S/)
+  }
+})
+
+test('names the processes that have the file open: two services are a fault, another program a warning', async (t) => {
+  const { path } = await database(t)
+  const opening = `import { openSync } from 'node:fs'; openSync(${JSON.stringify(path)}); console.log('open'); setInterval(() => {}, 1e9)`
+  const script = join(await newFolder(t), 'carillon.js')
+  writeFileSync(script, opening)
+  const start = async (args: string[]) => {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    return child
+  }
+  const found = async () => {
+    const { findings } = await examineSqlite(path, { now: Date.now })
+    return findings.filter(({ check }) => check === 'processes')
+  }
+  // Only Linux says who has a file open.
+  if (process.platform !== 'linux') return assert.deepEqual(await found(), [])
+  assert.deepEqual(await found(), [{ check: 'processes', state: 'ok', found: 'no service has it open' }])
+  const first = await start([script, 'serve'])
+  assert.deepEqual((await found())[0]?.found, `one service has it open, process ${first.pid}`)
+  await start([script, 'backup', 'FILE'])
+  assert.equal((await found())[0]?.state, 'ok')
+  const second = await start([script, 'serve', '--port', '0'])
+  const [two] = await found()
+  assert.equal(two?.state, 'fault')
+  for (const { pid } of [first, second])
+    assert.match(two?.found ?? '', new RegExp(`process ${pid} \\(.*carillon\\.js serve`))
+  assert.match(two?.change ?? '', /^stop all but one \(kill \d+\)/)
+  const stranger = await start(['--input-type=module', '-e', opening])
+  const [, warned] = await found()
+  assert.deepEqual([warned?.state, warned?.found.includes(`process ${stranger.pid} (`)], ['warning', true])
 })
 
 test('finds a clock that has gone back behind the latest write', async (t) => {

@@ -3,27 +3,31 @@
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ownersBeside, rightsOf } from '../../file-mode.ts'
+import { ownersBeside, readOnlyMount, rightsOf } from '../../file-mode.ts'
 import { type Finding, fault, faultOf, ok, quoted, warning } from '../../finding.ts'
-import { type Examined, type MovingRow, markFindings, schemaFinding } from '../examined.ts'
+import { type Examination, type Examined, type MovingRow, markFindings, schemaFinding } from '../examined.ts'
 import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { columns, type Row, toSigningKey } from '../rows.ts'
 import type { SigningKey } from '../store.ts'
-import { Database, isOurs, openingFailure, readHeader, refuseOldSqlite } from './database.ts'
+import { Database, isDamage, isOurs, openingFailure, readHeader, refuseOldSqlite } from './database.ts'
 import { appliedMigrations } from './migrate.ts'
+import { processesWith, processFindings } from './processes.ts'
 
 const migrations = new URL('./migrations/', import.meta.url)
 const mebibyte = 2 ** 20
 const leastFree = 64 * mebibyte
 const enoughFree = 512 * mebibyte
+const maxDamages = 100
 const largeLog = 256 * mebibyte
 /** Tokens and sessions bear with a minute. */
 const leewayMs = 60_000
 
-export async function examineSqlite(file: string, { now }: { now: () => number }): Promise<Examined> {
-  const { findings, signingKeys } = contentOf(file)
-  return { findings: [sqliteVersion(), ...rights(file), ...ground(file), clock(file, now()), ...findings], signingKeys }
+/** `deep` also reads every page of the database, which takes long if it is large. */
+export async function examineSqlite(file: string, { now, deep = false }: Examination): Promise<Examined> {
+  const { findings, signingKeys } = contentOf(file, { deep })
+  const around = [...rights(file), ...ground(file), clock(file, now()), ...processFindings(processesWith(file))]
+  return { findings: [sqliteVersion(), ...around, ...findings], signingKeys }
 }
 
 function sqliteVersion(): Finding {
@@ -38,6 +42,8 @@ function sqliteVersion(): Finding {
 
 function rights(file: string): Finding[] {
   const folder = dirname(file)
+  const readOnly = readOnlyMount('folder', folder) ?? readOnlyMount('database file', file)
+  if (readOnly !== undefined) return [readOnly]
   const beside = filesOf(file).filter((name) => name !== file)
   const findings = [
     ...rightsOf('folder', folder),
@@ -118,7 +124,7 @@ function clock(file: string, now: number): Finding {
   })
 }
 
-function contentOf(file: string): Examined {
+function contentOf(file: string, { deep }: { deep: boolean }): Examined {
   const path = resolve(file)
   try {
     if (!statSync(path).isFile() || !isOurs(readHeader(path))) throw notOurs(file)
@@ -128,7 +134,11 @@ function contentOf(file: string): Examined {
     try {
       const applied = appliedMigrations(database)
       return {
-        findings: [schemaFinding({ applied, known: knownMigrations(migrations) }), ...marks(database)],
+        findings: [
+          schemaFinding({ applied, known: knownMigrations(migrations) }),
+          ...marks(database),
+          ...(deep ? [pagesOf(database, file)] : []),
+        ],
         signingKeys: applied.length === 0 ? [] : signingKeysOf(database),
       }
     } finally {
@@ -137,6 +147,30 @@ function contentOf(file: string): Examined {
   } catch (error) {
     const finding = faultOf('database', openingFailure(error, file), 'restore the backup')
     return { findings: [finding], signingKeys: undefined }
+  }
+}
+
+/** https://sqlite.org/pragma.html#pragma_quick_check: every page of every table and index, but not their agreement. */
+function pagesOf(database: Database, file: string): Finding {
+  const damages = damagesIn(database)
+  const [first] = damages
+  if (first === undefined) return ok('pages', 'every page of the database was read, and is whole')
+  const count = damages.length < maxDamages ? String(damages.length) : `${maxDamages} or more`
+  return fault('pages', {
+    found: `the database is damaged in ${count} ${damages.length === 1 ? 'place' : 'places'}, such as: ${first}`,
+    change: `stop the service, keep ${quoted(file)} aside, and restore the backup: npx carillon restore FILE --to URL`,
+  })
+}
+
+/** What SQLite says of each damaged place. Some damage ends the check itself. */
+function damagesIn(database: Database): string[] {
+  try {
+    const rows = database.prepare(`pragma quick_check(${maxDamages})`).all()
+    const lines = rows.flatMap(({ quick_check: text }) => String(text).split('\n'))
+    return lines.filter((line) => line !== 'ok' && !line.startsWith('***'))
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return [(error as Error).message]
   }
 }
 

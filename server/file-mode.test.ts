@@ -1,0 +1,30 @@
+// What doctor says of a file that cannot be written, by the reason that the system gives.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readOnlyFinding, readOnlyMount, rightsOf } from './file-mode.ts'
+
+test('a read-only file system is a fault with the mount to change, and a mode without write permission is one with chmod', () => {
+  const finding = readOnlyFinding('folder', '/srv/data', 'EROFS')
+  assert.deepEqual(
+    [finding?.state, finding?.found],
+    ['fault', '/srv/data is on a file system that is mounted read-only'],
+  )
+  assert.match(finding?.change ?? '', /^mount -o remount,rw "\$\(findmnt -no TARGET -T \/srv\/data\)" /)
+  assert.doesNotMatch(finding?.change ?? '', /ch(mod|own)/)
+  for (const code of ['EACCES', 'EPERM', undefined]) assert.equal(readOnlyFinding('folder', '/srv', code), undefined)
+
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
+  try {
+    const file = join(folder, 'carillon.db')
+    writeFileSync(file, '', { mode: 0o600 })
+    chmodSync(file, 0o400)
+    assert.equal(readOnlyMount('database file', file), undefined)
+    const [mode] = rightsOf('database file', file)
+    assert.deepEqual([mode?.state, mode?.change], ['fault', `chmod 600 ${file}`])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
