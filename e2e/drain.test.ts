@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SqliteBehind } from '../server/testing/database-behind.ts'
 import { refusalIn, type Seen } from '../server/testing/envelope.ts'
+import { EventReader } from '../server/testing/event-source.ts'
 import { readAnswers } from '../server/testing/raw-http.ts'
 import { CarillonProcess, Folder, firstSignInOf } from './carillon-process.ts'
 import { untilSo } from './nodes.ts'
@@ -220,6 +221,30 @@ async function saysThatItStops(): Promise<boolean> {
   assert.equal((await ended).status, 0)
   return true
 }
+
+test('while it stops it serves on for the grace, streams included, if a load balancer watches (R9)', async () => {
+  const graceMs = 2_000
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder, { env: { CARILLON_DRAIN_GRACE: `${graceMs}ms` } })
+  const user = new UserOfService(running.url, firstSignInOf(folder))
+  const proof = await user.signIn()
+  assert.equal((await user.ask({ path: '/readyz' })).status, 200)
+  const before = await EventReader.of(running.url, proof)
+  const signalledAt = performance.now()
+  const ended = running.end('SIGTERM')
+  await untilSo(async () => (await user.ask({ path: '/readyz' })).status === 503)
+  // New connections, each of them: the service closes every one that it answers on.
+  const later = await EventReader.of(running.url, proof)
+  assert.equal((await user.ask({ path: '/api/notifications', headers: proof })).status, 200)
+  const seenAfterMs = performance.now() - signalledAt
+  await Promise.all([before.ended(10_000), later.ended(10_000)])
+  const endedAfterMs = performance.now() - signalledAt
+  user.close()
+  assert.ok(endedAfterMs >= graceMs, `the streams ended after ${endedAfterMs} ms`)
+  assert.ok(seenAfterMs < endedAfterMs)
+  await untilSo(() => isRefused(running.url))
+  assert.equal((await ended).status, 0)
+})
 
 test('R9: what comes while it stands still is answered, however long that is', async () => {
   await isSeen(answersWhatItFinds)

@@ -19,7 +19,7 @@ for (const keepAlive of [true, false])
   })
 
 /**
- * False where a request failed and this process, which is the balancer too, had stood still: it has half a second to see
+ * False where a request failed and this process, which is the balancer too, had stood still: it has the grace of half a second to see
  * that a node is not ready. The last try fails with what failed.
  */
 async function goesUnnoticed(
@@ -30,7 +30,7 @@ async function goesUnnoticed(
   delay.enable()
   const database = await newDatabase()
   t.after(() => database.drop())
-  await using nodes = new Nodes(database.url)
+  await using nodes = new Nodes(database.url, { CARILLON_DRAIN_GRACE: '500ms' })
   const all = [await nodes.add(), await nodes.add(), await nodes.add()]
   await using balancer = await Balancer.before(
     all.map(({ port }) => port),

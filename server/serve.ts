@@ -11,6 +11,7 @@ import { CarillonError } from './errors.ts'
 import { type FirstSignIn, firstStart } from './first-start.ts'
 import { createApp } from './http/app.ts'
 import { drain } from './http/drain.ts'
+import type { Readiness } from './http/health.ts'
 import type { Cookie } from './http/sign-in.ts'
 import { SignInLog } from './http/sign-in-log.ts'
 import { ChangesSince } from './inbox/changes.ts'
@@ -46,8 +47,8 @@ export type Service = {
 const hourMs = 3_600_000
 /** A node may be started before its PostgreSQL, or during a failover. */
 const databaseTimeoutMs = 30_000
-/** Whoever asked for readiness in that time asks again. */
-const balancerAsksWithinMs = 10_000
+/** A load balancer that asked for readiness this recently will ask again. */
+const watchedWithinMs = 10_000
 /** The size of libuv's pool, as libuv itself reads it. */
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
@@ -122,7 +123,7 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
   })
   const producerKeys = new ProducerKeys({ store, now })
   const inbox = new Inbox({ store, now: wall })
-  const { live, changes } = listening(store, config, { log, now })
+  const { live, changes, endStreams } = listening(store, config, { log, now })
   cutoffs.onCut((userId) => live.checkProofs(userId))
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
@@ -178,9 +179,7 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
     async stop() {
       readiness.isReady = false
       clearInterval(tidying)
-      changes.end()
-      await live.end()
-      await drain(app, { isWatched: performance.now() - readiness.askedAt < balancerAsksWithinMs })
+      await drain(app, { graceMs: graceMsFor(config, readiness), endStreams })
       signInLog.end()
       await store.close()
     },
@@ -191,6 +190,11 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
 function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains }: Config) {
   const hosts = [publicUrl === undefined ? host : new URL(publicUrl).hostname, ...allowedHosts]
   return { allowedOrigins, hosts, hstsSubdomains }
+}
+
+/** The time that a load balancer needs to see that this process is not ready; 0 if none watches. */
+function graceMsFor({ drainGraceMs }: Config, { askedAt }: Readiness): number {
+  return performance.now() - askedAt < Math.max(watchedWithinMs, 2 * drainGraceMs) ? drainGraceMs : 0
 }
 
 function cookieOf({ sessionLifetimeMs }: Config, isHttps: boolean): Cookie {
@@ -213,7 +217,13 @@ function listening(store: Store, config: Config, { log, now }: { log: Log; now: 
   const seats = new Seats({ perUser: config.streamsPerUser, perProcess: config.streams }, chance)
   const onFailure = (error: unknown) =>
     log.warn({ event: 'stream-not-read', err: error }, 'the store was not read for a stream; it is tried again')
-  return { live: new Live({ store, now, seats, chance, onFailure }), changes: new ChangesSince({ store, seats }) }
+  const live = new Live({ store, now, seats, chance, onFailure })
+  const changes = new ChangesSince({ store, seats })
+  const endStreams = () => {
+    changes.end()
+    return live.end()
+  }
+  return { live, changes, endStreams }
 }
 
 /** On one address, also where a name has several: Fastify would serve the others by servers that drain no request. */

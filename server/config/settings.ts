@@ -49,6 +49,7 @@ export type Config = {
   readonly hstsSubdomains: boolean
   /** Addresses and CIDR ranges, each in the spelling of ip-addresses.ts. */
   readonly trustedProxies: readonly string[]
+  readonly drainGraceMs: number
   readonly firstStart: boolean
   readonly logLevel: (typeof logLevels)[number]
   readonly url: string
@@ -251,6 +252,15 @@ export const settings = [
       'The proxies whose `X-Forwarded-For` or `Forwarded` is believed: addresses and CIDR ranges, separated by commas; `none` for none.',
     commands: ['serve', 'doctor'],
     read: readProxies,
+  },
+  {
+    name: 'CARILLON_DRAIN_GRACE',
+    key: 'drainGraceMs',
+    default: '2500ms',
+    meaning:
+      'How long a process that is stopping serves on while `GET /readyz` says 503, if something asked for it before: longer than two intervals of the load balancer’s check.',
+    commands: ['serve'],
+    read: duration(0, 2 * minute),
   },
   {
     name: 'CARILLON_FIRST_START',

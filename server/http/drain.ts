@@ -4,14 +4,11 @@ import { Server } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-/**
- * A client that is just sending on an idle connection gets so long to be answered before that is closed; and where a
- * balancer watches, so long it finds somebody listening, until it has seen that it should send no more: whoever waits to be
- * accepted when a listener closes is cut off.
- */
-const graceMs = 500
-/** What still runs after this is cut. */
-const patienceMs = 8_000
+/** An idle connection stays open this long after the listener closed, so that a request already on the wire is answered. */
+const idleMs = 500
+/** What still runs this long after the signal is disconnected, or this long after the grace if that is later. */
+const fromSignalMs = 8_000
+const fromGraceMs = 5_500
 const everyMs = 20
 
 const draining = new WeakSet<FastifyInstance>()
@@ -21,22 +18,33 @@ export function isDraining(app: FastifyInstance): boolean {
   return draining.has(app)
 }
 
-export async function drain(app: FastifyInstance, { isWatched }: { isWatched: boolean }): Promise<void> {
+/**
+ * `graceMs`: how long everything goes on as before, new connections and streams included, so that a load balancer can see
+ * that the process is not ready. `endStreams` runs once no new connection is accepted: a stream that is opened again then
+ * goes to another process.
+ */
+export async function drain(
+  app: FastifyInstance,
+  { graceMs, endStreams }: { graceMs: number; endStreams: () => Promise<void> },
+): Promise<void> {
+  const startedAt = performance.now()
   draining.add(app)
-  if (isWatched) await sleep(graceMs)
+  if (graceMs > 0) await sleep(graceMs)
   const { server } = app
   const closed = new Promise((resolve) => {
     // http.Server's own close would cut idle connections at once, and with them a request that is on its way.
     Server.prototype.close.call(server, resolve)
   })
-  const startedAt = performance.now()
+  const closedAt = performance.now()
+  const disconnectAt = Math.max(startedAt + fromSignalMs, closedAt + (graceMs > 0 ? fromGraceMs : 0))
+  await endStreams()
   const isClosed = closed.then(() => true)
   while (!(await Promise.race([isClosed, sleep(everyMs, false)]))) {
-    const elapsed = performance.now() - startedAt
+    const now = performance.now()
     // Where this process stood still, what came meanwhile is read first: it makes its connection a busy one.
     await nextTurn()
-    if (elapsed > graceMs) server.closeIdleConnections()
-    if (elapsed > patienceMs) server.closeAllConnections()
+    if (now - closedAt > idleMs) server.closeIdleConnections()
+    if (now > disconnectAt) server.closeAllConnections()
   }
   await app.close()
 }
