@@ -130,9 +130,9 @@ async function examineService({ config, origin, kept, credentials }: Asked): Pro
   try {
     const { publicUrl, allowedOrigins = [] } = config ?? {}
     findings.push(...(await examineWay({ asker, publicUrl, allowedOrigins })))
-    const proof = await streamProof({ config, signingKeys })
-    const withStream = proof === undefined
-    if (proof !== undefined || credentials === undefined) findings.push(await examineStream(asker, proof))
+    const proofs = await streamProofs({ config, origin, signingKeys })
+    const withStream = proofs.length === 0
+    if (!withStream || credentials === undefined) findings.push(await examineStream(asker, proofs))
     if (credentials !== undefined) findings.push(...(await trySignIn(asker, credentials, { withStream })))
   } catch (error) {
     findings.push(faultOf('reached', error, 'it answered before, and then no more: look into the logs'))
@@ -140,19 +140,23 @@ async function examineService({ config, origin, kept, credentials }: Asked): Pro
   return areas
 }
 
-/** A token for nobody's inbox, made as the service makes its own; undefined if these settings do not hold what it takes. */
-async function streamProof(of: { config: Config | undefined; signingKeys: SigningKey[] | undefined }): Promise<Proof> {
-  const { config, signingKeys = [] } = of
-  const issuer = config && (config.publicUrl ?? directOf(config))
+type Signing = { config: Config | undefined; origin: string; signingKeys: SigningKey[] | undefined }
+
+/**
+ * A token for nobody's inbox, made as the service makes its own; none if these settings do not hold what it takes. A
+ * service without a public URL signs for the address on which it listens, which may be the one that is examined.
+ */
+async function streamProofs({ config, origin, signingKeys = [] }: Signing): Promise<Proof[]> {
   const secret = config && secretIn(config)
-  if (config === undefined || issuer === undefined || secret === undefined || signingKeys.length === 0) return undefined
+  if (config === undefined || secret === undefined || signingKeys.length === 0) return []
+  const issuers = new Set(config.publicUrl === undefined ? [directOf(config) ?? origin, origin] : [config.publicUrl])
+  const probe = { signingKeys, secret, chainMs: config.tokenChainMs, now: Date.now }
   try {
-    const chainMs = config.tokenChainMs
-    const token = await probeToken({ signingKeys, secret, issuer, chainMs, now: Date.now })
-    return { authorization: `Bearer ${token}` }
+    const tokens = await Promise.all([...issuers].map((issuer) => probeToken({ ...probe, issuer })))
+    return tokens.map((token) => ({ authorization: `Bearer ${token}` }))
   } catch {
     // What is wrong with the secret is among the findings of the database.
-    return undefined
+    return []
   }
 }
 

@@ -34,7 +34,7 @@ export async function trySignIn(
           change: 'nginx: proxy_set_header Cookie $http_cookie;',
         }),
     await etag(asker, cookie),
-    ...(withStream ? [await examineStream(asker, { cookie })] : []),
+    ...(withStream ? [await examineStream(asker, [{ cookie }])] : []),
   ]
   const left = await asker.ask('/logout', { method: 'POST', headers: { ...origin, cookie } })
   const after = await asker.ask('/api/me', { headers: { cookie } })

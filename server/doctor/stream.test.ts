@@ -23,6 +23,7 @@ const token = async () =>
     chainMs,
     now,
   })
+const nonsense = { authorization: 'Bearer nonsense' }
 /** For what must not arrive; what must arrive has all the time of a slow machine. */
 const silentMs = 500
 const patientMs = 60_000
@@ -31,7 +32,7 @@ async function through(spoil: Spoil, timeoutMs: number) {
   const proxy = await startProxy(service.url, spoil)
   const asker = new Asker({ origin: proxy.url, now: Date.now })
   try {
-    return await examineStream(asker, { authorization: `Bearer ${await token()}` }, timeoutMs)
+    return await examineStream(asker, [nonsense, { authorization: `Bearer ${await token()}` }], timeoutMs)
   } finally {
     await proxy.stop()
   }
@@ -56,7 +57,7 @@ test('a proxy that compresses a stream, and so holds the text back, is a fault',
   try {
     const compressed = await examineStream(
       new Asker({ origin: `http://127.0.0.1:${port}`, now: Date.now }),
-      {},
+      [{}],
       silentMs,
     )
     assert.deepEqual([compressed.check, compressed.state], ['stream', 'fault'])
@@ -69,12 +70,12 @@ test('a proxy that compresses a stream, and so holds the text back, is a fault',
 
 test('a stream that cannot be checked is a warning that says how it can be', async () => {
   const asker = new Asker({ origin: service.url, now: Date.now })
-  const unproved = await examineStream(asker, undefined)
+  const unproved = await examineStream(asker, [])
   assert.deepEqual(
     [unproved.state, unproved.change?.startsWith('run doctor where the service runs')],
     ['warning', true],
   )
-  const refused = await examineStream(asker, { authorization: 'Bearer nonsense' }, patientMs)
+  const refused = await examineStream(asker, [nonsense], patientMs)
   assert.deepEqual([refused.state, refused.change?.includes('CARILLON_PUBLIC_URL')], ['warning', true])
 })
 

@@ -8,16 +8,27 @@ const check = 'stream'
 const greetingTimeoutMs = 8_000
 const greeting = 'event: hello'
 
-/** The header fields that prove a user, or undefined if there are none to open a stream with. */
-export type Proof = Record<string, string> | undefined
+/** The header fields that prove a user. */
+export type Proof = Record<string, string>
 
-/** Rejects if nothing answers any more. */
-export async function examineStream(asker: Asker, proof: Proof, timeoutMs = greetingTimeoutMs): Promise<Finding> {
-  if (proof === undefined)
-    return warning(check, {
-      found: 'not checked: without the database and the secret of the service there is no proof to open a stream with',
-      change: 'run doctor where the service runs, with its settings; or with --username NAME < FILE',
-    })
+/** The first of `proofs` that is accepted counts; there may be none. Rejects if nothing answers any more. */
+export async function examineStream(
+  asker: Asker,
+  proofs: readonly Proof[],
+  timeoutMs = greetingTimeoutMs,
+): Promise<Finding> {
+  let finding = warning(check, {
+    found: 'not checked: without the database and the secret of the service there is no proof to open a stream with',
+    change: 'run doctor where the service runs, with its settings; or with --username NAME < FILE',
+  })
+  for (const proof of proofs) {
+    finding = await examineWith(asker, proof, timeoutMs)
+    if (finding.state !== 'warning') return finding
+  }
+  return finding
+}
+
+async function examineWith(asker: Asker, proof: Proof, timeoutMs: number): Promise<Finding> {
   const opened = await asker.open('/api/notifications/stream', { ...proof, accept: 'text/event-stream' }, timeoutMs)
   try {
     if (opened === 'silent') return heldBack(timeoutMs)
