@@ -1,18 +1,22 @@
 // The command line: picks a command and says how it ended. Exit status 0 done, 1 failed, 2 wrong use; errors on stderr.
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { backupCommand } from './commands/backup.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { keyCommand } from './commands/key.ts'
-import { migrateCommand } from './commands/migrate.ts'
-import { moveCommand } from './commands/move.ts'
 import { WrongUse } from './commands/output.ts'
-import { restoreCommand } from './commands/restore.ts'
-import { sendCommand } from './commands/send.ts'
-import { serveCommand } from './commands/serve.ts'
-import { tailCommand } from './commands/tail.ts'
-import { userCommand } from './commands/user.ts'
 import { CarillonError } from './errors.ts'
+
+/** In the order of --help. Each is imported only if it runs: the service needs none of what the others do. */
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  user: async () => (await import('./commands/user.ts')).userCommand(),
+  key: async () => (await import('./commands/key.ts')).keyCommand(),
+  send: async () => (await import('./commands/send.ts')).sendCommand(),
+  tail: async () => (await import('./commands/tail.ts')).tailCommand(),
+  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  move: async () => (await import('./commands/move.ts')).moveCommand(),
+}
 
 const { version, description } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'))
 
@@ -22,19 +26,7 @@ const program = new Command('carillon')
   .helpCommand(false)
   .showHelpAfterError('Run it with --help to see what it takes.')
   .exitOverride()
-for (const command of [
-  serveCommand(),
-  userCommand(),
-  keyCommand(),
-  sendCommand(),
-  tailCommand(),
-  migrateCommand(),
-  doctorCommand(),
-  backupCommand(),
-  restoreCommand(),
-  moveCommand(),
-])
-  program.addCommand(command)
+for (const load of loadersFor(process.argv[2])) program.addCommand(await load())
 for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
   command.copyInheritedSettings(program).exitOverride().helpCommand(false)
 
@@ -42,6 +34,12 @@ try {
   await program.parseAsync()
 } catch (error) {
   process.exitCode = report(error)
+}
+
+/** All of them for --help, and for a name that is not a command, where the nearest one is suggested. */
+function loadersFor(name = ''): (() => Promise<Command>)[] {
+  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined
+  return load === undefined ? Object.values(loaders) : [load]
 }
 
 function report(error: unknown): number {

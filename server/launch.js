@@ -3,15 +3,15 @@
 // Plain JavaScript for Node 18 and later. What Carillon does with its arguments is the business of carillon.ts.
 
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import * as module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { platformNode } from './platform-node.js'
+import { run } from './run.js'
 
 const oldest = 24
-const source = new URL('./carillon.ts', import.meta.url)
-// A checkout runs its source; what is published holds JavaScript, since Node strips no types under node_modules.
-const entry = existsSync(source) ? source : new URL('./carillon.js', import.meta.url)
+const relayed = fileURLToPath(new URL('./relayed.js', import.meta.url))
+
+// Without a listener SIGUSR1 opens Node's inspector, through which every local user can run code in the service.
+process.on('SIGUSR1', () => {})
 
 if (isFit() || (Number.parseInt(process.versions.node, 10) >= oldest && !platformNode())) await run()
 else relay()
@@ -23,19 +23,16 @@ function isFit() {
   return Number.parseInt(process.versions.node, 10) >= oldest && sqlite >= 3_051_003
 }
 
-/** What was compiled once is kept: a later start takes 100 ms and 40 MB less. Where it cannot be kept nothing is lost. */
-async function run() {
-  const cache = fileURLToPath(new URL('./.compile-cache', import.meta.url))
-  process.env.NODE_COMPILE_CACHE ??= cache // for the writer thread
-  module.enableCompileCache?.(cache)
-  await import(entry.href)
-}
-
-/** Stands in for the newer Node: passes signals on to it, and its end back. */
+/**
+ * Stands in for the newer Node: passes signals on to it, and its end back. The channel (`ipc`) carries nothing: it closes
+ * when this process dies, however it dies.
+ */
 function relay() {
   const node = platformNode()
   if (!node) return refuse('npm brought none along for this platform')
-  const child = spawn(node, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, ['--disable-sigusr1', relayed, ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
   child.on('error', (error) => refuse(`the one from npm does not run here (${error.message})`))
 
   for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {

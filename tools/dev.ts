@@ -18,6 +18,8 @@ const config = readConfig({
   CARILLON_LOG: 'debug',
   ...process.env,
 })
+// `node --watch` lets the writer thread report its imports by messages that the service would take for replies.
+delete process.env.WATCH_REPORT_DEPENDENCIES
 const log = await createLog({ level: config.logLevel, isTerminal: process.stdout.isTTY === true })
 const service = await startService(config, { log })
 const { store, url } = service
@@ -37,7 +39,16 @@ log.info({ url, user: credentials.username, signInWith: credentials.password }, 
 
 let count = 0
 setInterval(() => void ring(), everyMs)
-process.on('SIGTERM', () => void service.stop().then(() => process.exit()))
+process.once('SIGTERM', stop)
+// `node --watch` was killed, which sends no signal: the port would stay taken.
+process.once('disconnect', stop)
+
+let isStopping = false
+function stop(): void {
+  if (isStopping) return
+  isStopping = true
+  void service.stop().then(() => process.exit())
+}
 
 async function ring(): Promise<void> {
   const body = JSON.stringify({ recipients: [{ username: credentials.username }], title: `Ring ${++count}` })

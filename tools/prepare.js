@@ -31,11 +31,15 @@ function layLink(binary) {
   }
 }
 
-/** Fills server/.compile-cache (decision 0013) by one run on a database that is thrown away. @param {string} binary */
+/**
+ * Fills server/.compile-cache (decision 0013): --help loads every command, and a run on a database that is thrown away
+ * loads the writer thread. @param {string} binary
+ */
 function compile(binary) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   const launcher = fileURLToPath(new URL('../server/launch.js', import.meta.url))
-  spawnSync(binary, [launcher, 'migrate', '--database-url', `sqlite:${join(folder, 'carillon.db')}`], { env: {} })
+  for (const args of [['--help'], ['migrate', '--database-url', `sqlite:${join(folder, 'carillon.db')}`]])
+    spawnSync(binary, [launcher, ...args], { env: {} })
   rmSync(folder, { recursive: true, force: true })
 }
 
