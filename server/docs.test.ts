@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, posix } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -186,6 +186,17 @@ test('every link leads to a file that is there, and to a heading of it', () => {
     }),
   )
   assert.deepEqual(broken, [])
+})
+
+test('every configuration of a load balancer stands on its page as it is in its file', () => {
+  const page = readFileSync(join(root, 'docs/scale.md'), 'utf8')
+  const folder = join(root, 'docs/proxies')
+  const files = readdirSync(folder)
+  assert.deepEqual(files.sort(), ['Caddyfile', 'haproxy.cfg', 'nginx.conf'])
+  for (const file of files) {
+    const shown = page.split(`[${file}](proxies/${file}):\n\n`)[1] ?? ''
+    assert.equal(/^```\w+\n(.*?)```/s.exec(shown)?.[1], readFileSync(join(folder, file), 'utf8'), file)
+  }
 })
 
 test('every setting that a page names exists', () => {
