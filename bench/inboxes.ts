@@ -50,13 +50,28 @@ export async function prepareReadersAt(
   }
 }
 
-async function issuers(store: Store) {
+/** So many access tokens that expired a quarter of an hour ago, of each reader in turn. */
+export async function expiredTokens(dir: string, readers: readonly Reader[], count: number): Promise<ProofLine[]> {
+  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  try {
+    const issue = await issuers(store, () => Date.now() - 30 * 60_000)
+    const tokens = Array.from({ length: count }, (_, i) => {
+      const { userId, username } = readers[i % readers.length] as Reader
+      return issue.token({ id: userId, username })
+    })
+    return await Promise.all(tokens)
+  } finally {
+    await store.close()
+  }
+}
+
+async function issuers(store: Store, clock: () => number = now) {
   const keys = await SigningKeys.open({ store, secret, now })
   const cutoffs = await TokenCutoffs.load({ store, now, wall: now, keepMs: 0 }, () => {})
   const accessTokens = new AccessTokens({
     keys,
     cutoffs,
-    now,
+    now: clock,
     issuer: () => publicUrl,
     lifetimeMs: 15 * 60_000,
     chainMs: dayMs,

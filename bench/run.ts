@@ -11,6 +11,7 @@ import { postgresDeliveries } from './postgres-deliveries.ts'
 import { postgresList } from './postgres-list.ts'
 import { postgresRings } from './postgres-rings.ts'
 import { readAll } from './read-all.ts'
+import { refusedTokens } from './refused-tokens.ts'
 import { restricted } from './restricted.ts'
 import type { Bench, Scenario } from './scenario.ts'
 import { signIns } from './sign-ins.ts'
@@ -28,6 +29,7 @@ const scenarios: readonly Scenario[] = [
   durableWrites,
   start,
   signIns,
+  refusedTokens,
   postgresList,
   postgresDeliveries,
   postgresRings,

@@ -5,11 +5,11 @@ import { type KeyObject, verify } from 'node:crypto'
 import { overloaded } from '../errors.ts'
 import { pause } from '../slice.ts'
 
-/** How much of the event loop failing checks may take: about 1,800 a second, at 110 us each. */
-const allowedShare = 0.2
-/** Before the first of them waits. It is earned again within a tenth of a second. */
+/** How much of the event loop failing checks may take: about 900 a second, at 110 us each. */
+const allowedShare = 0.1
+/** Before the first of them waits: about 180. It is earned again within a fifth of a second. */
 const maxAllowanceMs = 20
-/** About half a second of failing checks. */
+/** About a second of failing checks. */
 const maxWaiting = 1_000
 const waitMs = 1
 
