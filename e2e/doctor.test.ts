@@ -30,8 +30,16 @@ const wrong = ({ stdout }: Run): Found[] =>
 /** A service that nothing is wrong with, behind a proxy that speaks TLS, and the settings of both. */
 async function standing(folder: Folder, spoil: Spoil = {}) {
   const port = await freePort()
-  const proxy = await startProxy(`http://127.0.0.1:${port}`, { tls: true, ...spoil })
-  const settings = { CARILLON_PORT: String(port), CARILLON_PUBLIC_URL: proxy.url }
+  const onTheWay: Spoil['onTheWay'] = (passing) => {
+    Object.assign(passing.headers, { 'x-forwarded-for': '127.0.0.1', forwarded: undefined })
+    spoil.onTheWay?.(passing)
+  }
+  const proxy = await startProxy(`http://127.0.0.1:${port}`, { tls: true, ...spoil, onTheWay })
+  const settings = {
+    CARILLON_PORT: String(port),
+    CARILLON_PUBLIC_URL: proxy.url,
+    CARILLON_TRUSTED_PROXIES: '127.0.0.1',
+  }
   const service = await CarillonProcess.standing(folder, { env: settings })
   const { username, password } = firstSignInOf(folder)
   rmSync(folder.file('first-sign-in.txt'))

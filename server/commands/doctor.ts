@@ -9,6 +9,7 @@ import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { readOrigin } from '../config/values.ts'
 import { Asker } from '../doctor/ask.ts'
+import { examineClientAddress } from '../doctor/client-address.ts'
 import { examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { examineDatabase } from '../doctor/database.ts'
 import { examineMachine } from '../doctor/machine.ts'
@@ -130,6 +131,7 @@ async function examineService({ config, origin, kept, credentials }: Asked): Pro
   try {
     const { publicUrl, allowedOrigins = [] } = config ?? {}
     findings.push(...(await examineWay({ asker, publicUrl, allowedOrigins })))
+    findings.push(...(await examineClientAddress({ asker, direct, publicUrl })))
     const proofs = await streamProofs({ config, origin, signingKeys })
     const withStream = proofs.length === 0
     if (!withStream || credentials === undefined) findings.push(await examineStream(asker, proofs))

@@ -1,18 +1,32 @@
 // Is the process alive, and should it be sent requests? For supervisors and load balancers.
 import { CarillonError } from '../errors.ts'
+import type { AddressRange } from '../ip-addresses.ts'
 import type { Store } from '../store/store.ts'
+import { traceAddress } from './address.ts'
 import { sendData } from './answers.ts'
 import type { Operation } from './operation.ts'
 
 /** `isReady` turns false when the service drains; `askedAt`, by `performance.now()`, is when somebody last asked. */
 export type Readiness = { isReady: boolean; askedAt: number }
 
-export function healthOperations({ store, readiness }: { store: Pick<Store, 'check'>; readiness: Readiness }) {
+type Parts = { store: Pick<Store, 'check'>; readiness: Readiness; signIn: { trustedProxies: readonly AddressRange[] } }
+
+export function healthOperations({ store, readiness, signIn: { trustedProxies } }: Parts) {
   const live: Operation<null> = {
     summary: 'The process answers',
     answers: { 200: ['Health'] },
     anyHost: true,
-    handle: async (_, _request, reply) => sendData(reply, { status: 'alive' }),
+    headers: {
+      'Carillon-Doctor': 'An address: the answer says where the client’s came from, and whether it is this one',
+    },
+    async handle(_, { headers, raw }, reply) {
+      const madeUp = headers['carillon-doctor']
+      if (madeUp === undefined) return sendData(reply, { status: 'alive' })
+      // No address is told: behind a proxy that is not trusted it would be one of the operator's own network.
+      const { address, source, hops } = traceAddress(raw, trustedProxies)
+      const clientAddress = { source, hops, isMadeUp: source === 'header' && address === madeUp }
+      return sendData(reply, { status: 'alive', clientAddress })
+    },
   }
   const ready: Operation<null> = {
     summary: 'The service takes requests: it is not stopping and its store works',

@@ -174,7 +174,22 @@ export const answers = {
       ),
     }),
   ),
-  Health: success(object({ status: string() })),
+  Health: success(
+    object(
+      { status: string() },
+      {
+        clientAddress: object(
+          {
+            source: oneOf(['connection', 'ignored', 'header', 'unclear']),
+            hops: integer({ minimum: 0 }),
+            isMadeUp: boolean(),
+          },
+          {},
+          { description: 'For a request with Carillon-Doctor' },
+        ),
+      },
+    ),
+  ),
 } as const
 
 export type AnswerName = keyof typeof answers

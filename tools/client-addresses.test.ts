@@ -1,0 +1,37 @@
+// Holds that the address of a client comes from server/http/address.ts alone: what any other code read of a forwarding header
+// would be the client's own claim (A11). It reads the source as text.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const home = 'server/http/address.ts'
+/** The peer of a connection, Fastify's own reading of forwarding headers, and the headers themselves. */
+const forms = [
+  /\bremoteAddress\b/g,
+  /\btrustProxy\b/g,
+  /\b(?:request|req)\.(?:ip|ips|host|hostname|protocol)\b/g,
+  /['"](?:x-)?forwarded(?:-[a-z]+)?['"]/gi,
+  /['"](?:x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip|cf-connecting-ip|fastly-client-ip)['"]/gi,
+]
+
+/** `doctor` sends such headers, to see what becomes of them. */
+const senders = ['server/doctor/client-address.ts']
+
+const product = globSync('server/**/*.ts')
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !/\.(test|contract)\.ts$|\/(contract|testing)\//.test(path))
+
+test('only one function reads the peer of a connection or a forwarding header (A11)', () => {
+  assert.ok(product.includes(home), 'address.ts was not found: this test looks in the wrong place.')
+  const breaches = product.flatMap((path) => {
+    if (path === home || senders.includes(path)) return []
+    const code = readFileSync(path, 'utf8').replace(/(^|\s)\/\/.*$/gm, '$1')
+    return forms.flatMap((form) =>
+      (code.match(form) ?? []).map((what) => `${path}: ${what}. Call addressOf (${home}).`),
+    )
+  })
+  assert.deepEqual(breaches, [])
+  const own = readFileSync(home, 'utf8')
+  assert.match(own, /remoteAddress/)
+  assert.match(own, /'x-forwarded-for'/)
+})
