@@ -6,6 +6,8 @@ import { outcomeUnknown, takenBack, wentAway } from '../unavailable.ts'
 
 /** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
 const mostConnections = 10
+/** Beside the pool, each process has one that listens. */
+export const connectionsOfProcess = mostConnections + 1
 /** Calls that wait for one of them: as many as are served in the time that they may wait. */
 const mostWaiting = 5_000
 /** For a connection of the pool, an old one or a new one. */
@@ -23,22 +25,39 @@ const types = {
 
 /** Where pg gives up by itself, as without a password, it leaves the connection open, and that keeps a command from ending. */
 export class Client extends pg.Client {
+  /** The server process as the start of the connection named it. */
+  declare readonly processID: number | null
+
   constructor(config?: string | pg.ClientConfig) {
     super(config)
     this.connection.on('error', () => this.connection.stream.destroy())
   }
 }
 
-/** `patientMs` is for work that takes its time, such as a migration. */
-export function openPool(url: string, { patientMs = answerWithinMs }: { patientMs?: number } = {}): pg.Pool {
+type PoolOptions = {
+  /** For work that takes its time, such as a migration. */
+  patientMs?: number
+  size?: number
+  /** Settings to send with the startup, in place of the URL's own. */
+  startupOptions?: string
+}
+
+export function openPool(
+  url: string,
+  { patientMs = answerWithinMs, size = mostConnections, startupOptions }: PoolOptions = {},
+): pg.Pool {
+  const { connectionString, options } = parametersOf(url)
+  const startup = startupOptions ?? options
+  const settings = settingsFor(options, patientMs)
   const pool = new pg.Pool({
     Client,
-    ...parametersOf(url),
+    connectionString,
+    ...(startup !== '' && { options: startup }),
+    onConnect: async (client) => void (await client.query(settings)),
     application_name: 'carillon',
-    max: mostConnections,
+    max: size,
     connectionTimeoutMillis: connectWithinMs,
     query_timeout: patientMs,
-    statement_timeout: patientMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     types,
@@ -51,20 +70,36 @@ export function openPool(url: string, { patientMs = answerWithinMs }: { patientM
 }
 
 /**
- * Every statement is prepared and touches one partition, whatever its values: planned once, never compiled. The functions in
- * functions/ rely on read committed, whatever the database's default is. What the URL itself says in `options` holds beside
- * that; its limits of time do not, since a caller waits for ours.
+ * Every statement is prepared and touches one partition, whatever its values: planned once, never compiled. (Citus has to see
+ * the values to choose the node, so there PostgreSQL decides.) The functions in functions/ rely on read committed, whatever
+ * the database's default is. What the URL itself says in `options` of planning holds instead; its limits of time do not, since
+ * a caller waits for ours. All of it is set after the connection was made, once for each: PgBouncer refuses other startup
+ * parameters than its own.
  */
+function settingsFor(own: string, patientMs: number): string {
+  const settings: [name: string, value: string][] = [
+    [
+      'plan_cache_mode',
+      "case when exists (select from pg_extension where extname = 'citus') then 'auto' else 'force_generic_plan' end",
+    ],
+    ['jit', "'off'"],
+    ['default_transaction_isolation', "'read committed'"],
+    ['statement_timeout', `'${patientMs}'`],
+  ]
+  const isOwn = (name: string) => (name === 'jit' || name === 'plan_cache_mode') && own.includes(`${name}=`)
+  const calls = settings
+    .filter(([name]) => !isOwn(name))
+    .map(([name, value]) => `set_config('${name}', ${value}, false)`)
+  return `select ${calls.join(', ')}`
+}
+
+/** The URL without what is replaced here, and its own `options`. */
 function parametersOf(url: string): { connectionString: string; options: string } {
   const parsed = URL.parse(url)
   const own = parsed?.searchParams.get('options') ?? ''
   const replaced = ['options', 'statement_timeout', 'query_timeout'].filter((name) => parsed?.searchParams.has(name))
   for (const name of replaced) parsed?.searchParams.delete(name)
-  const isolation = '-c default_transaction_isolation=read\\ committed'
-  return {
-    connectionString: parsed === null || replaced.length === 0 ? url : parsed.href,
-    options: `-c plan_cache_mode=force_generic_plan -c jit=off ${own} ${isolation}`,
-  }
+  return { connectionString: parsed === null || replaced.length === 0 ? url : parsed.href, options: own }
 }
 
 /** Asks on a connection of the pool; a broken one is not used again. Throws UNAVAILABLE where the system fails. */

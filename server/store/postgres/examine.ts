@@ -6,9 +6,10 @@ import { type Examination, type Examined, type MovingRow, markFindings, schemaFi
 import { fillingTable, movingTable } from '../marks.ts'
 import { knownMigrations } from '../migrations.ts'
 import { toSigningKey } from '../rows.ts'
-import { openingFailure, openPool, refuseOld } from './connection.ts'
+import { connectionsOfProcess, openingFailure, openPool, refuseOld } from './connection.ts'
 import { knownFunctions, needsFunctions } from './functions.ts'
 import { appliedMigrations } from './migrate.ts'
+import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from './pooler.ts'
 import { statements } from './statements.ts'
 
 const migrations = new URL('./migrations/', import.meta.url)
@@ -21,7 +22,13 @@ export async function examinePostgres(url: string, { now, deep = false }: Examin
   let pool: pg.Pool | undefined
   try {
     pool = openPool(url)
-    const findings = [await version(pool), await clock(pool, now), ...(await ground(pool)), await rights(pool)]
+    const findings = [
+      await version(pool),
+      ...(await pooler(pool, url)),
+      await clock(pool, now),
+      ...(await ground(pool)),
+      await rights(pool),
+    ]
     const applied = await appliedMigrations(pool)
     findings.push(await schema(pool, applied), ...(await marks(pool)), ...(deep ? await pages(pool) : []))
     return { findings, signingKeys: applied.length === 0 ? [] : await signingKeysOf(pool) }
@@ -37,6 +44,22 @@ async function version(pool: pg.Pool): Promise<Finding> {
   const { rows } = await pool.query("select current_setting('server_version') as version")
   await refuseOld(pool)
   return ok('PostgreSQL', String(rows[0].version))
+}
+
+/** Nothing if there is none. */
+async function pooler(pool: pg.Pool, url: string): Promise<Finding[]> {
+  const pooling = await poolingOf(pool)
+  if (pooling === 'none') return []
+  const name = await poolerName(url)
+  if (pooling === 'transaction')
+    return [
+      fault('pooler', { found: `${name} lends a connection for one transaction or statement`, change: poolingRemedy }),
+    ]
+  const given = await connectionsGiven(pool, url)
+  const found = `${name} in session mode gives ${given} of the ${connectionsOfProcess} connections of a process`
+  if (given === connectionsOfProcess) return [ok('pooler', found)]
+  const change = `default_pool_size = ${connectionsOfProcess} in pgbouncer.ini, for each process of Carillon, and some for operators`
+  return [fault('pooler', { found, change })]
 }
 
 async function clock(pool: pg.Pool, now: () => number): Promise<Finding> {

@@ -31,6 +31,7 @@ import { DeepUnread, type Read } from './deep-unread.ts'
 import { refuseHalfFilled } from './half-filled.ts'
 import { migrate } from './migrate.ts'
 import { fitting, isDeepUnread, nameOf, placeOf, toPage, withSession } from './pages.ts'
+import { refuseSharedConnections } from './pooler.ts'
 import { Rings } from './rings.ts'
 import { statements } from './statements.ts'
 
@@ -78,6 +79,8 @@ async function openOnce(url: string, partitions: number): Promise<Opened> {
 async function prepare(url: string, partitions: number): Promise<string[]> {
   const pool = openPool(url, { patientMs: migrateWithinMs })
   try {
+    // First, while this process has no other connection: a pooler may have one only.
+    await refuseSharedConnections(url)
     await refuseUnfit(pool)
     await refuseHalfFilled(pool)
     return await migrate(pool, { partitions })

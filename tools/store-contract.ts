@@ -1,0 +1,46 @@
+// Does a given PostgreSQL database keep every promise of the store? For what no test can start: a Citus cluster, or a real
+// PgBouncer. It empties the database's tables before each promise, so it asks for the word "empty".
+//
+//   node tools/store-contract.ts postgres://carillon@127.0.0.1:23500/carillon empty [--test-name-pattern ...]
+import pg from 'pg'
+import { openPostgresStore } from '../server/store/postgres/postgres-store.ts'
+import { storeContract } from '../server/store/store.contract.ts'
+import { tables } from '../server/store/tables.ts'
+
+const [url = '', word] = process.argv.slice(2)
+if (!/^postgres(ql)?:/.test(url) || word !== 'empty') {
+  process.stderr.write('usage: node tools/store-contract.ts postgres://... empty\n')
+  process.exit(2)
+}
+
+const open = async () => (await openPostgresStore(url, { partitions: 1 })).store
+
+/** One promise after another: they share the database. */
+let before = Promise.resolve()
+
+storeContract({
+  name: 'a given database',
+  async open() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const earlier = before
+    before = promise
+    await earlier
+    let store = await open()
+    const client = new pg.Client(url)
+    await client.connect()
+    await client.query(`truncate ${tables.map(({ name }) => `"${name}"`).join(', ')}`)
+    await client.end()
+    return {
+      store,
+      async reopen() {
+        await store.close()
+        store = await open()
+        return store
+      },
+      async remove() {
+        await store.close()
+        resolve()
+      },
+    }
+  },
+})
