@@ -102,6 +102,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     acceptsForm?: boolean
     freeText?: string | undefined
+    maxFields?: number
     anyHost?: boolean
   }
 }
@@ -119,6 +120,9 @@ const patience = {
   checkEvery: 1_000,
 }
 
+/** For a body on every route but a delivery: a sign-in is the largest, and anybody can send one, as often as they like. */
+const defaultLimits = { bodyBytes: 4 * 1024, fields: 8 }
+
 export function createApp(parts: AppParts): FastifyInstance {
   const { log } = parts
   const failures = new FailureLog(log)
@@ -128,7 +132,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const app = Fastify({
     logger: false,
     genReqId: nextRequestId,
-    bodyLimit: 64 * 1024,
+    bodyLimit: defaultLimits.bodyBytes,
     requestTimeout: patience.request,
     keepAliveTimeout: patience.keepAlive,
     connectionTimeout: patience.idleSocket,
@@ -140,8 +144,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     },
     // An id of any length is no such notification; the header fields have their own limit.
     routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
-    // AJV without its repairs: nothing is coerced, removed or filled in.
-    ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    // AJV without its repairs: nothing is coerced, removed or filled in. It stops at the first fault (see failure.ts).
+    ajv: { customOptions: { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     clientErrorHandler(error, socket) {
       const path = error.code === 'HPE_INVALID_METHOD' ? pathOfStrangeMethod(error) : undefined
       const allowed = path === undefined ? [] : allowedMethods(routes, path)
@@ -209,7 +213,12 @@ function addRoute(app: FastifyInstance, { method, path, freeText, guard, operati
       ...(operation.body && { body: operation.body }),
       ...(operation.query && { querystring: operation.query }),
     },
-    config: { acceptsForm: operation.acceptsForm === true, freeText, anyHost: operation.anyHost === true },
+    config: {
+      acceptsForm: operation.acceptsForm === true,
+      freeText,
+      anyHost: operation.anyHost === true,
+      maxFields: operation.maxFields ?? defaultLimits.fields,
+    },
     ...(operation.bodyLimit && { bodyLimit: operation.bodyLimit }),
     onRequest: async (request) => {
       request.caller = await guard.admit(request, operation.pageOf?.(request))

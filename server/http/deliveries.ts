@@ -5,6 +5,7 @@ import type { Producer, Recipient } from '../store/store.ts'
 import { sendData } from './answers.ts'
 import type { Operation } from './operation.ts'
 import { DeliveryBody } from './schemas.ts'
+import { maxKeys } from './strict-json.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -13,6 +14,7 @@ export function deliveryOperations(deliveries: Deliveries) {
     summary: 'Send a notification to up to 1,000 recipients: all that are known, or none',
     body: DeliveryBody,
     bodyLimit: mebibyte,
+    maxFields: maxKeys,
     headers: { 'Idempotency-Key': 'The same key and body again: the same answer and no second notification' },
     answers: { 201: ['Delivery'], 409: ['Error'], 422: ['Error'] },
     async handle(producer, request, reply) {

@@ -147,7 +147,7 @@ export function acceptBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     refuseOtherCharset(request)
     if (body.length > largeBytes) await pause()
-    return body.length === 0 ? null : parseJson(body)
+    return body.length === 0 ? null : parseJson(body, request.routeOptions.config.maxFields)
   })
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',

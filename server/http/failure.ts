@@ -1,9 +1,10 @@
 // The one place that turns an error into an answer: one envelope, one table of codes, nothing internal. What happened
 // inside goes to the log under the same request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode, type Fault, noSuchRoute, statusOf, unfitRequest } from '../errors.ts'
+import { CarillonError, type ErrorCode, noSuchRoute, statusOf, unfitRequest } from '../errors.ts'
 import { isBodyUnread, sendBeforeBody } from './drop-unread.ts'
 import type { FailureLog } from './failure-log.ts'
+import { faultsOf } from './faults.ts'
 
 const mostFaults = 20
 
@@ -36,7 +37,7 @@ function challenge(request: FastifyRequest): string {
 function asCarillonError(failure: unknown, request: FastifyRequest): CarillonError {
   if (failure instanceof CarillonError) return failure
   const error = failure as Partial<FastifyError>
-  if (error.validation !== undefined) return invalid(error as FastifyError)
+  if (error.validation !== undefined) return unfitRequest(faultsOf(error as FastifyError, request))
   const [code, message] = refusalOf(error, request)
   const details =
     error.code === 'FST_ERR_BAD_URL' ? [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] : undefined
@@ -64,35 +65,6 @@ function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): reado
     default:
       return ['INTERNAL', 'Something went wrong here; the log has it under this request id']
   }
-}
-
-function invalid({ validation = [], validationContext = 'body' }: FastifyError): CarillonError {
-  const details = validation.map(({ instancePath, keyword, params, message = 'is not valid' }): Fault => {
-    const path = instancePath.slice(1).replaceAll('/', '.')
-    const named = params.missingProperty ?? params.additionalProperty
-    const field = [path, named].filter((part) => part !== undefined && part !== '').join('.')
-    return { field: field === '' ? validationContext : field, reason: reasons[keyword]?.(params) ?? message }
-  })
-  return unfitRequest(details)
-}
-
-type Params = Record<string, unknown>
-
-/** What would be right, by the keyword of JSON Schema that was not met. */
-const reasons: Record<string, (params: Params) => string> = {
-  required: () => 'is missing',
-  additionalProperties: () => 'is not known here',
-  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).join(', ')}`,
-  type: ({ type }) => `must be ${type === 'integer' ? 'a whole number, written in digits' : `of the type ${type}`}`,
-  format: ({ format }) => `must be ${format === 'uuid' ? 'a UUID' : `a ${format}`}`,
-  minimum: ({ limit }) => `must be ${limit} at least`,
-  maximum: ({ limit }) => `must be ${limit} at most`,
-  minLength: ({ limit }) => `must have ${limit} ${limit === 1 ? 'character' : 'characters'} at least`,
-  maxLength: ({ limit }) => `must have ${limit} characters at most`,
-  minItems: ({ limit }) => `must have ${limit} ${limit === 1 ? 'entry' : 'entries'} at least`,
-  maxItems: ({ limit }) => `must have ${limit} entries at most`,
-  minProperties: ({ limit }) => `must have ${limit} of its fields`,
-  maxProperties: ({ limit }) => `must have only ${limit} of its fields`,
 }
 
 const rawAnswers: Record<string, readonly [ErrorCode, string]> = {

@@ -17,8 +17,10 @@ export type Operation<Caller> = {
   acceptsForm?: true
   /** Answers under any host name: for supervisors and backends, and of no use to a page of another site. */
   anyHost?: true
-  /** Bytes; 64 KiB where nothing is said. */
+  /** Bytes; 4 KiB if nothing is said. */
   bodyLimit?: number
+  /** Keys of a JSON body at every depth together, with three times as many values; 8 if nothing is said. */
+  maxFields?: number
   /** The path parameter that takes any text: in it, and nowhere else, a slash may be sent as `%2F`. */
   freeText?: string
   /** Header fields that it reads, with what they are for. */

@@ -67,9 +67,9 @@ export function sessionSecrets(cookieHeader: string | undefined, name: string): 
     const equals = pair.indexOf('=')
     if (equals < 0 || !isNamed(pair, equals, name)) continue
     const value = stripped(pair, equals + 1, pair.length)
-    if (!secrets.includes(value)) secrets.push(value)
+    if (value !== secrets[0]) secrets.push(value)
   }
-  return secrets
+  return secrets.length < 2 ? secrets : [...new Set(secrets)]
 }
 
 function isNamed(pair: string, equals: number, name: string): boolean {
