@@ -68,6 +68,16 @@ test('a launcher passes on the status of the command, and the channel between th
   assert.equal((await carillon(folder, ['serve', '--port', 'x'], { nodeOptions: relayed })).status, 2)
 })
 
+test('the process that a launcher starts uses the compile cache of the checkout', async () => {
+  using folder = new Folder()
+  const report = `import module from 'node:module'
+    process.on('exit', () => process.stderr.write('cache: ' + module.getCompileCacheDir() + '\\n'))`
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(report)}` }
+  const { stdout, stderr } = await carillon(folder, ['--version'], { nodeOptions: relayed, env })
+  assert.match(stdout, /^\d+\.\d+\.\d+$/m)
+  assert.match(stderr, /^cache: .*[\\/]server[\\/]\.compile-cache[\\/]/m)
+})
+
 test('a launcher drains on SIGTERM, SIGINT and SIGHUP under an old Node, too', async () => {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     using folder = new Folder()
