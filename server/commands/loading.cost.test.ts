@@ -34,6 +34,5 @@ test('--help and an unknown name load every command, to list them or to name the
   for (const name of names) assert.match(stdout, new RegExp(`^  ${name} .*\\S`, 'm'))
   assert.deepEqual(loaded.filter(isCommand).sort(), names.map((name) => `commands/${name}.ts`).sort())
   assert.equal(run(['srve']).loaded.filter(isCommand).length, names.length)
-  for (const name of ['constructor', ''])
-    assert.equal(run([name]).loaded.filter(isCommand).length, names.length, name)
+  for (const name of ['constructor', '']) assert.equal(run([name]).loaded.filter(isCommand).length, names.length, name)
 })

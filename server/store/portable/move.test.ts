@@ -408,7 +408,9 @@ test('the command says what is wrong in a sentence, with status 1 or 2, and show
   )
   assert.equal(await takesWrites(from), true)
   const gone = `${sqlitePath(from)}.not`
-  const missing = await carillon(['move', '--from', `sqlite:${gone}`, '--to', unreachable])
+  const refused = await carillon(['move', '--from', from, '--to', unreachable])
+  assert.deepEqual([refused.status, /list of processes/.test(refused.stderr)], [2, true])
+  const missing = await carillon(['move', '--from', `sqlite:${gone}`], { CARILLON_TARGET_URL: unreachable })
   assert.match(missing.stderr, /^carillon: There is no database/)
   assert.equal(existsSync(gone), false)
 })
