@@ -51,6 +51,8 @@ function applyRules(text: string): string {
   const narrowed = text.replace(otherWidths, (character) => character.normalize('NFKC'))
   for (const character of narrowed) refuseOutsideClass(character)
   const prepared = narrowed.toLowerCase().normalize('NFC')
+  // Before the rule of direction, which costs the most.
+  if (prepared.length > maxUsernameLength && [...prepared].length > maxUsernameLength) refuse(tooLong)
   if (rightToLeft.test(prepared)) refuseMixedDirection(prepared)
   return prepared
 }
@@ -73,15 +75,20 @@ const invisible = /[\p{Cc}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}]/u
 /** 9.1 */
 const letterOrDigit = /[\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]/u
 
+/** Characters that passed, so that a delivery to 1,000 long names does not check each again: 760 ms before. */
+const passed = new Set<string>()
+const maxPassed = 4_096
+
 function refuseOutsideClass(character: string): void {
   if (character >= '!' && character <= '~') return
-  if (validExceptions.test(character)) return
+  if (passed.has(character) || validExceptions.test(character)) return
   const name = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
   if (space.test(character)) refuse('write it without spaces')
   if (invisible.test(character)) refuse(`write it without ${name}, which cannot be seen or is not assigned`)
   if (refusedExceptions.test(character) || oldHangulJamo.test(character)) refuse(`write it without ${name}`)
   if (character.normalize('NFKC') !== character) refuse(`write ${name} as the ordinary character that it stands for`)
   if (!letterOrDigit.test(character)) refuse(`write it without ${name}: beyond ASCII only letters and digits fit`)
+  if (passed.size < maxPassed) passed.add(character)
 }
 
 // The Bidi Rule, RFC 5893, section 2, for a name that holds right-to-left characters. Regular expressions know no Bidi
@@ -104,7 +111,7 @@ const inOneDirection = new RegExp(`^${letter}(?:${letter}|${arabicNumber}|${mark
 /** Rule 3 */
 const endsWell = new RegExp(`(?:${letter}|${arabicNumber}|[0-9])${mark}*$`, 'u')
 /** Rule 4 */
-const digitsOfTwoKinds = new RegExp(`(?=.*[0-9]).*${arabicNumber}`, 'u')
+const digitsOfTwoKinds = new RegExp(`^(?=.*[0-9]).*${arabicNumber}`, 'u')
 
 function refuseMixedDirection(name: string): void {
   if (!inOneDirection.test(name)) refuse('write it in one direction: right-to-left letters from the first on')
