@@ -14,13 +14,15 @@ const strangersHash =
 const operator: Turn = { address: '', account: '' }
 /** Long before a client or a proxy gives up. */
 const maxWaitMs = 10_000
+/** 200 connections that try again at once take a fifth of the processor that they took without it. */
+const refusalDelayMs = 200
 
 export class Passwords {
   readonly #turns: Turns
 
   /** `threads` is the size of libuv's pool; two of them are left for files and names. */
   constructor({ threads, maxWaiting = 64 }: { threads: number; maxWaiting?: number }) {
-    this.#turns = new Turns({ maxAtOnce: Math.max(1, threads - 2), maxWaiting, maxWaitMs })
+    this.#turns = new Turns({ maxAtOnce: Math.max(1, threads - 2), maxWaiting, maxWaitMs, refusalDelayMs })
   }
 
   /** Throws UNAVAILABLE if too many wait already. */

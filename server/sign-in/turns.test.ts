@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CarillonError } from '../errors.ts'
 import { Turns } from './turns.ts'
 
-function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000 } = {}) {
-  const turns = new Turns({ maxAtOnce, maxWaiting, maxWaitMs })
+function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000, refusalDelayMs = 0 } = {}) {
+  const turns = new Turns({ maxAtOnce, maxWaiting, maxWaitMs, refusalDelayMs })
   const started: string[] = []
   const refused: string[] = []
   const running: (() => void)[] = []
@@ -164,8 +164,19 @@ test('one who has waited too long is refused', async (t) => {
   assert.deepEqual([turns.waiting, refused], [0, ['waits: UNAVAILABLE']])
 })
 
+test('a refusal is held back, 1,000 of them at most, and takes no place in the queue', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { attempt, refused, turns } = queue({ maxAtOnce: 1, maxWaiting: 1, refusalDelayMs: 200 })
+  for (let n = 0; n < 1_007; n++) attempt('attacker', 'A', 'ann')
+  await nextTurn()
+  assert.deepEqual([turns.waiting, refused.length], [1, 5])
+  t.mock.timers.tick(200)
+  await nextTurn()
+  assert.deepEqual([turns.waiting, refused.length], [1, 1_005])
+})
+
 test('runs as many at once as it may, again after a failure', async () => {
-  const turns = new Turns({ maxAtOnce: 2, maxWaiting: 4, maxWaitMs: 60_000 })
+  const turns = new Turns({ maxAtOnce: 2, maxWaiting: 4, maxWaitMs: 60_000, refusalDelayMs: 0 })
   const turn = (n: number) => ({ address: `${n}`, account: `${n}` })
   let [now, most] = [0, 0]
   const fails = async () => {

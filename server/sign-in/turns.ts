@@ -21,16 +21,22 @@ type Waiter = {
   refuse: (error: CarillonError) => void
 }
 
+/** `refusalDelayMs`: a full queue refuses so much later. A client that tries again at once then takes little of the processor. */
+export type Limits = { maxAtOnce: number; maxWaiting: number; maxWaitMs: number; refusalDelayMs: number }
+/** Refusals that are held back at once; the others are sent immediately. */
+const maxHeld = 1_000
+
 export class Turns {
-  readonly #limits: { maxAtOnce: number; maxWaiting: number; maxWaitMs: number }
+  readonly #limits: Limits
   readonly #waiting = new Set<Waiter>()
   readonly #addresses = new Map<string, Group>()
   readonly #accounts = new Map<string, Group>()
   readonly #pairs = new Map<string, Group>()
   #running = 0
+  #held = 0
   #events = 0
 
-  constructor(limits: { maxAtOnce: number; maxWaiting: number; maxWaitMs: number }) {
+  constructor(limits: Limits) {
     this.#limits = limits
   }
 
@@ -56,7 +62,7 @@ export class Turns {
   async #wait(turn: Turn): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter = this.#add(turn, { start: resolve, refuse: reject })
-    if (this.#waiting.size > this.#limits.maxWaiting) this.#refuse(first(this.#waiting, lengthOf), tooMany())
+    if (this.#waiting.size > this.#limits.maxWaiting) this.#refuseLater(first(this.#waiting, lengthOf) as Waiter)
     const leave = () => this.#refuse(waiter, clientLeft())
     turn.signal?.addEventListener('abort', leave)
     const timer = setTimeout(() => this.#refuse(waiter, tooMany()), this.#limits.maxWaitMs).unref()
@@ -68,8 +74,22 @@ export class Turns {
     }
   }
 
-  #refuse(waiter: Waiter | undefined, error: CarillonError): void {
-    if (waiter !== undefined && this.#remove(waiter)) waiter.refuse(error)
+  #refuse(waiter: Waiter, error: CarillonError): void {
+    if (this.#remove(waiter)) waiter.refuse(error)
+  }
+
+  #refuseLater(waiter: Waiter): void {
+    this.#remove(waiter)
+    const { refusalDelayMs } = this.#limits
+    if (refusalDelayMs === 0 || this.#held >= maxHeld) {
+      waiter.refuse(tooMany())
+      return
+    }
+    this.#held++
+    setTimeout(() => {
+      this.#held--
+      waiter.refuse(tooMany())
+    }, refusalDelayMs)
   }
 
   #startNext(): void {
