@@ -18,7 +18,7 @@ export type ListenQuestion =
   | { step: 'close' }
 
 const openedAtOnce = 64
-const patienceMs = 30_000
+const patienceMs = 120_000
 const opened = /^HTTP\/1\.1 200[\s\S]*\nevent: hello\n[\s\S]*\n\n$/
 /** No data has a line break of its own, so this is nowhere else. */
 const beginning = Buffer.from('event: notification\n')

@@ -13,8 +13,10 @@ import { asMs, asRatio, type Row } from './table.ts'
 
 const users = 100
 const everyMs = 20
-/** Longer than an event may take. */
-const patienceMs = 500
+/** How often it is asked whether all events have come. */
+const askEveryMs = 20
+/** An event that has not come by then never will, however busy the machine is. */
+const givenUpMs = 60_000
 const mostMs = { sqlite: 50, acrossNodes: 150 }
 
 export const streamLatency: Scenario = {
@@ -32,6 +34,7 @@ export const streamLatency: Scenario = {
       bench.using(await startServiceOn(database, { dir, role: 'anywhere' })),
       bench.using(await startServiceOn(database, { dir, role: 'anywhere' })),
     ]
+    const onPostgres = { sent: 0 }
     const paths = Array.from({ length: users }, (_, i) => `/${i}`)
     const taken = await inTurns({
       rounds,
@@ -42,10 +45,21 @@ export const streamLatency: Scenario = {
           to: floor.port,
           streams: paths.map((path) => request('GET', path)),
           deliveries: paths.map((path) => request('POST', path, { body: '{}' })),
+          counter: { sent: 0 },
         }),
-        sqlite: await follow(bench, { from: sqlite.port, to: sqlite.port, ...requestsOf(prepared) }),
-        'same node': await follow(bench, { from: a.port, to: a.port, ...requestsOf(preparedAt) }),
-        'across nodes': await follow(bench, { from: a.port, to: b.port, ...requestsOf(preparedAt) }),
+        sqlite: await follow(bench, {
+          from: sqlite.port,
+          to: sqlite.port,
+          counter: { sent: 0 },
+          ...requestsOf(prepared),
+        }),
+        'same node': await follow(bench, { from: a.port, to: a.port, counter: onPostgres, ...requestsOf(preparedAt) }),
+        'across nodes': await follow(bench, {
+          from: a.port,
+          to: b.port,
+          counter: onPostgres,
+          ...requestsOf(preparedAt),
+        }),
       },
     })
     return {
@@ -81,17 +95,24 @@ function requestsOf({ readers, producer }: Prepared): { streams: string[]; deliv
 
 /** Milliseconds of each event, from the request of its delivery and from its 201. */
 type Latencies = { fromSent: number[]; fromAnswer: number[] }
-/** `from` takes the deliveries, `to` has the streams: ports. */
-type Following = { from: number; to: number; streams: string[]; deliveries: string[] }
+/** `from` takes the deliveries, `to` has the streams: ports. `counter` counts what was sent to them, by whomever. */
+type Following = { from: number; to: number; counter: { sent: number }; streams: string[]; deliveries: string[] }
 
-async function follow(bench: Bench, { from, to, streams, deliveries }: Following): Promise<() => Promise<Latencies>> {
+async function follow(bench: Bench, following: Following): Promise<() => Promise<Latencies>> {
+  const { from, to, counter, streams, deliveries } = following
   const listener = bench.using(new Listener())
   await listener.open({ port: to, requests: streams, keepsMoments: true })
+  const hasAll = async () => {
+    const giveUpAt = performance.now() + givenUpMs
+    while ((await listener.count()) < counter.sent && performance.now() < giveUpAt) await pause(askEveryMs)
+  }
   return async () => {
     // What came of the deliveries of others.
+    await hasAll()
     await listener.moments()
     const sent = await sendFor(bench.seconds, { port: from, deliveries })
-    await pause(patienceMs)
+    for (const those of sent) counter.sent += those.length
+    await hasAll()
     const came = await listener.moments()
     // Exactly one event for each delivery and in order, so that the n-th of a user is the n-th of his stream.
     const pairs = sent.flatMap((those, i) => those.map((one, n) => ({ ...one, cameAt: came[i]?.[n] ?? Infinity })))

@@ -92,7 +92,7 @@ for (const variant of variants) {
     setTimeout(() => controller.abort(), 50)
     const from = performance.now()
     assert.equal(((await failureOf(held)) as Error).name, 'AbortError')
-    assert.ok(performance.now() - from < 5_000)
+    assert.ok(performance.now() - from < 15_000)
   })
 }
 

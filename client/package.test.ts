@@ -61,7 +61,7 @@ test('it is imported from node_modules by each Node that is here, and does its w
   for (const node of nodes()) {
     const { username, password } = await service.user()
     const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
-    const options = { cwd: app, timeout: 20_000 }
+    const options = { cwd: app, timeout: 300_000 }
     const { stdout } = await run(node, ['app.mjs', service.url, key, username, password], options)
     assert.equal(stdout, `From ${version}\ntrue\n`, `by ${node}`)
   }

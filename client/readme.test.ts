@@ -48,7 +48,6 @@ test('client/README.md does what it says', async (t) => {
       const { stdout } = await run(process.execPath, ['--import', cookies, `line-${line}.ts`], {
         cwd: folder,
         env: { ...process.env, CARILLON_PRODUCER_KEY: key },
-        timeout: 20_000,
       })
       assert.equal(stdout, shown)
     })

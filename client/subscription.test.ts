@@ -444,7 +444,7 @@ for (const [moment, act] of Object.entries(moments))
     const from = performance.now()
     controller.abort(reason)
     assert.equal(await failing, reason)
-    assert.ok(performance.now() - from < 5_000)
+    assert.ok(performance.now() - from < 30_000)
     assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
     await server.streams[0]?.closed
   })
@@ -542,7 +542,7 @@ test('a process ends by itself when its loop is over', async (t) => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: [...stdio] })
   t.after(() => child.kill())
   await once(child.stdout ?? assert.fail(), 'data', { signal: AbortSignal.timeout(60_000) })
-  const [status] = await once(child, 'exit', { signal: AbortSignal.timeout(5_000) })
+  const [status] = await once(child, 'exit', { signal: AbortSignal.timeout(20_000) })
   assert.equal(status, 0)
 })
 

@@ -36,7 +36,7 @@ export class Follower implements AsyncDisposable {
     return this.events.filter((event) => event.type === type).length
   }
 
-  async until(isSo: () => boolean, withinMs = 10_000): Promise<void> {
+  async until(isSo: () => boolean, withinMs = 60_000): Promise<void> {
     const giveUpAt = performance.now() + withinMs
     while (!isSo()) {
       assert.ok(performance.now() < giveUpAt, `not within ${withinMs} ms; ${this.events.length} events, ${isSo}`)

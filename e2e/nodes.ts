@@ -6,7 +6,7 @@ import type { TcpProxy } from '../server/testing/tcp-proxy.ts'
 import { CarillonProcess, type Environment, Folder, firstSignInOf } from './carillon-process.ts'
 import { type SignIn, UserOfService } from './user-of-service.ts'
 
-const readyWithinMs = 30_000
+const readyWithinMs = 120_000
 const secret = 'the same on every node, and long enough'
 
 export class Node implements AsyncDisposable {

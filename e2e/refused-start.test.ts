@@ -125,7 +125,7 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     assert.equal(status, 1)
     assert.match(stderr, /^carillon: .*carillon\.db is locked by another process\. Stop that process.*\n$/)
     assert.equal(stdout, '')
-    assert.ok(performance.now() - before < 15_000)
+    assert.ok(performance.now() - before < 60_000)
   })
 })
 

@@ -11,7 +11,8 @@ import { isUnavailable, Ledger } from './ledger.ts'
 import { hearingThrough, type Node, Nodes, untilSo } from './nodes.ts'
 import { idIn, type UserOfService } from './user-of-service.ts'
 
-const backWithinMs = 5_000
+/** Five seconds on an idle machine; a busy one takes its time. */
+const backWithinMs = 60_000
 const rounds = process.env.SOAK === undefined ? 3 : 60
 
 const server = await PostgresServer.start()
@@ -182,7 +183,7 @@ suite('a network in between', { concurrency: 4 }, () => {
     const startedAt = performance.now()
     await isAway(place)
     t.diagnostic(`all refused after ${(performance.now() - startedAt).toFixed(0)} ms`)
-    assert.ok(performance.now() - startedAt < 10_000)
+    assert.ok(performance.now() - startedAt < backWithinMs)
     proxy.swallows = undefined
     t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
     proxy.isRefusing = true

