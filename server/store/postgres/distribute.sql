@@ -16,6 +16,9 @@ begin
     return;
   end if;
 
+  -- One connection for each node: Citus makes no distributed function in a transaction that used several.
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+
   select count(*) into parts from pg_inherits where inhparent = 'notification'::regclass;
   if parts > 1 then
     raise warning 'Each shard will have % partitions of its own: one is enough (CARILLON_DATABASE_PARTITIONS=1)', parts;

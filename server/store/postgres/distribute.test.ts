@@ -88,10 +88,14 @@ const standIns = `
   create function citus_stand_in.create_distributed_function(
     function_name regprocedure, distribution_arg_name text, colocate_with text default 'default',
     force_delegation bool default null
-  ) returns void language sql as $$
+  ) returns void language plpgsql as $$
+  begin
+    if current_setting('citus.multi_shard_modify_mode', true) is distinct from 'sequential' then
+      raise 'cannot run function command because there was a parallel operation on a distributed table';
+    end if;
     insert into citus_stand_in.calls (called, name, by, beside)
       values ('function', function_name::text, distribution_arg_name, colocate_with);
-  $$;
+  end $$;
   set search_path to public, citus_stand_in`
 
 test('no foreign key is declared, and no unique key spans users but that of usernames and ids', async () => {

@@ -18,6 +18,7 @@ const hashes: Record<number, string> = {
   1: '6aa6a8f733224d45',
   2: 'a18970bc624d570f',
   3: '242397cece2f0de3',
+  4: '10bf59ca845cbbfb',
 }
 
 /** What nodes of the version before call. They go on working during a rolling upgrade, so each of these stays for one version. */
@@ -75,6 +76,35 @@ test('what a node of the version before calls raises the credential generation, 
     [2, 2, 7, 907],
     [3, 3, 7, 907],
   ])
+})
+
+test('every function is PL/pgSQL, since Citus cannot plan an SQL function that has parameters', async (t) => {
+  const { ask } = await database(t)
+  assert.deepEqual(
+    await ask(`select proname from pg_proc p join pg_language l on l.oid = p.prolang
+      where pronamespace = 'public'::regnamespace and lanname <> 'plpgsql'`),
+    [],
+  )
+})
+
+test('a delivery on Citus, one statement for each user, leaves and answers what the single statement does', async (t) => {
+  const outcomes = []
+  for (const deliver of ['deliver_new', 'deliver_one_by_one']) {
+    const { ask } = await database(t)
+    await ask(`insert into "user" (id, username, password_hash, created_at)
+      select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 3) n`)
+    const answers = []
+    for (const [n, category] of ["'orders'", 'null', "'orders'"].entries())
+      answers.push(
+        await ask(`select ${deliver}('d', array['name3', null, 'nobody', 'name1', null], array[null, 'u1', null, null, 'u2'],
+          array['a${n}', 'b${n}', 'c${n}', 'd${n}', 'e${n}'], '"title":"x"', ${category}) as answer`),
+      )
+    const rows = []
+    for (const table of ['inbox', 'inbox_category', 'notification'])
+      rows.push(await ask(`select * from ${table} order by 1, 2`))
+    outcomes.push({ answers, rows })
+  }
+  assert.deepEqual(outcomes[1], outcomes[0])
 })
 
 test('a database whose functions are older, or came with a migration, gets the current ones at the next start', async (t) => {

@@ -2,26 +2,40 @@
 -- deliveries never wait for each other in a circle. Each statement of a PL/pgSQL function sees what was committed before
 -- that statement: after the inbox's row is locked, its notifications are read as they are now.
 
+-- Every function is PL/pgSQL: Citus plans no statement of an SQL function that has parameters, and PostgreSQL before 18 plans
+-- one again at every call.
+
 create or replace function count_in_category(of_user text, of_category text, more bigint, more_unread bigint)
-returns void language sql as $$
-  insert into inbox_category (user_id, category, total, unread)
-  select of_user, of_category, more, more_unread where of_category is not null
+returns void language plpgsql as $$
+begin
+  if of_category is null then return; end if;
+  insert into inbox_category (user_id, category, total, unread) values (of_user, of_category, more, more_unread)
   on conflict (user_id, category) do update set
-    total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread
-$$;
+    total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread;
+end $$;
 
 -- The recipients in the order of the request; user_id is null if no user has that name or id.
 create or replace function recipients(usernames text[], user_ids text[], ids text[])
-returns table ("position" bigint, user_id text, id text) language sql stable as $$
-  select w.position, coalesce(by_name.id, by_id.id), w.id
-  from unnest(usernames, user_ids, ids) with ordinality as w (username, user_id, id, position)
-  left join "user" by_name on by_name.username = w.username
-  left join "user" by_id on by_id.id = w.user_id
-$$;
+returns table ("position" bigint, user_id text, id text) language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+    select w.position, coalesce(by_name.id, by_id.id), w.id
+    from unnest(usernames, user_ids, ids) with ordinality as w (username, user_id, id, position)
+    left join "user" by_name on by_name.username = w.username
+    left join "user" by_id on by_id.id = w.user_id;
+end $$;
 
 create or replace function deliver_new(
   delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
-) returns text language sql as $$
+) returns text language plpgsql as $$
+declare
+  answer_text text;
+begin
+  -- On Citus the inboxes are on several nodes, and one statement cannot write to all of them.
+  if to_regclass('pg_catalog.pg_dist_partition') is not null then
+    return deliver_one_by_one(delivery_id, usernames, user_ids, ids, of_content, of_category);
+  end if;
   with wanted as materialized (select * from recipients(usernames, user_ids, ids)),
   once as materialized (
     select distinct on (user_id) user_id, id from wanted where user_id is not null order by user_id, position
@@ -48,9 +62,43 @@ create or replace function deliver_new(
   select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
     'userId', wanted.user_id, 'id', once.id,
     'status', case when wanted.user_id is null then 'unknown_recipient' else 'delivered' end
-  ) order by wanted.position))::text
-  from wanted left join once using (user_id)
-$$;
+  ) order by wanted.position))::text into answer_text
+  from wanted left join once using (user_id);
+  return answer_text;
+end $$;
+
+-- The same for Citus: each statement names one user, so that it goes to one node.
+create or replace function deliver_one_by_one(
+  delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
+) returns text language plpgsql as $$
+declare
+  one record;
+  of_version bigint;
+  of_seq bigint;
+  told jsonb := '{}';
+begin
+  for one in
+    select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
+    where r.user_id is not null order by r.user_id, r.position
+  loop
+    insert into inbox as box (user_id, version, first_seq, last_seq, total, unread, read_through)
+      values (one.user_id, 1, 1, 1, 1, 1, 0)
+      on conflict (user_id) do update set
+        version = box.version + 1, last_seq = box.last_seq + 1, total = box.total + 1, unread = box.unread + 1
+      returning version, last_seq into of_version, of_seq;
+    insert into notification (user_id, seq, id, version, content, category)
+      values (one.user_id, of_seq, one.id, of_version, of_content, of_category);
+    perform count_in_category(one.user_id, of_category, 1, 1);
+    told := told || jsonb_build_object(one.user_id, one.id);
+  end loop;
+  return (
+    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
+      'userId', r.user_id, 'id', told ->> r.user_id,
+      'status', case when r.user_id is null then 'unknown_recipient' else 'delivered' end
+    ) order by r.position))::text
+    from recipients(usernames, user_ids, ids) r
+  );
+end $$;
 
 create or replace function deliver_keyed(
   delivery_id text, usernames text[], user_ids text[], ids text[],

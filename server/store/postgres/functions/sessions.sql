@@ -1,9 +1,10 @@
 -- Add a session and end others. The user's row is locked, so that the user cannot be disabled in between.
 
 -- The notice is part of the commit: if the process dies right after it, the other processes still hear of it.
-create or replace function tell_session_ended(of_user text) returns void language sql as $$
-  select pg_notify('carillon', json_build_object('session', of_user)::text)
-$$;
+create or replace function tell_session_ended(of_user text) returns void language plpgsql as $$
+begin
+  perform pg_notify('carillon', json_build_object('session', of_user)::text);
+end $$;
 
 -- Ends sessions one by one, each found by its whole key, and answers the rows of those that were there.
 create or replace function end_sessions(of_users text[], of_hashes text[])
@@ -27,6 +28,7 @@ create or replace function add_session_replacing(
 declare
   name text;
 begin
+  perform lock_users();
   select username into name from "user"
     where id = of_user and disabled_at is null and password_hash = checked_password_hash for share;
   if not found then return null; end if;
@@ -42,6 +44,7 @@ create or replace function add_session(
 declare
   name text;
 begin
+  perform lock_users();
   select username into name from "user"
     where id = of_user and disabled_at is null and password_hash = checked_password_hash for share;
   if not found then return false; end if;

@@ -1,16 +1,27 @@
 -- Disable a user, or set a password: in both cases all sessions and tokens of the user end in the same transaction. The
 -- functions raise the credential generation, so nodes of the version before raise it too.
 
-create or replace function end_proofs(of_user text, moment bigint, cut_until bigint) returns void language sql as $$
+-- On Citus, where "user" is a copy on every node, a lock of one row is one of the whole copy on each of them, and two callers
+-- that raise it to a stronger one wait for each other in a circle. So they take turns there: sign-ins and changes of users.
+create or replace function lock_users() returns void language plpgsql as $$
+begin
+  if to_regclass('pg_catalog.pg_dist_partition') is not null then
+    perform pg_advisory_xact_lock(hashtext('carillon users'));
+  end if;
+end $$;
+
+create or replace function end_proofs(of_user text, moment bigint, cut_until bigint) returns void language plpgsql as $$
+begin
   delete from session where user_id = of_user;
-  select tell_session_ended(of_user);
-  select cut_tokens(of_user, '', moment, cut_until)
-$$;
+  perform tell_session_ended(of_user);
+  perform cut_tokens(of_user, '', moment, cut_until);
+end $$;
 
 create or replace function disable_user(of_user text, moment bigint, cut_until bigint) returns boolean language plpgsql as $$
 declare
   generation bigint;
 begin
+  perform lock_users();
   update "user" set disabled_at = coalesce(disabled_at, moment), credential_generation = credential_generation + 1
     where id = of_user returning credential_generation into generation;
   if not found then return false; end if;
@@ -24,6 +35,7 @@ returns boolean language plpgsql as $$
 declare
   generation bigint;
 begin
+  perform lock_users();
   update "user" set password_hash = new_hash, disabled_at = null, credential_generation = credential_generation + 1
     where id = of_user returning credential_generation into generation;
   if not found then return false; end if;
