@@ -62,14 +62,14 @@ export function sessionSecret(cookieHeader: string | undefined, name: string): s
  * our cookie.
  */
 export function sessionSecrets(cookieHeader: string | undefined, name: string): string[] {
-  const secrets: string[] = []
+  const values: string[] = []
   for (const pair of cookieHeader === undefined ? [] : cookieHeader.split(';')) {
     const equals = pair.indexOf('=')
     if (equals < 0 || !isNamed(pair, equals, name)) continue
     const value = stripped(pair, equals + 1, pair.length)
-    if (value !== secrets[0]) secrets.push(value)
+    if (value !== values[0]) values.push(value)
   }
-  return secrets.length < 2 ? secrets : [...new Set(secrets)]
+  return values.length < 2 ? values : [...new Set(values)]
 }
 
 function isNamed(pair: string, equals: number, name: string): boolean {
