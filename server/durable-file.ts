@@ -1,7 +1,17 @@
 // Writes a small file so that a power cut leaves the old content, the new content or no file, never an empty or a partial
 // one: write, fsync the file, give it its name, fsync the folder. Without the second fsync the name itself can be lost.
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Makes the file (mode 0600) with `text`. Never replaces: false if there is a file of that name already. */
@@ -19,8 +29,11 @@ export function createDurably(path: string, text: string): boolean {
   })
 }
 
-/** Makes the file (mode 0600) with `text` in place of any file, or of a link, that has the name. */
-export function replaceDurably(path: string, text: string): void {
+/**
+ * Makes the file (mode 0600) with `text` in place of any file, or of a link, that has the name. A text that names the file
+ * itself is made from its status.
+ */
+export function replaceDurably(path: string, text: string | ((file: BigIntStats) => string)): void {
   withDraft(path, text, (draft) => renameSync(draft, path))
 }
 
@@ -40,13 +53,17 @@ export function syncFolder(path: string): void {
   if (process.platform !== 'win32') syncToDisk(path)
 }
 
-function withDraft<Result>(path: string, text: string, publish: (draft: string) => Result): Result {
+function withDraft<Result>(
+  path: string,
+  text: string | ((file: BigIntStats) => string),
+  publish: (draft: string) => Result,
+): Result {
   // Random, because in a container every process has the same id, and a draft may be left from before a power cut.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
     const file = openSync(draft, 'wx', 0o600)
     try {
-      const bytes = Buffer.from(text)
+      const bytes = Buffer.from(typeof text === 'string' ? text : text(fstatSync(file, { bigint: true })))
       for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
       fsyncSync(file)
     } finally {

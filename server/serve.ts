@@ -58,7 +58,7 @@ export async function startService(
   { log, clock }: { log: Log; clock?: TimeSources },
 ): Promise<Service> {
   refuseLostDatabase(config.databaseUrl)
-  const { store, migrations } = await openStore(config.databaseUrl, {
+  const { store, migrations, notice } = await openStore(config.databaseUrl, {
     partitions: config.databasePartitions,
     startTimeout: {
       timeoutMs: databaseTimeoutMs,
@@ -69,6 +69,7 @@ export async function startService(
         ),
     },
   })
+  if (notice !== undefined) log.warn({ event: 'log-set-aside' }, notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   try {
     // The database's clock if it has one: every process that serves it then has the same.

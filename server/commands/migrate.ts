@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { refuseLostDatabase } from '../database-file.ts'
 import { openStore } from '../store/open.ts'
-import { print } from './output.ts'
+import { print, warn } from './output.ts'
 import { configOf, withSettings } from './settings.ts'
 
 export function migrateCommand(): Command {
@@ -10,7 +10,8 @@ export function migrateCommand(): Command {
   return withSettings(command, 'migrate').action(async (options) => {
     const { databaseUrl, databasePartitions: partitions } = configOf(command, 'migrate')
     refuseLostDatabase(databaseUrl)
-    const { store, migrations } = await openStore(databaseUrl, { partitions })
+    const { store, migrations, notice } = await openStore(databaseUrl, { partitions })
+    if (notice !== undefined) warn(notice)
     await store.close()
     print(options, { applied: migrations }, () =>
       migrations.length === 0 ? 'The store is up to date' : migrations.map((name) => `Applied ${name}`),

@@ -11,6 +11,11 @@ export function print({ json }: Output, value: unknown, lines: () => string | re
   if (text !== '') process.stdout.write(`${text}\n`)
 }
 
+/** A sentence for the operator, beside the result. */
+export function warn(sentence: string): void {
+  process.stderr.write(`carillon: ${sentence}\n`)
+}
+
 /** Rows under headings, in columns. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)))

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { sqlitePath } from '../config/database-url.ts'
 import type { Config } from '../config/settings.ts'
 import { replaceDurably } from '../durable-file.ts'
+import { CarillonError } from '../errors.ts'
 import { firstSignInText } from '../first-start.ts'
 import { createLog, type Log } from '../log.ts'
 import { type Service, startService } from '../serve.ts'
@@ -42,7 +43,9 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   // Last, since whoever waits for this line may read the first sign-in then, or stop the service.
   log.info({ event: 'started', url: service.url }, 'Carillon stands')
   const error = await service.failed
-  log.fatal({ event: 'store-failed', err: error }, 'the store failed; this process has to be started anew')
+  // A refusal of ours says in its sentence all that there is; the place in the code where it was made says nothing more.
+  if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)
+  else log.fatal({ event: 'store-failed', err: error }, 'the store failed; this process has to be started anew')
   await sleep(lameDuckMs)
   await stop(1, 'the store failed')
 }

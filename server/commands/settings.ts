@@ -7,7 +7,7 @@ import { refuseMissingDatabase } from '../database-file.ts'
 import { CarillonError, type Fault } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { WrongUse } from './output.ts'
+import { WrongUse, warn } from './output.ts'
 
 type Setting = { name: SettingName; meaning: string; secret?: true; default?: string; commands?: readonly string[] }
 const all = settings as readonly Setting[]
@@ -77,7 +77,8 @@ function refuseVisiblePassword({ option, name, value }: GivenOption): void {
 /** Opens the store for one piece of work and closes it whatever becomes of that. */
 export async function withStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
   refuseMissingDatabase(config.databaseUrl)
-  const { store } = await openStore(config.databaseUrl)
+  const { store, notice } = await openStore(config.databaseUrl)
+  if (notice !== undefined) warn(notice)
   try {
     return await work(store)
   } finally {

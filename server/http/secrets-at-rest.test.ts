@@ -80,7 +80,7 @@ const secrets = await useEverything()
 test('S9: no secret is in the database, its write-ahead log or a file beside it, while it is in use', async () => {
   const files = await app.database.bytes()
   const places = {
-    sqlite: ['carillon.db', 'carillon.db-shm', 'carillon.db-wal', 'carillon.secret'],
+    sqlite: ['carillon.db', 'carillon.db-shm', 'carillon.db-wal', 'carillon.identity', 'carillon.secret'],
     postgres: Object.keys(await app.database.tables()),
   }
   assert.deepEqual(Object.keys(files).sort(), places[engine])

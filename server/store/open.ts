@@ -10,11 +10,12 @@ export const usualPartitions = 8
 /**
  * Opens the store and brings it to this program's schema; `migrations` names what was applied just now. With `startTimeout`
  * it waits for a PostgreSQL server that cannot be reached, is starting or has no connection left, and for nothing else.
+ * `notice` is a sentence for the operator.
  */
 export async function openStore(
   url: string,
   { partitions = usualPartitions, startTimeout }: { partitions?: number; startTimeout?: StartTimeout } = {},
-): Promise<{ store: Store; migrations: string[] }> {
+): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   if (isPostgres(url)) {
     const { openPostgresStore } = await import('./postgres/postgres-store.ts')
     return openPostgresStore(url, { partitions, ...(startTimeout && { startTimeout }) })

@@ -11,6 +11,7 @@ import {
   openingFailure,
   readHeader,
 } from '../sqlite/database.ts'
+import { hasForeignLog, stampAnew } from '../sqlite/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../sqlite/migrate.ts'
 import { type Table, tables } from '../tables.ts'
 import { type Digest, differenceOf } from './digest.ts'
@@ -50,6 +51,11 @@ export class SqliteSide implements Side {
     // A log without its database would be taken for that of the new one.
     if (!existsSync(path) && existsSync(`${path}-wal`))
       throw new CarillonError('UNAVAILABLE', `${path} is gone, but ${path}-wal is still there. Remove or restore it.`)
+    if (hasForeignLog(path))
+      throw new CarillonError(
+        'UNAVAILABLE',
+        `${path}-wal belongs to another database file. Move it aside with: carillon migrate`,
+      )
     let database: Database | undefined
     try {
       database = openDatabase(path)
@@ -200,6 +206,7 @@ export class SqliteSide implements Side {
   /** Turns a copy into a backup: one file that takes writes and knows what it should hold. */
   async makeBackup(digests: readonly Digest[]): Promise<void> {
     await this.allowWrites()
+    stampAnew(this.#database)
     this.#inOneStep(() => {
       this.#database.exec(
         `drop table if exists ${backupTable};

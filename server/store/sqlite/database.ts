@@ -24,10 +24,10 @@ const busyTimeoutMs = 5_000
 const busy = 5
 const locked = 6
 const readonly = 8
-const corrupt = 11
+export const corrupt = 11
 const cannotOpen = 14
 const constraint = 19
-const notADatabase = 26
+export const notADatabase = 26
 const ioError = 10
 const systemFailures = new Set([busy, locked, readonly, ioError, corrupt, 13 /* full */, cannotOpen, notADatabase])
 

@@ -11,6 +11,7 @@ import { knownMigrations } from '../migrations.ts'
 import { columns, type Row, toSigningKey } from '../rows.ts'
 import type { SigningKey } from '../store.ts'
 import { Database, isDamage, isOurs, openingFailure, readHeader, refuseOldSqlite } from './database.ts'
+import { hasForeignLog } from './identity.ts'
 import { appliedMigrations } from './migrate.ts'
 import { processesWith, processFindings } from './processes.ts'
 
@@ -128,6 +129,7 @@ function contentOf(file: string, { deep }: { deep: boolean }): Examined {
   const path = resolve(file)
   try {
     if (!statSync(path).isFile() || !isOurs(readHeader(path))) throw notOurs(file)
+    if (hasForeignLog(path)) return foreignLog(file)
     const how = howToOpen(path)
     if (how === undefined) return unreadLog(file)
     const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
@@ -191,6 +193,14 @@ function howToOpen(path: string): string | undefined {
   if (!existsSync(`${path}-wal`)) return 'immutable=1'
   if (existsSync(`${path}-shm`)) return 'readonly_shm=1'
   return statSync(`${path}-wal`).size === 0 ? 'immutable=1' : undefined
+}
+
+function foreignLog(file: string): Examined {
+  const finding = fault('log', {
+    found: `${file}-wal belongs to another database file, and would damage this one`,
+    change: 'npx carillon migrate, which moves it aside, as the next start does',
+  })
+  return { findings: [finding], signingKeys: undefined }
 }
 
 function unreadLog(file: string): Examined {

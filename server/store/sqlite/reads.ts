@@ -38,6 +38,9 @@ import { statements } from './read-statements.ts'
 type ChangesQuery = Parameters<Store['changesSince']>[0]
 type Prepared = Record<keyof typeof statements, Statement>
 
+/** Kept for as long as the process lives: a connection that is collected as garbage is closed. */
+const abandoned: Database[] = []
+
 export class Reads {
   readonly #database: Database
   readonly #begin: Statement
@@ -76,6 +79,13 @@ export class Reads {
     this.endSnapshot()
     this.#isClosed = true
     this.#database.close()
+  }
+
+  /** As `close`, for a file that is another one by now: closing its last connection would write to it. */
+  abandon(): void {
+    this.endSnapshot()
+    this.#isClosed = true
+    abandoned.push(this.#database)
   }
 
   #beginSnapshot(): void {

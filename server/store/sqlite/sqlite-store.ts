@@ -1,22 +1,31 @@
 // The embedded engine: reads on the main thread, writes on one writer thread, both on one file in WAL mode.
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Ring, Store } from '../store.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { DeepUnread } from './deep-unread.ts'
+import { hasForeignLog, historyGoingOn, setAsideSentence, setLogAside } from './identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import { Reads } from './reads.ts'
-import { Writer } from './writer.ts'
+import { Writer, type WriterPlace } from './writer.ts'
 
-/** Opens (and where need be makes and migrates) the database in `file`. Throws UNAVAILABLE with a sentence. */
-export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[] }> {
+/**
+ * Opens (and where need be makes and migrates) the database in `file`. Throws UNAVAILABLE with a sentence. `notice` is one
+ * for the operator: a write-ahead log of another file was there, and was moved aside.
+ */
+export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // Absolute, because SQLite takes ':memory:' and 'file:' for something else than a file's name.
   const path = resolve(file)
+  const notice = hasForeignLog(path) ? setAsideSentence(path, setLogAside(path)) : undefined
   peek(path, (found) => refuseNewer(found))
   const database = openDatabase(path)
   try {
     refuseHalfFilled(database)
     const migrations = await migrate(database)
-    return { store: new SqliteStore(path, historyOf(database)), migrations }
+    const { dev, ino } = statSync(path, { bigint: true })
+    const history = historyGoingOn(database, path)
+    const store = new SqliteStore({ path, file: { dev, ino }, history }, `${historyOf(database)} ${history}`)
+    return { store, migrations, ...(notice !== undefined && { notice }) }
   } catch (error) {
     throw openingFailure(error, path)
   } finally {
@@ -32,14 +41,14 @@ class SqliteStore implements Store {
   readonly failed: Promise<Error>
   readonly history: string
 
-  constructor(path: string, history: string) {
+  constructor(place: WriterPlace, history: string) {
     this.history = history
-    const database = connect(path)
+    const database = connect(place.path)
     // Pages of the file are read where the system keeps them, not copied; the writer, which must not, copies.
     database.exec('pragma query_only = on; pragma mmap_size = 268435456')
     this.#reads = new Reads(database)
     this.#deepUnread = new DeepUnread(this.#reads)
-    this.#writer = new Writer(path, (rings) => this.#announce(rings))
+    this.#writer = new Writer(place, (rings) => this.#announce(rings))
     this.failed = this.#writer.failed
   }
 
@@ -104,6 +113,7 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#writer.close()
-    this.#reads.close()
+    if (this.#writer.isFileLost) this.#reads.abandon()
+    else this.#reads.close()
   }
 }

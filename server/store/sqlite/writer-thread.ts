@@ -3,6 +3,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Ring } from '../store.ts'
 import { connect, resultCode } from './database.ts'
+import { FileGuard, type FileLoss } from './guard.ts'
+import { schemaIn, settleStamp, stampDatabase } from './identity.ts'
 import * as writes from './writes/all.ts'
 import type { WriteContext } from './writes/context.ts'
 
@@ -13,16 +15,50 @@ export type WriteRequest = readonly [name: WriteName, change: unknown]
 export type WriteReply =
   | { ok: true; value: unknown }
   | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }
-export type WriterMessage = { replies: WriteReply[]; rings: Ring[] }
+export type WriterMessage = {
+  replies: WriteReply[]
+  rings: Ring[]
+  /** Nothing more is written, since the file is not the one that this thread has open. */
+  loss?: FileLoss | undefined
+}
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
 // What a write may have to take back is kept in memory; the log grows to 16 MB before it is copied into the file, since
 // what is copied less often is copied less.
 database.exec('pragma temp_store = memory; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384')
+/** A copy that is taken while the service runs has the stamp of that time, and is known from the file that has a later one. */
+const stampEveryMs = 600_000
 const sql = database.createTagStore(64)
 const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion = dataVersion.get()?.data_version
+// Opens the log, so that there is one to guard.
+database.exec('begin; select 1 from sqlite_schema; commit')
+const guard = new FileGuard({
+  path: workerData.path,
+  database: workerData.file,
+  schemaNow: () => schemaIn(database),
+})
+let loss: FileLoss | undefined
+let stampedAt = Number.NEGATIVE_INFINITY
+let hasWritten = false
+
+/** Nothing is acknowledged that was written to a file which the next start does not find at this path. */
+function commitGuarded(requests: readonly WriteRequest[]): WriterMessage {
+  if (isLost()) return { ...refuseAll(requests, new Error(loss?.reason)), loss }
+  // Not at the opening: a process that writes nothing, such as a start that is refused, leaves the files as they are.
+  if (stampedAt === Number.NEGATIVE_INFINITY) stamp()
+  const message = commitTogether(requests)
+  hasWritten = true
+  if (!isLost()) return message
+  return { ...refuseAll(requests, new Error(loss?.reason), true), loss }
+}
+
+/** Once it is, it stays so: what was written to another file in between is not known. */
+function isLost(): boolean {
+  loss ??= guard.loss()
+  return loss !== undefined
+}
 
 /**
  * All in one transaction, without savepoints: those copy every page that is touched. Where one of the writes fails, all
@@ -85,6 +121,41 @@ function failure(error: unknown, isOfCommit = false): WriteReply {
   return { ok: false, message, sqliteCode: resultCode(error), isOfCommit }
 }
 
+/** If another process has the lock for too long, or the disk is full, the earlier stamp will do a while longer. */
+function stamp(): void {
+  try {
+    guard.expect(stampDatabase(database, workerData))
+    stampedAt = performance.now()
+    hasWritten = false
+  } catch {}
+}
+
+/** A read of the main thread may have kept the stamp out of the file. */
+function settle(): void {
+  try {
+    guard.expect(settleStamp(database, workerData))
+  } catch {}
+}
+
+function everySecond(): void {
+  if (isLost()) {
+    port.postMessage({ replies: [], rings: [], loss } satisfies WriterMessage)
+    return
+  }
+  noticeOtherProcesses()
+  if (hasWritten && performance.now() - stampedAt > stampEveryMs) stamp()
+  else if (!guard.isSettled) settle()
+}
+
+/** A close writes the log into the file at the path, so it must be the right one. The connection of the reads, which is still
+ * open, keeps SQLite from doing so when this thread ends. */
+function end(): void {
+  if (isLost()) port.postMessage({ replies: [], rings: [], loss } satisfies WriterMessage)
+  if (loss?.isLogOnly === false) return
+  if (loss === undefined && hasWritten) stamp()
+  database.close()
+}
+
 /** `data_version` moves only when another connection wrote, and here that is another process: a command, say. */
 function noticeOtherProcesses(): void {
   const version = dataVersion.get()?.data_version
@@ -95,12 +166,12 @@ function noticeOtherProcesses(): void {
 
 // What another process wrote before this thread began to look is noticed by nobody else.
 port.postMessage({ replies: [], rings: [{ about: 'anything' }] } satisfies WriterMessage)
-const noticing = setInterval(noticeOtherProcesses, 1_000).unref()
+const noticing = setInterval(everySecond, 1_000).unref()
 
 port.on('message', (message: readonly WriteRequest[] | 'close') => {
-  if (message !== 'close') return port.postMessage(commitTogether(message))
+  if (message !== 'close') return port.postMessage(commitGuarded(message))
   // Before the close: a check that was due would ask a closed database, in the last turn of this thread.
   clearInterval(noticing)
-  database.close()
+  end()
   port.close()
 })

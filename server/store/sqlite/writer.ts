@@ -3,8 +3,9 @@
 import { Worker } from 'node:worker_threads'
 import { CarillonError, overloaded } from '../../errors.ts'
 import type { Ring } from '../store.ts'
-import { wentAway } from '../unavailable.ts'
+import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError } from './database.ts'
+import type { FileLoss, FileNumber } from './guard.ts'
 import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from './writer-thread.ts'
 
 /** In recipients; every other write counts as one. A commit of that many takes a tenth of a second. */
@@ -22,10 +23,15 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
+/** The database that was found at `path` when the store was opened, and the history that goes on in it. */
+export type WriterPlace = { path: string; file: FileNumber; history: string }
+
 export class Writer {
   readonly #thread: Worker
   readonly #onCommit: (rings: readonly Ring[]) => void
+  readonly #fail: (error: Error) => void
   readonly failed: Promise<Error>
+  #loss: FileLoss | undefined
   #waiting: Waiting[] = []
   #underWay: Waiting[] = []
   #answering = 0
@@ -37,15 +43,13 @@ export class Writer {
   #isAskedToEnd = false
   readonly #ended: Promise<void>
 
-  constructor(path: string, onCommit: (rings: readonly Ring[]) => void) {
+  constructor(place: WriterPlace, onCommit: (rings: readonly Ring[]) => void) {
     this.#onCommit = onCommit
-    this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } })
+    this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: place })
     const { promise, resolve } = Promise.withResolvers<Error>()
     this.failed = promise
-    const die = (error: Error) => {
-      this.#die(error)
-      resolve(error)
-    }
+    this.#fail = resolve
+    const die = (error: Error) => this.#die(error)
     this.#thread.on('message', (message: WriterMessage) => this.#settle(message))
     this.#thread.on('error', (error) => die(error instanceof Error ? error : new Error(String(error))))
     const ended = Promise.withResolvers<void>()
@@ -71,10 +75,7 @@ export class Writer {
   }
 
   check(): void {
-    if (this.#death !== undefined)
-      throw new CarillonError('UNAVAILABLE', 'The store cannot be written; it has to be started anew', {
-        cause: this.#death,
-      })
+    if (this.#death !== undefined) throw cannotBeWritten(this.#death)
     if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closing')
   }
 
@@ -119,12 +120,21 @@ export class Writer {
     return count
   }
 
-  #settle({ replies, rings }: WriterMessage): void {
+  /** Whether the file at the path is another one by now: then no connection may be closed, since that writes to it. */
+  get isFileLost(): boolean {
+    return this.#loss?.isLogOnly === false
+  }
+
+  #settle({ replies, rings, loss }: WriterMessage): void {
     this.#onCommit(rings)
+    const done = replies.length === 0 ? [] : this.#underWay
+    if (replies.length > 0) this.#underWay = []
+    if (loss !== undefined) {
+      this.#loss = loss
+      this.#die(new CarillonError('UNAVAILABLE', loss.reason))
+    }
     // A notice of what another process wrote answers nobody.
     if (replies.length === 0) return
-    const done = this.#underWay
-    this.#underWay = []
     this.#hasFailed = replies.every((reply) => !reply.ok)
     this.#handOver()
     this.#answering += done.length
@@ -136,14 +146,21 @@ export class Writer {
       const reply = replies[index] as WriteReply
       this.#answering--
       if (reply.ok) resolve(reply.value as never)
-      else reject(errorOf(reply))
+      else reject(this.#errorOf(reply))
     }
     if (done.length <= answersInOneTurn) return
     setImmediate(() => this.#answer(done.slice(answersInOneTurn), replies.slice(answersInOneTurn)))
   }
 
+  #errorOf({ message, sqliteCode, isOfCommit }: Extract<WriteReply, { ok: false }>): unknown {
+    const error = Object.assign(new Error(message), { errcode: sqliteCode })
+    if (this.#loss === undefined) return asStoreError(error, { isOfCommit })
+    return isOfCommit ? outcomeUnknown(error) : cannotBeWritten(error)
+  }
+
   #die(error: Error): void {
     this.#death ??= error
+    this.#fail(error)
     const stranded = [...this.#underWay, ...this.#waiting]
     this.#underWay = []
     this.#waiting = []
@@ -153,6 +170,6 @@ export class Writer {
   }
 }
 
-function errorOf({ message, sqliteCode, isOfCommit }: Extract<WriteReply, { ok: false }>): unknown {
-  return asStoreError(Object.assign(new Error(message), { errcode: sqliteCode }), { isOfCommit })
+function cannotBeWritten(cause: Error): CarillonError {
+  return new CarillonError('UNAVAILABLE', 'The store cannot be written; it has to be started anew', { cause })
 }

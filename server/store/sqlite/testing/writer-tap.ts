@@ -16,7 +16,8 @@ if (!isMainThread) {
   const channel = new BroadcastChannel('writer-tap')
   channel.onmessage = (event) => {
     const { data } = event as unknown as { data: unknown }
-    if (typeof data === 'string') channel.postMessage(connections.flatMap((one) => one.prepare(data).all()))
+    if (typeof data === 'string')
+      channel.postMessage(connections.filter(({ isOpen }) => isOpen).flatMap((one) => one.prepare(data).all()))
   }
   channel.unref()
 }
