@@ -119,7 +119,7 @@ test('when the network is back the page is told within seconds what it missed', 
   await sleep(1_500)
   assert.deepEqual((await page.evaluate(() => tab.told())).titles, [])
   await browser.context.setOffline(false)
-  const told = await until(page, ({ titles }) => titles.includes('Missed'), 10_000)
+  const told = await until(page, ({ titles }) => titles.includes('Missed'))
   assert.deepEqual(told.titles, ['Missed'])
 })
 

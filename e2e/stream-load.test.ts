@@ -225,7 +225,7 @@ test(`N5: ${comings} comings and goings, orderly and abrupt, leave no connection
   }
   const { sockets } = service
   // A heartbeat would find what is left behind after fifteen seconds.
-  const areGone = () => untilSo(async () => service.sockets <= sockets, 10_000)
+  const areGone = () => untilSo(async () => service.sockets <= sockets)
   await churn(500)
   await areGone()
   const before = await service.heapUsed()

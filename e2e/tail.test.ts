@@ -82,7 +82,7 @@ suite('carillon tail', () => {
     await service.end('SIGTERM')
     service = await CarillonProcess.standing(folder, settings)
     const id = idIn(await operator.deliver('While it was away'))
-    const told = await running.until((all) => all.some(({ notification }) => notification?.id === id), 10_000)
+    const told = await running.until((all) => all.some(({ notification }) => notification?.id === id))
     assert.deepEqual(
       told.map(({ type }) => type).filter((type) => type !== 'hello'),
       ['notification'],
