@@ -19,6 +19,7 @@ const hashes: Record<number, string> = {
   2: 'a18970bc624d570f',
   3: '242397cece2f0de3',
   4: '10bf59ca845cbbfb',
+  5: 'b259ee52ec7bc5ac',
 }
 
 /** What nodes of the version before call. They go on working during a rolling upgrade, so each of these stays for one version. */
@@ -87,9 +88,9 @@ test('every function is PL/pgSQL, since Citus cannot plan an SQL function that h
   )
 })
 
-test('a delivery on Citus, one statement for each user, leaves and answers what the single statement does', async (t) => {
+test('a delivery on Citus, by user or by shard, leaves and answers what the single statement does', async (t) => {
   const outcomes = []
-  for (const deliver of ['deliver_new', 'deliver_one_by_one']) {
+  for (const deliver of ['deliver_new', 'deliver_one_by_one', 'deliver_by_shard']) {
     const { ask } = await database(t)
     await ask(`insert into "user" (id, username, password_hash, created_at)
       select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 3) n`)
@@ -105,6 +106,7 @@ test('a delivery on Citus, one statement for each user, leaves and answers what 
     outcomes.push({ answers, rows })
   }
   assert.deepEqual(outcomes[1], outcomes[0])
+  assert.deepEqual(outcomes[2], outcomes[0])
 })
 
 test('a database whose functions are older, or came with a migration, gets the current ones at the next start', async (t) => {

@@ -34,7 +34,11 @@ declare
 begin
   -- On Citus the inboxes are on several nodes, and one statement cannot write to all of them.
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
-    return deliver_one_by_one(delivery_id, usernames, user_ids, ids, of_content, of_category);
+    -- Measured: 12 users cost 58 ms one by one and 250 ms by shard, 1,000 users 5 s and 0.9 s.
+    if cardinality(ids) <= 50 then
+      return deliver_one_by_one(delivery_id, usernames, user_ids, ids, of_content, of_category);
+    end if;
+    return deliver_by_shard(delivery_id, usernames, user_ids, ids, of_content, of_category);
   end if;
   with wanted as materialized (select * from recipients(usernames, user_ids, ids)),
   once as materialized (
@@ -67,7 +71,17 @@ begin
   return answer_text;
 end $$;
 
--- The same for Citus: each statement names one user, so that it goes to one node.
+-- On Citus deliveries to many users reach the shards in no order, and wait until no other delivery to several users is under
+-- way. Without it two could wait for each other in a circle.
+create or replace function lock_deliveries(ids text[], alone boolean) returns void language plpgsql as $$
+begin
+  if cardinality(ids) < 2 or to_regclass('pg_catalog.pg_dist_partition') is null then return; end if;
+  if alone then perform pg_advisory_xact_lock(hashtext('carillon deliveries'));
+  else perform pg_advisory_xact_lock_shared(hashtext('carillon deliveries'));
+  end if;
+end $$;
+
+-- The same for Citus: each statement names one user, so that it goes to one node. Users are taken in the order of user_id.
 create or replace function deliver_one_by_one(
   delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
 ) returns text language plpgsql as $$
@@ -77,6 +91,7 @@ declare
   of_seq bigint;
   told jsonb := '{}';
 begin
+  perform lock_deliveries(ids, alone => false);
   for one in
     select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
     where r.user_id is not null order by r.user_id, r.position
@@ -100,6 +115,52 @@ begin
   );
 end $$;
 
+-- The same for many users: a statement for each table, which Citus splits by shard.
+create or replace function deliver_by_shard(
+  delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
+) returns text language plpgsql as $$
+#variable_conflict use_column
+declare
+  box record;
+  once jsonb;
+  told_users text[] := '{}';
+  told_ids text[] := '{}';
+  versions bigint[] := '{}';
+  seqs bigint[] := '{}';
+begin
+  select coalesce(jsonb_object_agg(first.user_id, first.id), '{}') into once from (
+    select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
+    where r.user_id is not null order by r.user_id, r.position
+  ) first;
+  perform lock_deliveries(ids, alone => true);
+  for box in
+    insert into inbox as known (user_id, version, first_seq, last_seq, total, unread, read_through)
+    select k, 1, 1, 1, 1, 1, 0 from unnest(array(select jsonb_object_keys(once))) k
+    on conflict (user_id) do update set
+      version = known.version + 1, last_seq = known.last_seq + 1, total = known.total + 1, unread = known.unread + 1
+    returning user_id, version, last_seq
+  loop
+    told_users := told_users || box.user_id;
+    told_ids := told_ids || (once ->> box.user_id);
+    versions := versions || box.version;
+    seqs := seqs || box.last_seq;
+  end loop;
+  insert into notification (user_id, seq, id, version, content, category)
+    select u, s, i, v, of_content, of_category from unnest(told_users, seqs, told_ids, versions) as n (u, s, i, v);
+  if of_category is not null then
+    insert into inbox_category as known (user_id, category, total, unread)
+      select u, of_category, 1, 1 from unnest(told_users) u
+      on conflict (user_id, category) do update set total = known.total + 1, unread = known.unread + 1;
+  end if;
+  return (
+    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
+      'userId', r.user_id, 'id', once ->> r.user_id,
+      'status', case when r.user_id is null then 'unknown_recipient' else 'delivered' end
+    ) order by r.position))::text
+    from recipients(usernames, user_ids, ids) r
+  );
+end $$;
+
 create or replace function deliver_keyed(
   delivery_id text, usernames text[], user_ids text[], ids text[],
   of_content text, of_category text, of_key text
@@ -111,6 +172,7 @@ declare
   was_unread bigint;
   outcome jsonb := '{}';
 begin
+  perform lock_deliveries(ids, alone => false);
   for one in
     select distinct on (user_id) user_id, id from recipients(usernames, user_ids, ids)
     where user_id is not null order by user_id, position
