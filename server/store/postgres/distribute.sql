@@ -1,6 +1,6 @@
 -- Spreads Carillon's tables over the nodes of a Citus cluster: what belongs to a user by user_id, side by side, and a
 -- copy of the rest on every node. Run it with psql, on the coordinator, while no Carillon runs; docs/scale.md says
--- when, and what is not known of it. Without Citus it changes nothing and says so; run again, it does what is missing.
+-- when, and what differs then. Without Citus it changes nothing and says so; run again, it does what is missing.
 do $$
 declare
   -- The ledger stays where the migrations run.
