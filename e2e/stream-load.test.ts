@@ -107,7 +107,7 @@ async function idle(url: string, proof: Proof): Promise<() => void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   const fields = Object.entries(proof).map((field) => field.join(': '))
-  socket.write([`GET ${streamPath} HTTP/1.1`, 'host: a', ...fields, '', ''].join('\r\n'))
+  socket.write([`GET ${streamPath} HTTP/1.1`, 'host: localhost', ...fields, '', ''].join('\r\n'))
   const [piece] = await once(socket, 'data')
   socket.pause().on('error', () => {})
   assert.match(String(piece), /^HTTP\/1\.1 200 /)
