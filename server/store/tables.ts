@@ -105,3 +105,13 @@ export const tables: readonly Table[] = [
     columns: { user_id: 'text', version: 'integer', through_seq: 'integer', at: 'text' },
   },
 ]
+
+/**
+ * By migration and table: the columns that it added and the value that it gave the rows that were there. The newest are the
+ * last columns of their table. A backup of before has none of them.
+ */
+export const addedColumns: Readonly<
+  Record<string, Readonly<Record<string, Readonly<Record<string, string | number>>>>>
+> = {
+  '0002-credential-generation': { user: { credential_generation: 0 }, token_cutoff: { first_generation: 0 } },
+}

@@ -213,6 +213,19 @@ test('a portable backup of a newer schema, or in a newer form, is refused by its
   }
 })
 
+test('a portable backup whose header was damaged is called damaged, not the work of a newer Carillon', async (t) => {
+  const { file } = await newBackup(t, true)
+  // Stored and not compressed, so that each changed byte is one of the text.
+  const stored = gzipSync(gunzipSync(readFileSync(file)), { level: 0 })
+  for (const field of ['"schema":"', '"version":']) {
+    const changed = Buffer.from(stored)
+    const index = changed.indexOf(field) + field.length
+    changed[index] = (changed[index] ?? 0) ^ 1
+    writeFileSync(file, changed)
+    await isRefused(t, { file, why: / is damaged or cut off / })
+  }
+})
+
 test('a backup of SQLite that lost a row, though its structure is sound, is refused', async (t) => {
   const changes = ['delete from read_mark', "update producer set name = 'x'", 'delete from notification where seq = 2']
   for (const change of changes) {

@@ -3,11 +3,13 @@
 // it. It restores into any engine, and `gunzip` shows it to people.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
+import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { CarillonError } from '../../errors.ts'
 import { type Table, tables } from '../tables.ts'
 import { type Digest, Digesting, differenceOf, lineOf } from './digest.ts'
+import { columnsAt, upgraded } from './older-rows.ts'
 import { type Batch, type Counts, type Engine, type Place, type Row, rowsInBatch, type Source } from './side.ts'
 
 const format = 'carillon backup'
@@ -45,7 +47,7 @@ export async function writeDump(
     yield hashed(objectLine({ format, version, ...about } satisfies DumpHeader))
     let named = 0
     const nameUpTo = (last: number) => {
-      const names = tables.slice(named, last + 1).map((table) => objectLine(headOf(table)))
+      const names = tables.slice(named, last + 1).map((table) => objectLine(headOf(table, about.schema)))
       named = Math.max(named, last + 1)
       return names.join('')
     }
@@ -63,9 +65,10 @@ export async function writeDump(
   return digests
 }
 
-/** A portable backup that was read from end to end and found whole. */
+/** A portable backup that was read from end to end and found whole. Its rows are those of this program's schema. */
 export class Dump implements Source {
   readonly header: DumpHeader
+  /** Of the rows as they are given. */
   readonly digests: readonly Digest[]
   readonly #path: string
 
@@ -83,8 +86,10 @@ export class Dump implements Source {
     try {
       return await Dump.#read(path, { known, onRows })
     } catch (error) {
-      if (error instanceof CarillonError) throw error
-      throw damaged(path, error)
+      if (!(error instanceof CarillonError)) throw damaged(path, error)
+      // The header alone was read: damage there must not pass for another version.
+      const damage = await damageOf(path)
+      throw damage === undefined ? error : damaged(path, damage)
     }
   }
 
@@ -93,20 +98,23 @@ export class Dump implements Source {
     { known, onRows }: { known: readonly string[]; onRows: (count: number) => void },
   ): Promise<Dump> {
     const hash = createHash('sha256')
-    const digesting = new Digesting()
+    const [digesting, upgradedDigesting] = [new Digesting(), new Digesting()]
     const found: { header?: DumpHeader; footer?: Footer } = {}
     const batches = batchesIn(path, {
       onHeader(line) {
         found.header = headerFrom(line, { path, known })
         hash.update(`${line}\n`)
+        return found.header.schema
       },
       onBody: (line) => hash.update(`${line}\n`),
       onFooter(line) {
         found.footer = JSON.parse(line)
       },
     })
+    const isOlder = () => found.header?.schema !== known.at(-1)
     for await (const batch of batches) {
       digesting.add(batch)
+      if (isOlder()) upgradedDigesting.add({ ...batch, rows: upgraded(batch, found.header?.schema ?? '') })
       onRows(batch.rows.length)
     }
     const { header, footer } = found
@@ -114,14 +122,16 @@ export class Dump implements Source {
     const difference = differenceOf(footer.digests, digesting.end())
     if (difference !== undefined) throw new Error(difference)
     if (footer.sha256 !== hash.digest('hex')) throw new Error('its checksum is another')
-    return new Dump(path, header, footer.digests)
+    return new Dump(path, header, isOlder() ? upgradedDigesting.end() : footer.digests)
   }
 
   async *batchesAfter(place: Place | null): AsyncGenerator<Batch> {
     const [reached, done] = place === null ? [-1, 0] : [indexOf(place.table), place.rows]
     let passed = 0
-    for await (const { table, rows } of batchesIn(this.#path)) {
+    const { schema } = this.header
+    for await (const { table, rows: found } of batchesIn(this.#path, { onHeader: () => schema })) {
       const index = tables.indexOf(table)
+      const rows = upgraded({ table, rows: found }, schema)
       if (index < reached) continue
       const known = index === reached ? Math.max(0, done - passed) : 0
       if (index === reached) passed += rows.length
@@ -134,15 +144,19 @@ export class Dump implements Source {
   }
 }
 
-type Listeners = { onHeader?(line: string): void; onBody?(line: string): void; onFooter?(line: string): void }
+type Listeners = {
+  /** Answers the schema. */ onHeader(line: string): string
+  onBody?(line: string): void
+  onFooter?(line: string): void
+}
 
 /** Throws where the lines do not come in the order of the form, or end early. */
-async function* batchesIn(path: string, { onHeader, onBody, onFooter }: Listeners = {}): AsyncGenerator<Batch> {
-  const gathering = new Gathering()
+async function* batchesIn(path: string, { onHeader, onBody, onFooter }: Listeners): AsyncGenerator<Batch> {
+  let gathering = new Gathering('')
   let part: 'header' | 'body' | 'end' = 'header'
   for await (const line of linesOf(path)) {
     if (part === 'header') {
-      onHeader?.(line)
+      gathering = new Gathering(onHeader(line))
       part = 'body'
     } else if (part === 'end') {
       throw new Error('something follows its end')
@@ -162,8 +176,13 @@ async function* batchesIn(path: string, { onHeader, onBody, onFooter }: Listener
 
 /** Puts rows together to batches. */
 class Gathering {
+  readonly #schema: string
   #named = 0
   #rows: Row[] = []
+
+  constructor(schema: string) {
+    this.#schema = schema
+  }
 
   get isComplete(): boolean {
     return this.#named === tables.length
@@ -174,7 +193,8 @@ class Gathering {
     if (line.startsWith('{')) {
       const earlier = this.take()
       const next = tables[this.#named++]
-      if (next === undefined || objectLine(headOf(next)) !== `${line}\n`) throw new Error('its tables are others')
+      if (next === undefined || objectLine(headOf(next, this.#schema)) !== `${line}\n`)
+        throw new Error('its tables are others')
       return earlier
     }
     if (this.#named === 0) throw new Error('a row stands before its table')
@@ -208,12 +228,21 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 function headerFrom(line: string, { path, known }: { path: string; known: readonly string[] }): DumpHeader {
   const header = JSON.parse(line) as DumpHeader
   if (header.format !== format) throw new Error('it is in another form')
-  const isOlder = header.version === version && known.slice(0, -1).includes(header.schema)
-  if (header.version === version && header.schema === known.at(-1)) return header
-  const advice = isOlder
-    ? `was made by an older Carillon (schema ${header.schema}). Restore it with that version, then upgrade.`
-    : `was made by a newer Carillon (schema ${header.schema}). Restore it with that version or a later one.`
-  throw new CarillonError('UNPROCESSABLE', `${path} ${advice}`)
+  if (header.version === version && known.includes(header.schema)) return header
+  throw new CarillonError(
+    'UNPROCESSABLE',
+    `${path} was made by a newer Carillon (schema ${header.schema}). Restore it with that version or a later one.`,
+  )
+}
+
+/** What gzip finds wrong with the file, by its own checksum and length (RFC 1952, section 2.3.1); undefined if nothing. */
+async function damageOf(path: string): Promise<unknown> {
+  try {
+    await pipeline(createReadStream(path), createGunzip(), new Writable({ write: (_, __, done) => done() }))
+    return undefined
+  } catch (error) {
+    return error
+  }
 }
 
 function damaged(path: string, error: unknown): CarillonError {
@@ -225,8 +254,8 @@ function damaged(path: string, error: unknown): CarillonError {
   )
 }
 
-function headOf({ name, columns }: Table): { table: string; columns: string[] } {
-  return { table: name, columns: Object.keys(columns) }
+function headOf(table: Table, schema: string): { table: string; columns: string[] } {
+  return { table: table.name, columns: columnsAt(table, schema) }
 }
 
 function indexOf(table: string): number {

@@ -12,12 +12,14 @@ export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; t
 /** The same in every engine, which a test holds. */
 export const currentMigrations = knownMigrations(new URL('../sqlite/migrations/', import.meta.url))
 
-/** Throws UNAVAILABLE where a database is not of this program's schema. */
-export async function refuseOtherSchema(side: Side, shown: string): Promise<void> {
+/** Throws UNAVAILABLE if a database is not of this program's schema, or for `mayBeOlder` not of this one or an earlier one. */
+export async function refuseOtherSchema(side: Side, shown: string, { mayBeOlder = false } = {}): Promise<void> {
   const found = await side.migrations()
   if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${shown}.`)
   if (isCurrent(found)) return
   const newest = found.at(-1) ?? ''
+  const isOlder = found.join() === currentMigrations.slice(0, found.length).join()
+  if (mayBeOlder && isOlder) return
   const [age, remedy] = currentMigrations.includes(newest)
     ? ['older', 'Bring it up to date with carillon migrate.']
     : ['newer', 'Run the version of Carillon that wrote it, or a later one.']

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { CarillonError } from '../../errors.ts'
-import { type Digest, digestsOf } from './digest.ts'
+import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { Dump } from './dump.ts'
 import {
   counting,
@@ -15,6 +15,7 @@ import {
   rowsIn,
   verify,
 } from './fill.ts'
+import { asOf } from './older-rows.ts'
 import { openSide, shownUrl } from './open-side.ts'
 import type { Source } from './side.ts'
 import { SqliteSide } from './sqlite-side.ts'
@@ -52,14 +53,33 @@ async function withBackup<Result>(file: string, work: (backup: Backup) => Promis
   try {
     return await side.snapshot(async () => {
       side.refuseDamaged(file)
-      await refuseOtherSchema(side, file)
+      await refuseOtherSchema(side, file, { mayBeOlder: true })
       const digests = await digestsOf(side.batchesAfter(null))
-      side.refuseChanged(file, digests)
+      await refuseChanged(side, { file, digests })
       return work({ source: side, digests })
     })
   } finally {
     await side.close()
   }
+}
+
+/**
+ * Throws UNPROCESSABLE if a backup does not hold what it held when it was taken. An older one has the digests of the rows of
+ * its time, also if it was migrated since.
+ */
+async function refuseChanged(
+  side: SqliteSide,
+  { file, digests }: { file: string; digests: readonly Digest[] },
+): Promise<void> {
+  const taken = side.digestsWhenTaken()
+  const difference = taken && differenceOf(taken, digests)
+  if (taken === undefined || difference === undefined) return
+  for (const schema of currentMigrations.slice(0, -1).reverse())
+    if (differenceOf(taken, await digestsOf(asOf(side.batchesAfter(null), schema))) === undefined) return
+  throw new CarillonError(
+    'UNPROCESSABLE',
+    `${file} has changed since it was taken: ${difference}. Nothing was restored.`,
+  )
 }
 
 /** RFC 1952, section 2.3.1. */

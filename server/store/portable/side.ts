@@ -91,7 +91,7 @@ export function placeAfter(before: Place | null, { table, rows }: Batch): Place 
 
 /** Batches from a reader that answers the rows of a table after a key, at most `rowsInBatch` of them. */
 export async function* readBatches(
-  read: (table: Table, after: Row | null) => Promise<Row[]>,
+  read: (table: Table, after: Row | null) => Promise<readonly Row[]>,
   place: Place | null,
 ): AsyncGenerator<Batch> {
   const first = place === null ? 0 : tables.findIndex(({ name }) => name === place.table)

@@ -14,7 +14,9 @@ import {
 import { hasForeignLog, stampAnew } from '../sqlite/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../sqlite/migrate.ts'
 import { type Table, tables } from '../tables.ts'
-import { type Digest, differenceOf } from './digest.ts'
+import type { Digest } from './digest.ts'
+import { currentMigrations } from './fill.ts'
+import { columnsAt, upgraded } from './older-rows.ts'
 import {
   type Batch,
   type Counts,
@@ -40,10 +42,13 @@ export class SqliteSide implements Side {
   readonly engine = 'sqlite'
   readonly #database: Database
   readonly #path: string
+  readonly #schema: string
 
-  constructor(database: Database, path: string) {
+  /** `schema` is the newest migration of the rows that are read. */
+  constructor(database: Database, path: string, schema = currentMigrations.at(-1) ?? '') {
     this.#database = database
     this.#path = path
+    this.#schema = schema
   }
 
   /** Opens the database at `path`, and makes the file where there is none. Throws UNAVAILABLE with a sentence. */
@@ -67,12 +72,15 @@ export class SqliteSide implements Side {
     }
   }
 
-  /** Opens a file of ours that is only read, such as a backup; undefined where it is none. */
+  /** Opens a file of ours that is only read, such as a backup, also of an older schema; undefined where it is none. */
   static openFile(path: string): SqliteSide | undefined {
     if (!isOurs(readHeader(path))) return undefined
+    let database: Database | undefined
     try {
-      return new SqliteSide(new Database(path, { readOnly: true }), path)
+      database = new Database(path, { readOnly: true })
+      return new SqliteSide(database, path, appliedMigrations(database).at(-1))
     } catch (error) {
+      database?.close()
       throw openingFailure(error, path)
     }
   }
@@ -107,15 +115,16 @@ export class SqliteSide implements Side {
     return readBatches(async (table, after) => this.#told(() => this.#read(table, after)), place)
   }
 
-  #read(table: Table, after: Row | null): Row[] {
+  #read(table: Table, after: Row | null): readonly Row[] {
     const key = keyColumnsOf(table).join(', ')
     const behind = after === null ? '' : `where (${key}) > (${after.map(() => '?').join(', ')})`
-    const columns = columnsOf(table).join(', ')
+    const columns = columnsAt(table, this.#schema).join(', ')
     const statement = this.#database.prepare(
       `select ${columns} from "${table.name}" ${behind} order by ${key} limit ${rowsInBatch}`,
     )
     statement.setReturnArrays(true)
-    return statement.all(...(after ?? [])) as unknown as Row[]
+    const rows = statement.all(...(after ?? [])) as unknown as Row[]
+    return upgraded({ table, rows }, this.#schema)
   }
 
   counts(): Promise<Counts> {
@@ -229,16 +238,10 @@ export class SqliteSide implements Side {
     if (found !== 'ok') throw new CarillonError('UNPROCESSABLE', `${file} is damaged (${found}).`)
   }
 
-  /** Throws UNPROCESSABLE where a backup does not hold what it held when it was taken. */
-  refuseChanged(file: string, found: readonly Digest[]): void {
-    if (!this.#has(backupTable)) return
-    const rows = this.#database.prepare(`select "table", rows, sha256 from ${backupTable}`).all()
-    const difference = differenceOf(rows as unknown as Digest[], found)
-    if (difference !== undefined)
-      throw new CarillonError(
-        'UNPROCESSABLE',
-        `${file} has changed since it was taken: ${difference}. Nothing was restored.`,
-      )
+  /** What a backup held when it was taken, by its own account; undefined for a database that is no backup. */
+  digestsWhenTaken(): Digest[] | undefined {
+    if (!this.#has(backupTable)) return undefined
+    return this.#database.prepare(`select "table", rows, sha256 from ${backupTable}`).all() as unknown as Digest[]
   }
 
   async close(): Promise<void> {
