@@ -143,6 +143,8 @@ test('a delivery with a thousand faults is answered with the first of each field
   const unknown = Object.fromEntries(names(9_000).map((name) => [`_${name}`, 1]))
   const many = await refused({ path: '/api/notifications', headers: producer, body: JSON.stringify(unknown) })
   assert.equal(many.details?.length, 2 + 8)
+  const nameless = await refused({ path: '/api/notifications', headers: producer, body: '{"":1}' })
+  assert.deepEqual(nameless.details?.at(-1), { field: 'body', reason: 'is not known here' })
 })
 
 test('a delivery takes no more values than the largest that is right needs (I2)', async () => {

@@ -19,13 +19,14 @@ export function faultsOf(
   const first = validation.slice(0, 1).map((fault) => faultOf(fault, [], validationContext))
   if (schema?.properties === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
     return first
-  const faults = [...faultsOfNames(schema, value), ...faultsOfValues(schema, value, request)]
+  const faults = [...faultsOfNames(schema, value, validationContext), ...faultsOfValues(schema, value, request)]
   return faults.length === 0 ? first : faults
 }
 
 type ObjectSchema = { properties?: Record<string, Record<string, unknown>>; required?: readonly string[] }
 
-function faultsOfNames({ properties = {}, required = [] }: ObjectSchema, value: object): Fault[] {
+/** A field whose name is empty is reported as the `whole` that it is in. */
+function faultsOfNames({ properties = {}, required = [] }: ObjectSchema, value: object, whole: string): Fault[] {
   const missing = required.filter((name) => !Object.hasOwn(value, name))
   const unknown: string[] = []
   for (const name in value) {
@@ -34,7 +35,7 @@ function faultsOfNames({ properties = {}, required = [] }: ObjectSchema, value: 
   }
   return [
     ...missing.map((field) => ({ field, reason: 'is missing' })),
-    ...unknown.map((field) => ({ field, reason: 'is not known here' })),
+    ...unknown.map((name) => ({ field: name === '' ? whole : name, reason: 'is not known here' })),
   ]
 }
 
