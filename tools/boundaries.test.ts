@@ -31,7 +31,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/store/postgres/**'], knows: ['server/store/!(open|examine).ts'] },
   {
     room: ['server/store/portable/**'],
-    knows: ['server/store/*.ts', 'server/store/{sqlite,postgres}/{database,connection,identity,migrate}.ts'],
+    knows: ['server/store/*.ts', 'server/store/{sqlite,postgres}/{database,connection,opening,identity,migrate}.ts'],
   },
   {
     room: composition,

@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../errors.ts'
 import { fillingTable, movingTable, refusedWrite, refusedWriteState } from '../marks.ts'
-import { asStoreError, openingFailure, openPool, refuseUnfit } from '../postgres/connection.ts'
+import { asStoreError, openingFailure } from '../postgres/connection.ts'
 import { appliedMigrations, migrate } from '../postgres/migrate.ts'
+import { openFitPool } from '../postgres/opening.ts'
 import { type Table, tables } from '../tables.ts'
 import {
   type Batch,
@@ -22,7 +23,7 @@ import {
   sideFailure,
 } from './side.ts'
 
-type Pool = ReturnType<typeof openPool>
+type Pool = Awaited<ReturnType<typeof openFitPool>>
 type Client = {
   query(query: { text: string; values: unknown[]; rowMode?: 'array' }): Promise<{ rows: Record<string, unknown>[] }>
   release(isBroken: boolean): void
@@ -58,13 +59,13 @@ export class PostgresSide implements Side {
    * sentence where the server or the database cannot be used.
    */
   static async open(url: string, { partitions, shown }: { partitions: number; shown: string }): Promise<PostgresSide> {
-    const pool = openPool(url, { patientMs })
+    let pool: Pool | undefined
     try {
-      await refuseUnfit(pool)
+      pool = await openFitPool(url, { patientMs })
       const client = await pool.connect()
       return new PostgresSide({ pool, client, partitions, shown })
     } catch (error) {
-      await pool.end()
+      await pool?.end()
       throw sideFailure(openingFailure(error), shown)
     }
   }

@@ -172,17 +172,6 @@ export async function refuseOld(pool: pg.Pool): Promise<void> {
     throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later.')
 }
 
-/** The same where the database cannot be used: in another encoding text may be refused, and is sorted otherwise. */
-export async function refuseUnfit(pool: pg.Pool): Promise<void> {
-  await refuseOld(pool)
-  const { rows } = await pool.query('show server_encoding')
-  if (rows[0].server_encoding !== 'UTF8')
-    throw new CarillonError(
-      'UNAVAILABLE',
-      `This database keeps text as ${rows[0].server_encoding}. Make one with: createdb -E UTF8 -T template0 <name>`,
-    )
-}
-
 const silence = 'No PostgreSQL answers at the address of CARILLON_DATABASE_URL. Correct it, or try again in a moment.'
 const sentences: Record<string, string> = {
   '28P01': 'PostgreSQL refuses the password. Correct CARILLON_DATABASE_URL.',

@@ -1,11 +1,18 @@
 // Carillon behind a pooler that stands for PgBouncer (server/testing/pooler.ts): works as it comes if each client has a server
 // connection of its own, and is refused with one sentence otherwise. docs/scale.md says how the real one was tried.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Pooler } from '../../testing/pooler.ts'
 import { newDatabase, queryAt } from '../../testing/postgres.ts'
 import { isUnavailable, World } from '../contract/world.ts'
 import { openStore } from '../open.ts'
+import { backUp } from '../portable/backup.ts'
+import { moveDatabase } from '../portable/move.ts'
+import { openSource } from '../portable/open-side.ts'
+import { restoreBackup } from '../portable/restore.ts'
+import { digestsAt, emptyPlace, filledPlace } from '../portable/testing/filled.ts'
+import { newFolder } from '../sqlite/testing/folder.ts'
 import { openPool } from './connection.ts'
 import { examinePostgres } from './examine.ts'
 import { poolingOf } from './pooler.ts'
@@ -13,6 +20,7 @@ import { poolingOf } from './pooler.ts'
 const { url, drop } = await newDatabase()
 after(drop)
 const port = Number(new URL(url).port)
+const report = () => {}
 
 async function poolingAt(at: string) {
   const pool = openPool(at)
@@ -76,6 +84,34 @@ for (const mode of ['transaction', 'statement'] as const)
         assert.equal(finding?.state, 'fault')
         assert.match(finding?.found ?? '', /^PgBouncer lends a connection for one transaction/)
       })
+
+for (const mode of ['transaction', 'statement'] as const)
+  test(`move and restore refuse ${mode} mode before they start, as source and as target`, async (t) => {
+    await using pooler = await Pooler.before(port, { mode })
+    const through = pooler.urlFor(url)
+    const [folder, from] = [await newFolder(t), await filledPlace(t)]
+    const file = join(folder, 'backup.gz')
+    const source = await openSource(from)
+    await backUp(source, { file, isPortable: true, at: '2026-01-01T00:00:00.000Z', report })
+    await source.close()
+    const move = (way: { from: string; to: string }) =>
+      moveDatabase({ ...way, partitions: 1, id: 'm1', now: () => 0, report })
+    const refused = /lends a connection for one transaction or statement.* Set pool_mode = session in pgbouncer\.ini/
+    await assert.rejects(move({ from, to: through }), refused)
+    await assert.rejects(move({ from: through, to: `sqlite:${join(folder, 'new.db')}` }), refused)
+    await assert.rejects(restoreBackup({ file, to: through, partitions: 1, report }), refused)
+    // The source of the refused move still accepts writes.
+    const { store } = await openStore(from)
+    await World.on(store)
+    await store.close()
+  })
+
+test('session mode: a move through the pooler carries every row', async (t) => {
+  await using pooler = await Pooler.before(port, { mode: 'session' })
+  const [from, empty] = [await filledPlace(t), await emptyPlace(t, 'postgres')]
+  await moveDatabase({ from, to: pooler.urlFor(empty), partitions: 1, id: 'm2', now: () => 0, report })
+  assert.deepEqual(await digestsAt(empty), await digestsAt(from))
+})
 
 test('a server without a pooler, and one in session mode, is never taken for anything else', async () => {
   await using pooler = await Pooler.before(port, { mode: 'session' })

@@ -18,20 +18,12 @@ import {
   toUser,
 } from '../rows.ts'
 import { type DeliveryOutcome, emptyInbox, type Page, type Ring, type SessionKey, type Store } from '../store.ts'
-import {
-  ask,
-  askAtOneMoment,
-  isServerAway,
-  openingFailure,
-  openPool,
-  refuseUnfit,
-  type StartTimeout,
-} from './connection.ts'
+import { ask, askAtOneMoment, isServerAway, openingFailure, openPool, type StartTimeout } from './connection.ts'
 import { DeepUnread, type Read } from './deep-unread.ts'
 import { refuseHalfFilled } from './half-filled.ts'
 import { migrate } from './migrate.ts'
+import { openFitPool } from './opening.ts'
 import { fitting, isDeepUnread, nameOf, placeOf, toPage, withSession } from './pages.ts'
-import { refuseSharedConnections } from './pooler.ts'
 import { Rings } from './rings.ts'
 import { statements } from './statements.ts'
 
@@ -77,17 +69,15 @@ async function openOnce(url: string, partitions: number): Promise<Opened> {
 }
 
 async function prepare(url: string, partitions: number): Promise<string[]> {
-  const pool = openPool(url, { patientMs: migrateWithinMs })
+  let pool: Pool | undefined
   try {
-    // First, while this process has no other connection: a pooler may have one only.
-    await refuseSharedConnections(url)
-    await refuseUnfit(pool)
+    pool = await openFitPool(url, { patientMs: migrateWithinMs })
     await refuseHalfFilled(pool)
     return await migrate(pool, { partitions })
   } catch (error) {
     throw openingFailure(error)
   } finally {
-    await pool.end()
+    await pool?.end()
   }
 }
 
