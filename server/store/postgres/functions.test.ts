@@ -20,6 +20,7 @@ const hashes: Record<number, string> = {
   3: '242397cece2f0de3',
   4: '10bf59ca845cbbfb',
   5: 'b259ee52ec7bc5ac',
+  6: 'b1549591db424914',
 }
 
 /** What nodes of the version before call. They go on working during a rolling upgrade, so each of these stays for one version. */
@@ -107,6 +108,36 @@ test('a delivery on Citus, by user or by shard, leaves and answers what the sing
   }
   assert.deepEqual(outcomes[1], outcomes[0])
   assert.deepEqual(outcomes[2], outcomes[0])
+})
+
+test('a delivery with a key on Citus, by shard, leaves and answers what the one by user does', async (t) => {
+  const outcomes = []
+  for (const deliver of ['deliver_keyed', 'deliver_keyed_by_shard']) {
+    const { ask } = await database(t)
+    await ask(`insert into "user" (id, username, password_hash, created_at)
+      select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 4) n`)
+    const answers: unknown[] = []
+    const send = async (n: number, category: string, key: string, users: string) =>
+      answers.push(
+        await ask(`select ${deliver}('d', array['name3', 'nobody', 'name1', null], array[null, null, null, ${users}],
+          array['a${n}', 'b${n}', 'c${n}', 'd${n}'], '"title":"${n}"', ${category}, '${key}') as answer`),
+      )
+    await send(0, "'orders'", 'k', "'u3'")
+    // One is read by itself, one by the watermark, one is unread, and one user has none with this key.
+    await ask(`select mark_read('u1', 'c0', 'now')`)
+    await send(1, 'null', 'other', "'u2'")
+    await ask(`select mark_all_read('u3', null, 'now')`)
+    await send(2, "'orders'", 'k', "'u2'")
+    await send(3, "'bills'", 'k', "'u4'")
+    await send(4, 'null', 'k', "'u2'")
+    await send(5, "'orders'", 'k', "'u1'")
+    const rows = []
+    for (const table of ['inbox', 'inbox_category', 'notification', 'read_mark'])
+      rows.push(await ask(`select * from ${table} order by 1, 2`))
+    outcomes.push({ answers, rows })
+  }
+  assert.match(JSON.stringify(outcomes[0]?.answers), /updated/)
+  assert.deepEqual(outcomes[1], outcomes[0])
 })
 
 test('a database whose functions are older, or came with a migration, gets the current ones at the next start', async (t) => {

@@ -34,8 +34,7 @@ declare
 begin
   -- On Citus the inboxes are on several nodes, and one statement cannot write to all of them.
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
-    -- Measured: 12 users cost 58 ms one by one and 250 ms by shard, 1,000 users 5 s and 0.9 s.
-    if cardinality(ids) <= 50 then
+    if cardinality(ids) <= max_one_by_one() then
       return deliver_one_by_one(delivery_id, usernames, user_ids, ids, of_content, of_category);
     end if;
     return deliver_by_shard(delivery_id, usernames, user_ids, ids, of_content, of_category);
@@ -71,12 +70,22 @@ begin
   return answer_text;
 end $$;
 
--- On Citus deliveries to many users reach the shards in no order, and wait until no other delivery to several users is under
--- way. Without it two could wait for each other in a circle.
+-- The most recipients of a delivery that Citus gets user by user. One user costs about 5 ms; a delivery by shard costs about
+-- 0.5 s, whether it has 100 recipients or 1,000 (docs/scale.md has the measurement).
+create or replace function max_one_by_one() returns integer language plpgsql immutable as $$
+begin
+  return 100;
+end $$;
+
+-- A delivery by shard locks the inboxes in no order. It waits until no other delivery to several users is in progress, so that
+-- two deliveries never wait for each other in a circle.
 create or replace function lock_deliveries(ids text[], alone boolean) returns void language plpgsql as $$
 begin
   if cardinality(ids) < 2 or to_regclass('pg_catalog.pg_dist_partition') is null then return; end if;
-  if alone then perform pg_advisory_xact_lock(hashtext('carillon deliveries'));
+  if alone then
+    perform pg_advisory_xact_lock(hashtext('carillon deliveries'));
+    -- One connection to each node. Otherwise Citus opens up to 16, and each is a part of the two-phase commit.
+    perform set_config('citus.max_adaptive_executor_pool_size', '1', true);
   else perform pg_advisory_xact_lock_shared(hashtext('carillon deliveries'));
   end if;
 end $$;
@@ -172,6 +181,9 @@ declare
   was_unread bigint;
   outcome jsonb := '{}';
 begin
+  if cardinality(ids) > max_one_by_one() and to_regclass('pg_catalog.pg_dist_partition') is not null then
+    return deliver_keyed_by_shard(delivery_id, usernames, user_ids, ids, of_content, of_category, of_key);
+  end if;
   perform lock_deliveries(ids, alone => false);
   for one in
     select distinct on (user_id) user_id, id from recipients(usernames, user_ids, ids)
@@ -207,6 +219,86 @@ begin
       'status', coalesce(outcome -> user_id ->> 1, 'unknown_recipient')
     ) order by position))::text
     from recipients(usernames, user_ids, ids)
+  );
+end $$;
+
+-- The same for many users on Citus: a statement for each table, which Citus splits by shard.
+create or replace function deliver_keyed_by_shard(
+  delivery_id text, usernames text[], user_ids text[], ids text[],
+  of_content text, of_category text, of_key text
+) returns text language plpgsql as $$
+#variable_conflict use_column
+declare
+  box record;
+  earlier record;
+  once jsonb;
+  boxes jsonb := '{}';
+  outcome jsonb := '{}';
+  old_users text[] := '{}';
+  old_categories text[] := '{}';
+  old_unread bigint[] := '{}';
+  new_users text[] := '{}';
+begin
+  select coalesce(jsonb_object_agg(first.user_id, first.id), '{}') into once from (
+    select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
+    where r.user_id is not null order by r.user_id, r.position
+  ) first;
+  perform lock_deliveries(ids, alone => true);
+  -- Locks every inbox, so that what is read after this does not change.
+  for box in
+    insert into inbox as known (user_id, version, first_seq, last_seq, total, unread, read_through)
+    select k, 1, 1, 0, 0, 0, 0 from unnest(array(select jsonb_object_keys(once))) k
+    on conflict (user_id) do update set version = known.version + 1
+    returning user_id, version, last_seq, read_through
+  loop
+    boxes := boxes || jsonb_build_object(box.user_id, jsonb_build_array(box.version, box.last_seq, box.read_through));
+  end loop;
+  for earlier in
+    select n.user_id, n.seq, n.id, n.category, n.read_at from notification n
+    where n.user_id = any (array(select jsonb_object_keys(boxes))) and n.key = of_key
+  loop
+    old_users := old_users || earlier.user_id;
+    old_categories := old_categories || earlier.category;
+    old_unread := old_unread || case
+      when earlier.read_at is null and earlier.seq > (boxes -> earlier.user_id ->> 2)::bigint then 1 else 0
+    end::bigint;
+    outcome := outcome || jsonb_build_object(earlier.user_id, jsonb_build_array(earlier.id, 'updated'));
+  end loop;
+  new_users := array(select u from jsonb_object_keys(boxes) u where not outcome ? u);
+
+  if cardinality(old_users) > 0 then
+    update notification n set content = of_content, category = of_category,
+        changed_version = b.version, replaced_version = b.version
+      from inbox b
+      where b.user_id = n.user_id and n.user_id = any (old_users) and n.key = of_key;
+    insert into inbox_category as known (user_id, category, total, unread)
+      select u, c, -1, -r from unnest(old_users, old_categories, old_unread) as o (u, c, r) where c is not null
+      on conflict (user_id, category) do update set
+        total = known.total + excluded.total, unread = known.unread + excluded.unread;
+    delete from inbox_category where user_id = any (old_users) and total = 0;
+  end if;
+  if cardinality(new_users) > 0 then
+    update inbox set last_seq = last_seq + 1, total = total + 1, unread = unread + 1 where user_id = any (new_users);
+    insert into notification (user_id, seq, id, version, content, category, key)
+      select u, (boxes -> u ->> 1)::bigint + 1, once ->> u, (boxes -> u ->> 0)::bigint, of_content, of_category, of_key
+      from unnest(new_users) u;
+    outcome := outcome || (
+      select jsonb_object_agg(u, jsonb_build_array(once ->> u, 'delivered')) from unnest(new_users) u
+    );
+  end if;
+  if of_category is not null then
+    insert into inbox_category as known (user_id, category, total, unread)
+      select u, of_category, 1, r
+      from unnest(old_users || new_users, old_unread || array_fill(1::bigint, array[cardinality(new_users)])) as o (u, r)
+      on conflict (user_id, category) do update set
+        total = known.total + excluded.total, unread = known.unread + excluded.unread;
+  end if;
+  return (
+    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
+      'userId', r.user_id, 'id', outcome -> r.user_id ->> 0,
+      'status', coalesce(outcome -> r.user_id ->> 1, 'unknown_recipient')
+    ) order by r.position))::text
+    from recipients(usernames, user_ids, ids) r
   );
 end $$;
 
