@@ -84,6 +84,15 @@ export class World {
     return person
   }
 
+  async addUsers(count: number): Promise<Person[]> {
+    const people: Person[] = []
+    while (people.length < count) {
+      const length = Math.min(count - people.length, maxAtOnce)
+      people.push(...(await Promise.all(Array.from({ length }, () => this.addUser(newId())))))
+    }
+    return people
+  }
+
   async addProducer(name: string, { id = newId(), createdAt = at(0) } = {}): Promise<string> {
     const secretHash = `hash of ${id}`
     await this.store.addProducer({ id, name, secretHash, scopes: ['send'], createdAt, expiresAt: null })
