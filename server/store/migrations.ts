@@ -21,11 +21,15 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   )
 }
 
-/** Applies what is missing, each in a transaction of its own with its entry in the ledger; answers what was applied. */
+/**
+ * Applies what is missing, each in a transaction of its own with its entry in the ledger; answers what was applied. After a
+ * failure `mayRetry` says, when it is time to, whether the same migration is tried again.
+ */
 export async function applyPending(
   dialect: Dialect,
   known: readonly string[],
   apply: (name: string, execute: (sql: string) => Promise<unknown>) => Promise<unknown> | unknown,
+  mayRetry: (error: unknown) => Promise<boolean> = async () => false,
 ): Promise<string[]> {
   const { Kysely, sql } = await import('kysely')
   const { Migrator } = await import('kysely/migration')
@@ -42,7 +46,10 @@ export async function applyPending(
   const done: string[] = []
   for (;;) {
     const { error, results = [] } = await migrator.migrateUp()
-    if (error !== undefined) throw error
+    if (error !== undefined) {
+      if (await mayRetry(error)) continue
+      throw error
+    }
     if (results.length === 0) return done
     done.push(...results.map((result) => result.migrationName))
   }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import pg from 'pg'
 import { newDatabase, queryAt } from '../../testing/postgres.ts'
 import { TcpProxy } from '../../testing/tcp-proxy.ts'
 import { isUnavailable } from '../contract/world.ts'
@@ -102,6 +103,29 @@ test('R12: cut at any message, it leaves each migration whole or not at all, and
     }
   // The cuts went through all of it.
   assert.ok(seen.has(0) && seen.has(2), `${[...seen]}`)
+})
+
+test('R12: while a migration waits for a table that a backup reads, other processes go on using that table', async (t) => {
+  const place = await newPlace(t)
+  place.write('0001-start', good)
+  await place.migrate()
+  place.write('0002-more', 'alter table diary add column page integer')
+  const backup = new pg.Client({ connectionString: place.url })
+  backup.on('error', () => {})
+  await backup.connect()
+  await backup.query('begin isolation level repeatable read; select from diary')
+  let isApplied = false
+  const migrating = place.migrate().finally(() => {
+    isApplied = true
+  })
+  for (let round = 0; round < 2; round++) {
+    while ((await place.ask('select from pg_locks where not granted')).length === 0) await sleep(2)
+    // Behind the migration in the queue. If the migration stayed there, this would end with an error.
+    await place.ask("set statement_timeout = '20s'; select entry from diary")
+  }
+  assert.equal(isApplied, false)
+  await backup.end()
+  assert.deepEqual(await migrating, ['0002-more'])
 })
 
 /** A new database beside a folder of migrations. */

@@ -2,11 +2,23 @@
 // ledger, under an advisory lock, so that processes that start at once apply each of them once. The functions (functions.ts)
 // are part of the last one's transaction; if there is no migration to apply, they have one of their own.
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { applyPending, knownMigrations, refuseNewer } from '../migrations.ts'
 import { bringFunctions, creationOf, type Functions, knownFunctions } from './functions.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
+
+/**
+ * A migration that waits for a table makes everybody wait who wants that table after it. With a backup under way, which reads
+ * every table in one transaction, the sign-ins of the other nodes failed until it ended. So a migration waits for a moment,
+ * lets the others pass, and tries again.
+ */
+const lockTimeoutMs = 500
+const retryMs = 1_000
+const maxRetries = 3_600
+/** lock_not_available (PostgreSQL, appendix A). */
+const lockTimedOut = '55P03'
 
 /**
  * Applies what is missing and answers the names of what was applied. `partitions` is how many parts the first migration
@@ -36,11 +48,23 @@ async function apply(
   }: { known: string[]; from: URL; partitions: number; functions: Functions | undefined },
 ): Promise<string[]> {
   const { PostgresDialect } = await import('kysely')
-  return applyPending(new PostgresDialect({ pool }), known, async (name, execute) => {
+  const applyOne = async (name: string, execute: (sql: string) => Promise<unknown>) => {
     const text = readFileSync(new URL(`${name}.sql`, from), 'utf8')
-    await execute(text.replaceAll('{{partitions}}', String(partitions)))
+    await execute(
+      `set local lock_timeout = ${lockTimeoutMs};\n${text.replaceAll('{{partitions}}', String(partitions))}`,
+    )
     if (functions !== undefined && name === known.at(-1)) await execute(creationOf(functions))
-  })
+  }
+  return applyPending(new PostgresDialect({ pool }), known, applyOne, retriesOfLocks())
+}
+
+function retriesOfLocks(): (error: unknown) => Promise<boolean> {
+  let retries = 0
+  return async (error) => {
+    if ((error as { code?: string }).code !== lockTimedOut || ++retries > maxRetries) return false
+    await sleep(retryMs)
+    return true
+  }
 }
 
 /** The names of the migrations that the database has; of one that was never migrated, none. Only reads. */
