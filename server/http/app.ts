@@ -38,7 +38,7 @@ import { parseQuery, readQuery } from './query.ts'
 import { securityHeaders } from './security-headers.ts'
 import { type SignInParts, signInOperations } from './sign-in.ts'
 import { endSlowReaders } from './slow-readers.ts'
-import { pathOf } from './spelling.ts'
+import { pathOf, targetToRoute } from './spelling.ts'
 
 export type AppParts = {
   signIn: Omit<SignInParts, 'allowedOrigins'>
@@ -153,6 +153,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       else refuseSocket(socket, 'STRANGE_METHOD', { allow: allowed.join(', ') })
     },
     frameworkErrors: fail,
+    rewriteUrl: ({ url = '/' }) => targetToRoute(url),
   })
   endSlowReaders(app.server, { patienceMs: patience.reader, everyMs: patience.checkEvery })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))

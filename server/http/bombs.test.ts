@@ -7,9 +7,11 @@ import { refusalIn } from '../testing/envelope.ts'
 import { type Ask, HttpClient } from '../testing/http-client.ts'
 import { startTestService } from '../testing/service.ts'
 import { allowedMethods } from './allowed-methods.ts'
+import { isCrossSite } from './cross-site.ts'
 import type { Operation } from './operation.ts'
 import { route } from './operation.ts'
 import { parseQuery } from './query.ts'
+import { targetToRoute } from './spelling.ts'
 import { maxKeys, parseForm, parseJson } from './strict-json.ts'
 
 const app = await startTestService()
@@ -209,4 +211,43 @@ test('thousands of cookies of the name are compared once each (I2)', () => {
     Array.prototype.includes = includes
   }
   assert.equal(comparisons, 0)
+})
+
+test('a cookie header of 15,000 semicolons is not taken apart (I2)', () => {
+  const { split, indexOf } = String.prototype
+  let calls = 0
+  const counted = <Act extends (...args: never[]) => unknown>(act: Act) =>
+    function (this: string, ...args: never[]) {
+      calls++
+      return act.apply(this, args)
+    } as Act
+  String.prototype.split = counted(split)
+  String.prototype.indexOf = counted(indexOf)
+  try {
+    assert.deepEqual(sessionSecrets(`${';'.repeat(15_000)} c\t= 1 ;${'=;'.repeat(500)}`, 'c'), ['1'])
+  } finally {
+    String.prototype.split = split
+    String.prototype.indexOf = indexOf
+  }
+  assert.ok(calls <= 3, `${calls} calls`)
+})
+
+test('the router decodes no path of more than 1,024 characters (I2)', async () => {
+  const proof = await app.signIn(ann, 'stateless')
+  for (const path of [`/api/notifications/${'%25'.repeat(5_000)}`, `${'/%25'.repeat(3_000)}?a=%25`]) {
+    for (const target of [path, `${app.url}${path}`]) assert.equal(targetToRoute(target), '/-')
+    for (const headers of [{}, proof]) assert.equal((await client.ask({ path, headers })).status, 404)
+  }
+  const id = 'a'.repeat(5_000)
+  for (const path of [`/api/notifications/${id}`, `/docs?a=${'%25'.repeat(4_000)}`, '/api/notifications/%25'])
+    assert.equal(targetToRoute(path), path)
+  assert.equal((await client.ask({ path: `/api/notifications/${id}`, headers: proof })).status, 404)
+  assert.equal((await client.ask({ path: `/api/notifications/${id}` })).status, 401)
+})
+
+test('an Origin longer than any browser sends is another site, and is not parsed (I2)', () => {
+  const [host, longest] = [`${'a'.repeat(60)}.example`, `${`${'a'.repeat(62)}.`.repeat(4)}b:65535`]
+  const from = (authority: string) =>
+    isCrossSite({ fetchSite: undefined, origin: `https://${authority}`, host: authority, allowed: [] })
+  assert.deepEqual([host, longest, `${longest}${'a'.repeat(60)}`].map(from), [false, false, true])
 })

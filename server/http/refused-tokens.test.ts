@@ -52,6 +52,7 @@ const wrong: Record<string, () => Promise<string>> = {
   'names another type': () => token({}, { typ: 'JWT' }),
   'names another algorithm': () => token({}, { alg: 'Ed25519' }),
   'has a header field too much': () => token({}, { jku: 'https://other.example' }),
+  'has more than 2,048 characters': () => token({ more: 'x'.repeat(1_500) }),
   'is no JSON': () => forge.token(forge.header, 'no JSON'),
   'has no signature': async () => (await token()).replace(/\.[^.]+$/, '.'),
 }

@@ -20,13 +20,13 @@ async function newKey(kid: string): Promise<Key> {
 }
 
 /** `known` may grow later, as when another node made a key. */
-function tokensWith(current: Key, known: readonly Key[]): AccessTokens {
+function tokensWith(current: Key, known: readonly Key[], issuer = 'http://127.0.0.1:7464'): AccessTokens {
   const keys = { current, find: (kid: string) => known.find((key) => key.kid === kid)?.publicKey }
   return new AccessTokens({
     keys: keys as unknown as SigningKeys,
     cutoffs: { isCut: () => false } as unknown as TokenCutoffs,
     now: Date.now,
-    issuer: () => 'http://127.0.0.1:7464',
+    issuer: () => issuer,
     lifetimeMs: 60_000,
     chainMs: 3_600_000,
   })
@@ -57,4 +57,18 @@ test('a token whose key is not known yet is refused, and valid as soon as the ke
   for (let n = 0; n < 3; n++) assert.equal(await tokens.verify(token), null)
   known.push(fresh)
   assert.equal((await tokens.verify(token))?.username, 'ann')
+})
+
+test('the longest username and public URL fit into a token', async () => {
+  const key = await newKey('A'.repeat(43))
+  const issuer = `https://${`${'a'.repeat(62)}.`.repeat(4)}a:65535`
+  const tokens = tokensWith(key, [key], issuer)
+  const long = {
+    id: newId(Date.now()),
+    username: '\u{20000}'.repeat(64),
+    credentialGeneration: Number.MAX_SAFE_INTEGER,
+  }
+  const { token } = await tokens.issue(long)
+  // Another node has not seen it.
+  assert.equal((await tokensWith(key, [key], issuer).verify(token))?.username, long.username)
 })

@@ -9,6 +9,8 @@ type Parts = { sessions: Sessions; accessTokens: AccessTokens; cookieName: strin
 
 const space = 0x20
 const tab = 0x09
+const equalsSign = 0x3d
+const semicolonSign = 0x3b
 const bearer = /^Bearer +([\w.~+/-]+=*)$/i
 
 /**
@@ -63,17 +65,29 @@ export function sessionSecret(cookieHeader: string | undefined, name: string): s
  */
 export function sessionSecrets(cookieHeader: string | undefined, name: string): string[] {
   const values: string[] = []
-  for (const pair of cookieHeader === undefined ? [] : cookieHeader.split(';')) {
-    const equals = pair.indexOf('=')
-    if (equals < 0 || !isNamed(pair, equals, name)) continue
-    const value = stripped(pair, equals + 1, pair.length)
+  if (cookieHeader === undefined) return values
+  // The name is searched for, and the header not split: 15,000 semicolons cost 0.4 ms of the event loop.
+  for (let at = cookieHeader.indexOf(name); at >= 0; at = cookieHeader.indexOf(name, at + 1)) {
+    const equals = afterBlanks(cookieHeader, at + name.length)
+    if (cookieHeader.charCodeAt(equals) !== equalsSign || !beginsPair(cookieHeader, at)) continue
+    const semicolon = cookieHeader.indexOf(';', equals)
+    const value = stripped(cookieHeader, equals + 1, semicolon < 0 ? cookieHeader.length : semicolon)
     if (value !== values[0]) values.push(value)
   }
   return values.length < 2 ? values : [...new Set(values)]
 }
 
-function isNamed(pair: string, equals: number, name: string): boolean {
-  return equals >= name.length && stripped(pair, 0, equals) === name
+/** Whether only blanks are between this place and the semicolon before it, or the start. */
+function beginsPair(text: string, at: number): boolean {
+  let start = at
+  while (start > 0 && isBlank(text.charCodeAt(start - 1))) start--
+  return start === 0 || text.charCodeAt(start - 1) === semicolonSign
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from
+  while (isBlank(text.charCodeAt(at))) at++
+  return at
 }
 
 function stripped(text: string, from: number, to: number): string {
