@@ -223,7 +223,8 @@ async function saysThatItStops(): Promise<boolean> {
 }
 
 test('while it stops it serves on for the grace, streams included, if a load balancer watches (R9)', async () => {
-  const graceMs = 6_000
+  // Longer than the 12 seconds after which a stop without a grace is cut.
+  const graceMs = 13_000
   using folder = new Folder()
   await using running = await CarillonProcess.standing(folder, { env: { CARILLON_DRAIN_GRACE: `${graceMs}ms` } })
   const user = new UserOfService(running.url, firstSignInOf(folder))

@@ -13,8 +13,8 @@ import { configOf, withSettings } from './settings.ts'
 
 /** How long those who balance load see "not ready" before a service that has failed closes its port. */
 const lameDuckMs = 500
-/** The drain has 8 seconds; whatever hangs beyond it must not keep a supervisor waiting. */
-const longestStopMs = 12_000
+/** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; what hangs longer must not keep a supervisor waiting. */
+const maxStopMs = 12_000
 
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the service')
@@ -33,7 +33,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
     setTimeout(() => {
       log.fatal({ event: 'stop-cut', reason }, 'stopping took too long; what still ran is cut')
       process.exit(1)
-    }, longestStopMs).unref()
+    }, config.drainGraceMs + maxStopMs).unref()
     await service.stop()
     log.info({ event: 'stopped', reason }, 'stopped')
     process.exit(status)

@@ -191,8 +191,11 @@ test('finds damaged pages if it is asked to read them all, and none in a databas
 test('names the processes that have the file open: two services are a fault, another program a warning', async (t) => {
   const { path } = await database(t)
   const opening = `import { openSync } from 'node:fs'; openSync(${JSON.stringify(path)}); console.log('open'); setInterval(() => {}, 1e9)`
-  const script = join(await newFolder(t), 'carillon.js')
-  writeFileSync(script, opening)
+  const folder = await newFolder(t)
+  const script = join(folder, 'carillon.js')
+  // The service's process under an old Node, a child of launch.js.
+  const relayed = join(folder, 'relayed.js')
+  for (const file of [script, relayed]) writeFileSync(file, opening)
   const start = async (args: string[]) => {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     t.after(() => child.kill('SIGKILL'))
@@ -210,11 +213,11 @@ test('names the processes that have the file open: two services are a fault, ano
   assert.deepEqual((await found())[0]?.found, `one service has it open, process ${first.pid}`)
   await start([script, 'backup', 'FILE'])
   assert.equal((await found())[0]?.state, 'ok')
-  const second = await start([script, 'serve', '--port', '0'])
+  const second = await start([relayed, 'serve', '--port', '0'])
   const [two] = await found()
   assert.equal(two?.state, 'fault')
-  for (const { pid } of [first, second])
-    assert.match(two?.found ?? '', new RegExp(`process ${pid} \\(.*carillon\\.js serve`))
+  assert.match(two?.found ?? '', new RegExp(`process ${first.pid} \\(.*carillon\\.js serve`))
+  assert.match(two?.found ?? '', new RegExp(`process ${second.pid} \\(.*relayed\\.js serve`))
   assert.match(two?.change ?? '', /^stop all but one \(kill \d+\)/)
   const stranger = await start(['--input-type=module', '-e', opening])
   const [, warned] = await found()

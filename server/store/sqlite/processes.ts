@@ -74,7 +74,7 @@ export function processFindings(processes: readonly OpenedBy[] | undefined): Fin
 
 /** The command of `carillon` that runs in it, or undefined if it is another program. */
 function commandOf({ args }: OpenedBy): string | undefined {
-  const at = args.findIndex((arg) => /(^|\/)(carillon(\.[jt]s)?|launch\.js)$/.test(arg))
+  const at = args.findIndex((arg) => /(^|\/)(carillon(\.[jt]s)?|launch\.js|relayed\.js)$/.test(arg))
   return at < 0 ? undefined : (args.slice(at + 1).find((arg) => !arg.startsWith('-')) ?? 'serve')
 }
 
