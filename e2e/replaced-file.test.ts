@@ -2,9 +2,23 @@
 // acknowledged that the next start does not find, the process ends with one sentence and status 1, and the file that was put
 // there opens whole. A write-ahead log goes along with its own file, and with no other.
 import assert from 'node:assert/strict'
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { after, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Proof } from '../server/testing/service.ts'
 import { CarillonProcess, carillon, Folder, firstSignInOf } from './carillon-process.ts'
 import { untilSo } from './nodes.ts'
@@ -141,6 +155,13 @@ const changes: Change[] = [
     finds: second,
     noticedBy: ['the check'],
   },
+  {
+    what: 'truncated',
+    change: (folder) => truncateSync(folder.file('carillon.db'), 8_192),
+    says: /was overwritten/,
+    finds: /carillon\.db is (truncated|damaged)/,
+    noticedBy: ['the check'],
+  },
   { what: 'overwritten with a backup', change: overwrite('backup'), says: /was overwritten/, finds: second },
 ]
 
@@ -190,6 +211,28 @@ test('the log that is removed while the service runs: it ends with status 1, and
   assert.deepEqual(await running.process.isGone(), { status: 1, signal: null })
   assert.match(running.process.stdout, /carillon\.db-wal was removed or replaced/)
   assert.deepEqual((await titlesIn(folder)).titles, running.kept.toSorted())
+})
+
+test('a checkpoint of another process that is half done, or was killed, is no loss of the file (R1)', async () => {
+  using folder = new Folder()
+  await using running = await Running.on(folder)
+  using copied = new Folder()
+  for (const name of ['carillon.db', 'carillon.db-wal']) copyFileSync(folder.file(name), copied.file(name))
+  const database = new DatabaseSync(copied.file('carillon.db'))
+  database.exec('pragma wal_checkpoint(truncate)')
+  database.close()
+  // It writes the first page first, which counts pages that are not there yet.
+  const page = readFileSync(copied.file('carillon.db')).subarray(0, 4_096)
+  assert.ok(page.readUInt32BE(28) * 4_096 > statSync(folder.file('carillon.db')).size)
+  const file = openSync(folder.file('carillon.db'), 'r+')
+  writeSync(file, page, 0, page.length, 0)
+  closeSync(file)
+  await running.deliver('fourth', 20)
+  await sleep(2_500)
+  await running.deliver('fifth', 20)
+  await running.process.end('SIGKILL')
+  assert.deepEqual((await titlesIn(folder)).titles, running.kept.toSorted())
+  assert.ok(!readdirSync(folder.path).some((name) => name.includes('from-another-database')))
 })
 
 test('a database and its log that were copied together after kill -9, and moved, are still one (R1)', async () => {

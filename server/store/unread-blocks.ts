@@ -77,7 +77,12 @@ export class UnreadBlocks {
 
 /** The counts of the inboxes that were read at a deep page lately. */
 export class UnreadBlocksCache {
-  readonly #cache = new BoundedCache<UnreadBlocks>(maxBlocks)
+  readonly #cache: BoundedCache<UnreadBlocks>
+
+  /** `bound` is in blocks, of all inboxes together. */
+  constructor(bound = maxBlocks) {
+    this.#cache = new BoundedCache(bound)
+  }
 
   /** New and without counts, if there are none, or if they are of a later version: then the database was restored. */
   of(userId: string, inbox: InboxState): UnreadBlocks {

@@ -327,12 +327,15 @@ test('a database that is half filled, or is not there, is not backed up', async 
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('a database is not restored beside the log of one that is gone', async (t) => {
+test('a database is not restored beside the log of one that is gone or empty', async (t) => {
   const { file } = await newBackup(t, true)
   const path = sqlitePath(await emptyPlace(t, 'sqlite')) ?? ''
   writeFileSync(`${path}-wal`, 'a log')
-  await assert.rejects(restore(file, `sqlite:${path}`), /-wal is still there/)
+  await assert.rejects(restore(file, `sqlite:${path}`), /is gone, but .*-wal is still there/)
   assert.equal(existsSync(path), false)
+  writeFileSync(path, '')
+  await assert.rejects(restore(file, `sqlite:${path}`), /is empty, but .*-wal is still there/)
+  assert.equal(readFileSync(`${path}-wal`, 'utf8'), 'a log')
 })
 
 test('the commands say what they did, in words and for machines', async (t) => {

@@ -1,5 +1,5 @@
 // A SQLite database as a side of a move. One connection; the service and its writer thread may have theirs beside it.
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { CarillonError } from '../../errors.ts'
 import { backupTable, fillingTable, movingTable, refusedWrite } from '../marks.ts'
 import {
@@ -53,9 +53,14 @@ export class SqliteSide implements Side {
 
   /** Opens the database at `path`, and makes the file where there is none. Throws UNAVAILABLE with a sentence. */
   static open(path: string): SqliteSide {
-    // A log without its database would be taken for that of the new one.
-    if (!existsSync(path) && existsSync(`${path}-wal`))
-      throw new CarillonError('UNAVAILABLE', `${path} is gone, but ${path}-wal is still there. Remove or restore it.`)
+    // A log without its database would be taken for that of the new one; SQLite deletes the log of an empty file.
+    const isGone = !existsSync(path)
+    const what = isGone ? 'gone' : 'empty'
+    if (isGone ? existsSync(`${path}-wal`) : sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0)
+      throw new CarillonError(
+        'UNAVAILABLE',
+        `${path} is ${what}, but ${path}-wal is still there. Remove or restore it.`,
+      )
     if (hasForeignLog(path))
       throw new CarillonError(
         'UNAVAILABLE',
@@ -278,6 +283,10 @@ export class SqliteSide implements Side {
       throw sideFailure(asStoreError(error), this.#path)
     }
   }
+}
+
+function sizeOf(path: string): number {
+  return existsSync(path) ? statSync(path).size : 0
 }
 
 function guardName(table: string, change: string): string {

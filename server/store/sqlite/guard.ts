@@ -64,12 +64,20 @@ export class FileGuard {
     const header = headerOnDisk(this.#path)
     if (header === 'unreadable') return true
     if (header === 'no database') return false
+    // A checkpoint that is not done yet makes no file shorter than it was.
+    if (header.isShort && this.#seen !== undefined && status.size < this.#seen.size) return false
     // The file without its log is never ahead of it.
     if (header.schema > this.#schemaNow()) return false
-    const isStamp = (stamps: readonly number[] = []) => stamps.includes(header.stamp)
-    if (!isStamp(this.#stamps) && !isStamp(readIdentity(this.#path)?.stamps)) return false
+    if (!this.#isStampKnown(header.stamp)) return false
     this.#seen = status
     return true
+  }
+
+  /** Another process may settle its stamp between the read of the file and that of the identity: then both are read again. */
+  #isStampKnown(stamp: number): boolean {
+    if (this.#stamps.includes(stamp) || readIdentity(this.#path)?.stamps.includes(stamp)) return true
+    const again = headerOnDisk(this.#path)
+    return typeof again === 'object' && again.stamp !== stamp && this.#isStampKnown(again.stamp)
   }
 }
 

@@ -150,12 +150,22 @@ export function stampAnew(database: Database): void {
   database.exec(`pragma user_version = ${randomInt(1, stampRange)}`)
 }
 
+/** `isShort`: the file has fewer pages than it says. A checkpoint writes the first page first, and may be killed there. */
+export type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
+
 /** Reads past the log, on a connection of its own: to open and close the file by itself would end SQLite's locks on it. */
-export function headerOnDisk(path: string): { stamp: number; schema: number } | 'unreadable' | 'no database' {
+export function headerOnDisk(path: string): HeaderOnDisk | 'unreadable' | 'no database' {
+  const header = readPastLog(path, { isShort: false })
+  return header === 'no database' ? readPastLog(path, { isShort: true }) : header
+}
+
+function readPastLog(path: string, { isShort }: { isShort: boolean }): HeaderOnDisk | 'unreadable' | 'no database' {
   let database: Database | undefined
   try {
-    database = new Database(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
-    return { stamp: stampIn(database), schema: schemaIn(database) }
+    database = new Database(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true, defensive: false })
+    // With it SQLite does not compare the count of pages with the length of the file (lockBtree in btree.c).
+    if (isShort) database.exec('pragma writable_schema = on')
+    return { stamp: stampIn(database), schema: schemaIn(database), isShort }
   } catch (error) {
     const code = resultCode(error)
     return code === corrupt || code === notADatabase ? 'no database' : 'unreadable'
