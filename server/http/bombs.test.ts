@@ -1,19 +1,20 @@
 // Is every body, query and header field bounded before it costs something? Held by counts of work, not by times: how many
 // fields are read, and how many faults are looked for. What was measured stands in the commits.
 import assert from 'node:assert/strict'
+import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { sessionSecrets } from '../sign-in/authenticate.ts'
 import { refusalIn } from '../testing/envelope.ts'
 import { type Ask, HttpClient } from '../testing/http-client.ts'
 import { startTestService } from '../testing/service.ts'
 import { allowedMethods } from './allowed-methods.ts'
-import { isCrossSite } from './cross-site.ts'
 import type { Operation } from './operation.ts'
 import { route } from './operation.ts'
 import { parseQuery } from './query.ts'
 import { targetToRoute } from './spelling.ts'
 import { maxKeys, parseForm, parseJson } from './strict-json.ts'
 
+const fs = process.getBuiltinModule('node:fs')
 const app = await startTestService()
 const client = new HttpClient(app.url)
 after(async () => {
@@ -245,9 +246,31 @@ test('the router decodes no path of more than 1,024 characters (I2)', async () =
   assert.equal((await client.ask({ path: `/api/notifications/${id}` })).status, 401)
 })
 
-test('an Origin longer than any browser sends is another site, and is not parsed (I2)', () => {
-  const [host, longest] = [`${'a'.repeat(60)}.example`, `${`${'a'.repeat(62)}.`.repeat(4)}b:65535`]
-  const from = (authority: string) =>
-    isCrossSite({ fetchSite: undefined, origin: `https://${authority}`, host: authority, allowed: [] })
-  assert.deepEqual([host, longest, `${longest}${'a'.repeat(60)}`].map(from), [false, false, true])
+test('the description of the API is made once, however often anybody requests it (I2)', async () => {
+  const paths = ['/docs', '/openapi.json', '/docs/style.css']
+  const first = await Promise.all(paths.map((path) => client.ask({ path })))
+  const { stringify } = JSON
+  const { readFileSync } = fs
+  let made = 0
+  JSON.stringify = ((...args: Parameters<typeof stringify>) => {
+    if (String(args[2]) === '2') made++
+    return stringify(...args)
+  }) as typeof stringify
+  fs.readFileSync = ((...args: Parameters<typeof readFileSync>) => {
+    made++
+    return readFileSync(...args)
+  }) as typeof readFileSync
+  syncBuiltinESMExports()
+  try {
+    const again = await Promise.all(paths.map((path) => client.ask({ path })))
+    assert.deepEqual(
+      again.map(({ text }) => text),
+      first.map(({ text }) => text),
+    )
+  } finally {
+    JSON.stringify = stringify
+    fs.readFileSync = readFileSync
+    syncBuiltinESMExports()
+  }
+  assert.equal(made, 0)
 })
