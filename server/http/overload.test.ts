@@ -68,6 +68,17 @@ test('clients that leave cost no hash: 50 that hang up while they wait (A12)', a
   )
 })
 
+test('a sign-in that a full queue refuses costs no read of the store (A12)', async (t) => {
+  const reads = t.mock.method(app.store, 'findCredentials')
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => app.post('/login', { username: 'ann', password: 'x' })),
+  )
+  const refused = answers.filter(({ status }) => status === 503).length
+  assert.ok(refused > 0, 'the queue was never full')
+  // Not exactly 200 less the refused ones: the queue can fill while one of them is read.
+  assert.ok(reads.mock.callCount() <= 200 - refused / 2, `${reads.mock.callCount()} reads, ${refused} refused`)
+})
+
 test('/readyz of a service that is not ready is no failure for the log (L1)', async () => {
   const { ready } = healthOperations({
     store: app.store,

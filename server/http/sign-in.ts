@@ -49,9 +49,9 @@ export function signInOperations(parts: SignInParts) {
     async handle(_, request, reply) {
       const { variant = parts.variant, ...presented } = request.body as LoginBody
       const source = sourceOf(parts, request)
-      const account = await findAccount(store, presented.username)
+      const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
+      const account = await findAccount(parts, presented.username, turn.address)
       try {
-        const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
         const user = await checkCredentials(parts, account, { password: presented.password, ...turn })
         const answer =
           variant === 'stateless'

@@ -14,9 +14,16 @@ export type CheckedUser = User & {
 /** `name` is the username as it is looked up, or as the client sent it if no user can have it. */
 export type Account = { name: string; user: CheckedUser | undefined }
 
-export async function findAccount(store: Pick<Store, 'findCredentials'>, username: string): Promise<Account> {
-  const name = findableUsername(username)
-  return { name: name ?? username, user: await store.findCredentials(name ?? '') }
+/** Throws UNAVAILABLE, without a read of the store, if too many of this address or account wait for their passwords. */
+export async function findAccount(
+  { store, passwords }: { store: Pick<Store, 'findCredentials'>; passwords: Passwords },
+  username: string,
+  address: string,
+): Promise<Account> {
+  const findable = findableUsername(username)
+  const name = findable ?? username
+  await passwords.refuseIfFull({ address, account: name })
+  return { name, user: await store.findCredentials(findable ?? '') }
 }
 
 /**

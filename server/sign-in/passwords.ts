@@ -30,6 +30,11 @@ export class Passwords {
     return this.#turns.take(operator, () => hash(password, cost))
   }
 
+  /** Throws UNAVAILABLE if `verify` would refuse this turn at once. To be called before the store is read for it. */
+  refuseIfFull(turn: Turn): Promise<void> {
+    return this.#turns.refuseIfFull(turn)
+  }
+
   /**
    * Whether it is the password; `passwordHash` is undefined for an unknown user. Throws UNAVAILABLE like `hash`, and TIMEOUT if
    * the client leaves before it is its turn.

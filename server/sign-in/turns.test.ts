@@ -66,6 +66,20 @@ for (const [names, accountOf] of [
     assert.ok(turnsBefore(started, others) <= 8, started.join(', '))
   })
 
+test('a full queue refuses the longest address before the store is read, and nobody else (A12)', async () => {
+  const { attempt, turns, end, started } = queue({ maxAtOnce: 1, maxWaiting: 4 })
+  const attacker = { address: '192.0.2.1', account: 'made up' }
+  for (let n = 0; n < 4; n++) attempt('attacker', attacker.address, `made up ${n}`)
+  await turns.refuseIfFull(attacker)
+  attempt('attacker', attacker.address, 'made up 4')
+  await assert.rejects(turns.refuseIfFull(attacker), { code: 'UNAVAILABLE' })
+  await turns.refuseIfFull({ address: '203.0.113.1', account: 'ann' })
+  assert.equal(turns.waiting, 4)
+  attempt('ann', '203.0.113.1', 'ann')
+  await end(3)
+  assert.ok(started.includes('ann'), started.join(', '))
+})
+
 test('guesses at one account from 200 addresses do not starve other accounts (A12)', async () => {
   const { attempt, end, started, refused } = queue()
   for (let n = 0; n < 200; n++) attempt('attacker', `192.0.2.${n}`, 'ann')

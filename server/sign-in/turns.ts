@@ -59,6 +59,19 @@ export class Turns {
     }
   }
 
+  /** Throws UNAVAILABLE if `take` would refuse this one at once, so that the store is not read for it: a flood costs less. */
+  async refuseIfFull(turn: Turn): Promise<void> {
+    if (this.#waiting.size < this.#limits.maxWaiting) return
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiter = this.#add(turn, { start: resolve, refuse: reject })
+    if (first(this.#waiting, lengthOf) === waiter) this.#refuseLater(waiter)
+    else {
+      this.#remove(waiter)
+      resolve()
+    }
+    await promise
+  }
+
   async #wait(turn: Turn): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter = this.#add(turn, { start: resolve, refuse: reject })
