@@ -148,8 +148,11 @@ const routes: Record<string, (asked: Asked) => Made | undefined> = {
   'GET /api/me': plain(({ carillon }) => carillon.me()),
   'POST /logout': plain(({ carillon }) => carillon.logout()),
   'GET /api/notifications/counts': plain(({ carillon }) => carillon.inbox.counts()),
-  'POST /login': ({ body, url }) =>
-    url.search === '' && isLogin(body) ? ({ carillon }) => carillon.login(body) : undefined,
+  // The client presents no token at a sign-in.
+  'POST /login': ({ body, headers, url }) =>
+    url.search === '' && isLogin(body) && !headers.has('authorization')
+      ? ({ carillon }) => carillon.login(body)
+      : undefined,
   'POST /token/renew': (asked) => {
     const token = bearerIn(asked)
     return token === undefined ? undefined : plain(({ carillon }) => carillon.renew(token))(asked)
