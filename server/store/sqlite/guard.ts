@@ -6,6 +6,9 @@ import { disown, headerOnDisk, logOf, readIdentity, statusOf } from './identity.
 /** The number of a file, while the machine runs. */
 export type FileNumber = { dev: bigint; ino: bigint }
 
+/** A checkpoint writes some 16 MB. */
+const checkpointTimeoutMs = 1_000
+
 /** Why a process must not go on with its file. */
 export type FileLoss = {
   /** One sentence or two, for the operator. */
@@ -64,12 +67,25 @@ export class FileGuard {
     const header = headerOnDisk(this.#path)
     if (header === 'unreadable') return true
     if (header === 'no database') return false
-    // A checkpoint that is not done yet makes no file shorter than it was.
-    if (header.isShort && this.#seen !== undefined && status.size < this.#seen.size) return false
+    if (header.isShort && this.#isTruncated(status)) return false
     // The file without its log is never ahead of it.
     if (header.schema > this.#schemaNow()) return false
     if (!this.#isStampKnown(header.stamp)) return false
     this.#seen = status
+    return true
+  }
+
+  /**
+   * A checkpoint that is not done yet makes no file shorter than it was. Only if another process vacuumed the database just
+   * before: so the file is read again until that checkpoint is done.
+   */
+  #isTruncated({ size }: BigIntStats): boolean {
+    if (this.#seen === undefined || size >= this.#seen.size) return false
+    for (let waitedMs = 0; waitedMs < checkpointTimeoutMs; waitedMs += 20) {
+      const header = headerOnDisk(this.#path)
+      if (typeof header !== 'object' || !header.isShort) return header === 'no database'
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    }
     return true
   }
 
