@@ -1,10 +1,15 @@
 // Is the schema ready to be spread over nodes by user_id, and does distribute.sql name every table once? Citus itself is
 // not here: stand-ins for its functions write down how they are called.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { newDatabase } from '../../testing/postgres.ts'
+import { openPool } from './connection.ts'
+import { migrate } from './migrate.ts'
 
 const script = readFileSync(new URL('./distribute.sql', import.meta.url), 'utf8')
 const ofUsers = ['inbox', 'inbox_category', 'notification', 'read_mark', 'session', 'token_cutoff']
@@ -23,7 +28,7 @@ async function connect({ isBare = false } = {}) {
     await drop()
   })
   const rows = async (sql: string) => (await client.query({ text: sql, rowMode: 'array' })).rows as unknown[][]
-  return { rows, notices }
+  return { rows, notices, url }
 }
 
 const schema = `
@@ -97,6 +102,19 @@ const standIns = `
       values ('function', function_name::text, distribution_arg_name, colocate_with);
   end $$;
   set search_path to public, citus_stand_in`
+
+test('a migration on spread tables uses one connection to each node, or Citus refuses the functions after it', async (t) => {
+  const { rows, url } = await connect({ isBare: true })
+  const path = mkdtempSync(join(tmpdir(), 'carillon-distribute-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  cpSync(new URL('./migrations/', import.meta.url), join(path, 'migrations'), { recursive: true })
+  const mode = "current_setting('citus.multi_shard_modify_mode')"
+  writeFileSync(join(path, 'migrations', '9999-mode.sql'), `create table found as select ${mode} as mode`)
+  const pool = openPool(url)
+  t.after(() => pool.end())
+  await migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'migrations/')) })
+  assert.deepEqual(await rows('select mode from found'), [['sequential']])
+})
 
 test('no foreign key is declared, and no unique key spans users but that of usernames and ids', async () => {
   const { rows } = await connect()

@@ -19,6 +19,11 @@ const retryMs = 1_000
 const maxRetries = 3_600
 /** lock_not_available (PostgreSQL, appendix A). */
 const lockTimedOut = '55P03'
+/**
+ * For a database that Citus spreads: it creates no function in a transaction that has changed a spread table over several
+ * connections to one node. Other servers keep the setting and ignore it.
+ */
+const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
 
 /**
  * Applies what is missing and answers the names of what was applied. `partitions` is how many parts the first migration
@@ -49,6 +54,7 @@ async function apply(
 ): Promise<string[]> {
   const { PostgresDialect } = await import('kysely')
   const applyOne = async (name: string, execute: (sql: string) => Promise<unknown>) => {
+    await execute(oneConnectionToEachNode)
     const text = readFileSync(new URL(`${name}.sql`, from), 'utf8')
     await execute(
       `set local lock_timeout = ${lockTimeoutMs};\n${text.replaceAll('{{partitions}}', String(partitions))}`,
