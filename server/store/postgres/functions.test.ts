@@ -20,7 +20,7 @@ const hashes: Record<number, string> = {
   3: '242397cece2f0de3',
   4: '10bf59ca845cbbfb',
   5: 'b259ee52ec7bc5ac',
-  6: 'b1549591db424914',
+  6: '0eb7e6fa82905767',
 }
 
 /** What nodes of the version before call. They go on working during a rolling upgrade, so each of these stays for one version. */

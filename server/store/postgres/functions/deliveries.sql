@@ -70,8 +70,8 @@ begin
   return answer_text;
 end $$;
 
--- The most recipients of a delivery that Citus gets user by user. One user costs about 5 ms; a delivery by shard costs about
--- 0.5 s, whether it has 100 recipients or 1,000 (docs/scale.md has the measurement).
+-- The most recipients that a delivery on Citus serves user by user. Measured (tools/store-speed.ts): user by user 100 users take
+-- 0.09 s, with a key 0.18 s; by shard 1,000 users take 0.3 s, with a key 1.0 s, and few users take nearly as long.
 create or replace function max_one_by_one() returns integer language plpgsql immutable as $$
 begin
   return 100;
