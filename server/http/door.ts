@@ -34,9 +34,11 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
 }
 
 /** Throws NOT_FOUND for a path that is not written as its route is (TRUST Z8), before any guard or body is looked at. */
-export function refuseOtherSpelling({ url, routeOptions }: FastifyRequest): void {
+export function refuseOtherSpelling(request: FastifyRequest): void {
+  const { url } = request
   if (!url.includes('%')) return
-  const { url: path, config } = routeOptions
+  // Fastify builds this object at each access, so it is read only if it is needed.
+  const { url: path, config } = request.routeOptions
   if (isOtherSpelling(pathOf(url), path === undefined ? undefined : { path, freeText: config.freeText }))
     throw noSuchRoute()
 }
@@ -125,12 +127,12 @@ export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownH
 }
 
 /** SECURITY.md, cross-site requests: unsafe methods that come with a cookie, and the login itself. */
-export function refuseCrossSite({ raw, method, routeOptions }: FastifyRequest, allowed: readonly string[]): void {
-  if (isSafeMethod(method)) return
-  const { headers } = raw
+export function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
+  if (isSafeMethod(request.method)) return
+  const { headers } = request.raw
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
-  if (!comesWithCookie && routeOptions.url !== '/login') return
-  if (!comesFromOtherSite({ raw }, allowed)) return
+  if (!comesWithCookie && request.routeOptions.url !== '/login') return
+  if (!comesFromOtherSite(request, allowed)) return
   const from = headers.origin === undefined ? 'another site' : headers.origin.slice(0, 200)
   throw new CarillonError(
     'FORBIDDEN',
