@@ -144,7 +144,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     },
     // An id of any length is no such notification; the header fields have their own limit.
     routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
-    // AJV without its repairs: nothing is coerced, removed or filled in. It stops at the first fault (see failure.ts).
+    // AJV without its repairs: nothing is coerced, removed or filled in. It stops at the first fault (see faults.ts).
     ajv: { customOptions: { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     clientErrorHandler(error, socket) {
       const path = error.code === 'HPE_INVALID_METHOD' ? pathOfStrangeMethod(error) : undefined
