@@ -1,11 +1,11 @@
 // What does the measured service know before it starts? Users and their proofs, made by the service's own parts, and
 // inboxes: as many rows as hours of deliveries would have left, written by SQL in one transaction.
 import { newId } from '../server/ids.ts'
-import { AccessTokens } from '../server/sign-in/access-token.ts'
 import { ProducerKeys } from '../server/sign-in/producer-key.ts'
 import { Sessions } from '../server/sign-in/session.ts'
-import { SigningKeys } from '../server/sign-in/signing-keys.ts'
-import { TokenCutoffs } from '../server/sign-in/token-cutoffs.ts'
+import { AccessTokens } from '../server/sign-in/token/access-token.ts'
+import { TokenCutoffs } from '../server/sign-in/token/revocations.ts'
+import { SigningKeys } from '../server/sign-in/token/signing-keys.ts'
 import { openStore } from '../server/store/open.ts'
 import { connect, type Database } from '../server/store/sqlite/database.ts'
 import type { Store } from '../server/store/store.ts'

@@ -34,7 +34,7 @@ export function commands(): Fact[] {
   return [
     ['all of it', 'npm run bench'],
     ['one scenario', 'npm run bench -- list'],
-    ['the server', node('server', '--import ./bench/preload.ts server/launch.js serve')],
+    ['the server', node('server', '--import ./bench/preload.ts server/bin/launch.js serve')],
     ['the floor', node('server', 'bench/floor.ts')],
     ['the load', node('load', 'bench/load.ts')],
     ['the clients of streams', node('load', 'bench/listen.ts')],

@@ -3,7 +3,7 @@
 // bytes of its answer, and does nothing else? A process of its own, on the core of the service that it stands beside.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openPool } from '../server/store/postgres/connection.ts'
+import { openPool } from '../server/store/postgres/connection/connection.ts'
 import { statements } from '../server/store/postgres/statements.ts'
 import { answerQuestions } from './answer-questions.ts'
 import { type ProbeQuestion, probe } from './probe.ts'

@@ -2,7 +2,7 @@
 // takes from one node to another can be measured. A process of its own; `without-rings` is the floor, which tells nobody.
 import { newId } from '../server/ids.ts'
 import { openStore } from '../server/store/open.ts'
-import { Rings } from '../server/store/postgres/rings.ts'
+import { Rings } from '../server/store/postgres/change-signals.ts'
 import type { Store } from '../server/store/store.ts'
 import { answerQuestions } from './answer-questions.ts'
 import { sharedNow } from './clock.ts'

@@ -17,7 +17,7 @@ export type Service = { port: number; process: Asked; startedInMs: number; stop(
 export type ServiceOptions = Pick<Start, 'env' | 'under'> & { dir: string; role?: Role; isBare?: boolean }
 
 const preload = new URL('./preload.ts', import.meta.url).href
-const launcher = fileURLToPath(new URL('../server/launch.js', import.meta.url))
+const launcher = fileURLToPath(new URL('../server/bin/launch.js', import.meta.url))
 
 export function databaseIn(dir: string): string {
   return join(dir, 'carillon.db')

@@ -1,5 +1,5 @@
 // How many people can sign in within a second, and what do those who are signed in notice of it?
-import { Passwords } from '../server/sign-in/passwords.ts'
+import { Passwords } from '../server/sign-in/password/passwords.ts'
 import { asLoad, rate, requestsOf } from './beside-floor.ts'
 import { signInsUnderFlood } from './flooded-sign-ins.ts'
 import { fillInboxes, prepareReaders } from './inboxes.ts'

@@ -1,7 +1,7 @@
 // Is every route of a reader a method that tells the truth? Against a real service, with either proof.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startTestService, type TestService, variants } from '../server/testing/service.ts'
+import { startTestService, type TestService, variants } from '../tests/support/service.ts'
 import { type Changes, createCarillon, isCarillonError } from './carillon-client.ts'
 import { failureOf, signedIn } from './testing/clients.ts'
 

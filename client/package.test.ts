@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
-import { startTestService, type TestService } from '../server/testing/service.ts'
+import { startTestService, type TestService } from '../tests/support/service.ts'
 import { build } from './build.js'
 
 const run = promisify(execFile)

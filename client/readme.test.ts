@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { readPages } from '../server/testing/pages.ts'
-import { startTestService } from '../server/testing/service.ts'
+import { readPages } from '../tests/support/http/pages.ts'
+import { startTestService } from '../tests/support/service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const usualAddress = 'https://bell.example'

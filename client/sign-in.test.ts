@@ -1,7 +1,7 @@
 // Does the client sign in and out, by either variant, of a real service?
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startTestService, type TestService, variants } from '../server/testing/service.ts'
+import { startTestService, type TestService, variants } from '../tests/support/service.ts'
 import { createCarillon, isCarillonError } from './carillon-client.ts'
 import { failureOf, signedIn } from './testing/clients.ts'
 import { CookieJar } from './testing/cookie-jar.ts'

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { startTestService, type TestService } from '../server/testing/service.ts'
-import { throughClient } from '../server/testing/through-client.ts'
+import { throughClient } from '../tests/support/http/through-client.ts'
+import { startTestService, type TestService } from '../tests/support/service.ts'
 
 let service: TestService
 before(async () => {

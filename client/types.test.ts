@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/errors.ts'
-import type { TypeOf } from '../server/http/schema.ts'
+import type { TypeOf } from '../server/http/openapi/schema.ts'
 import {
   type answers,
   type ChangesQuery,
@@ -13,7 +13,7 @@ import {
   type LoginBody,
   type ReadAllQuery,
   type StreamQuery,
-} from '../server/http/schemas.ts'
+} from '../server/http/openapi/schemas.ts'
 import type * as client from './carillon-client.ts'
 import { eventTypes } from './subscription.ts'
 

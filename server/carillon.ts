@@ -1,7 +1,7 @@
 // The command line: picks a command and says how it ended. Exit status 0 done, 1 failed, 2 wrong use; errors on stderr.
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { WrongUse } from './commands/output.ts'
+import { WrongUse } from './commands/terminal/output.ts'
 import { CarillonError } from './errors.ts'
 
 /** In the order of --help. Each is imported only if it runs: the service needs none of what the others do. */

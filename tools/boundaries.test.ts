@@ -7,8 +7,9 @@ import { isBuiltin } from 'node:module'
 import { matchesGlob, posix } from 'node:path'
 import { test } from 'node:test'
 
-const composition = ['server/{carillon,serve,first-start,sealing-secret,database-file}.ts', 'server/commands/**']
-const readersOfConfig = ['server/{carillon,serve}.ts', 'server/config/**', 'server/commands/**']
+const entryPoints = ['server/{carillon,serve}.ts']
+const composition = [...entryPoints, 'server/start/**', 'server/commands/**']
+const readersOfConfig = [...entryPoints, 'server/config/**', 'server/start/**', 'server/commands/**']
 
 /** Every room and what it may import beside itself and the leaves; the first row that fits a file is its room. */
 const arrows: { room: string[]; knows: string[] }[] = [
@@ -16,38 +17,40 @@ const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/http/**'], knows: ['server/sign-in/**', 'server/inbox/**', 'server/store/store.ts'] },
   { room: ['server/sign-in/**'], knows: ['server/store/store.ts'] },
   { room: ['server/inbox/**'], knows: ['server/store/store.ts'] },
+  { room: ['server/doctor/store/**'], knows: ['server/doctor/*.ts', 'server/store/**'] },
   {
     room: ['server/doctor/**'],
     knows: [
       'server/store/*.ts',
-      'server/{sealing-secret,database-file}.ts',
-      'server/sign-in/{signing-keys,probe-token}.ts',
-      'server/http/security-headers.ts',
+      'server/start/{sealing-secret,database-file}.ts',
+      'server/sign-in/token/{signing-keys,probe-token}.ts',
+      'server/http/response/security-headers.ts',
     ],
   },
-  { room: ['server/store/{open,examine}.ts'], knows: ['server/store/**'] },
+  { room: ['server/store/open.ts'], knows: ['server/store/**'] },
   { room: ['server/store/*.ts'], knows: [] },
-  { room: ['server/store/sqlite/**'], knows: ['server/store/!(open|examine).ts'] },
-  { room: ['server/store/postgres/**'], knows: ['server/store/!(open|examine).ts'] },
+  { room: ['server/store/sqlite/**'], knows: ['server/store/!(open).ts'] },
+  { room: ['server/store/postgres/**'], knows: ['server/store/!(open).ts'] },
   {
-    room: ['server/store/portable/**'],
-    knows: ['server/store/*.ts', 'server/store/{sqlite,postgres}/{database,connection,opening,identity,migrate}.ts'],
+    room: ['server/store/transfer/**'],
+    knows: ['server/store/*.ts', 'server/store/sqlite/**', 'server/store/postgres/**'],
   },
   {
     room: composition,
     knows: [
-      'server/*.ts',
-      'server/{config,http,sign-in,inbox,doctor}/**',
+      'server/{config,http,sign-in,inbox,doctor,start}/**',
+      'server/{carillon,serve}.ts',
       'server/store/*.ts',
-      'server/store/portable/**',
+      'server/store/transfer/**',
     ],
   },
-  { room: ['server/*.ts'], knows: [] },
+  { room: ['server/*.ts', 'server/files/**'], knows: [] },
 ]
 
 /** Files that any room may import: they import nothing but each other. */
 const leaves = [
-  'server/!(carillon|serve|first-start|sealing-secret|database-file).ts',
+  'server/{bounded-cache,clock,errors,event-loop,ids,ip-addresses,log,log-window,times}.ts',
+  'server/files/*.ts',
   'server/config/{values,database-url}.ts',
 ]
 
@@ -59,12 +62,12 @@ const rooms: Record<string, string[]> = {
   fastify: ['server/http/**'],
   jose: ['server/sign-in/**'],
   kysely: ['server/store/**'],
-  pg: ['server/store/postgres/**'],
+  pg: ['server/store/postgres/**', 'server/doctor/store/postgres.ts'],
   pino: ['server/log.ts'],
   'pino-pretty': ['server/log.ts'],
   uuid: ['server/ids.ts'],
   'node:http': ['server/http/**'],
-  'node:sqlite': ['server/store/sqlite/**'],
+  'node:sqlite': ['server/store/sqlite/**', 'server/doctor/store/sqlite.ts'],
 }
 
 const longestFile = 450
@@ -260,7 +263,7 @@ function isIn(file: string, globs: string[]): boolean {
   return globs.some((glob) => matchesGlob(file, glob))
 }
 
-/** Promises that several suites run are contracts, in a file or a folder; what tests build with is in server/testing/. */
+/** Promises that several suites run are contracts, in a file or a folder; what tests build with is in tests/support/. */
 function isTest(file: string): boolean {
   return /\.(test|contract)\.ts$|\/(contract|testing)\//.test(file)
 }

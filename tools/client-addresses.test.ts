@@ -1,10 +1,10 @@
-// Holds that the address of a client comes from server/http/address.ts alone: what any other code read of a forwarding header
+// Holds that the address of a client comes from server/http/request/address.ts alone: what any other code read of a forwarding header
 // would be the client's own claim (A11). It reads the source as text.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
-const home = 'server/http/address.ts'
+const home = 'server/http/request/address.ts'
 /** The peer of a connection, Fastify's own reading of forwarding headers, and the headers themselves. */
 const forms = [
   /\bremoteAddress\b/g,
@@ -15,7 +15,7 @@ const forms = [
 ]
 
 /** `doctor` sends such headers, to see what becomes of them. */
-const senders = ['server/doctor/client-address.ts']
+const senders = ['server/doctor/proxy/client-address.ts']
 
 const product = globSync('server/**/*.ts')
   .map((path) => path.replaceAll('\\', '/'))

@@ -8,9 +8,9 @@ const home = 'server/sign-in/equal-secrets.ts'
 
 /** Comparisons of hashes that are no secret, each with the reason. */
 const exceptions: Record<string, string> = {
-  'server/store/portable/dump.ts': 'the checksum of a backup: a client with the backup can calculate it',
-  'server/store/portable/digest.ts': 'the checksum of a table',
-  'server/store/postgres/functions.ts': 'the hash of a database function, whose text is public',
+  'server/store/transfer/dump.ts': 'the checksum of a backup: a client with the backup can calculate it',
+  'server/store/transfer/digest.ts': 'the checksum of a table',
+  'server/store/postgres/schema/functions.ts': 'the hash of a database function, whose text is public',
   'server/store/sqlite/writes/deliver.ts': 'the hash of a body, which its own producer sent',
 }
 

@@ -5,9 +5,9 @@ import { readConfig } from '../server/config/read.ts'
 import { CarillonError } from '../server/errors.ts'
 import { createLog } from '../server/log.ts'
 import { startService } from '../server/serve.ts'
-import { Passwords } from '../server/sign-in/passwords.ts'
+import { Passwords } from '../server/sign-in/password/passwords.ts'
 import { ProducerKeys } from '../server/sign-in/producer-key.ts'
-import { addUser } from '../server/sign-in/users.ts'
+import { addUser } from '../server/sign-in/users/users.ts'
 
 const credentials = { username: 'dev', password: 'green lamp over seven hills' }
 const everyMs = 5_000

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { platformNode } from '../server/platform-node.js'
+import { platformNode } from '../server/bin/platform-node.js'
 
 const link = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
 const node = platformNode()
@@ -19,7 +19,7 @@ if (node && runs(node)) {
 
 /**
  * Puts the Node from npm first in the PATH of every npm script. npm before 11.12 drops the link that several optional
- * packages offer (npm/cli#4362). Without it scripts run under the machine's Node, and server/launch.js finds the newer.
+ * packages offer (npm/cli#4362). Without it scripts run under the machine's Node, and server/bin/launch.js finds the newer.
  * @param {string} binary
  */
 function layLink(binary) {
@@ -37,7 +37,7 @@ function layLink(binary) {
  */
 function compile(binary) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
-  const launcher = fileURLToPath(new URL('../server/launch.js', import.meta.url))
+  const launcher = fileURLToPath(new URL('../server/bin/launch.js', import.meta.url))
   for (const args of [['--help'], ['migrate', '--database-url', `sqlite:${join(folder, 'carillon.db')}`]])
     spawnSync(binary, [launcher, ...args], { env: {} })
   rmSync(folder, { recursive: true, force: true })

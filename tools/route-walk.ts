@@ -3,11 +3,12 @@
 // word "fill".
 //
 //   node tools/route-walk.ts postgres://carillon@127.0.0.1:23500/carillon fill
-import { hasFirstSignIn } from '../e2e/carillon-process.ts'
-import { type Node, Nodes } from '../e2e/nodes.ts'
-import { idIn, type SignIn, type UserOfService } from '../e2e/user-of-service.ts'
-import { EventReader } from '../server/testing/event-source.ts'
-import type { Answer, Proof } from '../server/testing/service.ts'
+
+import { EventReader } from '../tests/support/event-source/event-source.ts'
+import { hasFirstSignIn } from '../tests/support/processes/carillon-process.ts'
+import { type Node, Nodes } from '../tests/support/processes/nodes.ts'
+import { idIn, type SignIn, type UserOfService } from '../tests/support/processes/user-of-service.ts'
+import type { Answer, Proof } from '../tests/support/service.ts'
 
 const [url = '', word] = process.argv.slice(2)
 if (!/^postgres(ql)?:/.test(url) || word !== 'fill') {

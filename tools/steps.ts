@@ -4,14 +4,14 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
-import { PostgresServer, sharedPort } from '../server/testing/postgres.ts'
+import { PostgresServer, sharedPort } from '../tests/support/postgres.ts'
 import { type Outcome, runTests } from './run-tests.ts'
 
 type Step = { name: string; run: () => Outcome | Promise<Outcome> }
 
 const minute = 60_000
 const everyTest = '**/*.test.ts'
-const httpSuite = 'server/http/*.test.ts'
+const httpSuite = 'tests/api/**/*.test.ts'
 
 /** Against what hangs. A busy machine takes ten times as long as an idle one. */
 const limits = { perTestMs: 20 * minute, allMs: 120 * minute }
@@ -48,7 +48,7 @@ async function allPass(steps: Step[]): Promise<boolean> {
   return steps.length > 0
 }
 
-/** Every request that a method of the client makes is made by it (server/testing/through-client.ts). */
+/** Every request that a method of the client makes is made by it (tests/support/http/through-client.ts). */
 async function otherwise(run: () => Promise<Outcome>): Promise<Outcome> {
   process.env.TEST_ENGINE = 'postgres'
   process.env.TEST_CLIENT = '1'

@@ -1,6 +1,6 @@
 // For tests: clients of a real service that are signed in, by either variant.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TestService, TestUser } from '../../server/testing/service.ts'
+import type { TestService, TestUser } from '../../tests/support/service.ts'
 import { type Carillon, createCarillon, type Variant } from '../carillon-client.ts'
 import { CookieJar } from './cookie-jar.ts'
 

@@ -1,11 +1,11 @@
 // `carillon backup`: writes everything to a new file, beside a running service.
 import { Command } from 'commander'
-import { refuseMissingDatabase } from '../database-file.ts'
+import { refuseMissingDatabase } from '../start/database-file.ts'
 import { iso } from '../times.ts'
-import { interruptible } from './interruption.ts'
-import { type Output, print } from './output.ts'
-import { withProgress } from './progress.ts'
 import { configOf, withSettings } from './settings.ts'
+import { interruptible } from './terminal/interruption.ts'
+import { type Output, print } from './terminal/output.ts'
+import { withProgress } from './terminal/progress.ts'
 
 const more = `
 The service may run meanwhile. Every row is read back and compared before the file gets its name (mode 0600); a file that
@@ -26,8 +26,8 @@ export function backupCommand(): Command {
 
 async function backup(command: Command, file: string, options: Output & { portable?: boolean }): Promise<void> {
   // Loaded here, since every start of the service reads this file.
-  const { backUp } = await import('../store/portable/backup.ts')
-  const { openSource } = await import('../store/portable/open-side.ts')
+  const { backUp } = await import('../store/transfer/backup.ts')
+  const { openSource } = await import('../store/transfer/endpoint/open.ts')
   const { databaseUrl } = configOf(command, 'backup')
   refuseMissingDatabase(databaseUrl)
   const side = await openSource(databaseUrl)

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { carillon } from '../store/portable/testing/command.ts'
+import { carillon } from '../store/transfer/testing/command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'carillon-exposure-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -2,8 +2,8 @@
 import { Command } from 'commander'
 import { ProducerKeys, type Scope, scopes } from '../sign-in/producer-key.ts'
 import type { Producer, Store } from '../store/store.ts'
-import { day, type Output, print, table, WrongUse } from './output.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
+import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
 
 const dayMs = 86_400_000
 

@@ -1,9 +1,9 @@
 // `carillon migrate`: brings the store to the schema of this program. `serve` does so too when it starts.
 import { Command } from 'commander'
-import { refuseLostDatabase } from '../database-file.ts'
+import { refuseLostDatabase } from '../start/database-file.ts'
 import { openStore } from '../store/open.ts'
-import { print, warn } from './output.ts'
 import { configOf, withSettings } from './settings.ts'
+import { print, warn } from './terminal/output.ts'
 
 export function migrateCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")

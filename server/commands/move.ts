@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { isPostgres, sqlitePath } from '../config/database-url.ts'
-import { refuseMissingDatabase } from '../database-file.ts'
 import { newId } from '../ids.ts'
-import { secretFileOf } from '../sealing-secret.ts'
-import { interruptible } from './interruption.ts'
-import { type Output, print, WrongUse } from './output.ts'
-import { withProgress } from './progress.ts'
+import { refuseMissingDatabase } from '../start/database-file.ts'
+import { secretFileOf } from '../start/sealing-secret.ts'
 import { configWith, type GivenOption } from './settings.ts'
+import { interruptible } from './terminal/interruption.ts'
+import { type Output, print, WrongUse } from './terminal/output.ts'
+import { withProgress } from './terminal/progress.ts'
 
 type Options = Output & { from?: string; to?: string; giveUp?: boolean }
 
@@ -37,14 +37,14 @@ export function moveCommand(): Command {
     .action(async (options: Options) => {
       // Loaded here, since every start of the service reads this file.
       const parts = {
-        ...(await import('../store/portable/move.ts')),
-        ...(await import('../store/portable/open-side.ts')),
+        ...(await import('../store/transfer/move.ts')),
+        ...(await import('../store/transfer/endpoint/open.ts')),
       }
       await (options.giveUp ? giveUp : move)(options, parts)
     })
 }
 
-type Parts = typeof import('../store/portable/move.ts') & typeof import('../store/portable/open-side.ts')
+type Parts = typeof import('../store/transfer/move.ts') & typeof import('../store/transfer/endpoint/open.ts')
 
 async function move(options: Options, parts: Parts): Promise<void> {
   const { giveUpCommand, isSamePlace, moveDatabase, refusingSentence, shownUrl } = parts

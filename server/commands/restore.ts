@@ -2,10 +2,10 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { sqlitePath } from '../config/database-url.ts'
-import { secretFileOf } from '../sealing-secret.ts'
-import { type Output, print } from './output.ts'
-import { withProgress } from './progress.ts'
+import { secretFileOf } from '../start/sealing-secret.ts'
 import { configWith } from './settings.ts'
+import { type Output, print } from './terminal/output.ts'
+import { withProgress } from './terminal/progress.ts'
 
 const more = `
 The file is checked from end to end before the first row is written, and every row is read back after the last. What was
@@ -29,8 +29,8 @@ export function restoreCommand(): Command {
 
 async function restore(file: string, options: Output & { to?: string }): Promise<void> {
   // Loaded here, since every start of the service reads this file.
-  const { shownUrl } = await import('../store/portable/open-side.ts')
-  const { restoreBackup } = await import('../store/portable/restore.ts')
+  const { shownUrl } = await import('../store/transfer/endpoint/open.ts')
+  const { restoreBackup } = await import('../store/transfer/restore.ts')
   const config = configWith([{ option: 'to', name: 'CARILLON_DATABASE_URL', value: options.to }])
   const { databaseUrl: to, databasePartitions: partitions } = config
   const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))

@@ -1,9 +1,9 @@
 // `carillon send`: sends a notification through HTTP, as any producer does.
 import { Command } from 'commander'
 import { CarillonError } from '../errors.ts'
-import { asking } from './asking.ts'
-import { type Output, print, WrongUse } from './output.ts'
 import { configOf, withSettings } from './settings.ts'
+import { asking } from './terminal/asking.ts'
+import { type Output, print, WrongUse } from './terminal/output.ts'
 
 /** Nobody waits long at a prompt; the key of the delivery stays the same. */
 const attempts = 3

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { sqlitePath } from '../config/database-url.ts'
 import type { Config } from '../config/settings.ts'
-import { replaceDurably } from '../durable-file.ts'
 import { CarillonError } from '../errors.ts'
-import { firstSignInText } from '../first-start.ts'
+import { replaceDurably } from '../files/durable-file.ts'
 import { createLog, type Log } from '../log.ts'
 import { type Service, startService } from '../serve.ts'
+import { firstSignInText } from '../start/first-start.ts'
 import { configOf, withSettings } from './settings.ts'
 
 /** How long those who balance load see "not ready" before a service that has failed closes its port. */

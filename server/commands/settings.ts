@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander'
 import { hasPassword } from '../config/database-url.ts'
 import { type Flags, readConfig, readSettings } from '../config/read.ts'
 import { type Config, type SettingName, settings } from '../config/settings.ts'
-import { refuseMissingDatabase } from '../database-file.ts'
 import { CarillonError, type Fault } from '../errors.ts'
+import { refuseMissingDatabase } from '../start/database-file.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { WrongUse, warn } from './output.ts'
+import { WrongUse, warn } from './terminal/output.ts'
 
 type Setting = { name: SettingName; meaning: string; secret?: true; default?: string; commands?: readonly string[] }
 const all = settings as readonly Setting[]

@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import type { Carillon } from 'carillon-client'
 import { Command, InvalidArgumentError } from 'commander'
-import { asking } from './asking.ts'
-import type { Output } from './output.ts'
-import { askForPassword, passwordFromStdin } from './password-from.ts'
 import { configOf, withSettings } from './settings.ts'
-import { jsonOf, linesOf, type Shown } from './tail-lines.ts'
+import { asking } from './terminal/asking.ts'
+import type { Output } from './terminal/output.ts'
+import { askForPassword, passwordFromStdin } from './terminal/password-from.ts'
+import { jsonOf, linesOf, type Shown } from './terminal/tail-lines.ts'
 
 type Options = Output & { user: string; passwordStdin?: boolean; last: number; since?: string }
 

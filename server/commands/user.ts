@@ -1,12 +1,12 @@
 // `carillon user`: add, list, disable, password.
 import { Command } from 'commander'
 import type { Config } from '../config/settings.ts'
-import { Passwords } from '../sign-in/passwords.ts'
-import { addUser, disableUser, makePassphrase, setPassword } from '../sign-in/users.ts'
+import { Passwords } from '../sign-in/password/passwords.ts'
+import { addUser, disableUser, makePassphrase, setPassword } from '../sign-in/users/users.ts'
 import type { Store } from '../store/store.ts'
-import { day, type Output, print, table } from './output.ts'
-import { passwordFromStdin } from './password-from.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
+import { day, type Output, print, table } from './terminal/output.ts'
+import { passwordFromStdin } from './terminal/password-from.ts'
 
 const fromStdin = ['--password-stdin', 'read the password from stdin; without it one is made and shown once'] as const
 const listedAtOnce = 500

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { readConfig } from '../config/read.ts'
 import type { Environment } from '../config/values.ts'
 import { CarillonError } from '../errors.ts'
-import type { Finding } from '../finding.ts'
 import { examineSettings, settingFaults } from './configuration.ts'
+import type { Finding } from './finding.ts'
 import { examineMachine } from './machine.ts'
 
 const wrong = (findings: Finding[]) =>

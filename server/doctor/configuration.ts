@@ -2,7 +2,7 @@
 // are handed in.
 import { isLoopback } from '../config/values.ts'
 import type { Fault } from '../errors.ts'
-import { type Finding, fault, ok, warning } from '../finding.ts'
+import { type Finding, fault, ok, warning } from './finding.ts'
 
 export type Settings = {
   host: string

@@ -1,8 +1,8 @@
 // Is the database where it is expected, and what does its engine find there?
-import { refuseLostDatabase, refuseMissingDatabase } from '../database-file.ts'
-import { faultOf } from '../finding.ts'
-import { examineStore } from '../store/examine.ts'
-import type { Examination, Examined } from '../store/examined.ts'
+import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
+import { faultOf } from './finding.ts'
+import { examineStore } from './store/examine.ts'
+import type { Examination, Examined } from './store/findings.ts'
 
 export async function examineDatabase(url: string, how: Examination): Promise<Examined> {
   try {

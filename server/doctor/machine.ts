@@ -1,5 +1,5 @@
 // Is this machine fit: its Node, its clock? What the engine needs of it is said by store/examine.ts.
-import { type Finding, fault, ok } from '../finding.ts'
+import { type Finding, fault, ok } from './finding.ts'
 
 const oldestNode = 24
 /** This program was not there before. */

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startTestService } from '../testing/service.ts'
+import { startTestService } from '../../tests/support/service.ts'
 import { examineSecret } from './secret.ts'
 
 async function place(t: TestContext) {

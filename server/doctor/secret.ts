@@ -1,11 +1,12 @@
 // Is the secret there that seals the signing keys, does it open them, and is it kept to its owner?
 import { existsSync } from 'node:fs'
 import { sqlitePath } from '../config/database-url.ts'
-import { rightsOf } from '../file-mode.ts'
-import { type Finding, fault, faultOf, ok, quoted } from '../finding.ts'
-import { readSecret, sealedAdvice, secretFileOf } from '../sealing-secret.ts'
-import { SigningKeys } from '../sign-in/signing-keys.ts'
+import { quoted } from '../files/shell-path.ts'
+import { SigningKeys } from '../sign-in/token/signing-keys.ts'
+import { readSecret, sealedAdvice, secretFileOf } from '../start/sealing-secret.ts'
 import type { SigningKey } from '../store/store.ts'
+import { rightsOf } from './file-mode.ts'
+import { type Finding, fault, faultOf, ok } from './finding.ts'
 
 const check = 'secret'
 const lost = 'lost for good? docs/operations.md, "A secret that is lost"'

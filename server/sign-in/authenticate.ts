@@ -1,7 +1,8 @@
 // Request headers -> subject, or null. The one choke point of both variants.
-import type { AccessTokens, TokenSubject } from './access-token.ts'
+
 import type { Sessions } from './session.ts'
 import type { PageOf, Subject } from './subject.ts'
+import type { AccessTokens, TokenSubject } from './token/access-token.ts'
 
 /** What a request presents: every value of `Authorization`, and the cookie header as it came. */
 export type Presented = { authorization: readonly string[]; cookie: string | undefined }

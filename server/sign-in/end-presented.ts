@@ -1,8 +1,9 @@
 // What ends at a sign-out, and at a sign-in: every session and every token that the request presents, of either variant. A
 // request can carry several, and whoever signs out means all of them.
-import type { AccessTokens, TokenSubject } from './access-token.ts'
+
 import { bearerToken, type Presented, sessionSecrets } from './authenticate.ts'
 import type { Sessions } from './session.ts'
+import type { AccessTokens, TokenSubject } from './token/access-token.ts'
 
 type Parts = { sessions: Sessions; accessTokens: AccessTokens; cookieName: string }
 export type EndedSignIn = { userId: string; username: string; variant: 'stateful' | 'stateless' }

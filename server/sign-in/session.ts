@@ -3,7 +3,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import type { EndedSession, SessionKey, Store } from '../store/store.ts'
-import type { CheckedUser } from './credentials.ts'
+import type { CheckedUser } from './password/credentials.ts'
 import type { PageOf, Subject } from './subject.ts'
 
 /** A use is noted once a minute, and oftener where the idle timeout is so short that a minute counts. */

@@ -1,7 +1,7 @@
 // A database URL -> its open store. The only file above the engines that knows them.
 import { isPostgres, sqlitePath } from '../config/database-url.ts'
 import { CarillonError } from '../errors.ts'
-import type { StartTimeout } from './postgres/connection.ts'
+import type { StartTimeout } from './postgres/connection/connection.ts'
 import type { Store } from './store.ts'
 
 /** How many parts the first migration of a PostgreSQL database makes of what belongs to users. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { newDatabase, queryAt } from '../testing/postgres.ts'
+import { newDatabase, queryAt } from '../../tests/support/postgres.ts'
 import { knownMigrations } from './migrations.ts'
 import { Database } from './sqlite/database.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
-import { newDatabase } from '../../testing/postgres.ts'
+import { newDatabase } from '../../../tests/support/postgres.ts'
 import { openStore } from '../open.ts'
 import { statements } from './statements.ts'
 

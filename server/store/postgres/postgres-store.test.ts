@@ -1,7 +1,7 @@
 // The PostgreSQL engine keeps every promise of the store.
 
-import { newDatabase } from '../../testing/postgres.ts'
-import { storeContract } from '../store.contract.ts'
+import { newDatabase } from '../../../tests/support/postgres.ts'
+import { storeContract } from '../contract/store.contract.ts'
 import { openPostgresStore } from './postgres-store.ts'
 
 storeContract({

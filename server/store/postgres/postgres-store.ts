@@ -18,13 +18,20 @@ import {
   toUser,
 } from '../rows.ts'
 import { type DeliveryOutcome, emptyInbox, type Page, type Ring, type SessionKey, type Store } from '../store.ts'
-import { ask, askAtOneMoment, isServerAway, openingFailure, openPool, type StartTimeout } from './connection.ts'
+import { Rings } from './change-signals.ts'
+import {
+  ask,
+  askAtOneMoment,
+  isServerAway,
+  openingFailure,
+  openPool,
+  type StartTimeout,
+} from './connection/connection.ts'
+import { openFitPool } from './connection/opening.ts'
 import { DeepUnread, type Read } from './deep-unread.ts'
-import { refuseHalfFilled } from './half-filled.ts'
-import { migrate } from './migrate.ts'
-import { openFitPool } from './opening.ts'
 import { fitting, isDeepUnread, nameOf, placeOf, toPage, withSession } from './pages.ts'
-import { Rings } from './rings.ts'
+import { refuseHalfFilled } from './schema/half-filled.ts'
+import { migrate } from './schema/migrate.ts'
 import { statements } from './statements.ts'
 
 const migrateWithinMs = 3_600_000

@@ -3,9 +3,9 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
-import { syncFolder } from '../../durable-file.ts'
 import { CarillonError } from '../../errors.ts'
-import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../marks.ts'
+import { syncFolder } from '../../files/durable-file.ts'
+import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
 
 // The class is being renamed upstream; both names are the same thing.

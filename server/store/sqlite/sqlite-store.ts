@@ -3,10 +3,10 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Ring, Store } from '../store.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
-import { DeepUnread } from './deep-unread.ts'
-import { hasForeignLog, historyGoingOn, setAsideSentence, setLogAside } from './identity.ts'
+import { hasForeignLog, historyGoingOn, setAsideSentence, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
-import { Reads } from './reads.ts'
+import { DeepUnread } from './reads/deep-unread.ts'
+import { Reads } from './reads/reads.ts'
 import { Writer, type WriterPlace } from './writer.ts'
 
 /**

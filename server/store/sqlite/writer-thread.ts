@@ -3,8 +3,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Ring } from '../store.ts'
 import { connect, resultCode } from './database.ts'
-import { FileGuard, type FileLoss } from './guard.ts'
-import { schemaIn, settleStamp, stampDatabase } from './identity.ts'
+import { FileGuard, type FileLoss } from './file/guard.ts'
+import { schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
 import * as writes from './writes/all.ts'
 import type { WriteContext } from './writes/context.ts'
 

@@ -5,7 +5,7 @@ import { CarillonError, overloaded } from '../../errors.ts'
 import type { Ring } from '../store.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError } from './database.ts'
-import type { FileLoss, FileNumber } from './guard.ts'
+import type { FileLoss, FileNumber } from './file/guard.ts'
 import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from './writer-thread.ts'
 
 /** In recipients; every other write counts as one. A commit of that many takes a tenth of a second. */

@@ -1,0 +1,83 @@
+// Which processes have a database file open? On Linux the system lists the open files of each process; only those of this
+// user, unless it is root, and not those of another machine or another container.
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { type Finding, fault, ok, warning } from './finding.ts'
+
+export type OpenedBy = { pid: number; args: string[] }
+
+const check = 'processes'
+
+/** All processes but this one; undefined where the system does not say. */
+export function processesWith(file: string): OpenedBy[] | undefined {
+  if (process.platform !== 'linux') return undefined
+  const { dev, ino } = statSync(file)
+  const isOpenIn = (pid: string) =>
+    listed(`/proc/${pid}/fd`).some((number) => {
+      try {
+        const path = `/proc/${pid}/fd/${number}`
+        // A socket or a pipe has no path, and need not be looked at.
+        if (!readlinkSync(path).startsWith('/')) return false
+        const opened = statSync(path)
+        return opened.dev === dev && opened.ino === ino
+      } catch {
+        return false
+      }
+    })
+  return listed('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && isOpenIn(name))
+    .map((pid) => ({ pid: Number(pid), args: argsOf(pid) }))
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // Another user's process, or one that has just ended.
+    return []
+  }
+}
+
+function argsOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1)
+  } catch {
+    return []
+  }
+}
+
+/** Two services on one file would each miss for a second what the other writes, and stop each other's writes. */
+export function processFindings(processes: readonly OpenedBy[] | undefined): Finding[] {
+  if (processes === undefined) return []
+  const services = processes.filter((one) => commandOf(one) === 'serve')
+  const strangers = processes.filter((one) => commandOf(one) === undefined)
+  const findings: Finding[] = []
+  if (services.length > 1)
+    findings.push(
+      fault(check, {
+        found: `${services.length} services have this file open: ${shown(services)}`,
+        change: `stop all but one (kill ${services.at(-1)?.pid}); several on one database: docs/scale.md, PostgreSQL`,
+      }),
+    )
+  if (strangers.length > 0)
+    findings.push(
+      warning(check, {
+        found: `another program has this file open: ${shown(strangers)}`,
+        change: `end it if it writes, or holds the file for long: kill ${strangers[0]?.pid}`,
+      }),
+    )
+  if (findings.length > 0) return findings
+  const [service] = services
+  return [
+    ok(check, service === undefined ? 'no service has it open' : `one service has it open, process ${service.pid}`),
+  ]
+}
+
+/** The command of `carillon` that runs in it, or undefined if it is another program. */
+function commandOf({ args }: OpenedBy): string | undefined {
+  const at = args.findIndex((arg) => /(^|\/)(carillon(\.[jt]s)?|launch\.js|relayed\.js)$/.test(arg))
+  return at < 0 ? undefined : (args.slice(at + 1).find((arg) => !arg.startsWith('-')) ?? 'serve')
+}
+
+function shown(processes: readonly OpenedBy[]): string {
+  return processes.map(({ pid, args }) => `process ${pid} (${args.join(' ').slice(0, 120) || 'unknown'})`).join(', ')
+}

@@ -1,0 +1,123 @@
+// What doctor says of a proxy that names the client, that does not, and that lets a client make an address up.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
+import { startTestService } from '../../../tests/support/service.ts'
+import { Asker } from './ask.ts'
+import { examineClientAddress } from './client-address.ts'
+
+const trusting = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+const trustsNone = await startTestService()
+after(() => Promise.all([trusting.stop(), trustsNone.stop()]))
+
+const client = '203.0.113.5'
+type OnTheWay = NonNullable<Spoil['onTheWay']>
+/** As nginx does with $remote_addr, with $proxy_add_x_forwarded_for, and only if no header came. */
+const replaces: OnTheWay = ({ headers }) => Object.assign(headers, { 'x-forwarded-for': client })
+const appends =
+  (address: string): OnTheWay =>
+  ({ headers }) => {
+    headers['x-forwarded-for'] = [headers['x-forwarded-for'], address].filter(Boolean).join(', ')
+  }
+const setsIfMissing: OnTheWay = ({ headers }) => {
+  headers['x-forwarded-for'] ??= client
+}
+const removesForwarded =
+  (then: OnTheWay): OnTheWay =>
+  (passing) => {
+    passing.headers.forwarded = undefined
+    return then(passing)
+  }
+
+async function found(service: { url: string }, onTheWay: OnTheWay) {
+  const proxy = await startProxy(service.url, { onTheWay })
+  const publicUrl = proxy.url
+  try {
+    const asker = new Asker({ origin: proxy.url, now: Date.now })
+    const [finding, ...more] = await examineClientAddress({ asker, direct: service.url, publicUrl })
+    assert.deepEqual(more, [])
+    return finding
+  } finally {
+    await proxy.stop()
+  }
+}
+
+test('is content with a proxy that names the client and lets no client make an address up (A11)', async () => {
+  for (const way of [replaces, appends(client), appends('127.0.0.1')]) {
+    const finding = await found(trusting, removesForwarded(way))
+    assert.equal(finding?.state, 'ok', JSON.stringify(finding))
+    assert.match(finding?.found ?? '', /is not believed/)
+  }
+})
+
+test('says that the proxy is not in CARILLON_TRUSTED_PROXIES', async () => {
+  const finding = await found(trustsNone, replaces)
+  assert.equal(finding?.state, 'warning')
+  assert.match(finding?.change ?? '', /^CARILLON_TRUSTED_PROXIES=127\.0\.0\.1 /)
+})
+
+test('says that the proxy names no client', async () => {
+  const drops = removesForwarded(({ headers }) => Object.assign(headers, { 'x-forwarded-for': undefined }))
+  for (const service of [trusting, trustsNone]) {
+    const finding = await found(service, drops)
+    assert.equal(finding?.state, 'warning')
+    assert.match(
+      finding?.change ?? '',
+      /proxy_set_header X-Forwarded-For \$remote_addr; {2}and CARILLON_TRUSTED_PROXIES=/,
+    )
+  }
+})
+
+test('finds that an address which a client makes up is believed (A11)', async () => {
+  for (const way of [setsIfMissing, () => {}]) {
+    const finding = await found(trusting, way)
+    assert.deepEqual(
+      [finding?.state, finding?.change],
+      ['fault', 'nginx: proxy_set_header X-Forwarded-For $remote_addr;'],
+    )
+  }
+  const onlyForwarded = await found(trusting, ({ headers }) =>
+    Object.assign(headers, { 'x-forwarded-for': undefined, forwarded: headers.forwarded ?? `for=${client}` }),
+  )
+  assert.deepEqual([onlyForwarded?.state, onlyForwarded?.change], ['fault', 'nginx: proxy_set_header Forwarded "";'])
+})
+
+test('finds that the other header goes through', async () => {
+  const finding = await found(trusting, replaces)
+  assert.deepEqual([finding?.state, finding?.change], ['warning', 'nginx: proxy_set_header Forwarded "";'])
+})
+
+test('finds two headers that disagree, and one that is unreadable', async () => {
+  for (const headers of [
+    { 'x-forwarded-for': client, forwarded: 'for=198.51.100.1' },
+    { 'x-forwarded-for': 'rubbish' },
+  ]) {
+    const finding = await found(trusting, (passing) => Object.assign(passing.headers, headers))
+    assert.equal(finding?.state, 'warning')
+    assert.match(finding?.found ?? '', /unreadable, or X-Forwarded-For and Forwarded disagree/)
+  }
+})
+
+test('is content without a proxy, whichever proxies are trusted', async () => {
+  for (const service of [trusting, trustsNone]) {
+    for (const origin of [service.url, service.url.replace('127.0.0.1', 'localhost')]) {
+      const asker = new Asker({ origin, now: Date.now })
+      const [finding] = await examineClientAddress({ asker, direct: service.url, publicUrl: undefined })
+      assert.deepEqual([finding?.state, finding?.found], ['ok', 'it is that of the connection'])
+    }
+  }
+})
+
+test('/livez tells no address, and nothing without being asked', async () => {
+  assert.deepEqual((await trusting.get('/livez')).json().data, { status: 'alive' })
+  for (const service of [trusting, trustsNone]) {
+    const answer = await service.get('/livez', {
+      'carillon-doctor': '127.0.0.1',
+      'x-forwarded-for': '10.0.0.1, 127.0.0.1',
+    })
+    assert.doesNotMatch(answer.text, /127|10\.0/)
+    // Whoever guesses the address of the proxy does not learn that it is the one.
+    const guess = await service.get('/livez', { 'carillon-doctor': '127.0.0.1' })
+    assert.equal(guess.json().data.clientAddress.isMadeUp, false)
+  }
+})

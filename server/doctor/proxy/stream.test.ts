@@ -1,0 +1,102 @@
+// What doctor says of a live stream through a proxy that holds it back, and through one that does not.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
+import { startTestService } from '../../../tests/support/service.ts'
+import { probeToken } from '../../sign-in/token/probe-token.ts'
+import { Asker } from './ask.ts'
+import { trySignIn } from './sign-in.ts'
+import { examineStream } from './stream.ts'
+
+const service = await startTestService()
+after(() => service.stop())
+const chainMs = 12 * 3_600_000
+const { now } = service
+const token = async () =>
+  await probeToken({
+    signingKeys: await service.store.signingKeys(),
+    secret: service.sealingSecret,
+    issuer: service.url,
+    chainMs,
+    now,
+  })
+const nonsense = { authorization: 'Bearer nonsense' }
+/** For what must not arrive; what must arrive has all the time of a slow machine. */
+const silentMs = 500
+const patientMs = 60_000
+
+async function through(spoil: Spoil, timeoutMs: number) {
+  const proxy = await startProxy(service.url, spoil)
+  const asker = new Asker({ origin: proxy.url, now: Date.now })
+  try {
+    return await examineStream(asker, [nonsense, { authorization: `Bearer ${await token()}` }], timeoutMs)
+  } finally {
+    await proxy.stop()
+  }
+}
+
+test('a proxy that passes a live stream on is in order, and one that holds it back is a fault', async () => {
+  const good = await through({}, patientMs)
+  assert.deepEqual([good.check, good.state], ['stream', 'ok'], JSON.stringify(good))
+  const held = await through({ buffers: true }, silentMs)
+  assert.deepEqual([held.check, held.state], ['stream', 'fault'])
+  assert.match(held.found, /^nothing of a live stream arrived in 0\.5 s: the proxy holds it back/)
+  assert.match(held.change ?? '', /^nginx: proxy_buffering off;/)
+})
+
+test('a proxy that compresses a stream, and so holds the text back, is a fault', async () => {
+  const header = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }).write(header)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    const compressed = await examineStream(
+      new Asker({ origin: `http://127.0.0.1:${port}`, now: Date.now }),
+      [{}],
+      silentMs,
+    )
+    assert.deepEqual([compressed.check, compressed.state], ['stream', 'fault'])
+    assert.match(compressed.found, /nothing of a live stream arrived/)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+test('a stream that cannot be checked is a warning that says how it can be', async () => {
+  const asker = new Asker({ origin: service.url, now: Date.now })
+  const unproved = await examineStream(asker, [])
+  assert.deepEqual(
+    [unproved.state, unproved.change?.startsWith('run doctor where the service runs')],
+    ['warning', true],
+  )
+  const refused = await examineStream(asker, [nonsense], patientMs)
+  assert.deepEqual([refused.state, refused.change?.includes('CARILLON_PUBLIC_URL')], ['warning', true])
+})
+
+test('a sign-in checks the stream too, if there is no other proof', async () => {
+  const asker = new Asker({ origin: service.url, now: Date.now })
+  const findings = await trySignIn(asker, await service.user(), { withStream: true })
+  assert.equal(findings.find(({ check }) => check === 'stream')?.state, 'ok', JSON.stringify(findings))
+})
+
+test('the token of doctor opens no inbox of anybody, lives for a minute, and cannot be renewed beyond it', async () => {
+  const proof = { authorization: `Bearer ${await token()}` }
+  const ask = async (path: string, method = 'GET') => await fetch(service.url + path, { method, headers: proof })
+  const { sub } = JSON.parse(Buffer.from(proof.authorization.split('.')[1] ?? '', 'base64url').toString())
+  assert.equal(await service.store.findUser(sub), undefined)
+  const list = (await (await ask('/api/notifications')).json()) as { data: { total: number } }
+  assert.equal(list.data.total, 0)
+  const renewed = await ask('/token/renew', 'POST')
+  if (renewed.status === 200) {
+    const { data } = (await renewed.json()) as { data: { expiresAt: string } }
+    assert.ok(Date.parse(data.expiresAt) <= now() + 60_000, data.expiresAt)
+  }
+  service.pass(61_000)
+  assert.equal((await ask('/api/notifications')).status, 401)
+})

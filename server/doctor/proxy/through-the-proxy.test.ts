@@ -1,0 +1,340 @@
+// What doctor says of a proxy that spoils one thing, and that it says nothing of one that spoils none.
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { type RunningProxy, type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
+import { startTestService, type TestUser } from '../../../tests/support/service.ts'
+import type { Finding } from '../finding.ts'
+import { Asker } from './ask.ts'
+import { reach } from './reach.ts'
+import { setCookieFinding } from './set-cookie.ts'
+import { trySignIn } from './sign-in.ts'
+import { examineWay } from './through-the-proxy.ts'
+
+const partner = 'https://partner.example'
+const service = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: partner } })
+const behindHttps = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example' } })
+after(() => Promise.all([service.stop(), behindHttps.stop()]))
+const ann: TestUser = await service.user('ann')
+const signingKeys = await service.store.signingKeys()
+
+type Look = {
+  proxy: RunningProxy
+  publicUrl?: string
+  keys?: typeof signingKeys
+  isMoved?: boolean
+  now?: () => number
+}
+
+async function look(options: Look): Promise<Finding[]> {
+  const { proxy, publicUrl = proxy.url, keys = signingKeys, isMoved = false, now = Date.now } = options
+  const asker = new Asker({ origin: proxy.url, now })
+  const { isReached, findings } = await reach({ asker, direct: service.url, publicUrl, signingKeys: keys, isMoved })
+  if (!isReached) return findings
+  return [
+    ...findings,
+    ...(await examineWay({ asker, publicUrl, allowedOrigins: [partner] })),
+    ...(await trySignIn(asker, ann)),
+  ]
+}
+
+async function lookThrough(spoil: Spoil, target = service.url): Promise<Finding[]> {
+  const proxy = await startProxy(target, spoil)
+  try {
+    return await look({ proxy })
+  } finally {
+    await proxy.stop()
+  }
+}
+
+const wrong = (findings: Finding[]) => findings.filter(({ state }) => state !== 'ok')
+
+/** Exactly these, in their order: the check, how it stands, and what is to be changed. */
+function isFound(findings: Finding[], expected: [string, Finding['state'], RegExp][]): void {
+  const found = wrong(findings)
+  assert.deepEqual(
+    found.map(({ check, state }) => [check, state]),
+    expected.map(([check, state]) => [check, state]),
+    JSON.stringify(found, null, 2),
+  )
+  for (const [i, [, , change]] of expected.entries()) assert.match(found[i]?.change ?? '', change)
+}
+
+test('finds nothing wrong with a proxy that passes everything on, and looked at everything', async () => {
+  const findings = await lookThrough({})
+  isFound(findings, [])
+  const checks = ['reached', 'ready', 'database', 'public URL', 'clock', 'header fields', 'caching', 'Host and Origin']
+  checks.push('foreign Origin', 'Sec-Fetch-Site', 'Authorization', 'Set-Cookie', 'Cookie', 'allowed origin')
+  assert.deepEqual(
+    findings.map(({ check }) => check),
+    [...checks, 'sign-in', 'ETag', 'sign-out'],
+  )
+})
+
+const lost =
+  (name: string): NonNullable<Spoil['onTheWay']> =>
+  ({ headers }) => {
+    headers[name] = undefined
+  }
+const html = (status: number): Spoil => ({
+  onTheWayBack(returning) {
+    returning.status = status
+    returning.headers = { 'content-type': 'text/html' }
+    returning.body = Buffer.from('<h1>Hello</h1>')
+  },
+})
+const changedCookie = (from: RegExp, to: string): Spoil => ({
+  onTheWayBack({ headers }) {
+    headers['set-cookie'] = [headers['set-cookie'] ?? []].flat().map((line) => line.replace(from, to))
+  },
+})
+function cache(): Spoil {
+  const kept = new Map<string, { status: number; headers: Record<string, never>; body: Buffer }>()
+  return {
+    onTheWayBack(returning, { method, path }) {
+      if (method !== 'GET') return
+      const known = kept.get(path)
+      if (known === undefined)
+        kept.set(path, structuredClone({ ...returning, body: Buffer.from(returning.body) }) as never)
+      else Object.assign(returning, known, { body: Buffer.from(known.body) })
+    },
+  }
+}
+
+suite('each thing that a proxy can spoil is found by itself, with the line to change', () => {
+  const spoils: [string, Spoil, [string, Finding['state'], RegExp][]][] = [
+    [
+      'Authorization is stripped',
+      { onTheWay: lost('authorization') },
+      [['Authorization', 'fault', /proxy_set_header Authorization \$http_authorization;/]],
+    ],
+    [
+      'Host is rewritten',
+      { onTheWay: ({ headers }) => Object.assign(headers, { host: '127.0.0.1:1' }) },
+      [
+        ['Host and Origin', 'fault', /proxy_set_header Host \$http_host;.*ProxyPreserveHost On/],
+        ['sign-in', 'fault', /./],
+      ],
+    ],
+    [
+      'Host is replaced by a name of the inner network',
+      { onTheWay: ({ headers }) => Object.assign(headers, { host: 'carillon-7:7464' }) },
+      [
+        ['Host and Origin', 'fault', /proxy_set_header Host \$http_host;.*CARILLON_ALLOWED_HOSTS/],
+        ['sign-in', 'fault', /./],
+      ],
+    ],
+    [
+      'Origin is dropped',
+      { onTheWay: lost('origin') },
+      [
+        ['foreign Origin', 'fault', /proxy_set_header Origin \$http_origin;/],
+        ['allowed origin', 'fault', /./],
+      ],
+    ],
+    [
+      'Origin is rewritten',
+      { onTheWay: ({ headers }) => headers.origin && Object.assign(headers, { origin: 'http://inner' }) },
+      [
+        ['Host and Origin', 'fault', /proxy_set_header Origin \$http_origin;/],
+        ['allowed origin', 'fault', /./],
+        ['sign-in', 'fault', /./],
+      ],
+    ],
+    [
+      'Sec-Fetch-Site is dropped',
+      { onTheWay: lost('sec-fetch-site') },
+      [['Sec-Fetch-Site', 'warning', /proxy_set_header Sec-Fetch-Site/]],
+    ],
+    [
+      'Set-Cookie is stripped',
+      { onTheWayBack: ({ headers }) => Object.assign(headers, { 'set-cookie': undefined }) },
+      [
+        ['Set-Cookie', 'fault', /no proxy_hide_header and no proxy_ignore_headers for Set-Cookie/],
+        ['sign-in', 'fault', /Set-Cookie/],
+      ],
+    ],
+    [
+      'the cookie gets another path',
+      changedCookie(/Path=\//, 'Path=/bell'),
+      [['Set-Cookie', 'fault', /no proxy_cookie_path/]],
+    ],
+    [
+      'the cookie gets a domain',
+      changedCookie(/$/, '; Domain=example.org'),
+      [['Set-Cookie', 'fault', /proxy_cookie_domain/]],
+    ],
+    [
+      'Cookie is dropped',
+      { onTheWay: lost('cookie') },
+      [
+        ['Cookie', 'fault', /proxy_set_header Cookie \$http_cookie;/],
+        ['sign-in', 'fault', /Cookie/],
+        ['ETag', 'warning', /./],
+      ],
+    ],
+    [
+      'the ETag is stripped',
+      { onTheWayBack: ({ headers }) => Object.assign(headers, { etag: undefined }) },
+      [['ETag', 'warning', /etag on;/]],
+    ],
+    [
+      'the ETag is changed',
+      { onTheWayBack: ({ headers }) => headers.etag && Object.assign(headers, { etag: '"mine"' }) },
+      [['ETag', 'warning', /If-None-Match/]],
+    ],
+    [
+      'Cache-Control is rewritten',
+      { onTheWayBack: ({ headers }) => Object.assign(headers, { 'cache-control': 'public, max-age=60' }) },
+      [['header fields', 'fault', /cache-control/]],
+    ],
+    [
+      'a security header is stripped',
+      { onTheWayBack: ({ headers }) => Object.assign(headers, { 'x-content-type-options': undefined }) },
+      [['header fields', 'warning', /x-content-type-options/]],
+    ],
+    [
+      'WWW-Authenticate is stripped',
+      { onTheWayBack: ({ headers }) => Object.assign(headers, { 'www-authenticate': undefined }) },
+      [['Authorization', 'warning', /WWW-Authenticate/]],
+    ],
+    [
+      'the clock is 10 minutes ahead',
+      { onTheWayBack: ({ headers }) => Object.assign(headers, { date: new Date(Date.now() + 600_000).toUTCString() }) },
+      [['clock', 'fault', /timedatectl set-ntp true/]],
+    ],
+    ['a page of HTML answers', html(200), [['reached', 'fault', /proxy_pass http:\/\/127\.0\.0\.1:\d+; \}/]]],
+    ['a login page of its own answers', html(401), [['reached', 'fault', /proxy_pass/]]],
+    ['a gateway answers by itself', html(502), [['reached', 'fault', /proxy_pass/]]],
+    [
+      'the path gets a prefix',
+      { onTheWay: (passing) => Object.assign(passing, { path: `/bell${passing.path}` }) },
+      [['reached', 'fault', /no path behind the port/]],
+    ],
+    [
+      'it leads on to another address',
+      {
+        onTheWayBack(returning) {
+          returning.status = 301
+          returning.headers = { location: 'https://bell.example/livez' }
+        },
+      },
+      [['reached', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example$/]],
+    ],
+    [
+      'a firewall answers a POST',
+      {
+        onTheWayBack(returning, { method }) {
+          if (method !== 'POST') return
+          returning.status = 403
+          returning.body = Buffer.from('blocked')
+          returning.headers = { 'content-type': 'text/plain' }
+        },
+      },
+      [
+        ['Host and Origin', 'fault', /firewall/],
+        ['foreign Origin', 'fault', /firewall/],
+        ['Sec-Fetch-Site', 'fault', /firewall/],
+        ['Set-Cookie', 'fault', /./],
+        ['sign-in', 'fault', /./],
+      ],
+    ],
+  ]
+  for (const [name, spoil, expected] of spoils) test(name, async () => isFound(await lookThrough(spoil), expected))
+
+  test('answers come from a cache', async () => {
+    const findings = wrong(await lookThrough(cache()))
+    assert.ok(
+      findings.some(
+        ({ check, state, change }) => check === 'caching' && state === 'fault' && /cache off/.test(change ?? ''),
+      ),
+    )
+  })
+})
+
+test('finds a service that does not know that it is behind HTTPS, and one that is asked past its HTTPS', async (t) => {
+  const inner = await startProxy(behindHttps.url)
+  t.after(inner.stop)
+  const asker = new Asker({ origin: inner.url, now: Date.now })
+  const past = await examineWay({ asker, publicUrl: 'https://bell.example', allowedOrigins: [] })
+  isFound(past, [
+    ['public URL', 'warning', /^npx carillon doctor https:\/\/bell\.example$/],
+    ['Set-Cookie', 'warning', /^npx carillon doctor https:\/\/bell\.example$/],
+  ])
+  const cookie = await asker.ask('/logout', { method: 'POST' })
+  const origin = 'https://bell.example'
+  isFound([setCookieFinding(cookie, { origin, publicUrl: origin })], [])
+  const [line = ''] = cookie.headers.getSetCookie()
+  // A browser does not take U+00A0 for a space, so `Secure` with one after it is lost.
+  const changed = { ...cookie, headers: new Headers({ 'set-cookie': `${line}\xa0` }) }
+  isFound([setCookieFinding(changed, { origin, publicUrl: origin })], [['Set-Cookie', 'fault', /nginx/]])
+  const plain = await new Asker({ origin: service.url, now: Date.now }).ask('/logout', { method: 'POST' })
+  isFound(
+    [setCookieFinding(plain, { origin, publicUrl: origin })],
+    [['Set-Cookie', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example, then start the service anew$/]],
+  )
+})
+
+test('finds a service on another database than the settings name', async (t) => {
+  const proxy = await startProxy(service.url)
+  t.after(proxy.stop)
+  const findings = await look({ proxy, keys: await behindHttps.store.signingKeys() })
+  isFound(findings, [['database', 'warning', /CARILLON_DATABASE_URL as the service has it, or the proxy to http/]])
+})
+
+test('does not call the database of a service the one of the settings when it is being moved', async (t) => {
+  const proxy = await startProxy(service.url)
+  t.after(proxy.stop)
+  isFound(await look({ proxy, isMoved: true }), [['database', 'warning', /^start the service anew once /]])
+})
+
+test('does not advise a public URL that is set already', async (t) => {
+  const proxy = await startProxy(service.url, {
+    onTheWayBack(returning) {
+      returning.status = 301
+      returning.headers = { location: 'https://bell.example/livez' }
+    },
+  })
+  t.after(proxy.stop)
+  const expected = /^npx carillon doctor https:\/\/bell\.example$/
+  isFound(await look({ proxy, publicUrl: 'https://bell.example' }), [['reached', 'fault', expected]])
+})
+
+test('finds that nobody listens, and that the name is not known', async () => {
+  const proxy = await startProxy(service.url)
+  await proxy.stop()
+  isFound(await look({ proxy }), [['reached', 'fault', /start the proxy, or correct CARILLON_PUBLIC_URL/]])
+  const nowhere = { url: 'http://nowhere.invalid', stop: async () => {} }
+  isFound(await look({ proxy: nowhere }), [['reached', 'fault', /./]])
+})
+
+test('finds a service that is not ready, and advises no new start where only its database is away', async (t) => {
+  const notReady = (message: string): Spoil => ({
+    onTheWayBack(returning, { path }) {
+      if (path !== '/readyz') return
+      returning.status = 503
+      const error = { code: 'UNAVAILABLE', message, requestId: 'a' }
+      returning.body = Buffer.from(JSON.stringify({ success: false, error }))
+      returning.headers['content-length'] = String(returning.body.length)
+    },
+  })
+  for (const [message, change] of [
+    ['Not now', /^start it anew/],
+    ['The store cannot be reached now; nothing was done', /^start the database, .* goes on by itself then$/],
+  ] as const) {
+    const proxy = await startProxy(service.url, notReady(message))
+    t.after(proxy.stop)
+    const [, ready] = await look({ proxy })
+    assert.deepEqual([ready?.check, ready?.state, ready?.found], ['ready', 'fault', message])
+    assert.match(ready?.change ?? '', change)
+  }
+})
+
+test('says that credentials are refused, and shows no password', async () => {
+  const password = 'not the password of ann'
+  const [finding, ...none] = await trySignIn(new Asker({ origin: service.url, now: Date.now }), {
+    username: 'ann',
+    password,
+  })
+  assert.deepEqual([finding?.state, finding?.change, none], ['fault', 'npx carillon user password ann', []])
+  assert.ok(!JSON.stringify(finding).includes(password))
+})

@@ -1,0 +1,158 @@
+// What doctor says of a PostgreSQL database, and that looking changes nothing.
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { guarded, newDatabase, queryAt } from '../../../tests/support/postgres.ts'
+import type { Finding } from '../finding.ts'
+import { examinePostgres } from './postgres.ts'
+
+async function database(t: TestContext, options: { isBare?: boolean } = {}): Promise<string> {
+  const { url, drop } = await newDatabase(options)
+  t.after(drop)
+  return url
+}
+
+/** The test server runs without fsync, which is told each time, and on a machine that has other work to do. */
+async function wrong(url: string, now = Date.now): Promise<Finding[]> {
+  const { findings } = await examinePostgres(url, { now })
+  return findings.filter(
+    ({ check, state, found }) => state !== 'ok' && !found.startsWith('fsync') && check !== 'distance',
+  )
+}
+
+/** The same database for a role that is no superuser. */
+function asGuarded(url: string, password = guarded.password): string {
+  const other = new URL(url)
+  other.username = guarded.role
+  other.password = password
+  return other.href
+}
+
+function isOnly(findings: Finding[], [check, state, change]: [string, Finding['state'], RegExp]): void {
+  assert.deepEqual(
+    findings.map((one) => [one.check, one.state]),
+    [[check, state]],
+    JSON.stringify(findings),
+  )
+  assert.match(findings[0]?.change ?? '', change)
+}
+
+test('finds nothing wrong with a database that is right, and reads its signing keys', async (t) => {
+  const url = await database(t)
+  await queryAt(
+    url,
+    `grant all on schema public to ${guarded.role}; grant all on all tables in schema public to ${guarded.role}`,
+  )
+  await queryAt(url, "insert into signing_key values ('k', '{}', 's', 1)")
+  assert.deepEqual(await wrong(asGuarded(url)), [])
+  const { findings, signingKeys } = await examinePostgres(asGuarded(url), { now: Date.now })
+  assert.deepEqual(signingKeys, [{ kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1 }])
+  for (const check of ['PostgreSQL', 'clock', 'connections', 'rights', 'schema'])
+    assert.ok(
+      findings.some((one) => one.check === check && one.state === 'ok'),
+      check,
+    )
+})
+
+test('finds a superuser, and a role that may make no tables', async (t) => {
+  const url = await database(t)
+  isOnly(await wrong(url), ['rights', 'warning', /create role carillon/])
+  await queryAt(url, `grant select on all tables in schema public to ${guarded.role}`)
+  isOnly(await wrong(asGuarded(url)), [
+    'rights',
+    'fault',
+    new RegExp(`^grant create on schema public to ${guarded.role};$`),
+  ])
+})
+
+test('finds functions that an older version made, and leaves them', async (t) => {
+  const url = await database(t)
+  await queryAt(url, 'comment on table kysely_migration is null')
+  const [, older] = await wrong(url)
+  isOnly([older as Finding], ['schema', 'warning', /^npx carillon migrate$/])
+  const { rows } = await queryAt(url, "select obj_description('kysely_migration'::regclass, 'pg_class') as label")
+  assert.equal(rows[0].label, null)
+})
+
+test('finds a schema that is newer or not there, and makes none', async (t) => {
+  const url = await database(t)
+  await queryAt(url, "insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
+  const [, newer] = await wrong(url)
+  isOnly([newer as Finding], ['schema', 'fault', /run the version that made it/])
+  const bare = await database(t, { isBare: true })
+  const [, missing] = await wrong(bare)
+  isOnly([missing as Finding], ['schema', 'warning', /^npx carillon migrate$/])
+  const { rows } = await queryAt(bare, "select 1 from pg_tables where schemaname = 'public'")
+  assert.deepEqual(rows, [])
+})
+
+test('finds a move that is not done, and a database that was moved away', async (t) => {
+  const url = await database(t)
+  await queryAt(
+    url,
+    "create table carillon_filling (x text); create table carillon_moving as select 0::bigint as started_at, null::bigint as ended_at, text 'B' as target",
+  )
+  const [, filling, moving] = await wrong(url)
+  isOnly([filling as Finding], ['move', 'fault', /^run the same command again/])
+  isOnly([moving as Finding], ['move', 'fault', /^run the same move again; or give it up/])
+  assert.match(moving?.found ?? '', /^it is being moved to B since 1970-01-01T/)
+  await queryAt(url, 'update carillon_moving set ended_at = 1000')
+  const [, , done] = await wrong(url)
+  assert.match(done?.found ?? '', /^it was moved to B at 1970-01-01T00:00:01/)
+  isOnly([done as Finding], ['move', 'fault', /^set CARILLON_DATABASE_URL to that one; /])
+})
+
+test('finds clocks that differ, and a database that takes no writes', async (t) => {
+  const url = await database(t)
+  const behind = await wrong(url, () => Date.now() - 600_000)
+  isOnly(behind.slice(0, 1), ['clock', 'fault', /timedatectl/])
+  assert.match(behind[0]?.found ?? '', /(599|60\d) s ahead of this machine's$/)
+  const name = new URL(url).pathname.slice(1)
+  await queryAt(url, `alter database ${name} set default_transaction_read_only = on`)
+  isOnly((await wrong(url)).slice(0, 1), ['database', 'fault', /reset default_transaction_read_only/])
+})
+
+test('finds a wrong password, an unknown database and a server that is not there, and shows no password', async (t) => {
+  const url = await database(t)
+  const password = 'not-this-one'
+  const unknown = new URL(url)
+  unknown.pathname = '/nowhere'
+  const refusals: [string, RegExp][] = [
+    [asGuarded(url, password), /Correct CARILLON_DATABASE_URL/],
+    [unknown.href, /createdb/],
+    [`postgres://ann:${password}@127.0.0.1:1/carillon`, /Is PostgreSQL running there\?/],
+  ]
+  for (const [place, change] of refusals) {
+    const found = await wrong(place)
+    isOnly(found, ['database', 'fault', change])
+    assert.ok(!JSON.stringify(found).includes(password))
+  }
+})
+
+test('names the encoding of a database that is not UTF-8, beside what else is wrong with it', async (t) => {
+  const url = new URL(await database(t, { isBare: true }))
+  const server = String(url)
+  const name = `${url.pathname.slice(1)}_latin1`
+  await queryAt(server, `create database ${name} encoding 'LATIN1' template template0`)
+  url.pathname = name
+  const findings = await wrong(String(url))
+  assert.match(
+    findings.find(({ found }) => found === 'its encoding is LATIN1')?.change ?? '',
+    /^createdb --encoding=UTF8/,
+  )
+  assert.ok(findings.some(({ check }) => check === 'schema'))
+  await queryAt(server, `drop database ${name} with (force)`)
+})
+
+test('asked to read all pages, names the tool of PostgreSQL that does, and says whether its checksums found damage', async (t) => {
+  const url = await database(t)
+  const { findings } = await examinePostgres(url, { now: Date.now, deep: true })
+  const { rows } = await queryAt(url, "select current_setting('data_checksums') as checksums")
+  const pages = findings.filter(({ check }) => check === 'pages')
+  assert.deepEqual(
+    pages.map(({ state }) => state),
+    [rows[0].checksums === 'on' ? 'ok' : 'warning'],
+  )
+  assert.match(JSON.stringify(pages), /pg_amcheck --install-missing --heapallindexed --database=/)
+  const { findings: usual } = await examinePostgres(url, { now: Date.now })
+  assert.ok(!usual.some(({ check }) => check === 'pages'))
+})

@@ -1,0 +1,200 @@
+// What is wrong with a PostgreSQL server, its database and this role's rights in it? Looks only.
+import type pg from 'pg'
+import { knownMigrations } from '../../store/migrations.ts'
+import {
+  connectionsOfProcess,
+  openingFailure,
+  openPool,
+  refuseOld,
+} from '../../store/postgres/connection/connection.ts'
+import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
+import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
+import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
+import { statements } from '../../store/postgres/statements.ts'
+import { toSigningKey } from '../../store/rows.ts'
+import { fillingTable, movingTable } from '../../store/transfer-state.ts'
+import { clockFinding } from '../clock.ts'
+import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
+import { type Examination, type Examined, type MovingRow, markFindings, schemaFinding } from './findings.ts'
+
+const migrations = new URL('../../store/postgres/migrations/', import.meta.url)
+const functions = new URL('../../store/postgres/functions/', import.meta.url)
+/** Beside its own ten, each process wants one that listens, and an operator one to look at it. */
+const wantedConnections = 12
+const slowMs = 50
+
+export async function examinePostgres(url: string, { now, deep = false }: Examination): Promise<Examined> {
+  let pool: pg.Pool | undefined
+  try {
+    pool = openPool(url)
+    const findings = [
+      await version(pool),
+      ...(await pooler(pool, url)),
+      await clock(pool, now),
+      ...(await ground(pool)),
+      await rights(pool),
+    ]
+    const applied = await appliedMigrations(pool)
+    findings.push(await schema(pool, applied), ...(await marks(pool)), ...(deep ? await pages(pool) : []))
+    return { findings, signingKeys: applied.length === 0 ? [] : await signingKeysOf(pool) }
+  } catch (error) {
+    const finding = faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL')
+    return { findings: [finding], signingKeys: undefined }
+  } finally {
+    await pool?.end()
+  }
+}
+
+async function version(pool: pg.Pool): Promise<Finding> {
+  const { rows } = await pool.query("select current_setting('server_version') as version")
+  await refuseOld(pool)
+  return ok('PostgreSQL', String(rows[0].version))
+}
+
+/** Nothing if there is none. */
+async function pooler(pool: pg.Pool, url: string): Promise<Finding[]> {
+  const pooling = await poolingOf(pool)
+  if (pooling === 'none') return []
+  const name = await poolerName(url)
+  if (pooling === 'transaction')
+    return [
+      fault('pooler', { found: `${name} lends a connection for one transaction or statement`, change: poolingRemedy }),
+    ]
+  const given = await connectionsGiven(pool, url)
+  const found = `${name} in session mode gives ${given} of the ${connectionsOfProcess} connections of a process`
+  if (given === connectionsOfProcess) return [ok('pooler', found)]
+  const change = `default_pool_size = ${connectionsOfProcess} in pgbouncer.ini, for each process of Carillon, and some for operators`
+  return [fault('pooler', { found, change })]
+}
+
+async function clock(pool: pg.Pool, now: () => number): Promise<Finding> {
+  const before = now()
+  const { rows } = await pool.query('select extract(epoch from clock_timestamp())::float8 * 1000 as at')
+  return clockFinding('clock', { whose: "the database's clock", aheadMs: rows[0].at - (before + now()) / 2 })
+}
+
+type Ground = {
+  replica: boolean
+  readonly: boolean
+  fsync: string
+  commit: string
+  encoding: string
+  most: number
+  taken: number
+  encrypted: boolean
+  here: boolean
+}
+
+/** What the engine's promises rest on, as it is set for this role in this database. */
+async function ground(pool: pg.Pool): Promise<Finding[]> {
+  const startedAt = performance.now()
+  const { rows } = await pool.query(`
+    select pg_is_in_recovery() as replica,
+      current_setting('default_transaction_read_only')::boolean as readonly,
+      current_setting('fsync') as fsync,
+      current_setting('synchronous_commit') as commit,
+      current_setting('server_encoding') as encoding,
+      current_setting('max_connections')::int as most,
+      (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as taken,
+      (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as encrypted,
+      coalesce(host(inet_client_addr()) = host(inet_server_addr()), true) as here`)
+  const answeredMs = performance.now() - startedAt
+  return [...durable(rows[0]), ...connections(rows[0]), ...near(rows[0], answeredMs)]
+}
+
+function durable({ replica, readonly, fsync, commit, encoding }: Ground): Finding[] {
+  const findings: Finding[] = []
+  const wrong = (found: string, change: string) => findings.push(fault('database', { found, change }))
+  if (replica) wrong('it is a replica, which cannot be written', 'name the primary in CARILLON_DATABASE_URL')
+  if (readonly && !replica)
+    wrong('it takes no writes from this role', 'alter role ROLE reset default_transaction_read_only;')
+  if (encoding !== 'UTF8')
+    wrong(`its encoding is ${encoding}`, 'createdb --encoding=UTF8 --template=template0 carillon')
+  const lossy = "what was acknowledged is lost when the machine's power fails"
+  if (fsync !== 'on') findings.push(warning('disk', { found: `fsync is off: ${lossy}`, change: 'fsync = on' }))
+  if (commit === 'off')
+    findings.push(warning('disk', { found: `synchronous_commit is off: ${lossy}`, change: 'synchronous_commit = on' }))
+  return findings
+}
+
+function connections({ most, taken }: Ground): Finding[] {
+  const found = `${taken} of ${most} connections are taken`
+  if (most - taken >= wantedConnections) return [ok('connections', found)]
+  return [warning('connections', { found, change: 'max_connections = 100 in postgresql.conf, or fewer processes' })]
+}
+
+function near({ encrypted, here }: Ground, answeredMs: number): Finding[] {
+  const findings: Finding[] = []
+  if (!encrypted && !here)
+    findings.push(
+      warning('encryption', {
+        found: 'what goes to the database and back can be read on the way',
+        change: 'CARILLON_DATABASE_URL=postgres://...?sslmode=verify-full',
+      }),
+    )
+  if (answeredMs > slowMs)
+    findings.push(
+      warning('distance', {
+        found: `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`,
+        change: 'run the service nearer to its database',
+      }),
+    )
+  return findings
+}
+
+/** PostgreSQL notices damaged pages by their checksums, when it reads them; its own tools read all of them. */
+async function pages(pool: pg.Pool): Promise<Finding[]> {
+  const { rows } = await pool.query(`
+    select current_setting('data_checksums') as checksums, current_database() as name, checksum_failures::int as failures
+    from pg_stat_database where datname = current_database()`)
+  const { checksums, name, failures } = rows[0]
+  const amcheck = `pg_amcheck --install-missing --heapallindexed --database=${name}`
+  if (checksums !== 'on')
+    return [
+      warning('pages', {
+        found: 'data checksums are off, so damaged pages are not noticed; doctor does not read the pages of PostgreSQL',
+        change: `pg_checksums --enable, while PostgreSQL is stopped; until then: ${amcheck}`,
+      }),
+    ]
+  if (failures > 0) {
+    const found = `PostgreSQL has read ${failures} damaged ${failures === 1 ? 'page' : 'pages'} of this database`
+    return [fault('pages', { found, change: `restore the backup; to find what is damaged: ${amcheck}` })]
+  }
+  return [ok('pages', `data checksums are on and found no damage so far; to read every page: ${amcheck}`)]
+}
+
+async function rights(pool: pg.Pool): Promise<Finding> {
+  const { rows } = await pool.query(`
+    select current_user as role, rolsuper as super,
+      coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates
+    from pg_roles where rolname = current_user`)
+  const { role, super: isSuper, creates } = rows[0]
+  if (isSuper)
+    return warning('rights', {
+      found: `${role} is a superuser, and may do more than Carillon needs`,
+      change: 'create role carillon login password ...; alter database ... owner to carillon;',
+    })
+  if (creates) return ok('rights', `${role} may make tables`)
+  const change = `grant create on schema public to ${role};`
+  return fault('rights', { found: `${role} may make no tables`, change })
+}
+
+async function schema(pool: pg.Pool, applied: string[]): Promise<Finding> {
+  const finding = schemaFinding({ applied, known: knownMigrations(migrations) })
+  const known = knownFunctions(functions)
+  if (finding.state !== 'ok' || known === undefined || !(await needsFunctions(pool, known))) return finding
+  return warning('schema', { found: 'its functions are those of an older Carillon', change: 'npx carillon migrate' })
+}
+
+async function marks(pool: pg.Pool): Promise<Finding[]> {
+  const text = 'select to_regclass($1) is not null as filling, to_regclass($2) is not null as moving'
+  const { rows } = await pool.query(text, [fillingTable, movingTable])
+  const row = `select target, started_at, ended_at from ${movingTable}`
+  const moving: MovingRow | undefined = rows[0].moving ? (await pool.query(row)).rows[0] : undefined
+  return markFindings({ isFilling: rows[0].filling, moving })
+}
+
+async function signingKeysOf(pool: pg.Pool) {
+  const { rows } = await pool.query({ text: statements.signingKeys, rowMode: 'array' })
+  return rows.map(toSigningKey)
+}

@@ -1,0 +1,232 @@
+// What doctor says of a database file, and that looking changes nothing. Modes are looked at, since tests may run as root.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connect, Database } from '../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { contentOf, newFolder } from '../../store/sqlite/testing/folder.ts'
+import type { Finding } from '../finding.ts'
+import { examineSqlite } from './sqlite.ts'
+
+const key = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1 }
+
+async function database(t: TestContext, { isRunning = false } = {}): Promise<{ folder: string; path: string }> {
+  const folder = await newFolder(t)
+  const path = join(folder, 'carillon.db')
+  const { store } = await openSqliteStore(path)
+  await store.ensureSigningKey(key)
+  if (isRunning) t.after(() => store.close())
+  else await store.close()
+  return { folder, path }
+}
+
+/** What is wrong, after making sure that nothing was changed. The index of a log in use is every reader's to write. */
+async function wrong({ folder, path }: { folder: string; path: string }, now = Date.now): Promise<Finding[]> {
+  const listed = () => {
+    const { 'carillon.db-shm': index, ...files } = contentOf(folder)
+    return { ...files, isIndexed: index !== undefined }
+  }
+  const before = listed()
+  const { findings } = await examineSqlite(path, { now })
+  assert.deepEqual(listed(), before)
+  return findings.filter(({ state }) => state !== 'ok')
+}
+
+function isOnly(findings: Finding[], [check, state, change]: [string, Finding['state'], RegExp | string]): void {
+  assert.deepEqual(
+    findings.map((one) => [one.check, one.state]),
+    [[check, state]],
+    JSON.stringify(findings),
+  )
+  if (typeof change === 'string') assert.equal(findings[0]?.change, change)
+  else assert.match(findings[0]?.change ?? '', change)
+}
+
+test('finds nothing wrong with a database that is right, in use or not, and reads its signing keys', async (t) => {
+  for (const isRunning of [false, true]) {
+    const place = await database(t, { isRunning })
+    assert.deepEqual(await wrong(place), [])
+    const { findings, signingKeys } = await examineSqlite(place.path, { now: Date.now })
+    assert.deepEqual(signingKeys, [key])
+    assert.match(findings.find(({ check }) => check === 'schema')?.found ?? '', /^\d{4}-\S+, as this program has it$/)
+  }
+})
+
+test('finds nothing wrong after a crash, and leaves its log as it is', async (t) => {
+  const running = await database(t, { isRunning: true })
+  const folder = await newFolder(t)
+  for (const ending of ['', '-wal', '-shm']) cpSync(`${running.path}${ending}`, join(folder, `carillon.db${ending}`))
+  const place = { folder, path: join(folder, 'carillon.db') }
+  assert.deepEqual(await wrong(place), [])
+  rmSync(`${place.path}-shm`)
+  isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
+})
+
+test('finds modes that let others in', async (t) => {
+  const place = await database(t)
+  const { folder, path } = place
+  const modes: [string, number, string, Finding['state'], string][] = [
+    [path, 0o644, 'database file', 'fault', `chmod 600 ${path}`],
+    [path, 0o640, 'database file', 'warning', `chmod 600 ${path}`],
+    [path, 0o400, 'database file', 'fault', `chmod 600 ${path}`],
+    [folder, 0o755, 'folder', 'warning', `chmod 700 ${folder}`],
+    [folder, 0o777, 'folder', 'fault', `chmod 700 ${folder}`],
+    [folder, 0o500, 'folder', 'fault', `chmod 700 ${folder}`],
+  ]
+  for (const [what, mode, check, state, change] of modes) {
+    const usual = what === folder ? 0o700 : 0o600
+    chmodSync(what, mode)
+    const found = await wrong(place)
+    chmodSync(what, usual)
+    // Whoever is not root is told as well that it cannot be written.
+    isOnly(found.slice(0, 1), [check, state, change])
+    assert.deepEqual(await wrong(place), [])
+  }
+})
+
+test('finds a first sign-in that was not removed, with a line that a shell takes', async (t) => {
+  const folder = join(await newFolder(t), "Ann's data")
+  mkdirSync(folder, { mode: 0o700 })
+  const path = join(folder, 'carillon.db')
+  await (await openSqliteStore(path)).store.close()
+  const file = join(folder, 'first-sign-in.txt')
+  writeFileSync(file, '', { mode: 0o600 })
+  const [found] = await wrong({ folder, path })
+  assert.equal(found?.check, 'first sign-in')
+  spawnSync('sh', ['-c', found?.change ?? ''])
+  assert.deepEqual(await wrong({ folder, path }), [])
+})
+
+test('finds a schema that is newer, older or not there', async (t) => {
+  const place = await database(t)
+  const change = (sql: string) => {
+    const open = connect(place.path)
+    open.exec(sql)
+    open.close()
+  }
+  change("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
+  isOnly(await wrong(place), ['schema', 'fault', /run the version that made it, or a later one/])
+  change('delete from kysely_migration')
+  isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
+  change('drop table kysely_migration')
+  isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
+})
+
+test('finds a move that is not done, and a database that was moved away', async (t) => {
+  const place = await database(t)
+  for (const [mark, change] of [
+    ['carillon_filling', /^run the same command again/],
+    ['carillon_moving', /^run the same move again; or give it up: npx carillon move --give-up --from THIS /],
+  ] as const) {
+    const open = connect(place.path)
+    open.exec(`create table ${mark} (id, target, started_at, ended_at); insert into ${mark} values ('m', 'B', 0, null)`)
+    open.close()
+    isOnly((await wrong(place)).slice(-1), ['move', 'fault', change])
+  }
+  assert.match((await wrong(place)).at(-1)?.found ?? '', /^it is being moved to B since 1970-01-01T/)
+  const open = connect(place.path)
+  open.exec('update carillon_moving set ended_at = 1000')
+  open.close()
+  const [done] = (await wrong(place)).slice(-1)
+  assert.equal(done?.found, 'it was moved to B at 1970-01-01T00:00:01.000Z, and takes no writes since')
+  assert.match(done?.change ?? '', /^set CARILLON_DATABASE_URL to that one; or give it up: /)
+})
+
+test('finds a file that is no database, that is another program’s, that is damaged, and a folder', async (t) => {
+  const { path: original } = await database(t)
+  const damaged = readFileSync(original).fill(0xa5, 100)
+  const another = /^Name another file in CARILLON_DATABASE_URL$/
+  const makers: [(path: string) => void, RegExp][] = [
+    [(path) => writeFileSync(path, 'Dear diary', { mode: 0o600 }), another],
+    [(path) => new Database(path).exec('create table diary (entry text)'), another],
+    [(path) => mkdirSync(path, { mode: 0o700 }), another],
+    [(path) => writeFileSync(path, damaged, { mode: 0o600 }), /^Restore a backup/],
+  ]
+  for (const [make, change] of makers) {
+    const folder = await newFolder(t)
+    const path = join(folder, 'carillon.db')
+    make(path)
+    chmodSync(path, 0o700)
+    const found = (await wrong({ folder, path })).filter(({ check }) => check === 'database')
+    isOnly(found, ['database', 'fault', change])
+  }
+})
+
+test('finds damaged pages if it is asked to read them all, and none in a database that is whole, in use or not', async (t) => {
+  for (const isRunning of [false, true]) {
+    const place = await database(t, { isRunning })
+    const { findings } = await examineSqlite(place.path, { now: Date.now, deep: true })
+    assert.equal(findings.find(({ check }) => check === 'pages')?.state, 'ok', JSON.stringify(findings))
+  }
+  const { path } = await database(t)
+  const filling = connect(path)
+  filling.exec(`
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
+    insert into notification (user_id, seq, id, version, content) select 'ann', n, 'id' || n, n, '"title":"x"' from numbers`)
+  filling.close()
+  const whole = readFileSync(path)
+  const pageSize = whole.readUInt16BE(16)
+  // The last pages are leaves of the table or of an index, which an opening does not read.
+  for (const [filled, count] of [
+    [0, 1],
+    [0xff, 3],
+    [0xa5, 3],
+  ] as const) {
+    const damaged = Buffer.from(whole)
+    for (let page = 1; page <= count; page++)
+      damaged.fill(filled, damaged.length - 2 * page * pageSize, damaged.length - (2 * page - 1) * pageSize)
+    writeFileSync(path, damaged)
+    const usual = await examineSqlite(path, { now: Date.now })
+    assert.ok(!usual.findings.some(({ check }) => check === 'pages' || check === 'database'))
+    const deep = await examineSqlite(path, { now: Date.now, deep: true })
+    const found = deep.findings.filter(({ state }) => state === 'fault')
+    isOnly(found, ['pages', 'fault', /restore the backup: npx carillon restore/])
+    assert.match(found[0]?.found ?? '', /^the database is damaged in \d+ places?, such as: \S/)
+  }
+})
+
+test('names the processes that have the file open: two services are a fault, another program a warning', async (t) => {
+  const { path } = await database(t)
+  const opening = `import { openSync } from 'node:fs'; openSync(${JSON.stringify(path)}); console.log('open'); setInterval(() => {}, 1e9)`
+  const folder = await newFolder(t)
+  const script = join(folder, 'carillon.js')
+  // The service's process under an old Node, a child of launch.js.
+  const relayed = join(folder, 'relayed.js')
+  for (const file of [script, relayed]) writeFileSync(file, opening)
+  const start = async (args: string[]) => {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    return child
+  }
+  const found = async () => {
+    const { findings } = await examineSqlite(path, { now: Date.now })
+    return findings.filter(({ check }) => check === 'processes')
+  }
+  // Only Linux says who has a file open.
+  if (process.platform !== 'linux') return assert.deepEqual(await found(), [])
+  assert.deepEqual(await found(), [{ check: 'processes', state: 'ok', found: 'no service has it open' }])
+  const first = await start([script, 'serve'])
+  assert.deepEqual((await found())[0]?.found, `one service has it open, process ${first.pid}`)
+  await start([script, 'backup', 'FILE'])
+  assert.equal((await found())[0]?.state, 'ok')
+  const second = await start([relayed, 'serve', '--port', '0'])
+  const [two] = await found()
+  assert.equal(two?.state, 'fault')
+  assert.match(two?.found ?? '', new RegExp(`process ${first.pid} \\(.*carillon\\.js serve`))
+  assert.match(two?.found ?? '', new RegExp(`process ${second.pid} \\(.*relayed\\.js serve`))
+  assert.match(two?.change ?? '', /^stop all but one \(kill \d+\)/)
+  const stranger = await start(['--input-type=module', '-e', opening])
+  const [, warned] = await found()
+  assert.deepEqual([warned?.state, warned?.found.includes(`process ${stranger.pid} (`)], ['warning', true])
+})
+
+test('finds a clock that has gone back behind the latest write', async (t) => {
+  const place = await database(t)
+  const later = Date.now() / 1000 + 3_600
+  utimesSync(place.path, later, later)
+  isOnly(await wrong(place), ['clock', 'fault', 'timedatectl set-ntp true'])
+})

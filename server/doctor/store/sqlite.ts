@@ -1,0 +1,219 @@
+// What is wrong with a database file and the ground it stands on? Looks only: opening it as the service does would make
+// files, and take a log into the database that a backup may still want.
+import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { quoted } from '../../files/shell-path.ts'
+import { knownMigrations } from '../../store/migrations.ts'
+import { columns, type Row, toSigningKey } from '../../store/rows.ts'
+import { Database, isDamage, isOurs, openingFailure, readHeader, refuseOldSqlite } from '../../store/sqlite/database.ts'
+import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
+import { appliedMigrations } from '../../store/sqlite/migrate.ts'
+import type { SigningKey } from '../../store/store.ts'
+import { fillingTable, movingTable } from '../../store/transfer-state.ts'
+import { ownersBeside, readOnlyMount, rightsOf } from '../file-mode.ts'
+import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
+import { processesWith, processFindings } from '../processes.ts'
+import { type Examination, type Examined, type MovingRow, markFindings, schemaFinding } from './findings.ts'
+
+const migrations = new URL('../../store/sqlite/migrations/', import.meta.url)
+const mebibyte = 2 ** 20
+const leastFree = 64 * mebibyte
+const enoughFree = 512 * mebibyte
+const maxDamages = 100
+const largeLog = 256 * mebibyte
+/** Tokens and sessions bear with a minute. */
+const leewayMs = 60_000
+
+/** `deep` also reads every page of the database, which takes long if it is large. */
+export async function examineSqlite(file: string, { now, deep = false }: Examination): Promise<Examined> {
+  const { findings, signingKeys } = contentOf(file, { deep })
+  const around = [...rights(file), ...ground(file), clock(file, now()), ...processFindings(processesWith(file))]
+  return { findings: [sqliteVersion(), ...around, ...findings], signingKeys }
+}
+
+function sqliteVersion(): Finding {
+  const version = process.versions.sqlite ?? '0'
+  try {
+    refuseOldSqlite(version)
+    return ok('SQLite', version)
+  } catch (error) {
+    return faultOf('SQLite', error, 'run it with a newer Node')
+  }
+}
+
+function rights(file: string): Finding[] {
+  const folder = dirname(file)
+  const readOnly = readOnlyMount('folder', folder) ?? readOnlyMount('database file', file)
+  if (readOnly !== undefined) return [readOnly]
+  const beside = filesOf(file).filter((name) => name !== file)
+  const findings = [
+    ...rightsOf('folder', folder),
+    ...rightsOf('database file', file),
+    ...beside.flatMap((name) => rightsOf('database file', name)).filter(({ state }) => state !== 'ok'),
+    ...ownersBeside('database file', folder, filesOf(file)),
+  ]
+  const firstSignIn = join(folder, 'first-sign-in.txt')
+  if (existsSync(firstSignIn))
+    findings.push(
+      warning('first sign-in', {
+        found: `${firstSignIn} still holds the first password and key`,
+        change: `rm ${quoted(firstSignIn)}`,
+      }),
+    )
+  return findings
+}
+
+/** The database and its log, as far as they are there. */
+function filesOf(file: string): string[] {
+  const names = new Set(['', '-wal', '-shm'].map((ending) => `${basename(file)}${ending}`))
+  return readdirSync(dirname(file))
+    .filter((name) => names.has(name))
+    .map((name) => join(dirname(file), name))
+}
+
+/** https://man7.org/linux/man-pages/man2/statfs.2.html */
+const networks: Record<number, string> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'SMB',
+  4266872130: 'SMB',
+  16914839: '9P',
+  12805120: 'Ceph',
+  1397113167: 'AFS',
+}
+
+function ground(file: string): Finding[] {
+  const { bavail, bsize, type } = statfsSync(dirname(file))
+  const network = process.platform === 'linux' ? networks[type] : undefined
+  const free = bavail * bsize
+  const log = existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0
+  const findings: Finding[] = []
+  if (network !== undefined)
+    findings.push(
+      fault('disk', {
+        found: `${dirname(file)} is on ${network}, where SQLite's log does not work`,
+        change: 'CARILLON_DATABASE_URL=sqlite:/a/folder/on/a/local/disk/carillon.db',
+      }),
+    )
+  const found = `${sizeOf(free)} free, the database has ${sizeOf(statSync(file).size + log)}`
+  const change = `make room on the disk of ${dirname(resolve(file))}`
+  if (free < leastFree) findings.push(fault('disk', { found, change }))
+  else findings.push(free < enoughFree ? warning('disk', { found, change }) : ok('disk', found))
+  if (log > largeLog)
+    findings.push(
+      warning('log', {
+        found: `${file}-wal has ${sizeOf(log)}: a reader that never ends keeps it from being taken in`,
+        change: `end the program that reads it: fuser ${quoted(file)}`,
+      }),
+    )
+  return findings
+}
+
+function sizeOf(bytes: number): string {
+  const mebibytes = bytes / mebibyte
+  if (mebibytes >= 10_240) return `${Math.round(mebibytes / 1024)} GiB`
+  return `${mebibytes < 10 ? mebibytes.toFixed(1) : Math.round(mebibytes)} MiB`
+}
+
+function clock(file: string, now: number): Finding {
+  const writtenAt = Math.max(...filesOf(file).map((name) => statSync(name).mtimeMs))
+  const ahead = writtenAt - now
+  if (ahead <= leewayMs) return ok('clock', 'not before the latest write')
+  return fault('clock', {
+    found: `this machine's clock is ${Math.round(ahead / 1000)} s before the latest write`,
+    change: 'timedatectl set-ntp true',
+  })
+}
+
+function contentOf(file: string, { deep }: { deep: boolean }): Examined {
+  const path = resolve(file)
+  try {
+    if (!statSync(path).isFile() || !isOurs(readHeader(path))) throw notOurs(file)
+    if (hasForeignLog(path)) return foreignLog(file)
+    const how = howToOpen(path)
+    if (how === undefined) return unreadLog(file)
+    const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
+    try {
+      const applied = appliedMigrations(database)
+      return {
+        findings: [
+          schemaFinding({ applied, known: knownMigrations(migrations) }),
+          ...marks(database),
+          ...(deep ? [pagesOf(database, file)] : []),
+        ],
+        signingKeys: applied.length === 0 ? [] : signingKeysOf(database),
+      }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    const finding = faultOf('database', openingFailure(error, file), 'restore the backup')
+    return { findings: [finding], signingKeys: undefined }
+  }
+}
+
+/** https://sqlite.org/pragma.html#pragma_quick_check: every page of every table and index, but not their agreement. */
+function pagesOf(database: Database, file: string): Finding {
+  const damages = damagesIn(database)
+  const [first] = damages
+  if (first === undefined) return ok('pages', 'every page of the database was read, and is whole')
+  const count = damages.length < maxDamages ? String(damages.length) : `${maxDamages} or more`
+  return fault('pages', {
+    found: `the database is damaged in ${count} ${damages.length === 1 ? 'place' : 'places'}, such as: ${first}`,
+    change: `stop the service, keep ${quoted(file)} aside, and restore the backup: npx carillon restore FILE --to URL`,
+  })
+}
+
+/** What SQLite says of each damaged place. Some damage ends the check itself. */
+function damagesIn(database: Database): string[] {
+  try {
+    const rows = database.prepare(`pragma quick_check(${maxDamages})`).all()
+    const lines = rows.flatMap(({ quick_check: text }) => String(text).split('\n'))
+    return lines.filter((line) => line !== 'ok' && !line.startsWith('***'))
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return [(error as Error).message]
+  }
+}
+
+function marks(database: Database): Finding[] {
+  const find = database.prepare('select 1 from sqlite_schema where name = ?')
+  const row = `select target, started_at, ended_at from ${movingTable}`
+  const moving = find.get(movingTable) === undefined ? undefined : (database.prepare(row).get() as MovingRow)
+  return markFindings({ isFilling: find.get(fillingTable) !== undefined, moving })
+}
+
+function notOurs(file: string): Error {
+  const what = statSync(file).isFile() ? 'not a Carillon database' : 'a folder'
+  return new Error(`${file} is ${what}. Name another file in CARILLON_DATABASE_URL`)
+}
+
+/** Without a log nobody writes, and nothing needs a lock. With one, its index must be there: SQLite would make it. */
+function howToOpen(path: string): string | undefined {
+  if (!existsSync(`${path}-wal`)) return 'immutable=1'
+  if (existsSync(`${path}-shm`)) return 'readonly_shm=1'
+  return statSync(`${path}-wal`).size === 0 ? 'immutable=1' : undefined
+}
+
+function foreignLog(file: string): Examined {
+  const finding = fault('log', {
+    found: `${file}-wal belongs to another database file, and would damage this one`,
+    change: 'npx carillon migrate, which moves it aside, as the next start does',
+  })
+  return { findings: [finding], signingKeys: undefined }
+}
+
+function unreadLog(file: string): Examined {
+  const finding = warning('schema', {
+    found: `${file}-wal holds writes that no start has taken in yet, so the tables were not looked at`,
+    change: 'npx carillon migrate',
+  })
+  return { findings: [finding], signingKeys: undefined }
+}
+
+function signingKeysOf(database: Database): SigningKey[] {
+  const statement = database.prepare(`select ${columns.signingKey} from signing_key order by created_at, kid`)
+  statement.setReturnArrays(true)
+  return (statement.all() as unknown as Row[]).map(toSigningKey)
+}

@@ -1,0 +1,195 @@
+// The shapes on the wire, once: Fastify validates by them, openapi.ts publishes them. `answers` holds the named ones.
+import { statusOf } from '../../errors.ts'
+import {
+  anyOf,
+  anything,
+  array,
+  boolean,
+  constant,
+  integer,
+  nullable,
+  object,
+  oneOf,
+  record,
+  ref,
+  type Schema,
+  string,
+  type TypeOf,
+} from './schema.ts'
+
+export const LoginBody = object(
+  { username: string({ minLength: 1, maxLength: 256 }), password: string({ minLength: 1, maxLength: 256 }) },
+  { variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }) },
+)
+export type LoginBody = TypeOf<typeof LoginBody>
+
+export const ListQuery = object(
+  {},
+  {
+    page: integer({ minimum: 1, default: 1 }),
+    limit: integer({ minimum: 1, maximum: 100, default: 20 }),
+    status: oneOf(['unread'], { description: 'Only those that are not read' }),
+    before: integer({ minimum: 1, description: '`next` of an earlier page, in place of `page`' }),
+  },
+)
+export type ListQuery = TypeOf<typeof ListQuery>
+
+export const ReadAllQuery = object(
+  {},
+  { through: string({ format: 'uuid', description: 'The newest notification that was on screen' }) },
+)
+export type ReadAllQuery = TypeOf<typeof ReadAllQuery>
+
+const since = { description: 'A version, or a position as an answer or an event names it' }
+
+export const ChangesQuery = object(
+  { since: string(since) },
+  {
+    limit: integer({ minimum: 1, maximum: 100, default: 100 }),
+    wait: integer({ minimum: 0, maximum: 25, default: 0, description: 'Seconds to wait for a change' }),
+  },
+)
+export type ChangesQuery = TypeOf<typeof ChangesQuery>
+
+/** Whatever `since` is, the stream answers it. */
+export const StreamQuery = object({}, { since: string({ ...since, description: 'In place of Last-Event-ID' }) })
+export type StreamQuery = TypeOf<typeof StreamQuery>
+
+const Recipient = object(
+  {},
+  { username: string({ minLength: 1, maxLength: 256 }), userId: string({ minLength: 1, maxLength: 64 }) },
+  { minProperties: 1, maxProperties: 1 },
+)
+
+export const DeliveryBody = object(
+  {
+    recipients: array(Recipient, { minItems: 1, maxItems: 1000 }),
+    title: string({ minLength: 1, maxLength: 200 }),
+  },
+  {
+    body: string({ maxLength: 4000 }),
+    url: string({ minLength: 1, maxLength: 2048, description: 'http, https or relative' }),
+    category: string({ minLength: 1, maxLength: 64 }),
+    data: record(anything, { description: 'At most 8 KiB as JSON' }),
+    key: string({
+      minLength: 1,
+      maxLength: 255,
+      description: 'A later one with this key replaces the text of the earlier',
+    }),
+  },
+)
+export type DeliveryBody = TypeOf<typeof DeliveryBody>
+
+// Answers
+
+const id = string({ format: 'uuid', description: 'UUIDv7' })
+const time = string({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds' })
+const count = integer({ minimum: 0 })
+const proof = oneOf(['session', 'access-token'])
+const success = <S extends Schema>(data: S) => object({ success: constant(true), data })
+
+const User = object({ id, username: string(), displayName: nullable(string()), createdAt: time })
+const user = ref<TypeOf<typeof User>>('User')
+
+const Notification = object({
+  id,
+  title: string(),
+  body: nullable(string()),
+  url: nullable(string()),
+  category: nullable(string()),
+  data: nullable(record(anything)),
+  key: nullable(string()),
+  createdAt: time,
+  read: boolean(),
+  readAt: nullable(time),
+  archivedAt: nullable(time),
+})
+const notification = ref<TypeOf<typeof Notification>>('Notification')
+const readAll = { through: string({ format: 'uuid', description: 'The newest that it covered' }), readAt: time }
+
+const state = { version: count, unread: count, total: count }
+/** What the events of the stream carry, by their names. */
+export const events = {
+  hello: object(state),
+  notification: object({ ...state, notification }),
+  read: object({ ...state, notification }),
+  'read-all': object({ ...state, ...readAll }),
+  resync: object(state),
+  'session-ended': object({ reason: oneOf(['expired', 'revoked']) }),
+} as const
+
+export const answers = {
+  Error: object({
+    success: constant(false),
+    error: object(
+      { code: oneOf(Object.keys(statusOf)), status: integer(), message: string(), requestId: string() },
+      { details: array(object({ field: string(), reason: string() })) },
+    ),
+  }),
+  User,
+  StatefulLogin: object({ User: user, expiresAt: time }),
+  StatelessLogin: object({ User: user, token: string(), expiresAt: time }),
+  Restricted: success(object({ userId: id, username: string(), proof })),
+  Me: success(object({ user, proof, expiresAt: time })),
+  KeySet: object({ keys: array(record(anything)) }),
+  Notification,
+  NotificationPage: success(
+    object({
+      items: array(notification),
+      total: count,
+      hasMore: boolean({ description: 'True exactly when page * limit < total' }),
+      unread: count,
+      version: count,
+      next: nullable(string({ description: 'Send it as `before` for the page that follows' })),
+    }),
+  ),
+  OneNotification: success(notification),
+  Counts: success(object({ total: count, unread: count, categories: record(object({ total: count, unread: count })) })),
+  Changes: success(
+    anyOf(
+      object({ reset: constant(true) }),
+      object({
+        created: array(notification, { description: 'In the order in which they came' }),
+        changed: array(notification, { description: 'Those whose text was replaced or that were read' }),
+        readAlls: array(object(readAll)),
+        removed: array(id),
+        total: count,
+        unread: count,
+        version: count,
+        position: string({ description: 'Send it as `since` the next time' }),
+        hasMore: boolean({ description: 'Ask again at once' }),
+      }),
+    ),
+  ),
+  StreamEvent: anyOf(...Object.values(events)),
+  Delivery: success(
+    object({
+      deliveryId: id,
+      results: array(
+        object({
+          userId: nullable(id),
+          id: nullable(id),
+          status: oneOf(['delivered', 'updated', 'unknown_recipient']),
+        }),
+      ),
+    }),
+  ),
+  Health: success(
+    object(
+      { status: string() },
+      {
+        clientAddress: object(
+          {
+            source: oneOf(['connection', 'ignored', 'header', 'unclear']),
+            hops: integer({ minimum: 0 }),
+            isMadeUp: boolean(),
+          },
+          {},
+          { description: 'For a request with Carillon-Doctor' },
+        ),
+      },
+    ),
+  ),
+} as const
+
+export type AnswerName = keyof typeof answers

@@ -1,0 +1,105 @@
+// Which client sent this request? The address for the log and for limits comes from here alone; nothing else reads the
+// peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md).
+import type { IncomingMessage } from 'node:http'
+import { isIPv6 } from 'node:net'
+import { type AddressRange, canonicalAddress, isInRanges, networkOf } from '../../ip-addresses.ts'
+
+/**
+ * - `connection`: the peer of the connection; no forwarding header came.
+ * - `ignored`: the peer of the connection; a forwarding header came, and the peer is not a trusted proxy.
+ * - `header`: read from a forwarding header of a trusted proxy.
+ * - `unclear`: the last trusted proxy; what stands before it is unreadable, or the two headers disagree.
+ */
+export type AddressSource = 'connection' | 'ignored' | 'header' | 'unclear'
+
+/** `hops`: how many addresses of the header were passed by, as those of trusted proxies, before this one. */
+export type TracedAddress = { address: string; source: AddressSource; hops: number }
+
+type Request = Pick<IncomingMessage, 'headers' | 'socket'>
+
+/** RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is closed already. */
+export function addressOf(request: Request, trustedProxies: readonly AddressRange[]): string {
+  return traceAddress(request, trustedProxies).address
+}
+
+/** Whose address it is, for limits: a host usually has a whole /64 of IPv6 and takes a new address from it whenever it wants. */
+export function networkOfClient(address: string): string {
+  return isIPv6(address) ? `${networkOf(address, 64)}/64` : address
+}
+
+/** The address with its source, for `doctor`. */
+export function traceAddress({ headers, socket }: Request, trustedProxies: readonly AddressRange[]): TracedAddress {
+  const peer = canonicalAddress((socket.remoteAddress ?? '').replace(/%.*$/, '')) ?? 'unknown'
+  const { forwarded, 'x-forwarded-for': forwardedFor } = headers
+  if (forwarded === undefined && forwardedFor === undefined) return { address: peer, source: 'connection', hops: 0 }
+  if (peer === 'unknown' || !isInRanges(peer, trustedProxies)) return { address: peer, source: 'ignored', hops: 0 }
+  const isTrusted = (address: string) => isInRanges(address, trustedProxies)
+  const chains = [
+    ...(forwarded === undefined ? [] : [forwardedChain(forwarded)]),
+    ...(forwardedFor === undefined ? [] : [forwardedForChain([forwardedFor].flat().join(','))]),
+  ]
+  const [traced, other] = chains.map((chain) => walk(peer, chain, isTrusted)) as [TracedAddress, TracedAddress?]
+  // A proxy that sets one of the two passes the other on as the client wrote it, and which one that is cannot be seen here.
+  if (other !== undefined && other.address !== traced.address) return { address: peer, source: 'unclear', hops: 0 }
+  return traced
+}
+
+/** The addresses of a header, the nearest to this service last. `undefined` is an entry that names no address. */
+type Chain = readonly (string | undefined)[]
+
+const maxHops = 32
+
+/** From the right, past trusted proxies, to the first address that is none: an entry left of that one is the client's claim. */
+function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolean): TracedAddress {
+  const traced: TracedAddress = { address: peer, source: 'header', hops: 0 }
+  for (let hops = 0; hops < chain.length; hops++) {
+    const address = chain[chain.length - 1 - hops]
+    if (address === undefined || hops === maxHops) return { ...traced, source: 'unclear' }
+    Object.assign(traced, { address, hops })
+    if (!isTrusted(address)) break
+  }
+  return traced
+}
+
+/** `X-Forwarded-For`: addresses, perhaps with a port, separated by commas. */
+function forwardedForChain(text: string): Chain {
+  return text.split(',').map((entry) => {
+    const trimmed = entry.replace(/^[ \t]+|[ \t]+$/g, '')
+    return nodeAddress(trimmed) ?? canonicalAddress(trimmed)
+  })
+}
+
+const token = String.raw`[!#$%&'*+.^_\`|~\w-]+`
+const pair = new RegExp(String.raw`[ \t]*(${token})=(?:(${token})|"((?:[^"\\]|\\.)*)")[ \t]*(,|;|$)`, 'y')
+
+/** `Forwarded` (RFC 7239, section 4). One unreadable place makes all of it unreadable: quotes could pair across entries. */
+function forwardedChain(text: string): Chain {
+  const chain: (string | undefined)[] = []
+  let node: string | undefined
+  let hasNode = false
+  pair.lastIndex = 0
+  for (let isDone = false; !isDone; ) {
+    const [whole, name = '', bare, quoted = '', end] = pair.exec(text) ?? []
+    if (whole === undefined) return [undefined]
+    if (name.toLowerCase() === 'for') {
+      if (hasNode) return [undefined]
+      hasNode = true
+      node = nodeAddress(bare ?? quoted.replace(/\\(.)/g, '$1'))
+    }
+    isDone = end === ''
+    if (end === ';') continue
+    chain.push(node)
+    node = undefined
+    hasNode = false
+  }
+  return chain
+}
+
+const nodeShape = /^(?:\[([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
+
+/** RFC 7239, section 6: an IPv4 address, or IPv6 in brackets, perhaps with a port; not `unknown` and no hidden name. */
+function nodeAddress(node: string): string | undefined {
+  const [, v6, v4] = nodeShape.exec(node) ?? []
+  if (v6 !== undefined && !v6.includes(':')) return undefined
+  return canonicalAddress(v6 ?? v4 ?? '')
+}

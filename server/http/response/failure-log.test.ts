@@ -1,0 +1,94 @@
+// How much of failed and refused requests is logged, whatever clients send.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { CarillonError, overloaded } from '../../errors.ts'
+import { FailureLog } from './failure-log.ts'
+
+const request = { requestId: 'a-1', method: 'POST', route: '/login' }
+
+function logged() {
+  const written: string[] = []
+  const log = new FailureLog(pino({ base: null }, { write: (line: string) => written.push(line) }))
+  const lines = () => written.map((line) => JSON.parse(line))
+  return { log, lines, bytes: () => written.join('').length }
+}
+
+test('writes one warning a second with a count for overload, without a stack: 10,000 refusals in a second (L1)', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { log, lines, bytes } = logged()
+  for (let second = 0; second < 3; second++) {
+    for (let n = 0; n < 10_000; n++) {
+      const error = n % 100 === 0 ? overloaded('The service is stopping') : overloaded('Too many sign-ins at once')
+      log.note(error, error, request)
+    }
+    t.mock.timers.tick(1_000)
+  }
+  assert.equal(lines().length, 3)
+  for (const { level, event, count, reasons } of lines())
+    assert.deepEqual(
+      { level, event, count, reasons },
+      {
+        level: 40,
+        event: 'overload',
+        count: 10_000,
+        reasons: { 'The service is stopping': 100, 'Too many sign-ins at once': 9_900 },
+      },
+    )
+  assert.ok(bytes() < 3 * 400, `${bytes()} bytes in 3 seconds`)
+  t.mock.timers.tick(10_000)
+  assert.equal(lines().length, 3, 'a quiet second has no line')
+})
+
+test('writes the same failure in full a few times a minute, and counts the rest (L1)', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { log, lines } = logged()
+  const away = () => new CarillonError('UNAVAILABLE', 'The store is away', { cause: new Error('connect ECONNREFUSED') })
+  const fail = (times: number) => {
+    for (let n = 0; n < times; n++) log.note(away(), away(), request)
+  }
+  fail(100)
+  t.mock.timers.tick(1_000)
+  const inFull = () => lines().filter(({ err }) => err !== undefined)
+  assert.equal(inFull().length, 5)
+  assert.match(inFull()[0].err.stack, /ECONNREFUSED/)
+  assert.deepEqual(
+    lines()
+      .filter(({ event }) => event === 'failure-repeated')
+      .map(({ count }) => count),
+    [95],
+  )
+  t.mock.timers.tick(60_000)
+  fail(1)
+  assert.equal(inFull().length, 6)
+})
+
+test('has a bound on failures that all differ (L1)', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { log, lines } = logged()
+  for (let n = 0; n < 1_000; n++) log.note(new CarillonError('INTERNAL', `${n}`), new Error(`${n}`), request)
+  t.mock.timers.tick(1_000)
+  const repeated = lines().filter(({ event }) => event === 'failure-repeated')
+  assert.deepEqual([lines().length, repeated.length, repeated[0].count], [21, 1, 980])
+  assert.ok(Object.keys(repeated[0].reasons).length <= 9)
+})
+
+test('writes what was counted at the shutdown, and once', () => {
+  const { log, lines } = logged()
+  log.note(overloaded('Too many'), undefined, request)
+  log.end()
+  log.end()
+  assert.deepEqual(
+    lines().map(({ event, count }) => [event, count]),
+    [['overload', 1]],
+  )
+})
+
+test('writes nothing for a mistake of the client, and nothing for a state that is expected', () => {
+  const { log, lines } = logged()
+  log.note(new CarillonError('INVALID_REQUEST', 'malformed'), undefined, request)
+  log.note(new CarillonError('TOO_MANY_REQUESTS', 'You have 20 streams open'), undefined, request)
+  log.note(new CarillonError('UNAVAILABLE', 'not ready', { report: 'nothing' }), undefined, request)
+  log.end()
+  assert.deepEqual(lines(), [])
+})

@@ -1,0 +1,101 @@
+// The one place that turns an error into an answer: one envelope, one table of codes, nothing internal. What happened
+// inside goes to the log under the same request id.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { CarillonError, type ErrorCode, noSuchRoute, statusOf, unfitRequest } from '../../errors.ts'
+import { isBodyUnread, sendBeforeBody } from '../connections/drop-unread.ts'
+import { faultsOf } from '../request/faults.ts'
+import type { FailureLog } from './failure-log.ts'
+
+const mostFaults = 20
+
+export function envelope(error: CarillonError, requestId: string): string {
+  const { code, status, message, details } = error
+  return JSON.stringify({
+    success: false,
+    error: { code, status, message, requestId, ...(details && { details: details.slice(0, mostFaults) }) },
+  })
+}
+
+/** Answers a failed request. What is not the caller's mistake goes to `log`. */
+export function answerFailure(log: FailureLog, failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = asCarillonError(failure, request)
+  if (error.status >= 429)
+    log.note(error, failure, { requestId: request.id, method: request.method, route: request.routeOptions.url })
+  if (error.status === 401) reply.header('www-authenticate', challenge(request))
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
+  reply.code(error.status).type('application/json; charset=utf-8')
+  const text = envelope(error, request.id)
+  if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)
+  else reply.send(text)
+}
+
+/** RFC 6750, section 3: the reason is named only where a token was presented. */
+function challenge(request: FastifyRequest): string {
+  return /^bearer /i.test(request.headers.authorization ?? '') ? 'Bearer error="invalid_token"' : 'Bearer'
+}
+
+function asCarillonError(failure: unknown, request: FastifyRequest): CarillonError {
+  if (failure instanceof CarillonError) return failure
+  const error = failure as Partial<FastifyError>
+  if (error.validation !== undefined) return unfitRequest(faultsOf(error as FastifyError, request))
+  const [code, message] = refusalOf(error, request)
+  const details =
+    error.code === 'FST_ERR_BAD_URL' ? [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] : undefined
+  return new CarillonError(code, message, {
+    cause: failure,
+    ...(details && { details }),
+    ...(error.statusCode === 503 && { report: 'overload' }),
+  })
+}
+
+/** What the framework refuses by itself, in our words. */
+function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): readonly [ErrorCode, string] {
+  switch (error.statusCode) {
+    case 400:
+    case 414:
+      return ['INVALID_REQUEST', 'The request is malformed']
+    case 404:
+      return ['NOT_FOUND', noSuchRoute().message]
+    case 413:
+      return ['PAYLOAD_TOO_LARGE', `The body must be at most ${request.routeOptions.bodyLimit} bytes`]
+    case 415:
+      return ['UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json']
+    case 503:
+      return ['UNAVAILABLE', 'The service is stopping; try again in a moment']
+    default:
+      return ['INTERNAL', 'Something went wrong here; the log has it under this request id']
+  }
+}
+
+const rawAnswers: Record<string, readonly [ErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The header fields must be at most 16 KiB together'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['TIMEOUT', 'The request took too long to arrive'],
+  STRANGE_METHOD: ['METHOD_NOT_ALLOWED', 'No route takes this method'],
+}
+
+/** The answer to bytes that are no HTTP request, whole with its status line: nothing else is there to write it. */
+export function rawFailure(
+  cause: string | undefined,
+  requestId: string,
+  headers: Readonly<Record<string, string>>,
+): string {
+  const [code, message] = rawAnswers[cause ?? ''] ?? ['INVALID_REQUEST', 'This is not a well-formed HTTP request']
+  const body = envelope(new CarillonError(code, message), requestId)
+  const fields = {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${statusOf[code]} ${reasonPhrases[statusOf[code]] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`
+}
+
+const reasonPhrases: Record<number, string> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  431: 'Request Header Fields Too Large',
+}

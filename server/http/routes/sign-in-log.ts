@@ -1,0 +1,99 @@
+// What does the log say of sign-ins? Each names the user, the client's address and the request. Refusals are bounded: a client
+// needs no proof to be refused (rows L1, L2).
+import type { Log } from '../../log.ts'
+import { LogWindow } from '../../log-window.ts'
+
+/** Which request it was, and whose. */
+export type Source = { requestId: string; address: string }
+export type Variant = 'stateful' | 'stateless'
+type KnownUser = { id: string; username: string }
+/** `name` is what the client sent, and `user` who has it. */
+export type NamedAccount = { name: string; user: KnownUser | undefined }
+/** The account as the log names it. */
+type Named = { userId: string; username: string } | { nameHash: string }
+type Pair = { account: Named; address: string; inMinute: number; unwritten: number }
+
+const minuteMs = 60_000
+const secondMs = 1_000
+/** Lines with one refusal: of one account and address in a minute; of all at once, and then one each second. */
+const maxLines = { samePerMinute: 10, atOnce: 20 }
+const maxPairs = 1_000
+/** Accounts and addresses that get a line with their count at the end of a minute; the others share one. */
+const maxCounts = 5
+
+export class SignInLog {
+  readonly #log: Log
+  readonly #nameHash: (name: string) => string
+  readonly #pairs = new Map<string, Pair>()
+  readonly #minute = new LogWindow(minuteMs, () => this.#writeCounts())
+  readonly #second = new LogWindow(secondMs, () => {
+    if (--this.#lines > 0) this.#second.begin()
+  })
+  /** One more for each line, one less for each second. */
+  #lines = 0
+  /** Refusals of accounts and addresses beyond `maxPairs`. */
+  #others = 0
+
+  constructor({ log, nameHash }: { log: Log; nameHash: (name: string) => string }) {
+    this.#log = log
+    this.#nameHash = nameHash
+  }
+
+  signedIn(source: Source, { id: userId, username }: KnownUser, variant: Variant): void {
+    this.#log.info({ event: 'sign-in', userId, username, ...inOrder(source), variant }, 'sign-in')
+  }
+
+  signedOut(
+    source: Source,
+    { userId, username, variant }: { userId: string; username: string; variant: Variant },
+  ): void {
+    this.#log.info({ event: 'sign-out', userId, username, ...inOrder(source), variant }, 'sign-out')
+  }
+
+  refused(source: Source, account: NamedAccount, { code, variant }: { code: string; variant: Variant }): void {
+    this.#minute.begin()
+    const named = this.#nameOf(account)
+    const pair = this.#pairOf(named, source.address)
+    if (pair === undefined) this.#others++
+    else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unwritten++
+    else {
+      this.#lines++
+      this.#second.begin()
+      this.#log.info({ event: 'sign-in-refused', code, ...named, ...inOrder(source), variant }, 'sign-in refused')
+    }
+  }
+
+  /** Writes what was counted and is not in the log yet. */
+  end(): void {
+    this.#minute.end()
+  }
+
+  #nameOf({ name, user }: NamedAccount): Named {
+    return user === undefined ? { nameHash: this.#nameHash(name) } : { userId: user.id, username: user.username }
+  }
+
+  #pairOf(account: Named, address: string): Pair | undefined {
+    const key = `${'userId' in account ? account.userId : account.nameHash} ${address}`
+    const known = this.#pairs.get(key)
+    if (known !== undefined || this.#pairs.size >= maxPairs) return known
+    const pair = { account, address, inMinute: 0, unwritten: 0 }
+    this.#pairs.set(key, pair)
+    return pair
+  }
+
+  #writeCounts(): void {
+    const counted = [...this.#pairs.values()].filter(({ unwritten }) => unwritten > 0)
+    counted.sort((a, b) => b.unwritten - a.unwritten)
+    for (const { account, address, unwritten: count } of counted.slice(0, maxCounts))
+      this.#log.info({ event: 'sign-in-refused', ...account, address, count }, 'sign-ins refused')
+    const rest = counted.slice(maxCounts)
+    const count = rest.reduce((sum, { unwritten }) => sum + unwritten, this.#others)
+    const addresses = new Set(rest.map(({ address }) => address)).size
+    if (count > 0)
+      this.#log.info({ event: 'sign-in-refused', addresses, count }, 'sign-ins refused, of several accounts')
+    this.#pairs.clear()
+    this.#others = 0
+  }
+}
+
+const inOrder = ({ address, requestId }: Source) => ({ address, requestId })

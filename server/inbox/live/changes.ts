@@ -1,0 +1,102 @@
+// What changed in an inbox since a place in it, in one answer; on request held until there is something to tell.
+import type { Change, Changes, Ring, Store } from '../../store/store.ts'
+import { markOf, mostBehind, positionOf, reached, versionIn } from './position.ts'
+import type { Seats } from './stream-limits.ts'
+
+/** `since` is a position or a bare version. */
+export type ChangesQuery = { since: string; limit: number; waitMs: number; signal: AbortSignal }
+type ChangesStore = Pick<Store, 'changesSince' | 'onRing' | 'history'>
+
+export class ChangesSince {
+  readonly #store: ChangesStore
+  readonly #seats: Seats
+  /** Who waits for a ring, by user. */
+  readonly #waiting = new Map<string, Set<() => void>>()
+  #isEnding = false
+
+  constructor({ store, seats }: { store: ChangesStore; seats: Seats }) {
+    this.#store = store
+    this.#seats = seats
+    store.onRing((ring) => this.#hear(ring))
+  }
+
+  /** The `data` of the answer as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE where it cannot be held. */
+  async read({ userId }: { userId: string }, query: ChangesQuery): Promise<string> {
+    const mark = markOf(this.#store.history, userId)
+    const version = versionIn(query.since, mark)
+    if (version === null) return reset
+    const ask = () => this.#store.changesSince({ userId, version, limit: query.limit, mostBehind })
+    const found = query.waitMs === 0 ? await ask() : await this.#held(userId, query, ask)
+    return found === 'reset' ? reset : render(found, mark)
+  }
+
+  /** Lets everybody go who waits. */
+  end(): void {
+    this.#isEnding = true
+    this.#hear({ about: 'anything' })
+  }
+
+  async #held(userId: string, { waitMs, signal }: ChangesQuery, ask: () => Promise<Changes | 'reset'>) {
+    const giveUpSeat = this.#seats.take(userId)
+    const giveUpAt = performance.now() + waitMs
+    try {
+      for (;;) {
+        // Before it is read: what comes meanwhile rings.
+        const ring = this.#nextRing(userId, { ms: giveUpAt - performance.now(), signal })
+        try {
+          const found = await ask()
+          const isOver = signal.aborted || this.#isEnding || performance.now() >= giveUpAt
+          if (isOver || found === 'reset' || found.changes.length > 0) return found
+          await ring.rung
+        } finally {
+          ring.forget()
+        }
+      }
+    } finally {
+      giveUpSeat()
+    }
+  }
+
+  #nextRing(userId: string, { ms, signal }: { ms: number; signal: AbortSignal }) {
+    const { promise: rung, resolve } = Promise.withResolvers<void>()
+    const waiting = this.#waiting.get(userId) ?? new Set()
+    this.#waiting.set(userId, waiting.add(resolve))
+    const timer = setTimeout(resolve, Math.max(ms, 0))
+    const onAbort = () => resolve()
+    signal.addEventListener('abort', onAbort)
+    const forget = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      waiting.delete(resolve)
+      if (waiting.size === 0 && this.#waiting.get(userId) === waiting) this.#waiting.delete(userId)
+    }
+    return { rung, forget }
+  }
+
+  #hear(ring: Ring): void {
+    if (ring.about === 'inbox') for (const resolve of this.#waiting.get(ring.userId) ?? []) resolve()
+    if (ring.about === 'anything')
+      for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve()
+  }
+}
+
+const reset = '{"reset":true}'
+
+/** By kind, each in the order in which they came; all as they are now, so that the order between kinds does not matter. */
+function render(found: Changes, mark: string): string {
+  const { inbox, changes, more } = found
+  const textsOf = (...types: Change['type'][]) =>
+    changes.flatMap((change) =>
+      change.type !== 'read-all' && types.includes(change.type) ? [change.notification] : [],
+    )
+  const readAlls = changes.flatMap((change) =>
+    change.type === 'read-all' ? [`{"through":"${change.throughId}","readAt":"${change.at}"}`] : [],
+  )
+  const version = reached(found)
+  return (
+    `{"created":[${textsOf('arrived')}],"changed":[${textsOf('replaced', 'read')}],"readAlls":[${readAlls}],` +
+    // No route removes a notification yet.
+    `"removed":[],"total":${inbox.total},"unread":${inbox.unread},"version":${version},` +
+    `"position":"${positionOf(version, mark)}","hasMore":${more}}`
+  )
+}

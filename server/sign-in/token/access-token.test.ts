@@ -1,0 +1,74 @@
+// What the caches of access tokens promise about order and about keys, without a service around them.
+import assert from 'node:assert/strict'
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { importJWK } from 'jose'
+import { newId } from '../../ids.ts'
+import { AccessTokens } from './access-token.ts'
+import type { TokenCutoffs } from './revocations.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+type Key = { kid: string; publicKey: KeyObject; privateKey: Awaited<ReturnType<typeof importJWK>> }
+
+async function newKey(kid: string): Promise<Key> {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  return {
+    kid,
+    publicKey: createPublicKey(publicKey.export({ format: 'pem', type: 'spki' })),
+    privateKey: await importJWK(privateKey.export({ format: 'jwk' }), 'EdDSA'),
+  }
+}
+
+/** `known` may grow later, as when another node made a key. */
+function tokensWith(current: Key, known: readonly Key[], issuer = 'http://127.0.0.1:7464'): AccessTokens {
+  const keys = { current, find: (kid: string) => known.find((key) => key.kid === kid)?.publicKey }
+  return new AccessTokens({
+    keys: keys as unknown as SigningKeys,
+    cutoffs: { isCut: () => false } as unknown as TokenCutoffs,
+    now: Date.now,
+    issuer: () => issuer,
+    lifetimeMs: 60_000,
+    chainMs: 3_600_000,
+  })
+}
+
+const user = () => ({ id: newId(Date.now()), username: 'ann', credentialGeneration: 0 })
+
+test('a token that was verified before does not wait for the checks of forged ones', async () => {
+  const key = await newKey('one')
+  const tokens = tokensWith(key, [key])
+  const { token } = await tokens.issue(user())
+  const body = token.slice(0, token.lastIndexOf('.'))
+  let [refused, served] = [0, 0]
+  const forged = Array.from({ length: 300 }, async () => {
+    assert.equal(await tokens.verify(`${body}.${randomBytes(64).toString('base64url')}`), null)
+    refused++
+  })
+  for (let n = 0; n < 100; n++) if ((await tokens.verify(token)) !== null) served++
+  assert.deepEqual([served, refused], [100, 0])
+  await Promise.all(forged)
+})
+
+test('a token whose key is not known yet is refused, and valid as soon as the key is known', async () => {
+  const [old, fresh] = [await newKey('old'), await newKey('fresh')]
+  const known = [old]
+  const tokens = tokensWith(old, known)
+  const { token } = await tokensWith(fresh, [fresh]).issue(user())
+  for (let n = 0; n < 3; n++) assert.equal(await tokens.verify(token), null)
+  known.push(fresh)
+  assert.equal((await tokens.verify(token))?.username, 'ann')
+})
+
+test('the longest username and public URL fit into a token', async () => {
+  const key = await newKey('A'.repeat(43))
+  const issuer = `https://${`${'a'.repeat(62)}.`.repeat(4)}a:65535`
+  const tokens = tokensWith(key, [key], issuer)
+  const long = {
+    id: newId(Date.now()),
+    username: '\u{20000}'.repeat(64),
+    credentialGeneration: Number.MAX_SAFE_INTEGER,
+  }
+  const { token } = await tokens.issue(long)
+  // Another node has not seen it.
+  assert.equal((await tokensWith(key, [key], issuer).verify(token))?.username, long.username)
+})

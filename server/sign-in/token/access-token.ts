@@ -1,0 +1,170 @@
+// Variant 2, stateless: the server keeps nothing, the caller carries a signed token (RFC 9068, `at+jwt`). Issue, verify,
+// revoke: the same verbs in the same order as session.ts. Revoking is the exception that a stateless proof normally
+// lacks: token-cutoffs.ts. What a token may say is in read-token.ts.
+import { SignJWT } from 'jose'
+import { BoundedCache } from '../../bounded-cache.ts'
+import { CarillonError, notAuthenticated } from '../../errors.ts'
+import { madeAt, newId } from '../../ids.ts'
+import type { Subject } from '../subject.ts'
+import { ageOf, type Claims, clockLeewaySeconds, maxTokenLifeMs, readToken } from './read-token.ts'
+import type { TokenCutoffs } from './revocations.ts'
+import { SignatureChecks } from './signature-checks.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+/** A cutoff is kept until nothing that it cuts is alive, a token included that a node renewed before it heard of it. */
+export const cutoffKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
+const mostCachedTokens = 20_000
+/** In characters; about 8,000 of our tokens. */
+const maxRefused = 4_000_000
+
+type TokenOptions = {
+  keys: SigningKeys
+  cutoffs: TokenCutoffs
+  now: () => number
+  /** `iss` and `aud`: this service's public URL, which with a free port is known only when it listens. */
+  issuer: () => string
+  lifetimeMs: number
+  /** How long after the sign-in a token may still be renewed, in milliseconds. */
+  chainMs: number
+}
+export type IssuedToken = { token: string; expiresAt: number }
+export type TokenSubject = Subject & { signInId: string; signedInAt: number; generation: number | undefined }
+
+export class AccessTokens {
+  readonly #options: TokenOptions
+  readonly #verified = new BoundedCache<TokenSubject>(mostCachedTokens)
+  /** What can never become valid: expired, or not signed by the key that it names. */
+  readonly #refused = new BoundedCache<true>(maxRefused)
+  readonly #signatures = new SignatureChecks()
+
+  constructor(options: TokenOptions) {
+    this.#options = options
+  }
+
+  /**
+   * A token for a user whose credentials were checked; `credentialGeneration` is the one that was read with the password
+   * hash, so a password that changed during the check revokes the token. Throws INVALID_CREDENTIALS if it is known here
+   * already. Nothing is stored.
+   */
+  async issue(user: { id: string; username: string; credentialGeneration: number }): Promise<IssuedToken> {
+    const signedInAt = this.#options.now()
+    const signIn = {
+      userId: user.id,
+      username: user.username,
+      signInId: newId(signedInAt),
+      signedInAt,
+      generation: user.credentialGeneration,
+    }
+    if (this.#options.cutoffs.isCut(signIn))
+      throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
+    return this.#sign(signIn)
+  }
+
+  /** Whose token it is, or null where it is not one of ours, has expired or was cut. Reads no store. */
+  async verify(token: string): Promise<TokenSubject | null> {
+    const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
+    return subject === null || this.validUntil(subject) === null ? null : subject
+  }
+
+  /** Until when a token that was verified lives, in milliseconds; null where it has ended or was cut. */
+  validUntil(subject: TokenSubject): number | null {
+    const { cutoffs, now } = this.#options
+    return now() >= subject.expiresAt || cutoffs.isCut(subject) ? null : subject.expiresAt
+  }
+
+  /** Cuts every token of this sign-in, renewed ones included. */
+  async revoke(subject: TokenSubject): Promise<void> {
+    const at = this.#options.now()
+    await this.#options.cutoffs.cut({
+      userId: subject.userId,
+      signInId: subject.signInId,
+      notBefore: at,
+      expiresAt: at + cutoffKeptForMs,
+    })
+  }
+
+  /**
+   * A fresh token of the same sign-in, with the same generation. `user` is the user's row as it is now. Throws UNAUTHORIZED
+   * if the sign-in is too long ago, or if the row has another generation: a revocation that this node has not heard of, or a
+   * restored backup.
+   */
+  async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
+    const { generation = user.credentialGeneration, signedInAt } = subject
+    const isOver = this.#options.now() >= signedInAt + this.#options.chainMs
+    if (isOver || generation !== user.credentialGeneration) throw notAuthenticated()
+    return this.#sign(subject)
+  }
+
+  async #sign(signIn: {
+    userId: string
+    username: string
+    signInId: string
+    signedInAt: number
+    generation: number | undefined
+  }): Promise<IssuedToken> {
+    const { keys, now, lifetimeMs, chainMs } = this.#options
+    const issuer = this.#options.issuer()
+    const at = now()
+    const issuedAt = Math.floor(at / 1000)
+    // The last of a chain ends with it.
+    const endsAt = Math.min(at + Math.min(lifetimeMs, maxTokenLifeMs), signIn.signedInAt + chainMs)
+    const expiry = Math.floor(endsAt / 1000)
+    const { kid, privateKey } = keys.current
+    const claims: Claims = {
+      preferred_username: signIn.username,
+      sid: signIn.signInId,
+      auth_time: Math.floor(madeAt(signIn.signInId) / 1000),
+      ...(signIn.generation !== undefined && { gen: signIn.generation }),
+      iss: issuer,
+      aud: issuer,
+      sub: signIn.userId,
+      iat: issuedAt,
+      exp: expiry,
+      jti: newId(at),
+    }
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid }).sign(privateKey)
+    // Its first use costs no check of the signature.
+    this.#remember(token, claims)
+    return { token, expiresAt: expiry * 1000 }
+  }
+
+  /** The cheap checks first; then the signature, in its turn. */
+  async #checkNew(token: string): Promise<TokenSubject | null> {
+    if (this.#refused.get(token)) return null
+    const read = readToken(token, this.#options.issuer())
+    const key = read === null ? undefined : this.#options.keys.find(read.kid)
+    if (read === null || key === undefined) return null
+    const age = ageOf(read.claims, this.#options.now())
+    if (age !== 'valid') return age === 'expired' ? this.#refuse(token) : null
+    return this.#signatures.inTurn((isSigned) => {
+      // Another request with the same token may have had its turn.
+      const known = this.#verified.get(token)
+      if (known !== undefined || this.#refused.get(token)) return known ?? null
+      const { claims, signed, signature } = read
+      return isSigned({ key, signed, signature }) ? this.#remember(token, claims) : this.#refuse(token)
+    })
+  }
+
+  #remember(token: string, claims: Claims): TokenSubject {
+    const subject = subjectOf(claims)
+    this.#verified.set(token, subject, 1)
+    return subject
+  }
+
+  #refuse(token: string): null {
+    this.#refused.set(token, true, token.length)
+    return null
+  }
+}
+
+function subjectOf(claims: Claims): TokenSubject {
+  return {
+    userId: claims.sub,
+    username: claims.preferred_username,
+    proof: 'access-token',
+    expiresAt: claims.exp * 1000,
+    signInId: claims.sid,
+    signedInAt: madeAt(claims.sid),
+    generation: claims.gen,
+  }
+}

@@ -1,0 +1,42 @@
+// An access token with which `carillon doctor` opens a live stream, where it has the signing keys and their secret. It names
+// a user who does not exist, so that nobody's inbox can be read with it; it lives for a minute and cannot be renewed.
+import { SignJWT } from 'jose'
+import { newId } from '../../ids.ts'
+import type { SigningKey } from '../../store/store.ts'
+import { SigningKeys } from './signing-keys.ts'
+
+const lifetimeMs = 60_000
+
+export type Probe = {
+  /** Of the store, the newest last. */
+  signingKeys: readonly SigningKey[]
+  secret: string
+  /** The service's public URL: `iss` and `aud`. */
+  issuer: string
+  /** How long after a sign-in the service renews tokens, in milliseconds. */
+  chainMs: number
+  now: () => number
+}
+
+/** Throws UNAVAILABLE if the secret does not open the keys. */
+export async function probeToken({ signingKeys, secret, issuer, chainMs, now }: Probe): Promise<string> {
+  const rows = [...signingKeys]
+  const store = { signingKeys: async () => rows, ensureSigningKey: async () => rows }
+  const { kid, privateKey } = (await SigningKeys.open({ store, secret, now })).current
+  const at = now()
+  // So long ago that the service renews it no more once it has expired.
+  const signedInAt = at + lifetimeMs - Math.max(chainMs, lifetimeMs)
+  return await new SignJWT({
+    preferred_username: 'carillon-doctor',
+    sid: newId(signedInAt),
+    auth_time: Math.floor(signedInAt / 1000),
+  })
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid })
+    .setIssuer(issuer)
+    .setAudience(issuer)
+    .setSubject(newId(at))
+    .setIssuedAt(Math.floor(at / 1000))
+    .setExpirationTime(Math.floor((at + lifetimeMs) / 1000))
+    .setJti(newId(at))
+    .sign(privateKey)
+}

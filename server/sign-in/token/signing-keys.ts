@@ -1,0 +1,84 @@
+// The keys that sign access tokens: Ed25519, kept in the store with the private part sealed (JWE, RFC 7516) under the
+// service's secret, so that a stolen database signs nothing.
+import { createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
+import {
+  CompactEncrypt,
+  type CryptoKey,
+  calculateJwkThumbprint,
+  compactDecrypt,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+} from 'jose'
+import { CarillonError } from '../../errors.ts'
+import type { SigningKey, Store } from '../../store/store.ts'
+
+type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }
+
+export class SigningKeys {
+  readonly #keys: Map<string, PublicKey>
+  readonly current: { kid: string; privateKey: CryptoKey }
+
+  private constructor(keys: PublicKey[], current: { kid: string; privateKey: CryptoKey }) {
+    this.#keys = new Map(keys.map((key) => [key.kid, key]))
+    this.current = current
+  }
+
+  /** Opens the keys of the store, making the first. Throws UNAVAILABLE where the secret is not the one they know. */
+  static async open({
+    store,
+    secret,
+    now,
+  }: {
+    store: Pick<Store, 'signingKeys' | 'ensureSigningKey'>
+    secret: string
+    now: () => number
+  }): Promise<SigningKeys> {
+    const sealingKey = new Uint8Array(hkdfSync('sha256', secret, '', 'carillon signing keys', 32))
+    const existing = await store.signingKeys()
+    const rows = existing.length > 0 ? existing : await store.ensureSigningKey(await makeKey(sealingKey, now()))
+    const keys = rows.map(openPublic)
+    const newest = rows.at(-1) as SigningKey
+    return new SigningKeys(keys, { kid: newest.kid, privateKey: await openPrivate(newest, sealingKey) })
+  }
+
+  /** Undefined if the key is not ours: what a token says about keys is never looked at beyond this name. */
+  find(kid: string): KeyObject | undefined {
+    return this.#keys.get(kid)?.publicKey
+  }
+
+  /** A JWK Set (RFC 7517, section 5) of the public parts. */
+  get publicKeySet(): { keys: JWK[] } {
+    return {
+      keys: [...this.#keys.values()].map(({ kid, publicJwk }) => ({ ...publicJwk, kid, alg: 'EdDSA', use: 'sig' })),
+    }
+  }
+}
+
+async function makeKey(sealingKey: Uint8Array, createdAt: number): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair('EdDSA', { extractable: true })
+  const publicJwk = await exportJWK(publicKey)
+  const kid = await calculateJwkThumbprint(publicJwk)
+  const sealedPrivateJwk = await new CompactEncrypt(Buffer.from(JSON.stringify(await exportJWK(privateKey))))
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid })
+    .encrypt(sealingKey)
+  return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, createdAt }
+}
+
+function openPublic({ kid, publicJwk }: SigningKey): PublicKey {
+  const jwk = JSON.parse(publicJwk) as JWK
+  return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
+}
+
+async function openPrivate({ sealedPrivateJwk }: SigningKey, sealingKey: Uint8Array): Promise<CryptoKey> {
+  const opened = await compactDecrypt(sealedPrivateJwk, sealingKey).catch((cause: unknown) => {
+    throw new CarillonError(
+      'UNAVAILABLE',
+      'The signing keys in the store were sealed with another secret. Set CARILLON_SECRET to that one (on SQLite it is ' +
+        'kept beside the database, in the file that ends in .secret).',
+      { cause },
+    )
+  })
+  return (await importJWK(JSON.parse(Buffer.from(opened.plaintext).toString()) as JWK, 'EdDSA')) as CryptoKey
+}

@@ -1,0 +1,117 @@
+// Which database is refused because it was lost (TRUST R6): missing, empty or truncated, beside a file that shows that
+// there was one. A first start, and a database that was killed at any moment, are not refused.
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { examineDatabase } from '../doctor/database.ts'
+import { openStore } from '../store/open.ts'
+import { refuseLostDatabase, refuseMissingDatabase } from './database-file.ts'
+
+function place(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'carillon.db')
+  return { folder, path, url: `sqlite:${path}`, secret: join(folder, 'carillon.secret') }
+}
+
+/** A database at rest. */
+async function database(t: TestContext) {
+  const there = place(t)
+  const { store } = await openStore(there.url)
+  await store.close()
+  return { ...there, bytes: readFileSync(there.path) }
+}
+
+const restore = String.raw`Restore the database; to begin anew, remove that file too\.$`
+
+test('a database that is missing, empty, truncated or without a table is refused beside its secret, by every command (R6)', async (t) => {
+  const { path, url, secret, bytes, folder } = await database(t)
+  writeFileSync(secret, 'secret')
+  const losses: [what: string, content: Buffer][] = [
+    ['is empty', Buffer.alloc(0)],
+    // The number that says whether the page count is valid is behind these.
+    [`is truncated \\(60 of 4096 bytes\\)`, bytes.subarray(0, 60)],
+    [`is truncated \\(100 of ${bytes.length} bytes\\)`, bytes.subarray(0, 100)],
+    [`is truncated \\(4096 of ${bytes.length} bytes\\)`, bytes.subarray(0, 4_096)],
+    [`is truncated \\(${bytes.length - 1} of ${bytes.length} bytes\\)`, bytes.subarray(0, -1)],
+    ['has no table', withoutTables(bytes)],
+  ]
+  for (const [what, content] of losses) {
+    writeFileSync(path, content)
+    for (const left of [secret, join(folder, 'first-sign-in.txt')]) {
+      rmSync(secret, { force: true })
+      writeFileSync(left, 'left')
+      const sentence = new RegExp(`carillon\\.db ${what}, but ${left} is still there\\. ${restore}`)
+      for (const refuse of [refuseLostDatabase, refuseMissingDatabase]) assert.throws(() => refuse(url), sentence, what)
+      const { findings } = await examineDatabase(url, { now: Date.now })
+      assert.deepEqual(
+        findings.map(({ state, change }) => [state, change]),
+        [['fault', 'Restore the database; to begin anew, remove that file too']],
+      )
+      rmSync(left)
+    }
+    assert.ok(readFileSync(path).equals(content), 'the file is left as it is')
+    assert.deepEqual(readdirSync(folder), ['carillon.db'])
+  }
+  rmSync(path)
+  writeFileSync(secret, 'secret')
+  assert.throws(
+    () => refuseLostDatabase(url),
+    new RegExp(`carillon\\.db is gone, but ${secret} is still there\\. ${restore}`),
+  )
+})
+
+test('a process that starts while another one makes the database is not refused', (t) => {
+  const { path, url } = place(t)
+  writeFileSync(path, withoutTables(Buffer.from('SQLite format 3\0'.padEnd(100, '\0'))))
+  writeFileSync(`${path}-wal`, '')
+  refuseLostDatabase(url)
+})
+
+test('an empty file beside a write-ahead log is refused: SQLite would delete the log (R6)', async (t) => {
+  const { path, url } = place(t)
+  writeFileSync(path, '')
+  writeFileSync(`${path}-wal`, 'frames')
+  assert.throws(() => refuseLostDatabase(url), /carillon\.db is empty, but .*carillon\.db-wal is still there\./)
+})
+
+test('a first start is not refused: no file, an empty file, a first-sign-in.txt of another database', async (t) => {
+  const { path, url, folder } = place(t)
+  refuseLostDatabase(url)
+  writeFileSync(join(folder, 'first-sign-in.txt'), 'of another database')
+  refuseLostDatabase(url)
+  rmSync(join(folder, 'first-sign-in.txt'))
+  writeFileSync(path, '')
+  refuseLostDatabase(url)
+})
+
+test('a whole database is not refused, nor one whose tables are still in its write-ahead log', async (t) => {
+  const { path, url, secret } = await database(t)
+  writeFileSync(secret, 'secret')
+  refuseLostDatabase(url)
+  const { store } = await openStore(url)
+  await store.addProducer(producer)
+  refuseLostDatabase(url)
+  const killed = place(t)
+  copyFileSync(path, killed.path)
+  copyFileSync(`${path}-wal`, `${killed.path}-wal`)
+  await store.close()
+  writeFileSync(killed.path, withoutTables(readFileSync(killed.path)))
+  writeFileSync(killed.secret, 'secret')
+  assert.ok(existsSync(`${killed.path}-wal`))
+  refuseLostDatabase(killed.url)
+})
+
+const producer = { id: 'p', name: 'app', secretHash: 'h', scopes: ['send'], createdAt: 0, expiresAt: null }
+
+/** A database of one page, marked as ours: https://sqlite.org/fileformat.html sections 1.3 and 1.6. */
+function withoutTables(bytes: Buffer): Buffer {
+  const page = Buffer.alloc(4_096)
+  bytes.copy(page, 0, 0, 100)
+  page.writeUInt32BE(1, 28)
+  page[100] = 0x0d
+  page.writeUInt16BE(4_096, 105)
+  return page
+}

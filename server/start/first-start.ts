@@ -1,0 +1,68 @@
+// The first start on an empty store: one user, one producer key, one notification, so that everything can be tried at
+// once. No default password exists: each store gets its own, shown once.
+import { CarillonError } from '../errors.ts'
+import type { Deliveries } from '../inbox/delivery/deliver.ts'
+import type { Passwords } from '../sign-in/password/passwords.ts'
+import type { ProducerKeys } from '../sign-in/producer-key.ts'
+import { addUser, makePassphrase } from '../sign-in/users/users.ts'
+import type { Store } from '../store/store.ts'
+
+export type FirstSignIn = { username: string; password: string; key: string }
+
+/** Makes them where there is no user yet; undefined where there is one. */
+export async function firstStart(parts: {
+  store: Store
+  passwords: Passwords
+  producerKeys: ProducerKeys
+  deliveries: Deliveries
+  passwordMinLength: number
+  now: () => number
+}): Promise<FirstSignIn | undefined> {
+  const { store, producerKeys, deliveries } = parts
+  if ((await store.listUsers({ after: '', limit: 1 })).length > 0) return undefined
+  const credentials = { username: 'operator', password: makePassphrase() }
+  try {
+    await addUser(parts, credentials)
+  } catch (error) {
+    // Another process starts at the same moment and was quicker: it shows the sign-in.
+    if (error instanceof CarillonError && error.code === 'CONFLICT') return undefined
+    throw error
+  }
+  const { id, key } = await producerKeys.issue({ name: 'first start', scopes: ['send'], expiresAt: null })
+  const welcome = {
+    recipients: [{ username: credentials.username }],
+    title: 'Welcome to Carillon',
+    body: 'This inbox works. Send the next notification with your producer key.',
+    url: '/docs',
+    category: 'welcome',
+  }
+  await deliveries.deliver(id, welcome, undefined)
+  return { ...credentials, key }
+}
+
+/** What is shown once. Secrets are read from here documents, so that no process list ever holds them. */
+export function firstSignInText({ username, password, key }: FirstSignIn, url: string): string {
+  const json = `-H 'content-type: application/json'`
+  return `Carillon stands on ${url}. This is shown once; keep it.
+
+username: ${username}
+password: ${password}
+key: ${key}
+
+Sign in, stateful, and call the restricted route with the cookie:
+
+curl -s -c carillon.cookies ${json} --data @- ${url}/login <<'EOF'
+{ "username": "${username}", "password": "${password}" }
+EOF
+curl -s -b carillon.cookies ${url}/routeRestreinte
+
+Send a notification with the producer key, and list the inbox:
+
+curl -s -H @- ${json} --data '{ "recipients": [{ "username": "${username}" }], "title": "Hello" }' ${url}/api/notifications <<'EOF'
+authorization: Bearer ${key}
+EOF
+curl -s -b carillon.cookies ${url}/api/notifications
+
+Everything else: ${url}/docs
+`
+}

@@ -1,0 +1,79 @@
+// The secret that seals the signing keys: the one that is set, or on SQLite one that is made once and kept beside the
+// database (mode 0600), so that a first start needs no settings.
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { sqlitePath } from '../config/database-url.ts'
+import { CarillonError } from '../errors.ts'
+import { createDurably } from '../files/durable-file.ts'
+import type { Store } from '../store/store.ts'
+
+/** Throws UNAVAILABLE where none is set and none may be made. */
+export async function sealingSecret(
+  { secret, databaseUrl }: { secret?: string; databaseUrl: string },
+  store: Pick<Store, 'signingKeys'>,
+): Promise<string> {
+  if (secret !== undefined) return secret
+  const path = sqlitePath(databaseUrl)
+  const file = path === undefined ? undefined : secretFileOf(path)
+  const kept = file === undefined ? undefined : readIfThere(file)
+  if (kept !== undefined) return kept
+  if ((await store.signingKeys()).length > 0) {
+    const gone = file === undefined ? '' : `${file} is gone, and with it the secret of this database's signing keys. `
+    throw new CarillonError('UNAVAILABLE', `${gone}${sealedAdvice}.`)
+  }
+  if (file === undefined)
+    throw new CarillonError(
+      'UNAVAILABLE',
+      'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
+        'such as: openssl rand -base64 32',
+    )
+  return makeOnce(file)
+}
+
+/** The secret that is set, or is kept beside the database; undefined if there is none, or if it cannot be read. */
+export function secretIn({ secret, databaseUrl }: { secret?: string; databaseUrl: string }): string | undefined {
+  const path = sqlitePath(databaseUrl)
+  if (secret !== undefined || path === undefined) return secret
+  try {
+    return readSecret(secretFileOf(path))
+  } catch {
+    return undefined
+  }
+}
+
+/** Where signing keys are there and their secret is not: a new one opens none of them. */
+export const sealedAdvice =
+  'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to the secret that these signing keys were sealed with; from SQLite it ' +
+  'is the .secret file beside the old database'
+
+/** Where the secret of the database at `path` is kept. */
+export function secretFileOf(path: string): string {
+  return `${path.replace(/\.db$/, '')}.secret`
+}
+
+/** If two processes start at once, one makes it and both read it. */
+function makeOnce(file: string): string {
+  createDurably(file, `${randomBytes(32).toString('base64url')}\n`)
+  return readSecret(file)
+}
+
+/** The secret in `file`. Throws UNAVAILABLE if the file is empty: an empty secret opens nothing, and must seal nothing. */
+export function readSecret(file: string): string {
+  const secret = readFileSync(file, 'utf8').trim()
+  if (secret !== '') return secret
+  throw new CarillonError(
+    'UNAVAILABLE',
+    `${file} is empty; a power cut can do that to a file that was just written. ` +
+      'Put the secret back from your copy; without a copy, remove the file: docs/operations.md, "A secret that is lost".',
+  )
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readSecret(file)
+  } catch (error) {
+    if (error instanceof CarillonError) throw error
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new CarillonError('UNAVAILABLE', `${file} cannot be read. Make it readable for this user.`, { cause: error })
+  }
+}

@@ -1,0 +1,150 @@
+// Carillon behind a pooler that stands for PgBouncer (tests/support/network/pooler.ts): works as it comes if each client has a server
+// connection of its own, and is refused with one sentence otherwise. docs/scale.md says how the real one was tried.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { Pooler } from '../../../../tests/support/network/pooler.ts'
+import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { examinePostgres } from '../../../doctor/store/postgres.ts'
+import { isUnavailable, World } from '../../contract/world.ts'
+import { openStore } from '../../open.ts'
+import { newFolder } from '../../sqlite/testing/folder.ts'
+import { backUp } from '../../transfer/backup.ts'
+import { openSource } from '../../transfer/endpoint/open.ts'
+import { moveDatabase } from '../../transfer/move.ts'
+import { restoreBackup } from '../../transfer/restore.ts'
+import { digestsAt, emptyPlace, filledPlace } from '../../transfer/testing/filled.ts'
+import { openPool } from './connection.ts'
+import { poolingOf } from './pooler.ts'
+
+const { url, drop } = await newDatabase()
+after(drop)
+const port = Number(new URL(url).port)
+const report = () => {}
+
+async function poolingAt(at: string) {
+  const pool = openPool(at)
+  try {
+    return await poolingOf(pool)
+  } finally {
+    await pool.end()
+  }
+}
+
+test('session mode works as it comes: a store opens, writes, rings and reads', async () => {
+  await using pooler = await Pooler.before(port, { mode: 'session' })
+  const [here, other] = [await openStore(pooler.urlFor(url)), await openStore(url)]
+  try {
+    const heard = Promise.withResolvers<void>()
+    const world = await World.on(here.store)
+    const ann = await world.addUser('ann')
+    other.store.onRing((ring) => ring.about === 'inbox' && ring.userId === ann.id && heard.resolve())
+    await Promise.all(Array.from({ length: 30 }, () => world.tell(ann)))
+    await heard.promise
+    assert.equal((await here.store.readInbox(ann.id)).total, 30)
+  } finally {
+    await here.store.close()
+    await other.store.close()
+  }
+})
+
+test('the settings of a connection are the same behind a pooler, and those of the URL hold', async () => {
+  await using pooler = await Pooler.before(port, { mode: 'session' })
+  const settings = `select current_setting('plan_cache_mode') as plan, current_setting('jit') as jit,
+    current_setting('default_transaction_isolation') as isolation, current_setting('statement_timeout') as timeout`
+  const of = async (at: string) => {
+    const pool = openPool(at)
+    const { rows } = await pool.query(settings)
+    await pool.end()
+    return rows[0]
+  }
+  const usual = { plan: 'force_generic_plan', jit: 'off', isolation: 'read committed', timeout: '4s' }
+  assert.deepEqual(await of(url), usual)
+  assert.deepEqual(await of(pooler.urlFor(url)), usual)
+  const options = new URLSearchParams({ options: '-c plan_cache_mode=auto -c statement_timeout=1' })
+  assert.deepEqual(await of(`${url}?${options}`), { ...usual, plan: 'auto' })
+})
+
+for (const mode of ['transaction', 'statement'] as const)
+  for (const size of [1, 2, 3, 20])
+    for (const isInTurns of [false, true])
+      test(`${mode} mode is refused at the start, with ${size} connections ${isInTurns ? 'in turns' : 'the latest first'}`, async () => {
+        await using pooler = await Pooler.before(port, { mode, size, isInTurns })
+        const through = pooler.urlFor(url)
+        await assert.rejects(openStore(through), (error) => {
+          assert.ok(isUnavailable(error))
+          assert.match(
+            error.message,
+            /^The pooler before PostgreSQL lends .* Set pool_mode = session in pgbouncer\.ini, or [^\n]+\.$/,
+          )
+          return true
+        })
+        const { findings } = await examinePostgres(through, { now: Date.now })
+        const [finding] = findings.filter(({ check }) => check === 'pooler')
+        assert.equal(finding?.state, 'fault')
+        assert.match(finding?.found ?? '', /^PgBouncer lends a connection for one transaction/)
+      })
+
+for (const mode of ['transaction', 'statement'] as const)
+  test(`move and restore refuse ${mode} mode before they start, as source and as target`, async (t) => {
+    await using pooler = await Pooler.before(port, { mode })
+    const through = pooler.urlFor(url)
+    const [folder, from] = [await newFolder(t), await filledPlace(t)]
+    const file = join(folder, 'backup.gz')
+    const source = await openSource(from)
+    await backUp(source, { file, isPortable: true, at: '2026-01-01T00:00:00.000Z', report })
+    await source.close()
+    const move = (way: { from: string; to: string }) =>
+      moveDatabase({ ...way, partitions: 1, id: 'm1', now: () => 0, report })
+    const refused = /lends a connection for one transaction or statement.* Set pool_mode = session in pgbouncer\.ini/
+    await assert.rejects(move({ from, to: through }), refused)
+    await assert.rejects(move({ from: through, to: `sqlite:${join(folder, 'new.db')}` }), refused)
+    await assert.rejects(restoreBackup({ file, to: through, partitions: 1, report }), refused)
+    // The source of the refused move still accepts writes.
+    const { store } = await openStore(from)
+    await World.on(store)
+    await store.close()
+  })
+
+test('session mode: a move through the pooler carries every row', async (t) => {
+  await using pooler = await Pooler.before(port, { mode: 'session' })
+  const [from, empty] = [await filledPlace(t), await emptyPlace(t, 'postgres')]
+  await moveDatabase({ from, to: pooler.urlFor(empty), partitions: 1, id: 'm2', now: () => 0, report })
+  assert.deepEqual(await digestsAt(empty), await digestsAt(from))
+})
+
+test('a server without a pooler, and one in session mode, is never taken for anything else', async () => {
+  await using pooler = await Pooler.before(port, { mode: 'session' })
+  for (let n = 0; n < 20; n++) {
+    assert.equal(await poolingAt(url), 'none')
+    assert.equal(await poolingAt(pooler.urlFor(url)), 'session')
+  }
+  const { findings } = await examinePostgres(url, { now: Date.now })
+  assert.deepEqual(
+    findings.filter(({ check }) => check === 'pooler'),
+    [],
+  )
+})
+
+test('doctor names the pooler and says if its pool is too small; a start with one connection is refused', async () => {
+  const found = async (size: number) => {
+    await using pooler = await Pooler.before(port, { mode: 'session', size })
+    const { findings } = await examinePostgres(pooler.urlFor(url), { now: Date.now })
+    return findings.find(({ check }) => check === 'pooler')
+  }
+  const good = await found(12)
+  assert.deepEqual(
+    [good?.state, good?.found],
+    ['ok', 'PgBouncer in session mode gives 11 of the 11 connections of a process'],
+  )
+  const small = await found(6)
+  assert.equal(small?.state, 'fault')
+  assert.match(small?.found ?? '', /gives \d of the 11 connections/)
+  assert.match(small?.change ?? '', /^default_pool_size = 11/)
+  await using single = await Pooler.before(port, { mode: 'session', size: 1 })
+  await assert.rejects(
+    openStore(single.urlFor(url)),
+    /has no second connection for this process, which needs 11\. Set default_pool_size/,
+  )
+  assert.equal((await queryAt(url, 'select 1')).rows.length, 1)
+})

@@ -1,0 +1,137 @@
+// How often is PostgreSQL asked for one request? As often as pg sends a query, counted beneath the store.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import { newDatabase } from '../../../tests/support/postgres.ts'
+import { startTestService, type Variant } from '../../../tests/support/service.ts'
+import { newId } from '../../ids.ts'
+import { Inbox } from '../../inbox/inbox.ts'
+import { Sessions } from '../../sign-in/session.ts'
+import { openStore } from '../open.ts'
+
+let queries: unknown[] = []
+type Client = { query(...args: unknown[]): unknown }
+const client = pg.Client.prototype as unknown as Client
+const send = client.query
+client.query = function (...args) {
+  queries.push((args[0] as { name?: string }).name)
+  return send.apply(this, args)
+}
+
+const { url, drop } = await newDatabase()
+const { store } = await openStore(url)
+after(async () => {
+  await store.close()
+  await drop()
+})
+const now = Date.now
+const inbox = new Inbox({ store, now })
+const sessions = new Sessions({ store, now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
+const user = { id: newId(now()), username: 'ann', displayName: null, createdAt: now(), passwordHash: 'hash' }
+await store.addUser(user)
+const { secret } = await sessions.issue({ ...user, disabledAt: null, credentialGeneration: 0 }, [])
+const sealingSecret = 'a secret for this test alone, of more than enough characters'
+const deliver = () =>
+  store.deliver({
+    id: newId(now()),
+    producerId: 'shop',
+    idempotency: { key: newId(now()), bodyHash: 'hash' },
+    content: '"title":"Hi"',
+    category: null,
+    key: null,
+    recipients: [{ to: { userId: user.id }, notificationId: newId(now()) }],
+    at: now(),
+  })
+await deliver()
+await inbox.list({ userId: user.id }, { page: 1, limit: 20 })
+
+/** The names of the statements that are sent for it. The heartbeat of the rings has none. */
+async function statementsOf(request: () => Promise<unknown>): Promise<unknown[]> {
+  queries = []
+  await request()
+  return queries.filter((name) => name !== undefined)
+}
+
+test('a list of an unchanged inbox costs one round trip, with a cookie', async () => {
+  const sent = await statementsOf(async () => {
+    const subject = await sessions.verify(secret)
+    assert.ok(subject)
+    await inbox.list(subject, { page: 1, limit: 20 })
+  })
+  assert.deepEqual(sent, ['session'])
+})
+
+test('a list of an unchanged inbox costs one round trip, with a token', async () => {
+  assert.deepEqual(await statementsOf(() => inbox.list({ userId: user.id }, { page: 1, limit: 20 })), ['inbox'])
+})
+
+test('read, read-all and a delivery cost one round trip each, with the commit', async () => {
+  const [reader, id] = [{ userId: user.id }, newId(now())]
+  assert.deepEqual(await statementsOf(() => inbox.read(reader, id).catch(() => {})), ['markRead'])
+  assert.deepEqual(await statementsOf(() => inbox.readAll(reader, null)), ['markAllRead'])
+  assert.deepEqual(await statementsOf(deliver), ['deliver'])
+})
+
+test('a list of a changed inbox costs one round trip through HTTP, with a cookie and with a token, of any page', async (t) => {
+  const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
+  t.after(() => service.stop())
+  const reader = await service.user()
+  const proofs = {
+    stateful: await service.signIn(reader, 'stateful'),
+    stateless: await service.signIn(reader, 'stateless'),
+  }
+  const ids: string[] = []
+  const change = async () => ids.unshift(...(await service.deliver({ to: reader, title: `Number ${ids.length}` })))
+  for (let i = 0; i < 3; i++) await change()
+
+  const statements: Record<string, [cookie: string, token: string]> = {
+    '': ['sessionPage', 'page'],
+    '?page=1&limit=20': ['sessionPage', 'page'],
+    '?status=unread': ['sessionUnreadPage', 'unreadPage'],
+    '?page=2&limit=1': ['sessionPage', 'page'],
+    '?before=3': ['sessionBefore', 'before'],
+    '?before=3&status=unread': ['sessionUnreadBefore', 'unreadBefore'],
+  }
+  for (const [query, [cookie, token]] of Object.entries(statements))
+    for (const [variant, expected] of [
+      ['stateful', cookie],
+      ['stateless', token],
+    ] as [Variant, string][]) {
+      await service.list(proofs[variant], query)
+      await change()
+      const seen: string[] = []
+      const sent = await statementsOf(async () => {
+        const { items } = await service.list(proofs[variant], query)
+        seen.push(...items.map(({ id }) => id))
+      })
+      assert.deepEqual(sent, [expected], `${variant} ${query}`)
+      const newestFirst = query.includes('before=') ? ids.slice(-2) : query.includes('page=2') ? ids.slice(1, 2) : ids
+      assert.deepEqual(seen, newestFirst.slice(0, 20), `${variant} ${query}`)
+    }
+})
+
+test('an ended session and a query that is refused read no page', async (t) => {
+  const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
+  t.after(() => service.stop())
+  const reader = await service.user('zoe')
+  const cookie = await service.signIn(reader, 'stateful')
+  const statusOf = async (query: string) => {
+    let status = 0
+    const sent = await statementsOf(async () => {
+      status = (await service.get(`/api/notifications${query}`, cookie)).status
+    })
+    return [status, sent]
+  }
+  for (const query of [
+    '?limit=101',
+    '?limit=0',
+    '?limit=x',
+    '?page=1&before=2',
+    '?status=read',
+    '?other=1',
+    '?page=1&page=1',
+  ])
+    assert.deepEqual(await statusOf(query), [400, ['session']], query)
+  await service.post('/logout', undefined, cookie)
+  assert.equal((await statusOf(''))[0], 401)
+})

@@ -1,0 +1,141 @@
+// Is the schema ready to be spread over nodes by user_id, and does distribute.sql name every table once? Citus itself is
+// not here: stand-ins for its functions write down how they are called.
+import assert from 'node:assert/strict'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { newDatabase } from '../../../../tests/support/postgres.ts'
+import { openPool } from '../connection/connection.ts'
+import { migrate } from './migrate.ts'
+
+const script = readFileSync(new URL('./distribute.sql', import.meta.url), 'utf8')
+const ofUsers = ['inbox', 'inbox_category', 'notification', 'read_mark', 'session', 'token_cutoff']
+const forAll = ['delivery', 'producer', 'signing_key', 'user']
+const ledger = ['kysely_migration', 'kysely_migration_lock']
+
+/** A migrated database, and what the server says beside its answers. */
+async function connect({ isBare = false } = {}) {
+  const { url, drop } = await newDatabase({ isBare })
+  const client = new pg.Client(url)
+  await client.connect()
+  const notices: string[] = []
+  client.on('notice', ({ message }) => notices.push(message ?? ''))
+  after(async () => {
+    await client.end()
+    await drop()
+  })
+  const rows = async (sql: string) => (await client.query({ text: sql, rowMode: 'array' })).rows as unknown[][]
+  return { rows, notices, url }
+}
+
+const schema = `
+  select c.oid, c.relname, c.relkind, c.xmin from pg_class c where relnamespace = 'public'::regnamespace
+  union all select p.oid, p.proname, 'f', p.xmin from pg_proc p where pronamespace = 'public'::regnamespace order by 1`
+
+test('without Citus the script says so and changes nothing', async () => {
+  const { rows, notices } = await connect()
+  const before = await rows(schema)
+  await rows(script)
+  assert.deepEqual(notices, ['Citus is not in this database (create extension citus); nothing was changed'])
+  assert.deepEqual(await rows(schema), before)
+})
+
+test('in a database that is not of Carillon the script is refused', async () => {
+  const { rows } = await connect({ isBare: true })
+  await assert.rejects(rows(script), /This is no Carillon database/)
+})
+
+test('with Citus every table but the ledger is named once: by user_id beside the inbox, or on every node', async () => {
+  const { rows, notices } = await connect()
+  const tables = await rows(`
+    select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+      and not relispartition order by 1`)
+  assert.deepEqual(tables.flat().toSorted(), [...ofUsers, ...forAll, ...ledger].toSorted())
+  await rows(standIns)
+  await rows(script)
+  const calls = await rows('select called, name, by, beside from calls order by called, name')
+  assert.deepEqual(calls, [
+    ...ofUsers.map((name) => ['distributed', name, 'user_id', name === 'inbox' ? 'none' : 'inbox']),
+    ['function', 'mark_all_read(text,text,text)', 'of_user', 'inbox'],
+    ['function', 'mark_read(text,text,text)', 'of_user', 'inbox'],
+    ...forAll.map((name) => ['reference', name, null, null]),
+  ])
+  assert.match(notices[0] ?? '', /^Each shard will have 3 partitions/)
+  const [first] = await rows("select name from calls where called = 'distributed' order by at limit 1")
+  assert.deepEqual(first, ['inbox'], 'the others are put beside it')
+
+  await rows('delete from calls')
+  await rows(script)
+  assert.deepEqual(await rows("select * from calls where called <> 'function'"), [], 'the second run has nothing to do')
+})
+
+/** As Citus declares them, as far as the script uses them (its API reference, "Utility Functions"). */
+const standIns = `
+  create schema citus_stand_in;
+  create table citus_stand_in.calls (
+    at bigint generated always as identity, called text, name text, by text, beside text);
+  create table citus_stand_in.pg_dist_partition (logicalrelid regclass primary key);
+  create function citus_stand_in.create_distributed_table(
+    table_name regclass, distribution_column text, distribution_type text default 'hash',
+    colocate_with text default 'default', shard_count int default null
+  ) returns void language sql as $$
+    insert into citus_stand_in.calls (called, name, by, beside)
+      values ('distributed', trim('"' from table_name::text), distribution_column, colocate_with);
+    insert into citus_stand_in.pg_dist_partition values (table_name);
+  $$;
+  create function citus_stand_in.create_reference_table(table_name regclass) returns void language sql as $$
+    insert into citus_stand_in.calls (called, name) values ('reference', trim('"' from table_name::text));
+    insert into citus_stand_in.pg_dist_partition values (table_name);
+  $$;
+  create function citus_stand_in.create_distributed_function(
+    function_name regprocedure, distribution_arg_name text, colocate_with text default 'default',
+    force_delegation bool default null
+  ) returns void language plpgsql as $$
+  begin
+    if current_setting('citus.multi_shard_modify_mode', true) is distinct from 'sequential' then
+      raise 'cannot run function command because there was a parallel operation on a distributed table';
+    end if;
+    insert into citus_stand_in.calls (called, name, by, beside)
+      values ('function', function_name::text, distribution_arg_name, colocate_with);
+  end $$;
+  set search_path to public, citus_stand_in`
+
+test('a migration on spread tables uses one connection to each node, or Citus refuses the functions after it', async (t) => {
+  const { rows, url } = await connect({ isBare: true })
+  const path = mkdtempSync(join(tmpdir(), 'carillon-distribute-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  cpSync(new URL('../migrations/', import.meta.url), join(path, 'migrations'), { recursive: true })
+  const mode = "current_setting('citus.multi_shard_modify_mode')"
+  writeFileSync(join(path, 'migrations', '9999-mode.sql'), `create table found as select ${mode} as mode`)
+  const pool = openPool(url)
+  t.after(() => pool.end())
+  await migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'migrations/')) })
+  assert.deepEqual(await rows('select mode from found'), [['sequential']])
+})
+
+test('no foreign key is declared, and no unique key spans users but that of usernames and ids', async () => {
+  const { rows } = await connect()
+  assert.deepEqual(await rows("select conname from pg_constraint where contype = 'f'"), [])
+  const keys = await rows(`
+    select c.relname, i.indexrelid::regclass::text, (
+      select attname from pg_attribute where attrelid = c.oid and attnum = i.indkey[0]
+    ) from pg_index i join pg_class c on c.oid = i.indrelid
+    where i.indisunique and c.relnamespace = 'public'::regnamespace and not c.relispartition
+      and c.relname not like 'kysely%' order by 1, 2`)
+  const spanning = keys.filter(([, , first]) => first !== 'user_id').map(([table]) => table)
+  assert.deepEqual([...new Set(spanning)], forAll)
+  const reached = new Set(keys.filter(([, , first]) => first === 'user_id').map(([table]) => table))
+  assert.deepEqual([...reached], ofUsers)
+})
+
+test('what decides on the node of a row is compared by the same collation everywhere', async () => {
+  const { rows } = await connect()
+  const collations = await rows(`
+    select distinct l.collname, l.collisdeterministic from pg_attribute a
+    join pg_class c on c.oid = a.attrelid join pg_collation l on l.oid = a.attcollation
+    where a.attname = 'user_id' and c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace`)
+  assert.deepEqual(collations, [['C', true]])
+})

@@ -1,0 +1,172 @@
+// How a schema grows on PostgreSQL: each step once, whole or not at all, whoever else does it at the same time and wherever
+// it is cut (TRUST R12).
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
+import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { isUnavailable } from '../../contract/world.ts'
+import { openPool } from '../connection/connection.ts'
+import { appliedMigrations, migrate } from './migrate.ts'
+
+const good = 'create table diary (entry text);\ninsert into diary values (1);'
+const failsHalfWay = 'create table half (done text);\ndrop table diary;\ninsert into nowhere values (1);'
+
+test('applies each migration once, in order, and answers their names', async (t) => {
+  const place = await newPlace(t)
+  place.write('0002-more', 'alter table diary add column page integer')
+  place.write('0001-start', good)
+  assert.deepEqual(await place.migrate(), ['0001-start', '0002-more'])
+  assert.deepEqual(await place.migrate(), [])
+  place.write('0003-last', "update diary set entry = entry || '!'")
+  assert.deepEqual(await place.migrate(), ['0003-last'])
+  assert.deepEqual(await place.ask('select entry, page from diary'), [{ entry: '1!', page: null }])
+})
+
+test('leaves nothing behind of a migration that fails, and keeps those before it', async (t) => {
+  const place = await newPlace(t)
+  place.write('0001-start', good)
+  place.write('0002-broken', failsHalfWay)
+  await assert.rejects(place.migrate(), /nowhere/)
+  assert.deepEqual(await place.tables(), ['diary'])
+  assert.deepEqual(await place.ask('select entry from diary'), [{ entry: '1' }])
+  assert.deepEqual(await place.ask('select name from kysely_migration'), [{ name: '0001-start' }])
+  place.write('0002-broken', 'create table half (done text)')
+  assert.deepEqual(await place.migrate(), ['0002-broken'])
+})
+
+test('refuses a schema that it does not know, and applies nothing', async (t) => {
+  const place = await newPlace(t)
+  place.write('0001-start', good)
+  place.write('0003-newer', 'create table newer (what text)')
+  await place.migrate()
+  const older = place.folder('older')
+  writeFileSync(new URL('0001-start.sql', older), good)
+  writeFileSync(new URL('0002-other.sql', older), 'create table other (what text)')
+  await assert.rejects(place.migrate({ from: older }), (error) => {
+    assert.ok(isUnavailable(error))
+    assert.match(error.message, /schema 0003-newer; this program knows 0002-other/)
+    return true
+  })
+  assert.deepEqual(await place.tables(), ['diary', 'newer'])
+})
+
+test('R12: processes that migrate at once apply each migration once, and all find the schema', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const place = await newPlace(t)
+    place.write('0001-start', good)
+    place.write('0002-slow', 'select pg_sleep(0.1); create table slow (done text)')
+    const applied = await Promise.all(Array.from({ length: 5 }, () => place.migrate()))
+    assert.deepEqual(applied.flat().sort(), ['0001-start', '0002-slow'])
+    assert.deepEqual(await place.ask('select entry from diary'), [{ entry: '1' }])
+  }
+})
+
+test('R12: cut at any message, it leaves each migration whole or not at all, and the next one brings the rest', async (t) => {
+  const place = await newPlace(t)
+  place.write('0001-start', good)
+  place.write(
+    '0002-more',
+    'create table more (what text);\ninsert into more values (2);\nalter table diary add page integer;',
+  )
+  await using proxy = await TcpProxy.to(Number(new URL(place.url).port))
+  const through = proxy.urlFor(place.url)
+  const whole = [[], ['diary'], ['diary', 'more']]
+  const seen = new Set<number>()
+  for (const direction of ['to server', 'to client'] as const)
+    for (let cutAt = 1; ; cutAt++) {
+      let messages = 0
+      proxy.intercept = (passing) =>
+        passing.direction === direction && ++messages === cutAt ? { cuts: true } : undefined
+      const isDone = await place.migrate({ url: through }).then(
+        () => true,
+        () => false,
+      )
+      await place.isAlone()
+      const tables = await place.tables()
+      assert.ok(
+        whole.some((each) => each.join() === tables.join()),
+        `cut at ${cutAt} ${direction}: ${tables}`,
+      )
+      seen.add(tables.length)
+      await place.migrate()
+      assert.deepEqual(await place.tables(), whole.at(-1))
+      assert.deepEqual(await place.ask('select entry, page from diary'), [{ entry: '1', page: null }])
+      assert.deepEqual(await place.ask('select what from more'), [{ what: '2' }])
+      await place.ask('drop schema public cascade; create schema public')
+      if (isDone) break
+    }
+  // The cuts went through all of it.
+  assert.ok(seen.has(0) && seen.has(2), `${[...seen]}`)
+})
+
+test('R12: while a migration waits for a table that a backup reads, other processes go on using that table', async (t) => {
+  const place = await newPlace(t)
+  place.write('0001-start', good)
+  await place.migrate()
+  place.write('0002-more', 'alter table diary add column page integer')
+  const backup = new pg.Client({ connectionString: place.url })
+  backup.on('error', () => {})
+  await backup.connect()
+  await backup.query('begin isolation level repeatable read; select from diary')
+  let isApplied = false
+  const migrating = place.migrate().finally(() => {
+    isApplied = true
+  })
+  for (let round = 0; round < 2; round++) {
+    while ((await place.ask('select from pg_locks where not granted')).length === 0) await sleep(2)
+    // Behind the migration in the queue. If the migration stayed there, this would end with an error.
+    await place.ask("set statement_timeout = '20s'; select entry from diary")
+  }
+  assert.equal(isApplied, false)
+  await backup.end()
+  assert.deepEqual(await migrating, ['0002-more'])
+})
+
+/** A new database beside a folder of migrations. */
+async function newPlace(t: TestContext) {
+  const path = mkdtempSync(join(tmpdir(), 'carillon-migrations-'))
+  const { url, drop } = await newDatabase({ isBare: true })
+  t.after(async () => {
+    await drop()
+    rmSync(path, { recursive: true })
+  })
+  const folder = (name: string) => {
+    mkdirSync(join(path, name))
+    return pathToFileURL(`${join(path, name)}/`)
+  }
+  const migrations = folder('migrations')
+  const ask = async (sql: string) => (await queryAt(url, sql)).rows
+  return {
+    url,
+    folder,
+    ask,
+    write: (name: string, sql: string) => writeFileSync(new URL(`${name}.sql`, migrations), sql),
+    /** As one process does it. */
+    async migrate({ url: way = url, from = migrations } = {}): Promise<string[]> {
+      const pool = openPool(way)
+      try {
+        const applied = await migrate(pool, { partitions: 3, from })
+        assert.ok((await appliedMigrations(pool)).length >= applied.length)
+        return applied
+      } finally {
+        await pool.end()
+      }
+    },
+    /** What was made, beside the ledger. */
+    async tables(): Promise<string[]> {
+      const rows = await ask("select tablename from pg_tables where schemaname = 'public' order by 1")
+      return rows.map(({ tablename }) => tablename as string).filter((name) => !name.startsWith('kysely'))
+    },
+    /** The server goes on for a moment with what a client began that is gone. */
+    async isAlone(): Promise<void> {
+      const others = 'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+      while ((await ask(others)).length > 0) await sleep(2)
+    },
+  }
+}

@@ -1,0 +1,82 @@
+// Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the
+// ledger, under an advisory lock, so that processes that start at once apply each of them once. The functions (functions.ts)
+// are part of the last one's transaction; if there is no migration to apply, they have one of their own.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { applyPending, knownMigrations, refuseNewer } from '../../migrations.ts'
+import { bringFunctions, creationOf, type Functions, knownFunctions } from './functions.ts'
+
+const folder = new URL('../migrations/', import.meta.url)
+
+/**
+ * A migration that waits for a table makes everybody wait who wants that table after it. With a backup under way, which reads
+ * every table in one transaction, the sign-ins of the other nodes failed until it ended. So a migration waits for a moment,
+ * lets the others pass, and tries again.
+ */
+const lockTimeoutMs = 500
+const retryMs = 1_000
+const maxRetries = 3_600
+/** lock_not_available (PostgreSQL, appendix A). */
+const lockTimedOut = '55P03'
+/**
+ * For a database that Citus spreads: it creates no function in a transaction that has changed a spread table over several
+ * connections to one node. Other servers keep the setting and ignore it.
+ */
+const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
+
+/**
+ * Applies what is missing and answers the names of what was applied. `partitions` is how many parts the first migration
+ * makes of what belongs to users. Refuses a schema newer than this program. The functions lie beside the folder `from`.
+ */
+export async function migrate(
+  pool: Pool,
+  { partitions, from = folder }: { partitions: number; from?: URL },
+): Promise<string[]> {
+  const known = knownMigrations(from)
+  const applied = await appliedMigrations(pool)
+  refuseNewer(applied, known)
+  const functions = knownFunctions(new URL('../functions/', from))
+  const isComplete = applied.length === known.length
+  const done = isComplete ? [] : await apply(pool, { known, from, partitions, functions })
+  if (functions !== undefined) await bringFunctions(pool, functions)
+  return done
+}
+
+async function apply(
+  pool: Pool,
+  {
+    known,
+    from,
+    partitions,
+    functions,
+  }: { known: string[]; from: URL; partitions: number; functions: Functions | undefined },
+): Promise<string[]> {
+  const { PostgresDialect } = await import('kysely')
+  const applyOne = async (name: string, execute: (sql: string) => Promise<unknown>) => {
+    await execute(oneConnectionToEachNode)
+    const text = readFileSync(new URL(`${name}.sql`, from), 'utf8')
+    await execute(
+      `set local lock_timeout = ${lockTimeoutMs};\n${text.replaceAll('{{partitions}}', String(partitions))}`,
+    )
+    if (functions !== undefined && name === known.at(-1)) await execute(creationOf(functions))
+  }
+  return applyPending(new PostgresDialect({ pool }), known, applyOne, retriesOfLocks())
+}
+
+function retriesOfLocks(): (error: unknown) => Promise<boolean> {
+  let retries = 0
+  return async (error) => {
+    if ((error as { code?: string }).code !== lockTimedOut || ++retries > maxRetries) return false
+    await sleep(retryMs)
+    return true
+  }
+}
+
+/** The names of the migrations that the database has; of one that was never migrated, none. Only reads. */
+export async function appliedMigrations(pool: Pool): Promise<string[]> {
+  const { rows: ledgers } = await pool.query("select to_regclass('kysely_migration') is not null as is_there")
+  if (ledgers[0]?.is_there !== true) return []
+  const { rows } = await pool.query('select name from kysely_migration order by name')
+  return rows.map(({ name }) => name as string)
+}

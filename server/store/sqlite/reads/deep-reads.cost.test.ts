@@ -1,0 +1,76 @@
+// What reads far from an end of a large inbox cost on SQLite, where they hold the event loop (law 4). Compared within a run,
+// by the best of many: a busy machine slows both down.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { connect } from '../database.ts'
+import { openSqliteStore } from '../sqlite-store.ts'
+
+const count = 200_000
+const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
+const file = join(folder, 'carillon.db')
+await (await openSqliteStore(file)).store.close()
+fill()
+const { store } = await openSqliteStore(file)
+after(async () => {
+  await store.close()
+  await rm(folder, { recursive: true })
+})
+
+/** Every second notification was read by itself, the later the newer. */
+function fill(): void {
+  const database = connect(file)
+  database.exec(`
+    pragma synchronous = off;
+    begin;
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
+    insert into notification (user_id, seq, id, version, content, read_at, changed_version)
+      select 'ann', n, 'id' || n, n, '"title":"x"', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
+        iif(n % 2 = 0, ${count} + n / 2, null)
+      from numbers;
+    insert into inbox values ('ann', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0);
+    commit`)
+  database.close()
+}
+
+async function bestOf(read: () => Promise<unknown>): Promise<number> {
+  let best = Infinity
+  for (let round = 0; round < 200; round++) {
+    const startedAt = performance.now()
+    await read()
+    best = Math.min(best, performance.now() - startedAt)
+    await nextTurn()
+  }
+  return best
+}
+
+const unread = { userId: 'ann', limit: 20, unreadOnly: true }
+
+test('the first deep page of the unread yields the event loop while it counts, and later ones cost what page 1 costs', async () => {
+  let turns = 0
+  let isOver = false
+  const watching = (async () => {
+    for (; !isOver; turns++) await nextTurn()
+  })()
+  await store.readPage({ ...unread, page: 2_500 })
+  isOver = true
+  await watching
+  assert.ok(turns > 3, `${turns} turns`)
+
+  const first = await bestOf(() => store.readPage({ ...unread, page: 1 }))
+  const deep = await bestOf(() => store.readPage({ ...unread, page: 2_500 }))
+  // Passing over 50,000 costs 100 pages; the rest of the factor is for a busy machine.
+  assert.ok(deep < 8 * first, JSON.stringify({ first, deep }))
+})
+
+test('changes from 9,990 versions back cost what those from 300 back cost', async () => {
+  const { version } = await store.readInbox('ann')
+  const since = (behind: number) =>
+    bestOf(() => store.changesSince({ userId: 'ann', version: version - behind, limit: 100 }))
+  const [near, far] = [await since(300), await since(9_990)]
+  // Passing over 9,990 notifications costs 20 times as much.
+  assert.ok(far < 4 * near, JSON.stringify({ near, far }))
+})

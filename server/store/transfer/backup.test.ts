@@ -1,0 +1,362 @@
+// A backup is whole or is refused: files that are cut off, changed, foreign or newer, and a disk that is full.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { sqlitePath } from '../../config/database-url.ts'
+import { CarillonError } from '../../errors.ts'
+import { openStore, usualPartitions } from '../open.ts'
+import { connect } from '../sqlite/database.ts'
+import { contentOf, newFolder } from '../sqlite/testing/folder.ts'
+import { backUp } from './backup.ts'
+import { openSide, openSource } from './endpoint/open.ts'
+import { moveDatabase } from './move.ts'
+import { writeNewFile } from './new-file.ts'
+import { restoreBackup } from './restore.ts'
+import { carillon, start } from './testing/command.ts'
+import { assertHalfFilled, digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
+
+const report = () => {}
+const at = '2026-01-01T00:00:00.000Z'
+
+async function backUpFrom(url: string, { file, isPortable }: { file: string; isPortable: boolean }) {
+  const side = await openSource(url)
+  try {
+    return await backUp(side, { file, isPortable, at, report })
+  } finally {
+    await side.close()
+  }
+}
+
+async function newBackup(t: TestContext, isPortable: boolean): Promise<{ file: string; from: string }> {
+  const file = join(await newFolder(t), 'backup')
+  const from = await filledPlace(t)
+  await backUpFrom(from, { file, isPortable })
+  return { file, from }
+}
+
+const restore = (file: string, to: string) => restoreBackup({ file, to, partitions: usualPartitions, report })
+
+/** A restore of what `file` holds is refused with a sentence, and makes nothing. */
+async function isRefused(t: TestContext, { file, why }: { file: string; why: RegExp }): Promise<void> {
+  const to = await emptyPlace(t, 'sqlite')
+  await assert.rejects(restore(file, to), (error) => {
+    assert.ok(error instanceof CarillonError, error as Error)
+    assert.match(error.message, why)
+    return true
+  })
+  assert.equal(existsSync(sqlitePath(to) ?? ''), false)
+}
+
+test('a backup is its owner’s alone, and nothing is left beside it', async (t) => {
+  for (const isPortable of [true, false]) {
+    const { file } = await newBackup(t, isPortable)
+    assert.equal((statSync(file).mode & 0o777).toString(8), '600')
+    assert.deepEqual(readdirSync(dirname(file)), ['backup'])
+  }
+})
+
+test('a backup never replaces a file, not even one that comes while it is taken', async (t) => {
+  const from = await filledPlace(t)
+  const file = join(await newFolder(t), 'backup')
+  writeFileSync(file, 'mine')
+  for (const isPortable of [true, false])
+    await assert.rejects(backUpFrom(from, { file, isPortable }), /is there already and was left as it is/)
+  const late = join(await newFolder(t), 'late')
+  await assert.rejects(
+    writeNewFile(late, async () => writeFileSync(late, 'mine')),
+    /is there already and was left as it is/,
+  )
+  assert.deepEqual(
+    [file, late].map((name) => readFileSync(name, 'utf8')),
+    ['mine', 'mine'],
+  )
+  assert.deepEqual(
+    [file, late].flatMap((name) => readdirSync(dirname(name))),
+    ['backup', 'late'],
+  )
+})
+
+test('a backup that fails leaves nothing behind', async (t) => {
+  const folder = await newFolder(t)
+  const side = await openSource(await filledPlace(t))
+  const failing = Object.assign(side, { batchesAfter: () => assert.fail('the disk is full') })
+  await assert.rejects(backUp(failing, { file: join(folder, 'backup'), isPortable: true, at, report }), /disk is full/)
+  await side.close()
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('a backup that the system refuses says so in a sentence, before the work where it can be known', async (t) => {
+  const folder = await newFolder(t)
+  const file = join(folder, 'backup')
+  const onFullDisk = async () => writeFileSync(folder, 'no disk would take this')
+  await assert.rejects(
+    writeNewFile(file, onFullDisk),
+    /^CarillonError: .*backup cannot be written: EISDIR.* Nothing is left/,
+  )
+  assert.deepEqual(readdirSync(folder), [])
+  const link = join(folder, 'link')
+  symlinkSync(join(folder, 'nowhere'), link)
+  const never = async () => assert.fail('it was known before')
+  await assert.rejects(writeNewFile(link, never), /^CarillonError: .* is there already and was left as it is/)
+  await assert.rejects(writeNewFile('', never), /^CarillonError: The new file has no name\.$/)
+  await assert.rejects(
+    writeNewFile(join(folder, 'no', 'backup'), never),
+    /^CarillonError: .* cannot be written: ENOENT/,
+  )
+})
+
+test('a draft of a backup is called otherwise each time, and one that is there already stops nobody', async (t) => {
+  const folder = await newFolder(t)
+  const drafts: string[] = []
+  for (const name of ['one', 'two'])
+    await writeNewFile(join(folder, name), async (draft) => {
+      drafts.push(draft.split('.').at(-2) ?? '')
+    })
+  assert.notEqual(drafts[0], drafts[1])
+  assert.ok(!drafts.includes(String(process.pid)))
+})
+
+/** Ends it as soon as it writes; once more where it was done before the signal came. */
+async function endedBackup(t: TestContext, of: { from: string; signal: NodeJS.Signals; form: string }) {
+  for (let tries = 0; tries < 5; tries++) {
+    const folder = await newFolder(t)
+    const child = start(['backup', join(folder, 'backup'), of.form], { CARILLON_DATABASE_URL: of.from })
+    const closed = once(child, 'close')
+    const told = text(child.stderr as NodeJS.ReadableStream)
+    while (child.exitCode === null && readdirSync(folder).length === 0) await sleep(1)
+    child.kill(of.signal)
+    await closed
+    if (!existsSync(join(folder, 'backup'))) return { folder, exitCode: child.exitCode, told: await told }
+  }
+  return assert.fail('each was done, or was left there')
+}
+
+test('a backup that a signal ends leaves nothing behind', async (t) => {
+  const from = await filledPlace(t, { notifications: 20_000 })
+  for (const [signal, form] of [
+    ['SIGINT', '--portable'],
+    ['SIGTERM', '--json'],
+  ] as const) {
+    const { folder, exitCode, told } = await endedBackup(t, { from, signal, form })
+    assert.equal(exitCode, 1)
+    assert.match(told, new RegExp(`carillon: Ended by ${signal}\\. Nothing is left of \\S+backup\\.\n$`))
+    assert.deepEqual(readdirSync(folder), [])
+  }
+})
+
+test('a restore from a folder or a pipe is refused with a sentence', async (t) => {
+  const folder = await newFolder(t)
+  const pipe = join(folder, 'pipe')
+  spawnSync('mkfifo', [pipe])
+  for (const file of [folder, pipe]) await isRefused(t, { file, why: / is no file; restore reads it more than once: / })
+})
+
+test('a portable backup that is cut off anywhere is refused', async (t) => {
+  const { file } = await newBackup(t, true)
+  const whole = readFileSync(file)
+  for (const length of [0, 1, 2, 10, 40, whole.length >> 1, whole.length - 9, whole.length - 8, whole.length - 1]) {
+    writeFileSync(file, whole.subarray(0, length))
+    await isRefused(t, { file, why: / is damaged or cut off | is no backup of Carillon/ })
+  }
+})
+
+test('a portable backup that was changed anywhere is refused, also when it was packed again', async (t) => {
+  const { file } = await newBackup(t, true)
+  const whole = readFileSync(file)
+  for (let i = 10; i < whole.length; i += Math.ceil(whole.length / 40)) {
+    const changed = Buffer.from(whole)
+    changed[i] = (changed[i] ?? 0) ^ 0x10
+    writeFileSync(file, changed)
+    await isRefused(t, { file, why: / is damaged or cut off / })
+  }
+  const lines = gunzipSync(whole).toString().split('\n')
+  const edits: ((all: string[]) => string[])[] = [
+    (all) => all.toSpliced(2, 1),
+    (all) => all.toSpliced(2, 0, all[2] ?? ''),
+    (all) => all.with(2, (all[2] ?? '').replace('hash of', 'hush of')),
+    (all) => all.with(0, (all[0] ?? '').replace('2026', '2025')),
+    (all) => all.with(1, (all[1] ?? '').replace('username', 'name')),
+    (all) => all.toSpliced(-2, 1),
+    (all) => all.with(-2, (all.at(-2) ?? '').replace('"rows":1,', '"rows":2,')),
+    (all) => [...all.slice(0, -1), '["one more"]', ''],
+    (all) => all.slice(0, -1),
+    () => ['{}', ''],
+    () => ['[]', ''],
+    () => [''],
+  ]
+  for (const [n, edit] of edits.entries()) {
+    const edited = edit(lines).join('\n')
+    assert.notEqual(edited, lines.join('\n'), `edit ${n} changes something`)
+    writeFileSync(file, gzipSync(edited))
+    await isRefused(t, { file, why: / is damaged or cut off / })
+  }
+})
+
+test('a portable backup of a newer schema, or in a newer form, is refused by its name', async (t) => {
+  const { file } = await newBackup(t, true)
+  const lines = gunzipSync(readFileSync(file)).toString().split('\n')
+  for (const [found, put] of [
+    ['"schema":"0001-start"', '"schema":"9999-later"'],
+    ['"version":1', '"version":2'],
+  ] as const) {
+    const head = lines[0] ?? ''
+    assert.ok(head.includes(found) || found !== '"version":1', head)
+    const changed = found === '"version":1' ? head.replace(found, put) : head.replace(/"schema":"[^"]*"/, put)
+    writeFileSync(file, gzipSync(lines.with(0, changed).join('\n')))
+    await isRefused(t, { file, why: / was made by a newer Carillon \(/ })
+  }
+})
+
+test('a portable backup whose header was damaged is called damaged, not the work of a newer Carillon', async (t) => {
+  const { file } = await newBackup(t, true)
+  // Stored and not compressed, so that each changed byte is one of the text.
+  const stored = gzipSync(gunzipSync(readFileSync(file)), { level: 0 })
+  for (const field of ['"schema":"', '"version":']) {
+    const changed = Buffer.from(stored)
+    const index = changed.indexOf(field) + field.length
+    changed[index] = (changed[index] ?? 0) ^ 1
+    writeFileSync(file, changed)
+    await isRefused(t, { file, why: / is damaged or cut off / })
+  }
+})
+
+test('a backup of SQLite that lost a row, though its structure is sound, is refused', async (t) => {
+  const changes = ['delete from read_mark', "update producer set name = 'x'", 'delete from notification where seq = 2']
+  for (const change of changes) {
+    const { file } = await newBackup(t, false)
+    const database = connect(file)
+    database.exec(change)
+    database.close()
+    await isRefused(t, { file, why: / has changed since it was taken: / })
+  }
+})
+
+test('a backup of SQLite that is cut off, overwritten, newer or no database is refused', async (t) => {
+  const { file } = await newBackup(t, false)
+  const whole = readFileSync(file)
+  const damaged = [whole.subarray(0, whole.length - 8_192), Buffer.from(whole).fill(7, 4_096, 12_288)]
+  for (const content of damaged) {
+    writeFileSync(file, content)
+    await isRefused(t, { file, why: / is damaged/ })
+  }
+  writeFileSync(file, 'some text')
+  await isRefused(t, { file, why: / is no backup of Carillon/ })
+  writeFileSync(file, whole)
+  const database = connect(file)
+  database.exec("insert into kysely_migration values ('9999-later', '')")
+  database.close()
+  await isRefused(t, { file, why: /The schema of .* is newer than this program's/ })
+})
+
+test('a restore leaves the backup as it was, and makes nothing beside it', async (t) => {
+  for (const isPortable of [true, false]) {
+    const { file } = await newBackup(t, isPortable)
+    chmodSync(file, 0o400)
+    const before = contentOf(dirname(file))
+    await restore(file, await emptyPlace(t, 'sqlite'))
+    assert.deepEqual(contentOf(dirname(file)), before)
+  }
+})
+
+test('refuses a target that is not empty and leaves it as it was', async (t) => {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    const { file } = await newBackup(t, true)
+    const to = await emptyPlace(t, engine)
+    await restore(file, to)
+    const before = await digestsAt(to)
+    await assert.rejects(restore(file, to), / is not empty, and was left as it is\. Name an empty database\.$/)
+    assert.deepEqual(await digestsAt(to), before)
+  }
+})
+
+test('a restore that was ended in the middle goes on, with the same backup only', async (t) => {
+  for (const isPortable of [true, false])
+    for (const engine of ['sqlite', 'postgres'] as const) {
+      const { file, from } = await newBackup(t, isPortable)
+      const to = await emptyPlace(t, engine)
+      let rows = 0
+      const endEarly = ({ done }: { done: number }) => {
+        rows = done
+        if (done > 40) throw new Error('killed')
+      }
+      const restoring = restoreBackup({ file, to, partitions: usualPartitions, report: endEarly })
+      await assert.rejects(restoring, /killed/)
+      assert.ok(rows > 40)
+      await assertHalfFilled(to)
+      const other = join(await newFolder(t), 'other')
+      const source = await openStore(from)
+      await source.store.cutTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
+      await source.store.close()
+      await backUpFrom(from, { file: other, isPortable })
+      await assert.rejects(restore(other, to), / is half filled by another move or restore/)
+      assert.deepEqual(await restore(file, to), await digestsAt(to))
+    }
+})
+
+test('a backup of a database that is being moved takes writes where it is restored or put', async (t) => {
+  const from = await filledPlace(t)
+  const to = await emptyPlace(t, 'sqlite')
+  await moveDatabase({ from, to, partitions: usualPartitions, id: 'm', now: () => 0, report })
+  const file = join(await newFolder(t), 'backup.db')
+  await backUpFrom(from, { file, isPortable: false })
+  const { store } = await openStore(`sqlite:${file}`)
+  await store.cutTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
+  await store.close()
+})
+
+test('a database that is half filled, or is not there, is not backed up', async (t) => {
+  const half = await emptyPlace(t, 'sqlite')
+  const side = await openSide(half)
+  await side.migrate()
+  await side.beginFilling('m')
+  await side.close()
+  const folder = await newFolder(t)
+  const file = join(folder, 'backup')
+  await assert.rejects(backUpFrom(half, { file, isPortable: false }), /half filled/)
+  const bare = await emptyPlace(t, 'postgres')
+  await assert.rejects(backUpFrom(bare, { file, isPortable: true }), /^CarillonError: There is no Carillon database at/)
+  const missing = await carillon(['backup', file], { CARILLON_DATABASE_URL: `sqlite:${join(folder, 'not.db')}` })
+  assert.deepEqual([missing.status, missing.stdout], [1, ''])
+  assert.match(missing.stderr, /^carillon: There is no database [^\n]+\n$/)
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('a database is not restored beside the log of one that is gone or empty', async (t) => {
+  const { file } = await newBackup(t, true)
+  const path = sqlitePath(await emptyPlace(t, 'sqlite')) ?? ''
+  writeFileSync(`${path}-wal`, 'a log')
+  await assert.rejects(restore(file, `sqlite:${path}`), /is gone, but .*-wal is still there/)
+  assert.equal(existsSync(path), false)
+  writeFileSync(path, '')
+  await assert.rejects(restore(file, `sqlite:${path}`), /is empty, but .*-wal is still there/)
+  assert.equal(readFileSync(`${path}-wal`, 'utf8'), 'a log')
+})
+
+test('the commands say what they did, in words and for machines', async (t) => {
+  const from = await filledPlace(t)
+  const folder = await newFolder(t)
+  const file = join(folder, 'backup.gz')
+  const env = { CARILLON_DATABASE_URL: from }
+  const taken = await carillon(['backup', file, '--portable'], env)
+  assert.deepEqual([taken.status, taken.stderr.split('\n')[0]], [0, taken.stderr.match(/^Copying \d+ rows/)?.[0]])
+  assert.match(taken.stdout, /^Wrote \d+ rows to .*; counts and checksums agree\n$/)
+  const restored = await carillon(['restore', file, '--to', `sqlite:${join(folder, 'new.db')}`, '--json'])
+  assert.deepEqual([restored.status, restored.stderr], [0, ''])
+  const beside = await carillon(['restore', file, '--to', `sqlite:${join(folder, 'other.db')}`])
+  assert.ok(beside.stdout.includes(`sealed with: put it at ${join(folder, 'other.secret')}\n`), beside.stdout)
+  const onPostgres = await carillon(['restore', file, '--to', await emptyPlace(t, 'postgres')])
+  assert.match(onPostgres.stdout, /sealed with: set CARILLON_SECRET_FILE to its file\n$/)
+  assert.deepEqual(JSON.parse(restored.stdout).tables, await digestsAt(from))
+  const unreachable = await carillon(['restore', file, '--to', 'postgres://ann@127.0.0.1:1/nowhere'])
+  assert.match(
+    unreachable.stderr,
+    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: Nothing answers at the address of its URL/m,
+  )
+  assert.equal((await carillon(['restore'])).status, 2)
+})

@@ -1,0 +1,294 @@
+// A SQLite database as a side of a move. One connection; the service and its writer thread may have theirs beside it.
+import { existsSync, statSync } from 'node:fs'
+import { CarillonError } from '../../../errors.ts'
+import {
+  asStoreError,
+  connect,
+  Database,
+  isOurs,
+  openDatabase,
+  openingFailure,
+  readHeader,
+} from '../../sqlite/database.ts'
+import { hasForeignLog, stampAnew } from '../../sqlite/file/identity.ts'
+import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
+import { type Table, tables } from '../../tables.ts'
+import { backupTable, fillingTable, movingTable, refusedWrite } from '../../transfer-state.ts'
+import type { Digest } from '../digest.ts'
+import { currentMigrations } from '../fill.ts'
+import { columnsAt, upgraded } from '../older-rows.ts'
+import {
+  type Batch,
+  type Counts,
+  columnsOf,
+  countAll,
+  type Filling,
+  inUse,
+  keyColumnsOf,
+  type Move,
+  type Place,
+  type Row,
+  readBatches,
+  rowsInBatch,
+  type Side,
+  sideFailure,
+} from './endpoint.ts'
+
+/** The ledger is among them: a newer program must not migrate what is being moved. */
+const guarded = [...tables.map(({ name }) => name), 'kysely_migration']
+const changes = ['insert', 'update', 'delete'] as const
+
+export class SqliteSide implements Side {
+  readonly engine = 'sqlite'
+  readonly #database: Database
+  readonly #path: string
+  readonly #schema: string
+
+  /** `schema` is the newest migration of the rows that are read. */
+  constructor(database: Database, path: string, schema = currentMigrations.at(-1) ?? '') {
+    this.#database = database
+    this.#path = path
+    this.#schema = schema
+  }
+
+  /** Opens the database at `path`, and makes the file where there is none. Throws UNAVAILABLE with a sentence. */
+  static open(path: string): SqliteSide {
+    // A log without its database would be taken for that of the new one; SQLite deletes the log of an empty file.
+    const isGone = !existsSync(path)
+    const what = isGone ? 'gone' : 'empty'
+    if (isGone ? existsSync(`${path}-wal`) : sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0)
+      throw new CarillonError(
+        'UNAVAILABLE',
+        `${path} is ${what}, but ${path}-wal is still there. Remove or restore it.`,
+      )
+    if (hasForeignLog(path))
+      throw new CarillonError(
+        'UNAVAILABLE',
+        `${path}-wal belongs to another database file. Move it aside with: carillon migrate`,
+      )
+    let database: Database | undefined
+    try {
+      database = openDatabase(path)
+      refuseNewer(database)
+      return new SqliteSide(database, path)
+    } catch (error) {
+      database?.close()
+      throw sideFailure(openingFailure(error, path), path)
+    }
+  }
+
+  /** Opens a file of ours that is only read, such as a backup, also of an older schema; undefined where it is none. */
+  static openFile(path: string): SqliteSide | undefined {
+    if (!isOurs(readHeader(path))) return undefined
+    let database: Database | undefined
+    try {
+      database = new Database(path, { readOnly: true })
+      return new SqliteSide(database, path, appliedMigrations(database).at(-1))
+    } catch (error) {
+      database?.close()
+      throw openingFailure(error, path)
+    }
+  }
+
+  /** Opens an existing file, whatever it holds. */
+  static connect(path: string): SqliteSide {
+    return new SqliteSide(connect(path), path)
+  }
+
+  get database(): Database {
+    return this.#database
+  }
+
+  async migrations(): Promise<string[]> {
+    return this.#told(() => appliedMigrations(this.#database))
+  }
+
+  async migrate(): Promise<void> {
+    await migrate(this.#database)
+  }
+
+  async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#told(() => this.#database.exec('begin; select 1 from sqlite_schema'))
+    try {
+      return await work()
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+    }
+  }
+
+  batchesAfter(place: Place | null): AsyncIterable<Batch> {
+    return readBatches(async (table, after) => this.#told(() => this.#read(table, after)), place)
+  }
+
+  #read(table: Table, after: Row | null): readonly Row[] {
+    const key = keyColumnsOf(table).join(', ')
+    const behind = after === null ? '' : `where (${key}) > (${after.map(() => '?').join(', ')})`
+    const columns = columnsAt(table, this.#schema).join(', ')
+    const statement = this.#database.prepare(
+      `select ${columns} from "${table.name}" ${behind} order by ${key} limit ${rowsInBatch}`,
+    )
+    statement.setReturnArrays(true)
+    const rows = statement.all(...(after ?? [])) as unknown as Row[]
+    return upgraded({ table, rows }, this.#schema)
+  }
+
+  counts(): Promise<Counts> {
+    return countAll(async ({ name }) => Number(this.#one(`select count(*) as n from "${name}"`)?.n))
+  }
+
+  async move(): Promise<Move | null> {
+    if (!this.#has(movingTable)) return null
+    const row = this.#one(`select id, target, started_at, ended_at from ${movingTable}`)
+    if (row === undefined) return null
+    return {
+      id: String(row.id),
+      target: String(row.target),
+      startedAt: Number(row.started_at),
+      endedAt: row.ended_at === null ? null : Number(row.ended_at),
+    }
+  }
+
+  async refuseWrites({ id, target, startedAt }: Move): Promise<void> {
+    this.#inOneStep(() => {
+      if (this.#has(movingTable)) throw inUse()
+      this.#database.exec(
+        `create table ${movingTable} (
+          id text not null, target text not null, started_at integer not null, ended_at integer
+        ) strict`,
+      )
+      this.#database.prepare(`insert into ${movingTable} values (?, ?, ?, null)`).run(id, target, startedAt)
+      for (const [table, change] of this.#guards())
+        this.#database.exec(
+          `create trigger ${guardName(table, change)} before ${change} on "${table}"
+          begin select raise(abort, '${refusedWrite}'); end`,
+        )
+    })
+  }
+
+  async endMove({ id, at }: { id: string; at: number }): Promise<boolean> {
+    if (!this.#has(movingTable)) return false
+    const end = `update ${movingTable} set ended_at = ? where id = ?`
+    return this.#inOneStep(() => this.#database.prepare(end).run(at, id).changes === 1)
+  }
+
+  async allowWrites(): Promise<void> {
+    this.#inOneStep(() => {
+      for (const [table, change] of this.#guards())
+        this.#database.exec(`drop trigger if exists ${guardName(table, change)}`)
+      this.#database.exec(`drop table if exists ${movingTable}`)
+    })
+  }
+
+  #guards(): [table: string, change: string][] {
+    return guarded.flatMap((table) => changes.map((change): [string, string] => [table, change]))
+  }
+
+  async filling(): Promise<Filling | null> {
+    if (!this.#has(fillingTable)) return null
+    const row = this.#one(`select id, place from ${fillingTable}`)
+    return row === undefined ? null : { id: String(row.id), place: JSON.parse(String(row.place)) }
+  }
+
+  async beginFilling(id: string): Promise<void> {
+    this.#inOneStep(() => {
+      if (this.#has(fillingTable)) throw inUse()
+      this.#database.exec(`create table ${fillingTable} (id text not null, place text not null) strict`)
+      this.#database.prepare(`insert into ${fillingTable} values (?, 'null')`).run(id)
+    })
+  }
+
+  async add(
+    { table, rows }: Batch,
+    { id, before, after }: { id: string; before: Place | null; after: Place },
+  ): Promise<boolean> {
+    return this.#inOneStep(() => {
+      const moveOn = this.#database.prepare(`update ${fillingTable} set place = ? where id = ? and place = ?`)
+      if (moveOn.run(JSON.stringify(after), id, JSON.stringify(before)).changes !== 1) return false
+      const columns = columnsOf(table)
+      const insert = this.#database.prepare(
+        `insert into "${table.name}" (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+      )
+      for (const row of rows) insert.run(...row)
+      return true
+    })
+  }
+
+  async endFilling(): Promise<void> {
+    this.#inOneStep(() => this.#database.exec(`drop table if exists ${fillingTable}`))
+  }
+
+  /** Turns a copy into a backup: one file that takes writes and knows what it should hold. */
+  async makeBackup(digests: readonly Digest[]): Promise<void> {
+    await this.allowWrites()
+    stampAnew(this.#database)
+    this.#inOneStep(() => {
+      this.#database.exec(
+        `drop table if exists ${backupTable};
+        create table ${backupTable} ("table" text not null, rows integer not null, sha256 text not null) strict`,
+      )
+      const insert = this.#database.prepare(`insert into ${backupTable} values (?, ?, ?)`)
+      for (const { table, rows, sha256 } of digests) insert.run(table, rows, sha256)
+    })
+    this.#database.exec('pragma journal_mode = delete')
+  }
+
+  /** Throws UNPROCESSABLE where SQLite finds the structure of a file broken. */
+  refuseDamaged(file: string): void {
+    let found: string
+    try {
+      found = String(this.#one('pragma integrity_check(1)')?.integrity_check)
+    } catch (error) {
+      found = error instanceof Error ? error.message : String(error)
+    }
+    if (found !== 'ok') throw new CarillonError('UNPROCESSABLE', `${file} is damaged (${found}).`)
+  }
+
+  /** What a backup held when it was taken, by its own account; undefined for a database that is no backup. */
+  digestsWhenTaken(): Digest[] | undefined {
+    if (!this.#has(backupTable)) return undefined
+    return this.#database.prepare(`select "table", rows, sha256 from ${backupTable}`).all() as unknown as Digest[]
+  }
+
+  async close(): Promise<void> {
+    this.#database.close()
+  }
+
+  #one(sql: string): Record<string, unknown> | undefined {
+    return this.#told(() => this.#database.prepare(sql).get())
+  }
+
+  #has(table: string): boolean {
+    const found = this.#told(() => this.#database.prepare('select 1 from sqlite_schema where name = ?').get(table))
+    return found !== undefined
+  }
+
+  /** A failure of the system becomes the sentence that an opening would say. */
+  #told<Result>(read: () => Result): Result {
+    try {
+      return read()
+    } catch (error) {
+      throw sideFailure(openingFailure(error, this.#path), this.#path)
+    }
+  }
+
+  /** All of it or nothing. */
+  #inOneStep<Result>(work: () => Result): Result {
+    try {
+      this.#database.exec('begin immediate')
+      const result = work()
+      this.#database.exec('commit')
+      return result
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+      throw sideFailure(asStoreError(error), this.#path)
+    }
+  }
+}
+
+function sizeOf(path: string): number {
+  return existsSync(path) ? statSync(path).size : 0
+}
+
+function guardName(table: string, change: string): string {
+  return `carillon_moving_${table}_${change}`
+}

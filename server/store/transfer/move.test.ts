@@ -1,0 +1,416 @@
+// A move that is ended at any moment, refused, repeated or given up: what each database then holds, and takes.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { queryAt } from '../../../tests/support/postgres.ts'
+import { isPostgres, sqlitePath } from '../../config/database-url.ts'
+import { CarillonError } from '../../errors.ts'
+import { openStore, usualPartitions } from '../open.ts'
+import { connect } from '../sqlite/database.ts'
+import { tables } from '../tables.ts'
+import type { Digest } from './digest.ts'
+import type { Place, Side } from './endpoint/endpoint.ts'
+import { openSide, shownUrl } from './endpoint/open.ts'
+import { giveUpMove, moveDatabase, refusingSentence } from './move.ts'
+import { carillon, start } from './testing/command.ts'
+import { assertHalfFilled, digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
+
+const manyNotifications = 20_000
+const engines = ['sqlite', 'postgres'] as const
+/** Behind every row, in the order of the tables and of their keys. */
+const lastPlace: Place = { table: 'read_mark', rows: 9, key: ['~', 1] }
+
+let moves = 0
+const move = (from: string, to: string): Promise<Digest[]> =>
+  moveDatabase({ from, to, partitions: usualPartitions, id: `m${++moves}`, now: () => 0, report: () => {} })
+
+/** What a place holds, worked on through its side. */
+async function at<Result>(url: string, work: (side: Side) => Promise<Result>): Promise<Result> {
+  const side = await openSide(url)
+  try {
+    return await work(side)
+  } finally {
+    await side.close()
+  }
+}
+
+/** As an ended move would leave it, when it had copied every row. */
+async function markAsFilled(url: string, id: string): Promise<void> {
+  await at(url, async (side) => {
+    await side.beginFilling(id)
+    const table = { name: 'read_mark', key: 2, columns: { user_id: 'text', version: 'integer' } } as const
+    await side.add({ table, rows: [] }, { id, before: null, after: lastPlace })
+  })
+}
+
+function refusal(message: RegExp) {
+  return (error: unknown) => error instanceof CarillonError && message.test(error.message)
+}
+
+async function takesWrites(url: string): Promise<boolean> {
+  const { store } = await openStore(url)
+  try {
+    await store.cutTokens({ userId: 'nobody', signInId: 's', notBefore: 1, expiresAt: 2 })
+    return true
+  } catch (error) {
+    assert.ok(refusal(/^This database is being moved; reading goes on/)(error), String(error))
+    return false
+  } finally {
+    await store.close()
+  }
+}
+
+/** Runs the command and kills it as soon as so many notifications are in the target; false where it was done before. */
+async function killAt(rows: number, { args, to }: { args: string[]; to: string }): Promise<boolean> {
+  const child = start(args)
+  const ended = once(child, 'exit')
+  await at(to, async (target) => {
+    while (child.exitCode === null) {
+      const filling = await target.filling()
+      if (filling !== null && notificationsIn(filling.place) >= rows) return
+      await sleep(1)
+    }
+  })
+  child.kill('SIGKILL')
+  await ended
+  return child.signalCode === 'SIGKILL'
+}
+
+function notificationsIn(place: Place | null): number {
+  if (place?.table === 'read_mark') return manyNotifications
+  return place?.table === 'notification' ? place.rows : 0
+}
+
+type Ways = { from: string; to: string }
+const argsOf = ({ from, to }: Ways) => ['move', '--from', from, '--to', to, '--json']
+
+/** Begins a move again and again, and kills it at each place; answers how often, since it may be done before. */
+async function killsOf({ places, ...ways }: Ways & { places: readonly number[] }): Promise<number> {
+  const { from, to } = ways
+  await at(to, (side) => side.migrate())
+  let [kills, reached] = [0, 0]
+  for (const rows of places) {
+    if (!(await killAt(rows, { args: argsOf(ways), to }))) break
+    kills++
+    const filling = await at(to, (side) => side.filling())
+    const now = notificationsIn(filling?.place ?? null)
+    assert.ok(now >= reached, `it went on from ${reached}, not from the beginning`)
+    reached = now
+    assert.equal(await takesWrites(from), false)
+  }
+  return kills
+}
+
+test('a move goes on after kill -9 at any place, from SQLite to PostgreSQL and back', async (t) => {
+  let from = await filledPlace(t, { notifications: manyNotifications })
+  const expected = await digestsAt(from)
+  for (const [engine, places] of [
+    ['postgres', [0, 1, 9_000, manyNotifications]],
+    ['sqlite', [1, 9_000]],
+  ] as const) {
+    let to = await emptyPlace(t, engine)
+    for (let tries = 1; (await killsOf({ from, to, places })) < 2; tries++) {
+      assert.ok(tries < 5, 'each was done before it could be killed')
+      await giveUpMove(from)
+      to = await emptyPlace(t, engine)
+    }
+    await carillon(argsOf({ from, to }))
+    assert.deepEqual(await digestsAt(to), expected)
+    assert.equal(await at(to, (side) => side.filling()), null)
+    assert.equal(await takesWrites(from), false)
+    from = to
+  }
+})
+
+test('a move that was ended between two of its steps is finished by the next', async (t) => {
+  for (const engine of engines) {
+    const from = await filledPlace(t)
+    const expected = await digestsAt(from)
+    const to = await emptyPlace(t, engine)
+    await at(from, (side) => side.refuseWrites({ id: 'm', target: shownUrl(to), startedAt: 1, endedAt: null }))
+    assert.deepEqual(await move(from, to), expected, 'writes were refused, and no more')
+    await markAsFilled(to, 'm')
+    await move(from, to)
+    assert.equal(await at(to, (side) => side.filling()), null, 'its end was noted, but not at the new place')
+    await assert.rejects(move(from, to), refusal(/ was moved to .* at .* and refuses writes since\. /))
+    assert.deepEqual(await digestsAt(to), expected)
+  }
+})
+
+test('a service refuses a database that is half filled', async (t) => {
+  for (const engine of engines) {
+    const to = await emptyPlace(t, engine)
+    await at(to, async (side) => {
+      await side.migrate()
+      await side.beginFilling('m')
+    })
+    await assertHalfFilled(to)
+  }
+})
+
+test('refuses a target that is not empty, or half filled by another, and changes neither database', async (t) => {
+  for (const engine of engines) {
+    const from = await filledPlace(t)
+    const to = await emptyPlace(t, engine)
+    await move(await filledPlace(t), to)
+    const before = await digestsAt(to)
+    await assert.rejects(
+      move(from, to),
+      refusal(/^\S+ is not empty, and was left as it is\. Name an empty database\.$/),
+    )
+    await markAsFilled(to, 'another')
+    await assert.rejects(move(from, to), refusal(/^\S+ is half filled by another move or restore\. /))
+    assert.deepEqual(await digestsAt(to), before)
+    assert.equal(await takesWrites(from), true)
+  }
+})
+
+test('a move that fails once writes are refused names the side and the reason, and says the two ways on', async (t) => {
+  const breaks = {
+    sqlite: "create trigger full before insert on producer begin select raise(abort, 'no room'); end",
+    postgres: `create function no_room() returns trigger language plpgsql as
+      $$ begin raise exception using errcode = '53100', message = 'no room'; end $$;
+      create trigger no_room before insert on producer execute function no_room()`,
+  }
+  for (const engine of engines) {
+    const from = await filledPlace(t)
+    const to = await emptyPlace(t, engine)
+    await at(to, (side) => side.migrate())
+    await (engine === 'sqlite' ? runInSqlite(sqlitePath(to) ?? '') : (sql: string) => queryAt(to, sql))(breaks[engine])
+    await assert.rejects(move(from, to), (error: Error) => {
+      assert.ok(error instanceof CarillonError)
+      assert.ok(error.message.startsWith(`${shownUrl(to)}: `), error.message)
+      assert.match(error.message, /no room\)?\. /)
+      const ways = 'refuses writes until the move is done: run the same command again, or take it back with: '
+      const end = `. ${shownUrl(from)} ${ways}carillon move --give-up --from ${from}`
+      assert.ok(error.message.endsWith(end), error.message)
+      return true
+    })
+    assert.equal(await takesWrites(from), false)
+  }
+})
+
+/** Ends it as soon as the old database refuses writes; once more where it was done before the signal came. */
+async function endedMove(t: TestContext, { from, signal }: { from: string; signal: NodeJS.Signals }) {
+  for (let tries = 0; tries < 5; tries++) {
+    const child = start(['move', '--from', from, '--to', await emptyPlace(t, 'sqlite')])
+    const closed = once(child, 'close')
+    const told = text(child.stderr as NodeJS.ReadableStream)
+    const isDone = await at(from, async (side) => {
+      while (child.exitCode === null && (await side.move()) === null) await sleep(1)
+      child.kill(signal)
+      await closed
+      return (await side.move())?.endedAt !== null
+    })
+    const { exitCode, signalCode } = child
+    if (!isDone) return { exitCode, signalCode, told: await told }
+    await giveUpMove(from)
+  }
+  return assert.fail('each was done before the signal came')
+}
+
+test('a move that a signal ends says that the old database refuses writes, and what to do', async (t) => {
+  const from = await filledPlace(t, { notifications: manyNotifications })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const { exitCode, signalCode, told } = await endedMove(t, { from, signal })
+    assert.deepEqual([exitCode, signalCode], [1, null])
+    const [last] = told.trimEnd().split('\n').slice(-1)
+    assert.equal(last, `carillon: Ended by ${signal}. ${refusingSentence(from)}`)
+    await giveUpMove(from)
+  }
+})
+
+test('a move that was begun to one database is not finished on another', async (t) => {
+  for (const engine of engines) {
+    const from = await filledPlace(t)
+    await at(from, (side) => side.refuseWrites({ id: 'm', target: 'postgres://a/b', startedAt: 1, endedAt: null }))
+    const to = await emptyPlace(t, engine)
+    const expected = / is being moved to postgres:\/\/a\/b, and refuses writes\. Finish that one, or give it up first: /
+    await assert.rejects(move(from, to), refusal(expected))
+    assert.deepEqual(await at(to, (side) => side.migrations()), [], 'the other one was not touched')
+  }
+})
+
+test('two that move the same database at once spoil nothing', async (t) => {
+  for (const engine of engines) {
+    const from = await filledPlace(t, { notifications: 3_000 })
+    const expected = await digestsAt(from)
+    const to = await emptyPlace(t, engine)
+    await at(to, (side) => side.migrate())
+    const ends = await Promise.allSettled([move(from, to), move(from, to)])
+    const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+    for (const reason of reasons) assert.ok(reason instanceof CarillonError, reason)
+    if (reasons.length === 2) await move(from, to)
+    assert.deepEqual(await digestsAt(to), expected)
+    assert.equal(await at(to, (side) => side.filling()), null)
+  }
+})
+
+test('rows are kept only behind the place that the filler knows, and by the move that began', async (t) => {
+  const [table = assert.fail()] = tables.filter(({ name }) => name === 'read_mark')
+  for (const engine of engines)
+    await at(await emptyPlace(t, engine), async (side) => {
+      await side.migrate()
+      await side.beginFilling('m')
+      const batch = { table, rows: [['ann', 1, 1, 'then']] }
+      const after: Place = { table: table.name, rows: 1, key: ['ann', 1] }
+      assert.equal(await side.add(batch, { id: 'm', before: after, after }), false)
+      assert.equal(await side.add(batch, { id: 'another', before: null, after }), false)
+      assert.equal((await side.counts()).read_mark, 0)
+      assert.equal(await side.add(batch, { id: 'm', before: null, after }), true)
+      assert.equal(await side.add(batch, { id: 'm', before: null, after }), false)
+      assert.deepEqual([(await side.counts()).read_mark, (await side.filling())?.place], [1, after])
+    })
+})
+
+test('a row that is changed, added or missing at the new place is found before the move is called done', async (t) => {
+  const from = await filledPlace(t)
+  const changes = [
+    "update producer set name = 'x'",
+    'delete from read_mark',
+    "insert into token_cutoff values ('a', 'b', 1, 2)",
+  ]
+  for (const change of changes) {
+    const to = await emptyPlace(t, 'postgres')
+    await move(from, to)
+    await markAsFilled(to, `m${moves}`)
+    await queryAt(to, change)
+    await assert.rejects(
+      move(from, to),
+      refusal(
+        /does not hold what it was given: .*(producer|read_mark|token_cutoff).* Empty it before you use it or try again\. \S+ refuses writes until /,
+      ),
+    )
+    assert.notEqual(await at(to, (side) => side.filling()), null)
+    await giveUpMove(from)
+  }
+})
+
+test('a move that is given up while it runs is not called done', async (t) => {
+  const from = await filledPlace(t)
+  const to = await emptyPlace(t, 'postgres')
+  let givingUp: Promise<unknown> | undefined
+  const report = () => {
+    givingUp ??= giveUpMove(from)
+  }
+  const moving = moveDatabase({ from, to, partitions: usualPartitions, id: 'm', now: () => 0, report })
+  await assert.rejects(moving, refusal(/^This move was given up meanwhile/))
+  await givingUp
+  await assertHalfFilled(to)
+  assert.equal(await takesWrites(from), true)
+})
+
+test('the end of a move is noted for that move alone', async (t) => {
+  for (const engine of engines)
+    await at(await emptyPlace(t, engine), async (side) => {
+      await side.migrate()
+      assert.equal(await side.endMove({ id: 'm1', at: 2 }), false)
+      await side.refuseWrites({ id: 'm2', target: 'there', startedAt: 1, endedAt: null })
+      assert.equal(await side.endMove({ id: 'm1', at: 2 }), false)
+      assert.equal((await side.move())?.endedAt, null)
+      assert.equal(await side.endMove({ id: 'm2', at: 2 }), true)
+      assert.equal((await side.move())?.endedAt, 2)
+    })
+})
+
+test('a move that is given up lets the old database take writes again, and it can be moved anew', async (t) => {
+  for (const engine of engines) {
+    const from = await emptyPlace(t, engine)
+    await move(await filledPlace(t), from)
+    await assert.rejects(giveUpMove(from), refusal(/ is not being moved, and takes writes as ever\.$/))
+    await move(from, await emptyPlace(t, 'sqlite'))
+    assert.equal(await takesWrites(from), false)
+    await giveUpMove(from)
+    assert.equal(await takesWrites(from), true)
+    await move(from, await emptyPlace(t, 'sqlite'))
+  }
+})
+
+test('while it is being moved no table takes a change, by whatever process, nor the ledger a migration', async (t) => {
+  for (const engine of engines) {
+    const place = await emptyPlace(t, engine)
+    await move(await filledPlace(t), place)
+    const run = engine === 'postgres' ? (sql: string) => queryAt(place, sql) : runInSqlite(sqlitePath(place) ?? '')
+    await at(place, (side) => side.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
+    const before = await digestsAt(place)
+    for (const { name, columns } of tables) {
+      const [column = ''] = Object.keys(columns)
+      const changes = [
+        `insert into "${name}" select * from "${name}"`,
+        `update "${name}" set ${column} = ${column}`,
+        `delete from "${name}"`,
+      ]
+      for (const change of changes) await assert.rejects(run(change), /carillon: this database is being moved/, change)
+    }
+    await assert.rejects(run("insert into kysely_migration values ('0002', '')"), /this database is being moved/)
+    assert.deepEqual(await digestsAt(place), before)
+  }
+})
+
+test('while it is being moved a statement that finds no row passes, and PostgreSQL cannot be emptied', async (t) => {
+  const places = [await filledPlace(t), await emptyPlace(t, 'postgres')] as const
+  await move(...places)
+  for (const place of places) {
+    if (isPostgres(place))
+      await at(place, (side) => side.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
+    const run = isPostgres(place) ? (sql: string) => queryAt(place, sql) : runInSqlite(sqlitePath(place) ?? '')
+    for (const { name } of tables) await run(`delete from "${name}" where 1 = 0`)
+  }
+  for (const { name } of tables)
+    await assert.rejects(queryAt(places[1], `truncate "${name}" cascade`), /is being moved/, name)
+  await giveUpMove(places[1])
+  assert.equal(await takesWrites(places[1]), true)
+  await queryAt(places[1], 'truncate notification')
+})
+
+function runInSqlite(path: string): (sql: string) => Promise<void> {
+  return async (sql) => {
+    const database = connect(path)
+    try {
+      database.exec(sql)
+    } finally {
+      database.close()
+    }
+  }
+}
+
+test('refuses a PostgreSQL database that does not keep text as UTF-8', async (t) => {
+  const url = new URL(await emptyPlace(t, 'postgres'))
+  const server = String(url)
+  const name = `${url.pathname.slice(1)}_latin1`
+  await queryAt(server, `create database ${name} encoding 'LATIN1' template template0`)
+  url.pathname = name
+  const from = await filledPlace(t)
+  await assert.rejects(
+    move(from, String(url)),
+    refusal(/^postgres:\S+: This (PostgreSQL )?database keeps text as LATIN1\. /),
+  )
+  assert.equal(await takesWrites(from), true)
+  await queryAt(server, `drop database ${name} with (force)`)
+})
+
+test('the command says what is wrong in a sentence, with status 1 or 2, and shows no password', async (t) => {
+  const from = await filledPlace(t)
+  const same = await carillon(['move', '--from', from, '--to', from])
+  assert.deepEqual([same.status, same.stderr], [2, 'carillon: --from and --to name the same database\n'])
+  const password = encodeURIComponent('plum orchard gate 41')
+  const unreachable = `postgres://ann:${password}@127.0.0.1:1/nowhere?password=${password}`
+  const failed = await carillon(['move'], { CARILLON_DATABASE_URL: from, CARILLON_TARGET_URL: unreachable })
+  assert.equal(failed.status, 1)
+  assert.match(failed.stderr, /^carillon: [^\n]+\n$/)
+  assert.doesNotMatch(failed.stderr + failed.stdout, /plum/)
+  assert.match(
+    failed.stderr,
+    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: Nothing answers at the address of its URL\./,
+  )
+  assert.equal(await takesWrites(from), true)
+  const gone = `${sqlitePath(from)}.not`
+  const refused = await carillon(['move', '--from', from, '--to', unreachable])
+  assert.deepEqual([refused.status, /list of processes/.test(refused.stderr)], [2, true])
+  const missing = await carillon(['move', '--from', `sqlite:${gone}`], { CARILLON_TARGET_URL: unreachable })
+  assert.match(missing.stderr, /^carillon: There is no database/)
+  assert.equal(existsSync(gone), false)
+})

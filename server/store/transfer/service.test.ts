@@ -1,0 +1,218 @@
+// A service whose database is moved, or backed up, while people use it: real processes, real requests.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../../tests/support/network/free-port.ts'
+import { Passwords } from '../../sign-in/password/passwords.ts'
+import { ProducerKeys } from '../../sign-in/producer-key.ts'
+import { addUser } from '../../sign-in/users/users.ts'
+import { recount } from '../contract/random.ts'
+import { World } from '../contract/world.ts'
+import { openStore, usualPartitions } from '../open.ts'
+import { newFolder } from '../sqlite/testing/folder.ts'
+import { backUp } from './backup.ts'
+import { openSource } from './endpoint/open.ts'
+import { restoreBackup } from './restore.ts'
+import { carillon, start } from './testing/command.ts'
+import { digestsAt, emptyPlace } from './testing/filled.ts'
+
+const password = 'plum orchard gate 41'
+const secret = 'a secret of more than thirty-two characters'
+
+const report = () => {}
+
+type Proof = Record<string, string>
+type Answer = { status: number; retryAfter: string | null; cookie: string; body: ReturnType<typeof JSON.parse> }
+
+/** A service that runs, with a user who is signed in both ways and a producer. */
+class Running {
+  readonly url: string
+  readonly #child: ReturnType<typeof start>
+
+  private constructor(child: ReturnType<typeof start>, url: string) {
+    this.#child = child
+    this.url = url
+  }
+
+  static async on(t: TestContext, { place, port }: { place: string; port: number }): Promise<Running> {
+    const child = start(['serve'], {
+      CARILLON_DATABASE_URL: place,
+      CARILLON_SECRET: secret,
+      CARILLON_PORT: String(port),
+      CARILLON_FIRST_START: 'off',
+      // A use is noted every two seconds.
+      CARILLON_SESSION_IDLE: '40s',
+      CARILLON_LOG: 'info',
+    })
+    t.after(() => child.kill('SIGKILL'))
+    for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+      const { url } = JSON.parse(line)
+      if (url !== undefined && line.includes('stands')) break
+    }
+    child.stdout?.resume()
+    return new Running(child, `http://127.0.0.1:${port}`)
+  }
+
+  async ask(path: string, { proof = {}, body }: { proof?: Proof; body?: unknown } = {}): Promise<Answer> {
+    const response = await fetch(this.url + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...proof, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      retryAfter: response.headers.get('retry-after'),
+      cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '',
+      body: text === '' ? undefined : JSON.parse(text),
+    }
+  }
+
+  async signIn(): Promise<{ cookie: Proof; token: Proof }> {
+    const by = (variant: string) => this.ask('/login', { body: { username: 'ann', password, variant } })
+    const [stateful, stateless] = [await by('stateful'), await by('stateless')]
+    return { cookie: { cookie: stateful.cookie }, token: { authorization: `Bearer ${stateless.body.token}` } }
+  }
+
+  deliver(key: string, title: string): Promise<Answer> {
+    const body = { recipients: [{ username: 'ann' }], title, category: 'c' }
+    return this.ask('/api/notifications', { proof: { authorization: `Bearer ${key}` }, body })
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    await once(this.#child, 'exit')
+  }
+}
+
+/** Adds a user and a producer, and answers the producer's key. */
+async function fill(place: string): Promise<string> {
+  const { store } = await openStore(place)
+  const passwords = new Passwords({ threads: 4 })
+  await addUser({ store, passwords, passwordMinLength: 8, now: Date.now }, { username: 'ann', password })
+  const keys = new ProducerKeys({ store, now: Date.now })
+  const { key } = await keys.issue({ name: 'shop', scopes: ['send'], expiresAt: null })
+  await store.close()
+  return key
+}
+
+/** Asks again and again until it is told to stop, which answers all that was answered. */
+function keepAsking(ask: () => Promise<Answer>): { answers: readonly Answer[]; stop: () => Promise<Answer[]> } {
+  const answers: Answer[] = []
+  let isGoingOn = true
+  const going = (async () => {
+    while (isGoingOn) {
+      answers.push(await ask())
+      await sleep(2)
+    }
+  })()
+  const stop = async () => {
+    isGoingOn = false
+    await going
+    return answers
+  }
+  return { answers, stop }
+}
+
+const idOf = ({ body }: Answer): string => body.data.results[0].id
+
+async function everyId(service: Running, proof: Proof): Promise<Set<string>> {
+  const ids = new Set<string>()
+  for (let page = 1; ; page++) {
+    const { body } = await service.ask(`/api/notifications?limit=100&page=${page}`, { proof })
+    for (const { id } of body.data.items) ids.add(id)
+    if (!body.data.hasMore) return ids
+  }
+}
+
+async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: string }): Promise<void> {
+  const key = await fill(from)
+  const port = await freePort()
+  const service = await Running.on(t, { place: from, port })
+  const { cookie, token } = await service.signIn()
+  let reads = 0
+  const reading = keepAsking(() => service.ask('/api/notifications', { proof: ++reads % 2 === 0 ? cookie : token }))
+  const writing = keepAsking(() => service.deliver(key, 'Hi'))
+  const giveUpAt = performance.now() + 120_000
+  while (writing.answers.length < 20) {
+    assert.ok(performance.now() < giveUpAt, `only ${writing.answers.length} deliveries were answered`)
+    await sleep(5)
+  }
+  const moved = await carillon(['move', '--json'], { CARILLON_DATABASE_URL: from, CARILLON_TARGET_URL: to })
+  assert.equal(moved.status, 0, moved.stderr)
+  const written = [...(await writing.stop()), await service.deliver(key, 'Too late')]
+  const statuses = written.map(({ status }) => status)
+  const firstRefused = statuses.indexOf(503)
+  assert.ok(firstRefused > 0, 'writes were taken before, and refused from then on')
+  assert.ok(statuses.slice(0, firstRefused).every((status) => status === 201))
+  assert.ok(statuses.slice(firstRefused).every((status) => status === 503))
+  const { body, retryAfter } = written.at(-1) ?? assert.fail()
+  assert.deepEqual([body.error.code, retryAfter], ['UNAVAILABLE', '30'])
+  assert.match(body.error.message, /^This database is being moved; reading goes on/)
+
+  // The session's use is noted by now, and that is refused: nobody notices.
+  await sleep(2_100)
+  const answers = await reading.stop()
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  assert.equal((await service.ask('/routeRestreinte', { proof: cookie })).status, 200)
+  assert.equal((await service.ask('/readyz')).status, 200)
+  assert.equal((await service.ask('/api/notifications/read-all', { proof: token, body: {} })).status, 503)
+  const signIn = async (variant: string) =>
+    (await service.ask('/login', { body: { username: 'ann', password, variant } })).status
+  assert.deepEqual([await signIn('stateful'), await signIn('stateless')], [503, 200])
+  assert.equal((await service.ask('/logout', { proof: cookie, body: {} })).status, 503)
+  await service.stop()
+
+  const acknowledged = new Set(written.slice(0, firstRefused).map(idOf))
+  const next = await Running.on(t, { place: to, port })
+  for (const proof of [cookie, token]) assert.deepEqual(await everyId(next, proof), acknowledged)
+  assert.equal((await next.deliver(key, 'Here')).status, 201)
+  await next.stop()
+}
+
+test('SQLite to PostgreSQL under load: reads go on, writes get 503, nothing acknowledged is lost', async (t) => {
+  await movesUnderLoad(t, { from: await emptyPlace(t, 'sqlite'), to: await emptyPlace(t, 'postgres') })
+})
+
+test('PostgreSQL to SQLite under load: reads go on, writes get 503, nothing acknowledged is lost', async (t) => {
+  await movesUnderLoad(t, { from: await emptyPlace(t, 'postgres'), to: await emptyPlace(t, 'sqlite') })
+})
+
+test('R11: a backup under load holds one moment, and every row of it is restored elsewhere', async (t) => {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    const place = await emptyPlace(t, engine)
+    const key = await fill(place)
+    const service = await Running.on(t, { place, port: await freePort() })
+    const folder = await newFolder(t)
+    for (const isPortable of [true, false]) {
+      const before = await Promise.all(Array.from({ length: 20 }, () => service.deliver(key, 'Before')))
+      const writing = keepAsking(() => service.deliver(key, 'Meanwhile'))
+      const file = join(folder, `backup-${isPortable}`)
+      const side = await openSource(place)
+      const { digests } = await backUp(side, { file, isPortable, at: '2026-01-01T00:00:00.000Z', report })
+      await side.close()
+      const written = await writing.stop()
+      assert.ok(written.every(({ status }) => status === 201))
+
+      const to = await emptyPlace(t, engine === 'sqlite' ? 'postgres' : 'sqlite')
+      assert.deepEqual(await restoreBackup({ file, to, partitions: usualPartitions, report }), digests)
+      assert.deepEqual(await digestsAt(to), digests)
+      const { store } = await openStore(to)
+      const { id = '' } = (await store.findCredentials('ann')) ?? {}
+      const { items } = await recount(await World.on(store), { id, username: 'ann', passwordHash: '' })
+      const kept = new Set(items.map((item) => item.id))
+      assert.ok(
+        before.every((answer) => kept.has(idOf(answer))),
+        'what came before is in it',
+      )
+      // One after the other, so what is in it is the first of them.
+      const inIt = written.map((answer) => kept.has(idOf(answer)))
+      assert.deepEqual(inIt, [...inIt].sort().reverse())
+      await store.close()
+    }
+    await service.stop()
+  }
+})

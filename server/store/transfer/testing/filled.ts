@@ -1,0 +1,119 @@
+// For tests: a database that has rows in every table, and empty ones of either engine to carry them to.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { newDatabase } from '../../../../tests/support/postgres.ts'
+import { at, newId, type Person, World } from '../../contract/world.ts'
+import { openStore } from '../../open.ts'
+import { openSqliteStore } from '../../sqlite/sqlite-store.ts'
+import { newFolder } from '../../sqlite/testing/folder.ts'
+import type { Store } from '../../store.ts'
+import { type Digest, digestsOf } from '../digest.ts'
+import type { Engine } from '../endpoint/endpoint.ts'
+import { openSide } from '../endpoint/open.ts'
+
+/** Text that two engines could keep, or sort, in two ways. */
+const words = [
+  'a',
+  'Z',
+  'é',
+  'ß',
+  'ﬀ',
+  '～',
+  '😀',
+  'a\u2028b',
+  "o'clock",
+  'back\\slash',
+  '{a,"b"}',
+  'null',
+  ' ',
+  '%s $1',
+]
+const hour = 3_600_000
+
+/** The URL of a new, empty place. */
+export async function emptyPlace(t: TestContext, engine: Engine): Promise<string> {
+  if (engine === 'sqlite') return `sqlite:${join(await newFolder(t), 'carillon.db')}`
+  const { url, drop } = await newDatabase({ isBare: true })
+  t.after(drop)
+  return url
+}
+
+/** The URL of a SQLite database in which every table has rows, and at least so many notifications. */
+export async function filledPlace(t: TestContext, { notifications = 0 } = {}): Promise<string> {
+  const path = join(await newFolder(t), 'carillon.db')
+  const original = originals.get(notifications) ?? makeOriginal(notifications)
+  originals.set(notifications, original)
+  await writeFile(path, await original, { mode: 0o600 })
+  return `sqlite:${path}`
+}
+
+/** Made once for a test file, by how many notifications it has. */
+const originals = new Map<number, Promise<Buffer>>()
+
+async function makeOriginal(notifications: number): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
+  const path = join(folder, 'carillon.db')
+  const { store } = await openSqliteStore(path)
+  await fillEveryTable(store, notifications)
+  // The last connection takes the log into the file.
+  await store.close()
+  const content = await readFile(path)
+  await rm(folder, { recursive: true })
+  return content
+}
+
+async function fillEveryTable(store: Store, notifications: number): Promise<void> {
+  const world = await World.on(store)
+  const people: Person[] = []
+  for (const word of words) people.push(await world.addUser(word))
+  const [ann, ben, cid] = people as [Person, Person, Person]
+  for (const [n, word] of words.entries()) {
+    await world.tell(ann, word, { category: word, key: word })
+    await world.deliver({ to: [ben], idempotency: { key: word, bodyHash: `${n}` }, producerId: newId() })
+    await store.cutTokens({ userId: ann.id, signInId: word, notBefore: at(n), expiresAt: at(n) + hour })
+    await startSession(store, ann, word)
+  }
+  await world.tellTimes(12, ben)
+  const ids = await world.ids(ben)
+  for (const id of ids.slice(0, 9)) await store.markRead({ userId: ben.id, id, at: at(1) })
+  await store.markAllRead({ userId: ann.id, throughId: null, at: at(2) })
+  await store.markAllRead({ userId: cid.id, throughId: null, at: at(3) })
+  await store.disableUser({ userId: cid.id, at: at(4), cutoffExpiresAt: at(4) + hour })
+  await store.ensureSigningKey({ kid: 'k1', publicJwk: '{"kty":"OKP"}', sealedPrivateJwk: 'sealed', createdAt: at(0) })
+  await store.touchProducer({ producerId: world.producerId, at: at(5) })
+  const rounds = Math.ceil(notifications / people.length)
+  for (let n = 0; n < rounds; n += 1_000)
+    await Promise.all(
+      Array.from({ length: Math.min(1_000, rounds - n) }, (_, i) =>
+        world.deliver({ to: people, title: `no. ${n + i}`, category: `c${i % 3}` }),
+      ),
+    )
+}
+
+async function startSession(store: Store, { id, passwordHash }: Person, secretHash: string): Promise<void> {
+  await store.addSession({
+    userId: id,
+    secretHash,
+    checkedPasswordHash: passwordHash,
+    at: Date.now(),
+    replaces: [],
+  })
+}
+
+/** What a database holds, table by table. */
+export async function digestsAt(url: string): Promise<Digest[]> {
+  const side = await openSide(url)
+  try {
+    return await digestsOf(side.batchesAfter(null))
+  } finally {
+    await side.close()
+  }
+}
+
+/** Whoever would use the database is told that it is half filled. */
+export async function assertHalfFilled(url: string): Promise<void> {
+  await assert.rejects(openStore(url), /This database is half filled by a move/)
+}

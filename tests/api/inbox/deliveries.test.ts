@@ -1,0 +1,353 @@
+// What a producer may send, to whom, and what comes of it: validation field by field, all or nothing, one `key` one
+// notification.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { newId } from '../../../server/ids.ts'
+import { startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const ann = await app.user('ann')
+const bob = await app.user('bob')
+const anns = await app.signIn(ann, 'stateless')
+const { key } = await app.producerKey()
+const authorization = `Bearer ${key}`
+
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  app.post('/api/notifications', body, { authorization, ...headers })
+const plain = { recipients: [{ username: 'ann' }], title: 'Hi' }
+
+async function sent(changes: object) {
+  const answer = await send({ ...plain, ...changes })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.json().data
+}
+const shown = async (id: string) => (await app.get(`/api/notifications/${id}`, anns)).json().data
+
+test('CONTRACT 4: 201 with the id of the delivery and a result for each recipient; the reader sees what was sent', async () => {
+  const content = {
+    title: 'Your order is on its way',
+    body: 'It left the house at 9.',
+    url: '/orders/7',
+    category: 'orders',
+    data: { order: 7, nested: { deep: [1, 'two', null] } },
+    key: 'order-7',
+  }
+  const answer = await send({ ...content, recipients: [{ username: 'ann' }, { userId: bob.id }] })
+  assert.equal(answer.status, 201)
+  const { success, data } = answer.json()
+  assert.equal(success, true)
+  assert.match(data.deliveryId, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+  const [first, second] = data.results
+  assert.deepEqual(first, { userId: ann.id, id: first.id, status: 'delivered' })
+  assert.deepEqual(second, { userId: bob.id, id: second.id, status: 'delivered' })
+  assert.deepEqual(await shown(first.id), {
+    id: first.id,
+    ...content,
+    createdAt: new Date(app.now()).toISOString(),
+    read: false,
+    readAt: null,
+    archivedAt: null,
+  })
+})
+
+test('CONTRACT 4: what was left out is null', async () => {
+  const { id } = (await sent({})).results[0]
+  const { title: _, id: __, createdAt: ___, ...others } = await shown(id)
+  assert.deepEqual(others, {
+    body: null,
+    url: null,
+    category: null,
+    data: null,
+    key: null,
+    read: false,
+    readAt: null,
+    archivedAt: null,
+  })
+})
+
+const x = (length: number) => 'x'.repeat(length)
+/** 8 KiB as JSON, less what stands around the text. */
+const data = (bytes: number, unit = 'x') => ({ a: unit.repeat((bytes - '{"a":""}'.length) / Buffer.byteLength(unit)) })
+const many = (count: number) => Array.from({ length: count }, (_, n) => ({ username: `nobody${n}` }))
+
+const accepted: [string, object][] = [
+  ['a title of 200', { title: x(200) }],
+  ['a title of 200 characters outside the basic plane', { title: '🔔'.repeat(200) }],
+  ['a title of one', { title: '!' }],
+  ['a title with markup, which is text', { title: '<img src=x onerror=alert(1)>' }],
+  ['a title in another script, right to left', { title: 'مرحبا \u202e' }],
+  ['a body of 4000', { body: x(4000) }],
+  ['an empty body', { body: '' }],
+  ['a body with line breaks', { body: 'one\r\ntwo\u2028three' }],
+  ['a url of 2048', { url: `/${x(2047)}` }],
+  ['a category of 64', { category: x(64) }],
+  ['a category of a prototype', { category: 'constructor' }],
+  ['data that is empty', { data: {} }],
+  ['data of 8 KiB', { data: data(8192) }],
+  ['data of 8 KiB in UTF-8', { data: data(8192, 'éé') }],
+  ['a key of 255', { key: x(255) }],
+  ['1000 recipients', { recipients: many(1000) }],
+]
+for (const [name, changes] of accepted)
+  test(`CONTRACT 4: takes ${name}`, async () => {
+    const { id } = (await sent(changes)).results[0]
+    if (id === null) return
+    const found = await shown(id)
+    for (const [field, value] of Object.entries(changes)) assert.deepEqual(found[field], value)
+  })
+
+const refused: [string, object, string, RegExp][] = [
+  ['no recipients', { recipients: undefined }, 'recipients', /missing/],
+  ['an empty list of recipients', { recipients: [] }, 'recipients', /1 \w+ at least/],
+  ['1001 recipients', { recipients: many(1001) }, 'recipients', /1000 \w+ at most/],
+  ['recipients that are no list', { recipients: { username: 'ann' } }, 'recipients', /array/],
+  ['a recipient that is a text', { recipients: ['ann'] }, 'recipients.0', /object/],
+  ['a recipient that is nobody', { recipients: [{}] }, 'recipients.0', /1 of its fields/],
+  ['a recipient with an unknown field', { recipients: [{ email: 'a@b.c' }] }, 'recipients.0.email', /not known/],
+  [
+    'a recipient that is two',
+    { recipients: [{ username: 'ann', userId: 'x' }] },
+    'recipients.0',
+    /only 1 of its fields/,
+  ],
+  ['an empty username', { recipients: [{ username: '' }] }, 'recipients.0.username', /1 \w+ at least/],
+  ['a username that is a number', { recipients: [{ username: 7 }] }, 'recipients.0.username', /string/],
+  ['an empty userId', { recipients: [{ userId: '' }] }, 'recipients.0.userId', /1 \w+ at least/],
+  [
+    'one wrong recipient among good ones',
+    { recipients: [...many(2), { userId: null }] },
+    'recipients.2.userId',
+    /string/,
+  ],
+  ['no title', { title: undefined }, 'title', /missing/],
+  ['an empty title', { title: '' }, 'title', /1 \w+ at least/],
+  ['a title of 201', { title: x(201) }, 'title', /200 \w+ at most/],
+  ['a title of 201 characters outside the basic plane', { title: '🔔'.repeat(201) }, 'title', /200 \w+ at most/],
+  ['a title that is a number', { title: 7 }, 'title', /string/],
+  ['a title that is null', { title: null }, 'title', /string/],
+  ['a body of 4001', { body: x(4001) }, 'body', /4000 \w+ at most/],
+  ['a body that is a list', { body: ['x'] }, 'body', /string/],
+  ['an empty url', { url: '' }, 'url', /1 \w+ at least/],
+  ['a url of 2049', { url: `/${x(2048)}` }, 'url', /2048 \w+ at most/],
+  ['an empty category', { category: '' }, 'category', /1 \w+ at least/],
+  ['a category of 65', { category: x(65) }, 'category', /64 \w+ at most/],
+  ['data that is a list', { data: [] }, 'data', /object/],
+  ['data that is a text', { data: 'x' }, 'data', /object/],
+  ['data that is null', { data: null }, 'data', /object/],
+  ['data beyond 8 KiB', { data: data(8193) }, 'data', /at most 8192 bytes/],
+  ['data beyond 8 KiB in UTF-8', { data: data(8196, 'éé') }, 'data', /at most 8192 bytes/],
+  ['an empty key', { key: '' }, 'key', /1 \w+ at least/],
+  ['a key of 256', { key: x(256) }, 'key', /255 \w+ at most/],
+  ['a field that is not known', { priority: 'high' }, 'priority', /not known here/],
+  ['a sender', { producerId: 'x' }, 'producerId', /not known here/],
+  ['a time of its own', { createdAt: '2020-01-01T00:00:00.000Z' }, 'createdAt', /not known here/],
+]
+for (const [name, changes, field, reason] of refused)
+  test(`CONTRACT 4: refuses ${name}, names ${field} and says why, and sends nothing`, async () => {
+    const version = await app.database.version()
+    const answer = await send({ ...plain, ...changes })
+    assert.equal(answer.status, 400)
+    const { error } = answer.json()
+    assert.equal(error.code, 'INVALID_REQUEST')
+    const reasons = error.details.filter((fault: { field: string }) => fault.field === field)
+    assert.match(reasons.map((fault: { reason: string }) => fault.reason).join(), reason, JSON.stringify(error.details))
+    assert.equal(await app.database.version(), version)
+  })
+
+test('CONTRACT 4: every fault is told at once', async () => {
+  const { details } = (await send({ title: '', body: 7, what: 1 })).json().error
+  assert.deepEqual(details.map(({ field }: { field: string }) => field).sort(), ['body', 'recipients', 'title', 'what'])
+})
+
+test('CONTRACT 4, I2: a delivery may have 1 MiB, and not a byte more', async () => {
+  const mebibyte = 1024 * 1024
+  const padded = (length: number) => JSON.stringify(plain).padEnd(length, ' ')
+  const headers = { authorization, 'content-type': 'application/json' }
+  const fits = await app.request('/api/notifications', { method: 'POST', headers, body: padded(mebibyte) })
+  assert.equal(fits.status, 201)
+  const fields: [string, string][] = Object.entries(headers)
+  const beyond = await app.exchange('/api/notifications', { method: 'POST', fields, body: padded(mebibyte + 1) })
+  assert.deepEqual([beyond.status, beyond.json().error.code], [413, 'PAYLOAD_TOO_LARGE'])
+})
+
+const goodLinks = [
+  'https://example.org',
+  'http://example.org/a?b=c#d',
+  'HTTPS://EXAMPLE.ORG/',
+  'https://example.org:8443/x',
+  'https://[::1]/x',
+  'https://bücher.example/ä',
+  '/',
+  '/orders/7?x=1#y',
+  'orders/7',
+  './orders',
+  '../orders',
+  '?page=2',
+  '#here',
+  '/a//b',
+  '/javascript:alert(1)',
+  '/%5c%5cevil.example',
+]
+for (const url of goodLinks)
+  test(`C8: takes the link ${url}`, async () => {
+    assert.equal((await shown((await sent({ url })).results[0].id)).url, url)
+  })
+
+const badLinks = [
+  'javascript:alert(1)',
+  'JaVaScRiPt:alert(1)',
+  'javascript://example.org/%0aalert(1)',
+  ' javascript:alert(1)',
+  'java\tscript:alert(1)',
+  'java\nscript:alert(1)',
+  '\x01javascript:alert(1)',
+  'javascript\u200b:alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  'vbscript:x',
+  'file:///etc/passwd',
+  'blob:https://example.org/x',
+  'about:blank',
+  'ftp://example.org/x',
+  'ws://example.org',
+  'mailto:a@example.org',
+  'tel:+1',
+  'view-source:https://example.org',
+  'intent://x#Intent;end',
+  '//evil.example',
+  '///evil.example',
+  '////evil.example',
+  '/\\evil.example',
+  '\\\\evil.example',
+  '/orders\\7',
+  '\\/evil.example',
+  '/\t/evil.example',
+  '/\n/evil.example',
+  '\t//evil.example',
+  '/ /evil.example',
+  'https:\\\\evil.example',
+  'https:evil.example',
+  'https:/evil.example',
+  'https:///evil.example',
+  'http:orders',
+  'https://',
+  'https://user:password@example.org',
+  'https://user@example.org',
+  'https://example.org@evil.example',
+  'https://exa mple.org',
+  'https://example.org/\u0000',
+  'https://[::1',
+  'https://example.org:99999',
+  'https://example.org/\u202egro',
+]
+for (const url of badLinks)
+  test(`C8: refuses the link ${JSON.stringify(url)} with a reason`, async () => {
+    const version = await app.database.version()
+    const answer = await send({ ...plain, url })
+    assert.equal(answer.status, 400)
+    const [fault] = answer.json().error.details
+    if (!url.includes('\0')) assert.deepEqual([fault.field, /http/.test(fault.reason)], ['url', true])
+    assert.equal(await app.database.version(), version)
+  })
+
+test('C8: whatever link is taken leads a browser to http, https or the own host', async () => {
+  const part = fc.constantFrom(
+    ...'/\\:@?#.%5c',
+    'javascript',
+    'data',
+    'http',
+    'https',
+    'evil.example',
+    '\t',
+    '\n',
+    ' ',
+    'x',
+  )
+  const link = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''))
+  await fc.assert(
+    fc.asyncProperty(link, async (url) => {
+      const answer = await send({ ...plain, url })
+      if (answer.status === 400) return
+      assert.equal(answer.status, 201)
+      // Read as a browser would, on two pages of two schemes.
+      for (const page of ['https://inbox.example/a/b', 'http://inbox.example/']) {
+        const { protocol, host, username } = new URL(url, page)
+        assert.ok(['http:', 'https:'].includes(protocol), url)
+        assert.equal(username, '')
+        if (!/^https?:\/\//i.test(url)) assert.equal(host, 'inbox.example', url)
+      }
+    }),
+    { numRuns: 400 },
+  )
+})
+
+test('CONTRACT 4: unknown recipients are told so, and the known ones get theirs', async () => {
+  const recipients = [
+    { username: 'nobody' },
+    { username: 'ann' },
+    { userId: newId(0) },
+    { username: 'no good name\u202e' },
+  ]
+  const { results } = await sent({ recipients })
+  assert.deepEqual(
+    results.map(({ status }: { status: string }) => status),
+    ['unknown_recipient', 'delivered', 'unknown_recipient', 'unknown_recipient'],
+  )
+  for (const n of [0, 2, 3]) assert.deepEqual([results[n].userId, results[n].id], [null, null])
+  assert.equal((await shown(results[1].id)).title, 'Hi')
+})
+
+test('CONTRACT 4: a recipient who is named twice is told once, under whichever name', async () => {
+  const { total } = await app.list(anns)
+  const recipients = [{ username: 'ann' }, { userId: ann.id }, { username: 'ANN' }, { username: 'ann' }]
+  const { results } = await sent({ recipients })
+  assert.equal(results.length, 4)
+  for (const result of results) assert.deepEqual(result, results[0])
+  assert.equal((await app.list(anns)).total, total + 1)
+})
+
+test('CONTRACT 4: a later one with the same key replaces the text of the earlier, and nothing else moves', async () => {
+  const first = (await sent({ title: 'Step 1', key: 'job-1', category: 'jobs' })).results[0]
+  await sent({ title: 'Something else' })
+  await app.patch(`/api/notifications/${first.id}/read`, anns)
+  const earlier = await app.list(anns, '?limit=100')
+  const { readAt } = await shown(first.id)
+  app.pass(5_000)
+  const later = (await sent({ title: 'Step 2', body: 'New', key: 'job-1', category: 'builds' })).results[0]
+  assert.deepEqual(later, { userId: ann.id, id: first.id, status: 'updated' })
+  const now = await app.list(anns, '?limit=100')
+  assert.deepEqual(
+    now.items.map(({ id }) => id),
+    earlier.items.map(({ id }) => id),
+  )
+  assert.deepEqual([now.total, now.unread, now.version], [earlier.total, earlier.unread, earlier.version + 1])
+  const found = await shown(first.id)
+  assert.deepEqual([found.title, found.body, found.category], ['Step 2', 'New', 'builds'])
+  assert.deepEqual([found.read, found.readAt], [true, readAt])
+})
+
+test('CONTRACT 4: a key is one inbox’s: the same key for somebody else is another notification', async () => {
+  const anns1 = (await sent({ key: 'shared' })).results[0]
+  const bobs1 = (await sent({ key: 'shared', recipients: [{ username: 'bob' }] })).results[0]
+  assert.deepEqual([anns1.status, bobs1.status], ['delivered', 'delivered'])
+  assert.notEqual(anns1.id, bobs1.id)
+})
+
+test('P1: all known recipients or none: a failure at any of them leaves no trace, and no internals in the answer', async () => {
+  const people = [await app.user(), await app.user(), await app.user()]
+  const recipients = people.map(({ id }) => ({ userId: id }))
+  await sent({ recipients, category: 'jobs' })
+  const before = await app.database.tables()
+  for (const { id } of people) {
+    const undo = await app.database.failInserts('notification', { userId: id, message: 'the disk is on fire' })
+    const answer = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })
+    await undo()
+    assert.equal(answer.status, 500)
+    assert.ok(!/disk|trigger|sqlite|postgres|pgsql/i.test(answer.text))
+    assert.deepEqual(await app.database.tables(), before)
+  }
+  const retried = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })
+  assert.equal(retried.status, 201)
+  for (const user of people) assert.equal((await app.list(await app.signIn(user, 'stateless'))).total, 2)
+})

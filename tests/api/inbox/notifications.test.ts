@@ -1,0 +1,328 @@
+// A reader's inbox from outside: pages and how strictly they are asked for, single ones, counts, read and read-all.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { newId } from '../../../server/ids.ts'
+import { type Notification, type Proof, startTestService, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+
+/** A signed-in reader with so many notifications; `ids` are newest first. */
+async function reader(notifications = 0, variant = variants[0] ?? 'stateful') {
+  const user = await app.user()
+  const ids: string[] = []
+  for (let n = 1; n <= notifications; n++) ids.unshift(...(await app.deliver({ to: user, title: `No. ${n}` })))
+  return { user, ids, proof: await app.signIn(user, variant) }
+}
+
+const idsOf = (items: readonly Notification[]) => items.map(({ id }) => id)
+const ask = (proof: Proof, query: string) => app.get(`/api/notifications${query}`, proof)
+const read = (proof: Proof, id: string | undefined) => app.patch(`/api/notifications/${id}/read`, proof)
+const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-all${query}`, undefined, proof)
+const one = async (proof: Proof, id: string | undefined) =>
+  (await app.get(`/api/notifications/${id}`, proof)).json().data as Notification
+
+test('CONTRACT 3: an inbox that nothing ever came to is empty', async () => {
+  const { proof } = await reader()
+  assert.deepEqual(await app.list(proof), { items: [], total: 0, hasMore: false, unread: 0, version: 0, next: null })
+  const counts = (await app.get('/api/notifications/counts', proof)).json()
+  assert.deepEqual(counts, { success: true, data: { total: 0, unread: 0, categories: {} } })
+})
+
+test('CONTRACT 3: the newest comes first, in the order of arrival, also within one millisecond', async () => {
+  const { ids, proof } = await reader(12)
+  assert.deepEqual(idsOf((await app.list(proof)).items), ids)
+})
+
+test('R8: a clock that goes back does not change the order', async () => {
+  const { user, ids, proof } = await reader(1)
+  app.pass(-3_600_000)
+  const [later] = await app.deliver({ to: user, title: 'later, by an earlier clock' })
+  app.pass(3_600_000)
+  assert.deepEqual(idsOf((await app.list(proof)).items), [later, ...ids])
+})
+
+const strict = await reader(3)
+
+for (const name of ['page', 'limit'])
+  for (const value of [
+    '0',
+    '-1',
+    '1.5',
+    '1.0',
+    '1e3',
+    '',
+    '%20',
+    '+1',
+    '%2B1',
+    '1%20',
+    '01',
+    '0x1',
+    '1,2',
+    '٣',
+    'one',
+    'NaN',
+  ])
+    test(`I6: ${name}=${value} is 400 and names ${name}`, async () => {
+      const answer = await ask(strict.proof, `?${name}=${value}`)
+      assert.equal(answer.status, 400)
+      const { code, details } = answer.json().error
+      assert.equal(code, 'INVALID_REQUEST')
+      assert.deepEqual(
+        details.map(({ field }: { field: string }) => field),
+        [name],
+      )
+      assert.ok(details[0].reason.length > 0)
+    })
+
+const refusedQueries: [string, string][] = [
+  ['page=1&page=1', 'query'],
+  ['limit=5&limit=5', 'query'],
+  ['limit=101', 'limit'],
+  ['limit=1000000', 'limit'],
+  ['page[]=1', 'page[]'],
+  ['page[a]=1', 'page[a]'],
+  ['status=everything', 'status'],
+  ['status=', 'status'],
+  ['Page=1', 'Page'],
+  ['offset=1', 'offset'],
+  ['before=abc', 'before'],
+  ['before=0', 'before'],
+  ['before=-1', 'before'],
+  ['before=1.5', 'before'],
+  ['page=1&before=2', 'before'],
+  ['__proto__=1', 'query'],
+  ['constructor=1', 'constructor'],
+  ['page=%', 'query'],
+  ['page=%ff', 'query'],
+  ['=1', 'query'],
+]
+for (const [query, field] of refusedQueries)
+  test(`I6: ?${query} is 400 and names ${field}`, async () => {
+    const answer = await ask(strict.proof, `?${query}`)
+    assert.equal(answer.status, 400)
+    assert.deepEqual(
+      answer.json().error.details.map((fault: { field: string }) => fault.field),
+      [field],
+    )
+  })
+
+const takenQueries: [string, number][] = [
+  ['', 3],
+  ['?', 3],
+  ['?page=1', 3],
+  ['?limit=1', 1],
+  ['?limit=100', 3],
+  ['?page=%31&limit=%32', 2],
+  ['?page=2&limit=2', 1],
+  ['?limit=2&page=2', 1],
+  ['?status=unread', 3],
+]
+for (const [query, items] of takenQueries)
+  test(`I6: ${query === '' ? 'no query' : query} is taken`, async () => {
+    assert.equal((await app.list(strict.proof, query)).items.length, items)
+  })
+
+test('CONTRACT 3: a page past the end is 200, without items and without more, however far', async () => {
+  const { proof } = await reader(3)
+  for (const page of ['2', '3', '100', '9007199254740991', '9007199254740993', '99999999999999999999']) {
+    const { items, total, hasMore, next } = await app.list(proof, `?page=${page}&limit=3`)
+    assert.deepEqual({ items, total, hasMore, next }, { items: [], total: 3, hasMore: false, next: null }, page)
+  }
+})
+
+test('CONTRACT 3: before=<next> goes on where the last page ended, also when something arrives meanwhile', async () => {
+  const { user, ids, proof } = await reader(5)
+  const first = await app.list(proof, '?limit=2')
+  assert.deepEqual(idsOf(first.items), ids.slice(0, 2))
+  await app.deliver({ to: user, title: 'Newer' })
+  const second = await app.list(proof, `?limit=2&before=${first.next}`)
+  assert.deepEqual([idsOf(second.items), second.hasMore, second.total], [ids.slice(2, 4), true, 6])
+  const third = await app.list(proof, `?limit=2&before=${second.next}`)
+  assert.deepEqual([idsOf(third.items), third.hasMore, third.next], [ids.slice(4), false, null])
+  assert.equal((await app.list(proof, '?limit=2&before=1')).items.length, 0)
+  for (const query of ['?', '?status=unread&'])
+    assert.equal((await app.list(proof, `${query}before=99999999999999999999`)).items.length, 6, query)
+})
+
+test('CONTRACT 3: status=unread shows what is unread, and total counts the same', async () => {
+  const { ids, proof } = await reader(5)
+  await read(proof, ids[1])
+  await read(proof, ids[4])
+  const unread = [ids[0], ids[2], ids[3]]
+  const page = await app.list(proof, '?status=unread&limit=2')
+  assert.deepEqual([idsOf(page.items), page.total, page.unread, page.hasMore], [unread.slice(0, 2), 3, 3, true])
+  const last = await app.list(proof, '?status=unread&limit=2&page=2')
+  assert.deepEqual([idsOf(last.items), last.hasMore], [unread.slice(2), false])
+  const byCursor = await app.list(proof, `?status=unread&limit=2&before=${page.next}`)
+  assert.deepEqual([idsOf(byCursor.items), byCursor.next], [unread.slice(2), null])
+  // Nothing changed between them, so each may be remembered, and none stands in for another.
+  for (let n = 0; n < 2; n++) {
+    assert.deepEqual(idsOf((await app.list(proof, '?limit=2')).items), ids.slice(0, 2))
+    assert.deepEqual(idsOf((await app.list(proof, '?limit=2&status=unread')).items), unread.slice(0, 2))
+    assert.deepEqual(idsOf((await app.list(proof, '?limit=2&page=2')).items), ids.slice(2, 4))
+    assert.deepEqual(idsOf((await app.list(proof, '?limit=2&before=2')).items), ids.slice(4))
+    assert.deepEqual(idsOf((await app.list(proof, '?limit=1&page=2')).items), ids.slice(1, 2))
+  }
+  await readAll(proof)
+  assert.deepEqual((await app.list(proof, '?status=unread')).items, [])
+})
+
+for (const variant of variants) {
+  test(`CONTRACT 3: an ETag saves the page while nothing changed, and no longer (${variant})`, async () => {
+    const { user, ids, proof } = await reader(2, variant)
+    const conditional = (etag: string) => app.get('/api/notifications', { ...proof, 'if-none-match': etag })
+    const changes = [
+      () => read(proof, ids[0]),
+      () => readAll(proof),
+      () => app.deliver({ to: user, title: 'x', key: 'k' }),
+      () => app.deliver({ to: user, title: 'y', key: 'k' }),
+    ]
+    for (const change of changes) {
+      const fresh = await ask(proof, '')
+      const etag = fresh.headers.get('etag') ?? ''
+      assert.match(etag, /^"[!#-~]+"$/)
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const answer = await conditional(known)
+        assert.deepEqual([answer.status, answer.text, answer.headers.get('etag')], [304, '', etag], known)
+      }
+      for (const other of ['"other"', etag.slice(1, -1), `${etag}x`, ''])
+        assert.equal((await conditional(other)).status, 200, other)
+      await change()
+      const changed = await conditional(etag)
+      assert.equal(changed.status, 200)
+      assert.notEqual(changed.headers.get('etag'), etag)
+    }
+  })
+
+  test(`CONTRACT 3: another user’s ETag saves nothing, though both inboxes look alike (${variant})`, async () => {
+    const [ann, bob] = [await reader(1, variant), await reader(1, variant)]
+    const [anns, bobs] = [await ask(ann.proof, ''), await ask(bob.proof, '')]
+    assert.equal(anns.json().data.version, bobs.json().data.version)
+    const answer = await app.get('/api/notifications', {
+      ...bob.proof,
+      'if-none-match': anns.headers.get('etag') ?? '',
+    })
+    assert.equal(answer.status, 200)
+    assert.deepEqual(idsOf(answer.json().data.items), bob.ids)
+    const withoutProof = await app.get('/api/notifications', { 'if-none-match': anns.headers.get('etag') ?? '' })
+    assert.equal(withoutProof.status, 401)
+  })
+}
+
+test('CONTRACT 3: counts are total, unread and both by category, exact', async () => {
+  const { user, proof } = await reader()
+  const categories = ['orders', 'orders', 'constructor', '__proto__', undefined]
+  const ids: string[] = []
+  for (const category of categories)
+    ids.push(...(await app.deliver({ to: user, title: 'x', ...(category && { category }) })))
+  const counts = async () => (await app.get('/api/notifications/counts', proof)).text
+  assert.equal(
+    await counts(),
+    '{"success":true,"data":{"total":5,"unread":5,"categories":{' +
+      '"__proto__":{"total":1,"unread":1},"constructor":{"total":1,"unread":1},"orders":{"total":2,"unread":2}}}}',
+  )
+  await read(proof, ids[0])
+  await read(proof, ids[3])
+  assert.equal(
+    await counts(),
+    '{"success":true,"data":{"total":5,"unread":3,"categories":{' +
+      '"__proto__":{"total":1,"unread":0},"constructor":{"total":1,"unread":1},"orders":{"total":2,"unread":1}}}}',
+  )
+  await readAll(proof)
+  assert.match(await counts(), /"total":5,"unread":0,.*"orders":\{"total":2,"unread":0\}/)
+})
+
+test('CONTRACT 3: one by id is what the list shows of it', async () => {
+  const { ids, proof } = await reader(3)
+  const { items } = await app.list(proof)
+  for (const [index, id] of ids.entries()) {
+    const answer = await app.get(`/api/notifications/${id}`, proof)
+    assert.deepEqual(answer.json(), { success: true, data: items[index] })
+  }
+  const upper = await app.get(`/api/notifications/${ids[0]?.toUpperCase()}`, proof)
+  assert.deepEqual(upper.json().data, items[0])
+})
+
+test('CONTRACT 3: what is no id is 404 like an unknown id, and says what an id is', async () => {
+  const { ids, proof } = await reader(1)
+  for (const id of ['1', 'x', 'null', '%20', `${ids[0]}x`, `${ids[0]}%0a`, ids[0]?.replaceAll('-', ''), "'or'1'='1"])
+    for (const answer of [await app.get(`/api/notifications/${id}`, proof), await read(proof, id)]) {
+      assert.deepEqual([answer.status, answer.json().error.code], [404, 'NOT_FOUND'], `${id}`)
+      assert.equal(answer.json().error.details[0].field, 'id')
+    }
+  assert.equal((await read(proof, newId(app.now()))).status, 404)
+  const path = await app.get('/api/notifications/..%2fme', proof)
+  assert.deepEqual([path.status, path.json().error.details], [404, undefined], 'an encoded slash is no route at all')
+  assert.equal((await app.list(proof)).unread, 1)
+})
+
+test('CONTRACT 3: reading twice is 204 twice, keeps the first readAt and writes nothing', async () => {
+  const { ids, proof } = await reader(2)
+  const readAt = new Date(app.now()).toISOString()
+  assert.equal((await read(proof, ids[0])).status, 204)
+  const found = await one(proof, ids[0])
+  assert.deepEqual([found.read, found.readAt], [true, readAt])
+  app.pass(60_000)
+  const [tables, { version }] = [(await app.database.tables()).notification, await app.list(proof)]
+  assert.equal((await read(proof, ids[0])).status, 204)
+  assert.equal((await app.list(proof)).version, version)
+  assert.deepEqual((await app.database.tables()).notification, tables)
+  await readAll(proof)
+  assert.equal((await one(proof, ids[0])).readAt, readAt)
+  assert.equal((await one(proof, ids[1])).readAt, new Date(app.now()).toISOString())
+})
+
+test('CONTRACT 3: read-all twice is 204 twice and keeps the first readAt', async () => {
+  const { user, ids, proof } = await reader(2)
+  const readAt = new Date(app.now()).toISOString()
+  await readAll(proof)
+  const { version } = await app.list(proof)
+  app.pass(60_000)
+  assert.equal((await readAll(proof)).status, 204)
+  assert.equal((await app.list(proof)).version, version)
+  const [later] = await app.deliver({ to: user, title: 'Later' })
+  await readAll(proof)
+  for (const id of ids) assert.equal((await one(proof, id)).readAt, readAt)
+  assert.equal((await one(proof, later)).readAt, new Date(app.now()).toISOString())
+})
+
+test('CONTRACT 3: read-all of an empty inbox is 204', async () => {
+  const { proof } = await reader()
+  assert.equal((await readAll(proof)).status, 204)
+  assert.equal((await app.list(proof)).version, 0)
+})
+
+test('CONTRACT 3: read-all?through=<id> reads what was on screen, and not what came later', async () => {
+  const { ids, proof } = await reader(5)
+  assert.equal((await readAll(proof, `?through=${ids[2]}`)).status, 204)
+  const states = (await app.list(proof)).items.map((item) => item.read)
+  assert.deepEqual(states, [false, false, true, true, true])
+  const { unread, version } = await app.list(proof)
+  assert.equal(unread, 2)
+  // An older bound takes nothing back.
+  assert.equal((await readAll(proof, `?through=${ids[4]}`)).status, 204)
+  assert.equal((await app.list(proof)).version, version)
+  assert.equal((await readAll(proof, `?through=${ids[0]?.toUpperCase()}`)).status, 204)
+  assert.equal((await app.list(proof)).unread, 0)
+})
+
+test('CONTRACT 3: read-all?through= what is no notification of the caller reads nothing', async () => {
+  const { proof } = await reader(2)
+  assert.equal((await readAll(proof, `?through=${newId(app.now())}`)).status, 404)
+  for (const query of ['?through=', '?through=1', '?through=x&through=y', '?until=1', '?through=%00']) {
+    const answer = await readAll(proof, query)
+    assert.equal(answer.status, 400, query)
+    assert.ok(answer.json().error.details[0].reason)
+  }
+  assert.equal((await app.list(proof)).unread, 2)
+})
+
+test('a page is sent whole: text of every kind comes back as it was sent', async () => {
+  const { user, proof } = await reader()
+  const title = '"quotes", \\backslashes\\, </script>, {"json":[1]}, 🔔, e\u0301, \u2028 and \u007f'
+  const data = { 'a"b': '\\u0000 as text', list: [[], {}, '', 0, -1.5e-7, true, null] }
+  await app.deliver({ to: user, title, body: title, data })
+  const [item] = (await app.list(proof)).items as unknown as Record<string, unknown>[]
+  assert.deepEqual([item?.title, item?.body, item?.data], [title, title, data])
+})

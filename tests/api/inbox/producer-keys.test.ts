@@ -1,0 +1,154 @@
+// The key of a producer from outside: what it opens, what it never opens, and when it stops.
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import { ProducerKeys } from '../../../server/sign-in/producer-key.ts'
+import { startTestService, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const ann = await app.user('ann')
+const keys = new ProducerKeys({ store: app.store, now: app.now })
+const body = { recipients: [{ username: 'ann' }], title: 'Hi' }
+
+const sendWith = (authorization: string) => app.post('/api/notifications', body, { authorization })
+const send = (key: string) => sendWith(`Bearer ${key}`)
+const statusWith = async (key: string) => (await send(key)).status
+const deliveries = async () => (await app.database.rows('select * from notification')).length
+
+test('P4: a key is shown once, whole, and kept as the hash of its secret', async () => {
+  const { id, key } = await app.producerKey()
+  const [, shownId, secret = ''] = /^crl_([0-9a-f]{16})_([\w-]{43})$/.exec(key) ?? []
+  assert.equal(shownId, id)
+  const [row] = await app.database.rows(`select * from producer where id = '${id}'`)
+  assert.equal(row?.secret_hash, createHash('sha256').update(secret).digest('base64url'))
+  assert.ok(!JSON.stringify(await app.database.tables()).includes(secret))
+  assert.ok(!JSON.stringify(await app.store.listProducers()).includes(secret))
+})
+
+test('P4: a key sends, and is told when it was last used', async () => {
+  const { id, key } = await app.producerKey()
+  const lastUsedAt = async () => {
+    await app.noted()
+    return (await app.database.rows(`select last_used_at from producer where id = '${id}'`))[0]?.last_used_at
+  }
+  assert.equal(await statusWith(key), 201)
+  assert.equal(await lastUsedAt(), app.now())
+  app.pass(10 * 60_000)
+  assert.equal(await statusWith(key), 201)
+  assert.equal(await lastUsedAt(), app.now())
+})
+
+test('P4: what is not exactly a key is 401 with error="invalid_token", and sends nothing', async () => {
+  const [{ id, key }, other] = [await app.producerKey(), await app.producerKey()]
+  const secret = key.slice(-43)
+  const wrong = [
+    `crl_${id}_${randomBytes(32).toString('base64url')}`,
+    `crl_${other.id}_${secret}`,
+    `crl_${randomBytes(8).toString('hex')}_${secret}`,
+    key.slice(0, -1),
+    `${key}A`,
+    `${key}=`,
+    key.toUpperCase(),
+    key.replace('crl_', 'CRL_'),
+    key.replace('crl_', ''),
+    `crl_${id}_`,
+    `crl__${secret}`,
+    secret,
+    id,
+    `crl_../../${id}_${secret}`,
+  ]
+  const before = await deliveries()
+  for (const made of wrong) {
+    const answer = await send(made)
+    assert.equal(answer.status, 401, made)
+    assert.equal(answer.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+    assert.equal(answer.json().error.code, 'UNAUTHORIZED')
+  }
+  for (const authorization of [key, `Basic ${key}`, `Token ${key}`, '']) {
+    const answer = await sendWith(authorization)
+    assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer'], authorization)
+  }
+  assert.equal((await app.post('/api/notifications', body)).status, 401)
+  assert.equal((await app.post(`/api/notifications?key=${key}`, body)).status, 401)
+  assert.equal((await app.post('/api/notifications', body, { 'x-api-key': key })).status, 401)
+  assert.equal(await deliveries(), before)
+})
+
+test('P4: two Authorization headers send nothing', async () => {
+  const { key } = await app.producerKey()
+  const field: [string, string] = ['Authorization', `Bearer ${key}`]
+  const json: [string, string] = ['Content-Type', 'application/json']
+  const sent = (fields: [string, string][]) =>
+    app.exchange('/api/notifications', { method: 'POST', fields, body: JSON.stringify(body) })
+  assert.equal((await sent([json, field])).status, 201)
+  assert.equal((await sent([json, field, field])).status, 401)
+})
+
+test('Z4, P4: a key ends at its expiry, to the millisecond', async () => {
+  const { key } = await app.producerKey(['send'], app.now() + 60_000)
+  app.pass(59_999)
+  assert.equal(await statusWith(key), 201)
+  app.pass(1)
+  assert.equal(await statusWith(key), 401)
+})
+
+test('Z4, P4: a revoked key ends at once, alone, and for good', async () => {
+  const [revoked, other] = [await app.producerKey(), await app.producerKey()]
+  assert.equal(await statusWith(revoked.key), 201)
+  await keys.revoke(revoked.id)
+  assert.deepEqual([await statusWith(revoked.key), await statusWith(other.key)], [401, 201])
+  await app.restart()
+  assert.deepEqual([await statusWith(revoked.key), await statusWith(other.key)], [401, 201])
+})
+
+test('Z4: a key without the scope is FORBIDDEN, and the answer says what would do', async () => {
+  const before = await deliveries()
+  for (const scopes of [['users'], []] as ('users' | 'send')[][]) {
+    const { key } = await app.producerKey(scopes)
+    const answer = await send(key)
+    assert.equal(answer.status, 403)
+    const { error } = answer.json()
+    assert.equal(error.code, 'FORBIDDEN')
+    assert.match(error.message, /carillon key add NAME --scope send/)
+    assert.equal(answer.headers.get('www-authenticate'), null)
+  }
+  assert.equal(await deliveries(), before)
+  assert.equal(await statusWith((await app.producerKey(['users', 'send'])).key), 201)
+})
+
+test('P4: a key opens no route of a user', async () => {
+  const { key } = await app.producerKey(['send', 'users'])
+  const [id] = await app.deliver({ to: ann, title: 'Mine' })
+  const asks: [string, string][] = [
+    ['GET', '/routeRestreinte'],
+    ['GET', '/api/me'],
+    ['GET', '/api/notifications'],
+    ['GET', '/api/notifications/counts'],
+    ['GET', `/api/notifications/${id}`],
+    ['PATCH', `/api/notifications/${id}/read`],
+    ['POST', '/api/notifications/read-all'],
+    ['POST', '/token/renew'],
+  ]
+  const inboxes = (await app.database.tables()).inbox
+  for (const [method, path] of asks)
+    for (const proof of [{ authorization: `Bearer ${key}` }, { cookie: `carillon=${key}` }])
+      assert.equal((await app.request(path, { method, headers: proof })).status, 401, `${method} ${path}`)
+  assert.deepEqual((await app.database.tables()).inbox, inboxes)
+})
+
+for (const variant of variants)
+  test(`P4: no proof of a user sends anything, to nobody, not even to that user (${variant})`, async () => {
+    const proof = await app.signIn(ann, variant)
+    const before = await deliveries()
+    const answer = await app.post('/api/notifications', body, proof)
+    assert.deepEqual([answer.status, answer.json().error.code], [401, 'UNAUTHORIZED'])
+    assert.equal(await deliveries(), before)
+  })
+
+test('P4: beside a key the cookie of a user counts for nothing', async () => {
+  const cookie = await app.signIn(ann, 'stateful')
+  const { key } = await app.producerKey()
+  assert.equal((await app.post('/api/notifications', body, { ...cookie, authorization: `Bearer ${key}` })).status, 201)
+  assert.equal((await app.get('/api/me', { ...cookie, authorization: `Bearer ${key}` })).status, 401)
+})

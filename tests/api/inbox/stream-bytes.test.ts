@@ -1,0 +1,244 @@
+// The bytes of the live stream (TRUST N1, N6): whatever a producer writes, it stays inside the one line of its event; and
+// what each event says is what the published description has of it.
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import fc from 'fast-check'
+import { EventStreamParser } from '../../../client/event-stream.ts'
+import { events as published } from '../../../server/http/openapi/schemas.ts'
+import { EventReader, type StreamEvent, streamPath } from '../../support/event-source/event-source.ts'
+import { DescribedApi, type Document } from '../../support/http/described-api.ts'
+import { hasSecurityHeaders } from '../../support/http/envelope.ts'
+import { startTestService, type TestUser, variants } from '../../support/service.ts'
+
+const runs = process.env.SOAK === undefined ? 100 : 2_000
+const listed = 'https://app.example'
+
+const app = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: listed } })
+after(() => app.stop())
+const { key } = await app.producerKey()
+const producer = { authorization: `Bearer ${key}` }
+
+type Sent = { title: string; body?: string; url?: string; category?: string; data?: object; key?: string }
+
+const send = (to: TestUser, content: Sent) =>
+  app.post('/api/notifications', { recipients: [{ username: to.username }], ...content }, producer)
+
+const forged = 'event: read\ndata: {"version":9,"unread":0,"total":0}'
+const nasty = [
+  '\n',
+  '\r',
+  '\r\n',
+  '\n\n',
+  '\r\r',
+  '\r\n\r\n',
+  '\u2028',
+  '\u2029',
+  '\u0085',
+  '\u000b\u000c',
+  `\n\n${forged}\n\n`,
+  `\r\r${forged}\r\r`,
+  `\r\n\r\n${forged}\r\n\r\n`,
+  `\u2028\u2028${forged}\u2028\u2028`,
+  '\nid: 1-00000000',
+  '\nretry: 1\n',
+  'data: x',
+  ':',
+  '"',
+  `'`,
+  '\\n\\n',
+  '\\',
+  '"}\n\ndata: {"',
+  '\ufeff',
+  '\u0001\u001f\u007f',
+  '🔔👩‍👩‍👧‍👦 e\u0301 ﷽',
+  'ends with a line break\n',
+]
+
+/** The bytes as two parsers that know nothing of each other read them. */
+function readTwice(bytes: Buffer): EventSourceMessage[][] {
+  const theirs: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (event) => theirs.push(event) })
+  parser.feed(bytes.toString('utf8'))
+  const own = new EventStreamParser().push(bytes)
+  // Theirs says the id of the event itself, ours the last one that was named.
+  let id: string | undefined
+  const ownForm = own.map(({ type, data, id: last }) => ({ event: type, data, id: last }))
+  const theirForm = theirs.map(({ event, data, id: named }) => {
+    id = named ?? id
+    return { event: event ?? 'message', data, id: id ?? '' }
+  })
+  return [theirForm, ownForm]
+}
+
+/** Every parser reads the same events from what came. */
+function isReadAlike(reader: EventReader): void {
+  const strict = reader.events.map(({ type, text, id }) => ({ event: type, data: text, id }))
+  for (const events of readTwice(reader.bytes)) assert.deepEqual(events, strict)
+}
+
+const contentOf = ({ data }: StreamEvent) => {
+  const { title, body, url, category, data: more, key: about } = data.notification
+  return { title, body, url, category, data: more, key: about }
+}
+
+for (const variant of variants)
+  test(`N1: line breaks, quotes and whole events in every field of a notification forge nothing (${variant})`, async () => {
+    const ann = await app.user()
+    using reader = await EventReader.of(app.url, await app.signIn(ann, variant))
+    for (const [index, text] of nasty.entries()) {
+      const content = { title: text, body: text, category: text, data: { [text]: [text] }, key: `${text}${index}` }
+      assert.equal((await send(ann, content)).status, 201, JSON.stringify(text))
+      assert.deepEqual(contentOf(await reader.next('notification')), { ...content, url: null })
+    }
+    assert.ok(reader.isUpToDate)
+    isReadAlike(reader)
+    // As those who come back see it.
+    using again = await EventReader.of(app.url, await app.signIn(ann, variant), `${streamPath}?since=0`)
+    await again.until(() => again.events.length === reader.events.length)
+    isReadAlike(again)
+    assert.deepEqual(again.events.slice(1).map(contentOf), reader.events.slice(1).map(contentOf))
+  })
+
+test('N1: a link has no line break, and none is taken; NUL is taken nowhere', async () => {
+  const ann = await app.user()
+  using reader = await EventReader.of(app.url, await app.signIn(ann, 'stateful'))
+  for (const text of nasty.filter((one) => /[\s\\\p{Cc}\p{Cf}]/u.test(one)))
+    assert.equal((await send(ann, { title: 'x', url: `/a${text}` })).status, 400, JSON.stringify(text))
+  for (const content of [
+    { body: '\0' },
+    { category: 'a\0' },
+    { data: { a: '\0' } },
+    { data: { '\0': 1 } },
+    { key: '\0' },
+  ])
+    assert.equal((await send(ann, { title: 'x', ...content })).status, 400, JSON.stringify(content))
+  assert.equal((await send(ann, { title: '\0' })).status, 400)
+  for (const url of ['/a?b="c"', "/a'b:", '/data:x', '/🔔'])
+    assert.equal((await send(ann, { title: 'x', url })).status, 201, url)
+  for (const url of ['/a?b="c"', "/a'b:", '/data:x', '/🔔'])
+    assert.equal((await reader.next('notification')).data.notification.url, url)
+  isReadAlike(reader)
+})
+
+test('N1: whatever the text, what came is what was sent, for every parser', async () => {
+  const ann = await app.user()
+  using reader = await EventReader.of(app.url, await app.signIn(ann, 'stateless'))
+  const piece = fc.oneof(
+    fc.constantFrom(...nasty),
+    fc.string({ unit: 'binary', maxLength: 8 }).map((s) => s.replaceAll('\0', '')),
+  )
+  const text = (maxLength: number) =>
+    fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) =>
+      Array.from(`.${pieces.join('')}`)
+        .slice(0, maxLength)
+        .join(''),
+    )
+  const contents = fc.record({
+    title: text(200),
+    body: text(4_000),
+    category: text(64),
+    data: fc.dictionary(text(50), text(200)),
+  })
+  await fc.assert(
+    fc.asyncProperty(contents, async (content) => {
+      const answer = await send(ann, content)
+      assert.equal(answer.status, 201, answer.text)
+      // As JSON, in which __proto__ is a name like others.
+      const told = contentOf(await reader.next('notification'))
+      assert.deepEqual(told, JSON.parse(JSON.stringify({ ...content, url: null, key: null })))
+      assert.ok(reader.isUpToDate)
+    }),
+    { numRuns: runs },
+  )
+  isReadAlike(reader)
+})
+
+test('every event is as the published description has it: of its own schema, and a StreamEvent', async () => {
+  const api = new DescribedApi((await app.get('/openapi.json')).json() as Document)
+  const checks = new Map(Object.entries(published).map(([type, schema]) => [type, api.compile(schema)]))
+  const anyEvent = api.compile(api.document.components.schemas.StreamEvent ?? assert.fail())
+  const ann = await app.user()
+  const proof = await app.signIn(ann, 'stateful')
+  using reader = await EventReader.of(app.url, proof)
+  await send(ann, { title: 'Hi', body: 'b', url: '/a', category: 'c', data: { a: 1 }, key: 'k' })
+  await send(ann, { title: 'Ho', key: 'k' })
+  await send(ann, { title: 'Hu' })
+  const { id } = (await app.list(proof)).items[0] ?? assert.fail()
+  await app.patch(`/api/notifications/${id}/read`, proof)
+  await app.post('/api/notifications/read-all', undefined, proof)
+  using lost = await EventReader.of(app.url, proof, `${streamPath}?since=x`)
+  await lost.next('resync')
+  await app.post('/logout', undefined, proof)
+  await Promise.all([reader.ended(), lost.ended()])
+  const events = [...reader.events, ...lost.events]
+  for (const { type, text } of events) {
+    assert.deepEqual(checks.get(type)?.(JSON.parse(text)), [], `${type}: ${text}`)
+    assert.deepEqual(anyEvent(JSON.parse(text)), [], `${type}: ${text}`)
+  }
+  assert.deepEqual(new Set(events.map(({ type }) => type)), new Set(Object.keys(published)))
+  for (const { type, id: position, data } of reader.events)
+    if (type === 'session-ended') assert.equal(position, undefined)
+    else if (type !== 'hello') assert.match(position ?? '', new RegExp(`^${data.version}-[0-9a-f]{8}$`))
+})
+
+suite('the head of the answer', () => {
+  test('N6: a stream is kept by nobody, gathered by no proxy, and ends with its connection', async () => {
+    const proof = await app.signIn(await app.user(), 'stateful')
+    using reader = await EventReader.of(app.url, proof)
+    const { headers } = reader
+    assert.equal(headers.get('content-type'), 'text/event-stream; charset=utf-8')
+    assert.equal(headers.get('cache-control'), 'no-store')
+    assert.equal(headers.get('x-accel-buffering'), 'no')
+    assert.equal(headers.get('connection'), 'close')
+    for (const name of ['content-length', 'transfer-encoding', 'content-encoding', 'keep-alive'])
+      assert.equal(headers.get(name), null, name)
+    hasSecurityHeaders({ status: reader.status, headers, text: '' })
+  })
+
+  test('N6: each stream is told another time to come back after, from 1 to 4 seconds, before all else', async () => {
+    const told = new Set<number>()
+    for (let user = 0; user < 2; user++) {
+      const proof = await app.signIn(await app.user(), 'stateful')
+      for (let n = 0; n < 15; n++) {
+        using reader = await EventReader.of(app.url, proof)
+        assert.match(reader.text, /^retry: \d{4}\n\nevent: hello\n/)
+        const [retry = 0, ...more] = reader.retries
+        assert.deepEqual(more, [])
+        assert.ok(retry >= 1_000 && retry <= 4_000, `${retry}`)
+        told.add(retry)
+      }
+    }
+    assert.ok(told.size > 20, `${told.size} different ones of 30`)
+    assert.ok(Math.max(...told) - Math.min(...told) > 1_000, `${[...told]}`)
+  })
+
+  test('HEAD has the same head, ends at once, and takes no seat', async () => {
+    const proof = await app.signIn(await app.user(), 'stateful')
+    using got = await EventReader.of(app.url, proof)
+    for (let n = 0; n < 30; n++) {
+      using head = await EventReader.open(app.url, { headers: proof, method: 'HEAD' })
+      assert.equal(head.status, 200)
+      await head.ended()
+      assert.equal(head.text, '')
+      for (const name of ['content-type', 'x-accel-buffering', 'cache-control'])
+        assert.equal(head.headers.get(name), got.headers.get(name), name)
+    }
+    using refused = await EventReader.open(app.url, { method: 'HEAD' })
+    assert.equal(refused.status, 401)
+  })
+
+  test('C4: a listed origin may send Last-Event-ID and read the stream; another may not', async () => {
+    const asks = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'last-event-id' }
+    const preflight = await app.request(streamPath, { method: 'OPTIONS', headers: { origin: listed, ...asks } })
+    assert.equal(preflight.status, 204)
+    assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /\blast-event-id\b/)
+    const proof = await app.signIn(await app.user(), 'stateless')
+    using reader = await EventReader.of(app.url, { ...proof, origin: listed, 'last-event-id': '0' })
+    assert.equal(reader.headers.get('access-control-allow-origin'), listed)
+    assert.equal(reader.headers.get('access-control-allow-credentials'), 'true')
+    assert.equal(reader.headers.get('vary'), 'Origin')
+    using foreign = await EventReader.open(app.url, { headers: { ...proof, origin: 'https://evil.example' } })
+    assert.equal(foreign.headers.get('access-control-allow-origin'), null)
+  })
+})

@@ -1,0 +1,245 @@
+// A stream lives on the strength of a proof (TRUST Z5, Z6, S7): it tells its owner alone, ends when the proof does, with the
+// reason, and is no use of it. Ended elsewhere: tests/e2e/stream/stream-nodes.test.ts.
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { decodeJwt } from 'jose'
+import { CarillonError } from '../../../server/errors.ts'
+import { Passwords } from '../../../server/sign-in/password/passwords.ts'
+import { setPassword } from '../../../server/sign-in/users/users.ts'
+import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
+import { chanceOf } from '../../support/event-source/random.ts'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { type Proof, startTestService, type TestUser, type Variant, variants } from '../../support/service.ts'
+
+const minute = 60_000
+/** The figure of row S7; usually it takes some milliseconds. What no ring told of is found after 45 s. */
+const soonMs = 30_000
+const deliveries = process.env.SOAK === undefined ? 200 : 5_000
+
+const app = await startTestService()
+// A clock that moves moves for everybody: those who need one have a service of their own.
+const clocked = await startTestService({
+  env: { CARILLON_SESSION_IDLE: '10m', CARILLON_SESSION_LIFETIME: '30m', CARILLON_TOKEN_LIFETIME: '5m' },
+})
+after(() => Promise.all([app.stop(), clocked.stop()]))
+const passwords = new Passwords({ threads: 2 })
+
+/** The stream says why it ends, ends, and is not to be had again; all within the time. */
+async function hasEnded(reader: EventReader, of: { url: string; proof: Proof; reason: string; withinMs: number }) {
+  const from = performance.now()
+  const { data, id } = await reader.next('session-ended', of.withinMs)
+  assert.deepEqual([data, id], [{ reason: of.reason }, undefined])
+  await reader.ended(of.withinMs)
+  assert.equal(reader.events.at(-1)?.type, 'session-ended')
+  using again = await EventReader.open(of.url, { headers: of.proof })
+  await again.ended()
+  assert.equal(refusalIn({ status: again.status, headers: again.headers, text: again.text }).code, 'UNAUTHORIZED')
+  return performance.now() - from
+}
+
+async function send(to: TestUser): Promise<string> {
+  const [id = ''] = await app.deliver({ to, title: 'x' })
+  return id
+}
+
+test('Z5: what is told to one user never reaches another, however many listen with whatever proof', async (t) => {
+  const chance = chanceOf(t)
+  const users = await Promise.all(Array.from({ length: 8 }, () => app.user()))
+  const readers: { user: TestUser; reader: EventReader }[] = []
+  for (const user of users)
+    for (const variant of variants)
+      readers.push({ user, reader: await EventReader.of(app.url, await app.signIn(user, variant)) })
+  const told = new Map(users.map(({ id }) => [id, new Set<string>()]))
+  const act = async () => {
+    const user = users[chance.below(users.length)] ?? assert.fail()
+    told.get(user.id)?.add(await send(user))
+  }
+  for (let n = 0; n < deliveries; n += 10) await Promise.all(Array.from({ length: 10 }, act))
+  for (const { user, reader } of readers) {
+    const own = told.get(user.id) ?? new Set()
+    await reader.until(() => reader.events.length > own.size)
+    await app.post('/api/notifications/read-all', undefined, await app.signIn(user, 'stateful'))
+    await reader.until(() => reader.events.some(({ type }) => type === 'read-all'))
+    const ids = reader.events.flatMap(({ type, data }) => (type === 'notification' ? [data.notification.id] : []))
+    assert.deepEqual(new Set(ids), own)
+    assert.equal(ids.length, own.size)
+    reader.close()
+  }
+})
+
+test('Z5, Z3: no proof, a proof in the URL, a producer key and a user id in the query open nothing', async () => {
+  const ann = await app.user()
+  const [cookie, token] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
+  const bearer = token.authorization?.slice('Bearer '.length)
+  const keys = await Promise.all([app.producerKey(['send']), app.producerKey(['users'])])
+  const attempts: [Proof, string][] = [
+    [{}, ''],
+    [{}, `?access_token=${bearer}`],
+    [{}, `?token=${bearer}`],
+    [{}, `?since=${bearer}`],
+    [{ authorization: `Bearer ${cookie.cookie?.split('=')[1]}` }, ''],
+    [{ cookie: `carillon=${bearer}` }, ''],
+    ...keys.map(({ key: one }): [Proof, string] => [{ authorization: `Bearer ${one}` }, '']),
+    [{ ...cookie, authorization: `Bearer ${keys[0]?.key}` }, ''],
+  ]
+  for (const [headers, query] of attempts)
+    for (const path of [streamPath + query, `/api/notifications/changes${query || '?since=0'}`]) {
+      using reader = await EventReader.open(app.url, { headers, path })
+      await reader.ended()
+      const answer = { status: reader.status, headers: reader.headers, text: reader.text }
+      assert.equal(refusalIn(answer).code, 'UNAUTHORIZED', `${path} ${JSON.stringify(headers)}`)
+    }
+  for (const query of ['?user=1', `?userId=${ann.id}`])
+    assert.equal((await app.get(streamPath + query, cookie)).status, 400)
+})
+
+type End = { reason: 'revoked' | 'expired'; by: (user: TestUser, proof: Proof, variant: Variant) => Promise<unknown> }
+
+const cutoffExpiresAt = () => app.now() + 60 * minute
+const ends: Record<string, End & { variants: readonly Variant[] }> = {
+  'a sign-out': { reason: 'revoked', variants, by: (_user, proof) => app.post('/logout', undefined, proof) },
+  'a password that is changed': {
+    reason: 'revoked',
+    variants,
+    by: ({ username }) =>
+      setPassword(
+        { store: app.store, passwords, passwordMinLength: 15, now: app.now },
+        { username, password: 'another orchard gate 42' },
+      ),
+  },
+  'a user who is disabled': {
+    reason: 'revoked',
+    variants,
+    by: ({ id }) => app.store.disableUser({ userId: id, at: app.now(), cutoffExpiresAt: cutoffExpiresAt() }),
+  },
+  'tokens that are cut': {
+    reason: 'revoked',
+    variants: ['stateless'],
+    by: ({ id }, { authorization = '' }) => {
+      const signInId = String(decodeJwt(authorization.slice('Bearer '.length)).sid)
+      return app.store.cutTokens({ userId: id, signInId, notBefore: app.now(), expiresAt: cutoffExpiresAt() })
+    },
+  },
+  'a new sign-in in place of the session': {
+    reason: 'revoked',
+    variants: ['stateful'],
+    by: ({ username, password }, proof) => app.post('/login', { username, password, variant: 'stateful' }, proof),
+  },
+}
+
+suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
+  for (const [name, { reason, variants: among, by }] of Object.entries(ends))
+    for (const variant of among)
+      test(`Z6: ${name} ends the stream within five seconds, with the reason, and no stream of another (${variant})`, async () => {
+        const [ann, bob] = [await app.user(), await app.user()]
+        const proof = await app.signIn(ann, variant)
+        const readers = await Promise.all(Array.from({ length: 3 }, () => EventReader.of(app.url, proof)))
+        const replaying = await EventReader.of(app.url, { ...proof, 'last-event-id': '0' })
+        using bobs = await EventReader.of(app.url, await app.signIn(bob, variant))
+        await by(ann, proof, variant)
+        for (const reader of [...readers, replaying])
+          await hasEnded(reader, { url: app.url, proof, reason, withinMs: soonMs })
+        await sleep(50)
+        assert.deepEqual([bobs.isOver, bobs.events.length], [false, 1])
+      })
+
+  test('Z6: a sign-out ends the streams of its own session or sign-in, and no other of the same user', async () => {
+    const ann = await app.user()
+    for (const variant of variants) {
+      const [one, other] = [await app.signIn(ann, variant), await app.signIn(ann, variant)]
+      const ended = await EventReader.of(app.url, one)
+      using stays = await EventReader.of(app.url, other)
+      await app.post('/logout', undefined, one)
+      await hasEnded(ended, { url: app.url, proof: one, reason: 'revoked', withinMs: soonMs })
+      await send(ann)
+      await stays.next('notification')
+    }
+  })
+
+  test('Z6: a token that is renewed leaves the stream of the old one until that expires; a sign-out ends both', async () => {
+    const proof = await app.signIn(await app.user(), 'stateless')
+    const renewed = await app.post('/token/renew', undefined, proof)
+    const next = { authorization: `Bearer ${renewed.json().token}` }
+    const readers = [await EventReader.of(app.url, proof), await EventReader.of(app.url, next)]
+    await app.post('/logout', undefined, next)
+    for (const [index, reader] of readers.entries())
+      await hasEnded(reader, { url: app.url, proof: [proof, next][index] ?? {}, reason: 'revoked', withinMs: soonMs })
+  })
+
+  for (const variant of variants)
+    test(`Z6: a poll that is held when the proof ends is answered with 401 (${variant})`, async () => {
+      const ann = await app.user()
+      const proof = await app.signIn(ann, variant)
+      const path = '/api/notifications/changes?since=0&wait='
+      const held = [app.get(`${path}20`, proof), app.get(`${path}1`, proof)]
+      await sleep(100)
+      await app.post('/logout', undefined, proof)
+      await send(ann)
+      for (const answer of await Promise.all(held)) assert.equal(refusalIn(answer).code, 'UNAUTHORIZED')
+    })
+
+  test('Z7: while it cannot be known whether a proof holds no stream is opened, and none that is open ends', async (t) => {
+    // Of its own: nobody else's look-ups are to fail.
+    const own = await startTestService()
+    t.after(() => own.stop())
+    const ann = await own.user()
+    const proof = await own.signIn(ann, 'stateful')
+    using reader = await EventReader.of(own.url, proof)
+    const { findSession } = own.store
+    own.store.findSession = () => Promise.reject(new CarillonError('UNAVAILABLE', 'The store is away'))
+    try {
+      using refused = await EventReader.open(own.url, { headers: proof })
+      assert.equal(refused.status, 503)
+      await own.post('/login', { username: ann.username, password: ann.password, variant: 'stateful' })
+    } finally {
+      own.store.findSession = findSession
+    }
+    await own.deliver({ to: ann, title: 'Hi' })
+    await reader.next('notification')
+    assert.ok(!reader.isOver)
+  })
+})
+
+// One after the other: they share the clock.
+suite('S6, T6: what time ends', () => {
+  const at = (reader: EventReader, proof: Proof) =>
+    hasEnded(reader, { url: clocked.url, proof, reason: 'expired', withinMs: soonMs })
+
+  test('S6, Z6: a session that is not used ends its streams: an open stream is no use', async () => {
+    const proof = await clocked.signIn(await clocked.user(), 'stateful')
+    const reader = await EventReader.of(clocked.url, proof)
+    clocked.pass(10 * minute - 1)
+    await sleep(1_300)
+    assert.ok(!reader.isOver)
+    clocked.pass(1)
+    await at(reader, proof)
+  })
+
+  test('S6: a session that is used keeps its streams, until its lifetime ends', async () => {
+    const proof = await clocked.signIn(await clocked.user(), 'stateful')
+    const reader = await EventReader.of(clocked.url, proof)
+    for (let used = 0; used < 3; used++) {
+      clocked.pass(9 * minute)
+      assert.equal((await clocked.get('/routeRestreinte', proof)).status, 200)
+      await clocked.noted()
+      await sleep(1_300)
+      assert.ok(!reader.isOver, `ended after ${used + 1} uses`)
+    }
+    clocked.pass(3 * minute)
+    await at(reader, proof)
+  })
+
+  test('T6, Z6: a token that expires ends its streams, and the token that it was renewed to keeps its own', async () => {
+    const proof = await clocked.signIn(await clocked.user(), 'stateless')
+    const reader = await EventReader.of(clocked.url, proof)
+    clocked.pass(3 * minute)
+    const next = { authorization: `Bearer ${(await clocked.post('/token/renew', undefined, proof)).json().token}` }
+    using later = await EventReader.of(clocked.url, next)
+    clocked.pass(2 * minute)
+    // A token is still taken for a little longer, from clocks that go after; its stream may be too.
+    clocked.pass(minute)
+    await at(reader, proof)
+    assert.ok(!later.isOver)
+  })
+})

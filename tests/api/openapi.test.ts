@@ -1,0 +1,269 @@
+// The published description (TRUST I9): a sound document, of exactly the routes that are served, and true for every
+// answer of a session that goes everywhere and does everything wrong that can be done.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { type Described, DescribedApi, type Document } from '../support/http/described-api.ts'
+import { refusalIn } from '../support/http/envelope.ts'
+import { type Ask, HttpClient } from '../support/http/http-client.ts'
+import { type Answer, type Proof, startTestService } from '../support/service.ts'
+
+const app = await startTestService()
+const client = new HttpClient(app.url)
+after(async () => {
+  client.close()
+  await app.stop()
+})
+const published = await app.get('/openapi.json')
+const document = published.json() as Document
+const api = new DescribedApi(document)
+
+const ann = await app.user('ann')
+const eve = await app.user('eve')
+const cookie = await app.signIn(ann, 'stateful')
+const token = await app.signIn(ann, 'stateless')
+const producer: Proof = { authorization: `Bearer ${(await app.producerKey()).key}` }
+const scopeless: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
+const [id = '', another = ''] = [
+  ...(await app.deliver({ to: ann, title: 'Hi', body: 'b', url: '/a', category: 'c', data: { a: [1] }, key: 'k' })),
+  ...(await app.deliver({ to: ann, title: 'Ho' })),
+]
+const [foreign = ''] = await app.deliver({ to: eve, title: 'Not hers' })
+const json: Proof = { 'content-type': 'application/json' }
+
+test('I9: the document is sound: its schemas compile, its references lead somewhere, its names are unique', () => {
+  assert.match(document.openapi, /^3\.1\.\d+$/)
+  assert.match(document.info.version, /^\d+\.\d+\.\d+/)
+  assert.ok(api.operations.length > 10)
+  for (const { method, template, operation } of api.operations) {
+    const { summary, security, requestBody, responses, parameters = [] } = operation
+    const place = `${method} ${template}`
+    assert.match(place, /^(GET|POST|PUT|PATCH|DELETE) \/[\w./{}-]*$/)
+    assert.ok(summary.length > 10, place)
+    const contents = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)]
+    const bodies = contents.flatMap((content) => Object.values(content ?? {}))
+    for (const { schema } of [...bodies, ...parameters]) api.compile(schema)
+    for (const status of Object.keys(responses)) assert.match(status, /^([2-5]\d\d|default)$/, place)
+    assert.ok(
+      Object.values(responses).every(({ description }) => description.length > 3),
+      place,
+    )
+    for (const scheme of security.flatMap((one) => Object.keys(one)))
+      assert.ok(scheme in document.components.securitySchemes, `${place} names ${scheme}`)
+  }
+  const ids = api.operations.map(({ operation }) => operation.operationId)
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('I9: every named schema compiles and is used', () => {
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    api.compile(schema)
+    assert.ok(published.text.includes(`"#/components/schemas/${name}"`), `nobody uses ${name}`)
+  }
+})
+
+test('I9: a query that is needed is described as such', () => {
+  const needed = api.operations.flatMap(({ template, operation: { parameters = [] } }) =>
+    parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${template} ${name}`),
+  )
+  assert.deepEqual(needed, ['/api/notifications/changes since'])
+})
+
+test('I9: the page for people shows what a route needs, and what events are', async () => {
+  const { text } = await client.ask({ path: '/docs' })
+  assert.ok(text.includes('/api/notifications/changes?since=…'))
+  assert.ok(text.includes('events: <a href="#StreamEvent">StreamEvent</a>'))
+})
+
+test('I9: every parameter of a path is described, and no other', () => {
+  for (const { method, template, operation } of api.operations) {
+    const inTemplate = [...template.matchAll(/{(\w+)}/g)].map(([, name]) => name)
+    const described = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path')
+    assert.deepEqual(
+      described.map(({ name }) => name),
+      inTemplate,
+      `${method} ${template}`,
+    )
+    assert.ok(described.every(({ required }) => required === true))
+  }
+})
+
+test('I9: the document has every route of the table, and no route that is not in it', () => {
+  const source = readFileSync(new URL('../../server/http/app.ts', import.meta.url), 'utf8')
+  const table = [...source.matchAll(/^\s+route\('([A-Z]+)', '([^']+)'/gm)].map(([, method, path]) => {
+    return `${method} ${path?.replaceAll(/:(\w+)/g, '{$1}')}`
+  })
+  assert.ok(table.length > 10)
+  assert.deepEqual(api.operations.map(({ method, template }) => `${method} ${template}`).sort(), table.sort())
+})
+
+/** What was seen of each operation, by the status under which the document lists it. */
+const seen = new Map<Described, Set<string>>()
+
+async function record(ask: Ask): Promise<Answer> {
+  const answer = await client.ask(ask)
+  const described = api.find(ask.method ?? 'GET', ask.path ?? '/')
+  if (answer.status >= 400) refusalIn(answer)
+  if (described === undefined) {
+    assert.ok(answer.status >= 400, `${ask.path} is not described and answered ${answer.status}`)
+    return answer
+  }
+  const listed = api.promises(described, answer)
+  seen.set(described, (seen.get(described) ?? new Set()).add(listed))
+  return answer
+}
+
+const proofFor = ({ operation: { security } }: Described): Proof => {
+  const schemes = security.flatMap((one) => Object.keys(one))
+  if (schemes.includes('producer')) return producer
+  return schemes.includes('session') ? cookie : token
+}
+
+test('I9: true for every answer of the routes as they are meant', async () => {
+  const credentials = { username: ann.username, password: ann.password }
+  const post = (path: string, body: unknown, headers: Proof = {}) =>
+    record({ method: 'POST', path, body: JSON.stringify(body), headers: { ...json, ...headers } })
+  for (const variant of ['stateful', 'stateless', undefined])
+    assert.equal((await post('/login', { ...credentials, variant })).status, 200)
+  for (const headers of [cookie, token]) {
+    for (const path of [
+      '/routeRestreinte',
+      '/api/me',
+      '/api/notifications',
+      '/api/notifications?page=2&limit=1',
+      '/api/notifications?status=unread',
+      '/api/notifications?before=2',
+      '/api/notifications?page=99',
+      '/api/notifications/counts',
+      '/api/notifications/changes?since=0',
+      '/api/notifications/changes?since=99',
+      '/api/notifications/stream',
+      `/api/notifications/${id}`,
+      `/api/notifications/${another}`,
+    ])
+      assert.equal((await record({ path, headers })).status, 200, path)
+    const { headers: fields } = await record({ path: '/api/notifications', headers })
+    const known = { ...headers, 'if-none-match': fields.get('etag') ?? '' }
+    assert.equal((await record({ path: '/api/notifications', headers: known })).status, 304)
+    assert.equal((await record({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers })).status, 204)
+    assert.equal((await record({ path: `/api/notifications/${id}`, headers })).json().data.read, true)
+    const through = { method: 'POST', path: `/api/notifications/read-all?through=${another}`, headers }
+    assert.equal((await record(through)).status, 204)
+  }
+  for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
+    assert.equal((await record({ path })).status, 200, path)
+  assert.equal((await record({ method: 'POST', path: '/token/renew', headers: token })).status, 200)
+  for (const recipients of [[{ username: 'ann' }, { userId: eve.id }], [{ username: 'nobody' }], [{ userId: 'none' }]])
+    assert.equal((await post('/api/notifications', { recipients, title: 'Hi', key: 'k' }, producer)).status, 201)
+  for (const variant of ['stateful', 'stateless'] as const) {
+    const headers = await app.signIn(eve, variant)
+    assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)
+  }
+})
+
+test('I9: true for who has too many streams open', async () => {
+  const ended = new AbortController()
+  const path = '/api/notifications/stream'
+  // Kept: fetch ends an answer that nobody holds any more.
+  const answers: Response[] = []
+  do answers.push(await fetch(app.url + path, { headers: cookie, signal: ended.signal }))
+  while (answers.at(-1)?.status === 200)
+  for (const refused of [path, '/api/notifications/changes?since=0&wait=1'])
+    assert.equal((await record({ path: refused, headers: cookie })).status, 429)
+  assert.ok(answers.length > 1)
+  ended.abort()
+})
+
+test('I9: true for the refusals of a delivery', async () => {
+  const sound = { recipients: [{ username: 'ann' }], title: 'Hi' }
+  const send = (body: unknown, headers: Proof = {}) =>
+    record({
+      method: 'POST',
+      path: '/api/notifications',
+      body: JSON.stringify(body),
+      headers: { ...json, ...producer, ...headers },
+    })
+  const key = { 'idempotency-key': 'once' }
+  assert.equal((await send(sound, key)).status, 201)
+  assert.equal((await send(sound, key)).status, 201)
+  assert.equal((await send({ ...sound, title: 'Ho' }, key)).status, 422)
+  assert.equal((await send(sound, { 'idempotency-key': 'two words' })).status, 400)
+  // Nothing can be written, so whichever of the two comes first runs until it can.
+  const release = await app.database.holdWrites()
+  const both = [send(sound, { 'idempotency-key': 'racing' }), send(sound, { 'idempotency-key': 'racing' })]
+  assert.equal((await Promise.race(both)).status, 409)
+  await release()
+  assert.deepEqual((await Promise.all(both)).map(({ status }) => status).sort(), [201, 409])
+  for (const unfit of [
+    { url: 'javascript:alert(1)' },
+    { data: { a: 'x'.repeat(9_000) } },
+    { recipients: [] },
+    { title: '' },
+  ])
+    assert.equal((await send({ ...sound, ...unfit })).status, 400)
+})
+
+/** Everything that is wrong with the request alone, whatever the route is. */
+function wrongAsks(described: Described): Ask[] {
+  const { method, template } = described
+  const proof = proofFor(described)
+  const path = template.replace('{id}', id)
+  const crossSite = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  const unfit: Proof[] = [
+    {},
+    crossSite,
+    { authorization: 'Bearer a.b.c' },
+    { cookie: 'carillon=x' },
+    producer,
+    scopeless,
+  ]
+  const strangers = [foreign, 'none', '00000000-0000-7000-8000-000000000000', '%00', '%ff']
+  const queries = [
+    'page=0',
+    'limit=101',
+    'page=1&before=2',
+    'through=x',
+    `through=${foreign}`,
+    'x=1',
+    'a=%zz',
+    'status=all',
+  ]
+  const huge = `{"x":"${'a'.repeat(1024 * 1024)}"}`
+  const bodies = ['', '{', '{}', '[]', '{"a":1,"a":2}', '{"username":"ann","password":"wrong"}', huge]
+  const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']
+  return [
+    ...unfit.map((headers) => ({ method, path, headers })),
+    ...strangers.map((wrong) => ({ method, path: template.replace('{id}', wrong), headers: proof })),
+    ...queries.map((query) => ({ method, path: `${path}?${query}`, headers: proof })),
+    ...bodies.map((body) => ({ method, path, body, headers: { ...json, ...proof } })),
+    ...types.map((type) => ({ method, path, body: 'a=b', headers: { ...proof, 'content-type': type } })),
+    { method, path, headers: { host: 'another.example' } },
+    { method, path, body: '{}', headers: { ...json, ...proof, 'content-encoding': 'gzip' } },
+    ...['PUT', 'DELETE', 'OPTIONS', 'QUERY'].map((other) => ({ method: other, path, headers: proof })),
+  ]
+}
+
+test('I9: true for every refusal, on every route', async () => {
+  const asks = [...api.operations.flatMap(wrongAsks), { path: '/nowhere' }]
+  // Signing out is the one thing that succeeds with nearly anything, and it would end the proof of all that follow.
+  for (const ask of asks.filter(({ path }) => !path?.startsWith('/logout'))) await record(ask)
+  for (const ask of asks.filter(({ path }) => path?.startsWith('/logout'))) await record(ask)
+  assert.ok(asks.length > 400)
+})
+
+test('I9: every status that the document lists was seen on its route, but for 503', () => {
+  const unseen = api.operations.flatMap((described) =>
+    Object.keys(described.operation.responses)
+      .filter((status) => status !== '503' && status !== 'default' && !seen.get(described)?.has(status))
+      .map((status) => `${described.method} ${described.template}: ${status}`),
+  )
+  assert.deepEqual(unseen, [])
+})
+
+test('I9: a route that the document calls open asks for no proof, and every other does', async () => {
+  for (const described of api.operations) {
+    const { method, template, operation } = described
+    const { status } = await client.ask({ method, path: template.replace('{id}', id) })
+    assert.equal(status === 401, operation.security.length > 0, `${method} ${template} answered ${status}`)
+  }
+})

@@ -1,0 +1,276 @@
+// Is every body, query and header field bounded before it costs something? Held by counts of work, not by times: how many
+// fields are read, and how many faults are looked for. What was measured stands in the commits.
+import assert from 'node:assert/strict'
+import { syncBuiltinESMExports } from 'node:module'
+import { after, test } from 'node:test'
+import { allowedMethods } from '../../../server/http/request/allowed-methods.ts'
+import { parseQuery } from '../../../server/http/request/query.ts'
+import { targetToRoute } from '../../../server/http/request/spelling.ts'
+import { maxKeys, parseForm, parseJson } from '../../../server/http/request/strict-json.ts'
+import type { Operation } from '../../../server/http/routes/operation.ts'
+import { route } from '../../../server/http/routes/operation.ts'
+import { sessionSecrets } from '../../../server/sign-in/authenticate.ts'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { type Ask, HttpClient } from '../../support/http/http-client.ts'
+import { startTestService } from '../../support/service.ts'
+
+const fs = process.getBuiltinModule('node:fs')
+const app = await startTestService()
+const client = new HttpClient(app.url)
+after(async () => {
+  client.close()
+  await app.stop()
+})
+const ann = await app.user('ann')
+const { key } = await app.producerKey()
+
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const producer = { ...json, authorization: `Bearer ${key}` }
+const names = (count: number) => Array.from({ length: count }, (_, n) => `k${n.toString(36)}`)
+const reasonOf = (act: () => unknown): string => {
+  try {
+    act()
+  } catch (error) {
+    return (error as { details?: { reason: string }[] }).details?.[0]?.reason ?? String(error)
+  }
+  return 'nothing was refused'
+}
+
+async function refused(ask: Ask) {
+  const answer = await client.ask({ method: 'POST', ...ask })
+  return { ...refusalIn(answer), bytes: answer.text.length }
+}
+
+test('a sign-in takes 4 KiB and 8 fields, in JSON and as a form, and refuses more before it looks at a field (I2)', async () => {
+  const { username, password } = ann
+  const fields = { username, password, variant: 'stateful' }
+  const post = (headers: Ask['headers'], body: string) =>
+    client.ask({ method: 'POST', path: '/login', headers: headers ?? {}, body })
+  const more = (count: number) => Object.fromEntries(names(count).map((name) => [name, '1']))
+  assert.equal((await post(json, JSON.stringify(fields))).status, 200)
+  assert.equal((await post(form, new URLSearchParams(fields).toString())).status, 200)
+  for (const [headers, bodyOf] of [
+    [json, (all: object) => JSON.stringify(all)],
+    [form, (all: object) => new URLSearchParams(all as Record<string, string>).toString()],
+  ] as const) {
+    const eight = refusalIn(await post(headers, bodyOf({ ...fields, ...more(5) })))
+    assert.equal(eight.details?.length, 5)
+    assert.ok(eight.details?.every(({ reason }) => reason === 'is not known here'))
+    for (const count of [6, 200]) {
+      const { details } = refusalIn(await post(headers, bodyOf({ ...fields, ...more(count) })))
+      assert.deepEqual(details?.length, 1)
+      assert.match(details?.[0]?.reason ?? '', /^contains more than 8 (keys|fields)$/)
+    }
+    const filled = (bytes: number) => {
+      const without = bodyOf({ ...fields, password: '' }).length
+      return bodyOf({ ...fields, password: 'p'.repeat(bytes - without) })
+    }
+    assert.equal((await post(headers, filled(4_096))).status, 400)
+    assert.equal((await post(headers, filled(4_097))).status, 413)
+  }
+})
+
+test('a bomb of fields, values, nesting or names twice in 4 KiB names one fault and costs one pass (I2)', async () => {
+  const bombs: [Record<string, string>, string, RegExp][] = [
+    [form, names(1_000).join('&'), /more than 8 fields/],
+    [form, '&'.repeat(4_000), /more than 8 fields/],
+    [form, 'a=1&'.repeat(1_000), /more than 8 fields/],
+    [json, `{${names(400).map((name) => `"${name}":1`)}}`, /more than 8 keys/],
+    [json, `{"username":[${'0,'.repeat(2_000)}0]}`, /more than 24 values/],
+    [json, `{"username":[${'[],'.repeat(1_300)}0]}`, /more than 24 values/],
+    [json, `${'['.repeat(2_000)}${']'.repeat(2_000)}`, /more than 24 values|nested deeper/],
+    [json, `{${'"a":1,'.repeat(600)}"a":1}`, /more than 8 keys/],
+  ]
+  for (const [headers, body, reason] of bombs)
+    for (const path of headers === json ? ['/login', '/logout', '/token/renew'] : ['/login']) {
+      const sent = path === '/token/renew' ? { ...headers, ...(await app.signIn(ann, 'stateless')) } : headers
+      const { details, status, bytes } = await refused({ path, headers: sent, body })
+      assert.equal(status, 400)
+      assert.equal(details?.length, 1, path)
+      assert.match(details?.[0]?.reason ?? '', reason)
+      assert.ok(bytes < 400)
+    }
+})
+
+test('parsing stops at the limit: what follows is not looked at (I2)', () => {
+  // Were the rest read, the broken end would be the fault, or the many names would be decoded.
+  assert.equal(
+    reasonOf(() => parseForm(Buffer.from(`${names(9).join('&')}&%zz`))),
+    'contains more than 8 fields',
+  )
+  assert.match(
+    reasonOf(() => parseJson(Buffer.from(`[${'0,'.repeat(40)}${'['.repeat(100)}`), 8)),
+    /more than 24 values/,
+  )
+  assert.match(
+    reasonOf(() => parseJson(Buffer.from(`[${'{},'.repeat(40_000)}`))),
+    /more than 30000 values/,
+  )
+  assert.equal(
+    Object.keys(
+      parseQuery(
+        names(9)
+          .map((name) => `${name}=%61`)
+          .join('&'),
+      ),
+    ).join(),
+    'cause',
+  )
+  assert.equal(
+    Object.keys(
+      parseQuery(
+        'abcdefghi'
+          .split('')
+          .map((name) => `${name}=1`)
+          .join('&'),
+      ),
+    ).join(),
+    'cause',
+  )
+})
+
+test('a delivery with a thousand faults is answered with the first of each field (I2)', async () => {
+  const recipients = Array.from({ length: 1_000 }, () => ({ username: '', x: 1 }))
+  const { details } = await refused({
+    path: '/api/notifications',
+    headers: producer,
+    body: JSON.stringify({ recipients, url: '', y: 1 }),
+  })
+  assert.deepEqual(details, [
+    { field: 'title', reason: 'is missing' },
+    { field: 'y', reason: 'is not known here' },
+    { field: 'recipients.0', reason: 'must have only 1 of its fields' },
+    { field: 'url', reason: 'must have 1 character at least' },
+  ])
+  const unknown = Object.fromEntries(names(9_000).map((name) => [`_${name}`, 1]))
+  const many = await refused({ path: '/api/notifications', headers: producer, body: JSON.stringify(unknown) })
+  assert.equal(many.details?.length, 2 + 8)
+  const nameless = await refused({ path: '/api/notifications', headers: producer, body: '{"":1}' })
+  assert.deepEqual(nameless.details?.at(-1), { field: 'body', reason: 'is not known here' })
+})
+
+test('a delivery takes no more values than the largest that is right needs (I2)', async () => {
+  const largest = {
+    recipients: Array.from({ length: 1_000 }, (_, n) => ({ username: `nobody${n}` })),
+    title: 'x',
+    data: { a: Array.from({ length: 2_700 }, () => []) },
+  }
+  const sent = await client.ask({
+    method: 'POST',
+    path: '/api/notifications',
+    headers: producer,
+    body: JSON.stringify(largest),
+  })
+  assert.equal(sent.status, 201, sent.text)
+  for (const unit of ['0,', '[],', '{},', '"",', '{"a":1},']) {
+    const body = `{"title":"x","recipients":[${unit.repeat(100_000)}${unit.slice(0, -1)}]}`
+    const { details } = await refused({ path: '/api/notifications', headers: producer, body })
+    assert.deepEqual(details?.length, 1)
+    assert.match(details?.[0]?.reason ?? '', /^contains more than (10000 keys|30000 values)$/)
+  }
+  assert.equal(maxKeys, 10_000)
+})
+
+test('a query of many fields is refused at the ninth, and ignored by a route that takes none (I2, I6)', async () => {
+  const proof = await app.signIn(ann, 'stateful')
+  for (const query of [names(3_000).join('&'), `${'a&'.repeat(7_000)}a`, 'page=1&'.repeat(2_000), names(9).join('&')]) {
+    assert.equal((await client.ask({ path: `/livez?${query}` })).status, 200)
+    const answer = await client.ask({ path: `/api/notifications?${query}`, headers: proof })
+    assert.equal(refusalIn(answer).details?.length, 1)
+    assert.equal(answer.status, 400)
+  }
+})
+
+test('a long path is taken apart no further than the longest route (I2)', () => {
+  const guard = { name: 'open' as const, admit: async () => null }
+  const operation: Operation<null> = { summary: '', answers: {}, handle: async () => null }
+  const routes = [route('GET', '/a/:id', guard, operation), route('POST', '/', guard, operation)]
+  const parts: number[] = []
+  const path = new (class extends String {
+    override split(...args: [never, number?]): string[] {
+      const found = super.split(...args)
+      parts.push(found.length)
+      return found
+    }
+  })(`/x${'/'.repeat(15_000)}`)
+  assert.deepEqual(allowedMethods(routes, path as unknown as string), [])
+  assert.deepEqual(parts, [4])
+})
+
+test('thousands of cookies of the name are compared once each (I2)', () => {
+  const header = Array.from({ length: 3_000 }, (_, n) => `c=${n % 1_000}`).join(';')
+  let comparisons = 0
+  const { includes } = Array.prototype
+  Array.prototype.includes = function (...args) {
+    comparisons += this.length
+    return includes.apply(this, args as [unknown])
+  }
+  try {
+    assert.equal(sessionSecrets(header, 'c').length, 1_000)
+  } finally {
+    Array.prototype.includes = includes
+  }
+  assert.equal(comparisons, 0)
+})
+
+test('a cookie header of 15,000 semicolons is not taken apart (I2)', () => {
+  const { split, indexOf } = String.prototype
+  let calls = 0
+  const counted = <Act extends (...args: never[]) => unknown>(act: Act) =>
+    function (this: string, ...args: never[]) {
+      calls++
+      return act.apply(this, args)
+    } as Act
+  String.prototype.split = counted(split)
+  String.prototype.indexOf = counted(indexOf)
+  try {
+    assert.deepEqual(sessionSecrets(`${';'.repeat(15_000)} c\t= 1 ;${'=;'.repeat(500)}`, 'c'), ['1'])
+  } finally {
+    String.prototype.split = split
+    String.prototype.indexOf = indexOf
+  }
+  assert.ok(calls <= 3, `${calls} calls`)
+})
+
+test('the router decodes no path of more than 1,024 characters (I2)', async () => {
+  const proof = await app.signIn(ann, 'stateless')
+  for (const path of [`/api/notifications/${'%25'.repeat(5_000)}`, `${'/%25'.repeat(3_000)}?a=%25`]) {
+    for (const target of [path, `${app.url}${path}`]) assert.equal(targetToRoute(target), '/-')
+    for (const headers of [{}, proof]) assert.equal((await client.ask({ path, headers })).status, 404)
+  }
+  const id = 'a'.repeat(5_000)
+  for (const path of [`/api/notifications/${id}`, `/docs?a=${'%25'.repeat(4_000)}`, '/api/notifications/%25'])
+    assert.equal(targetToRoute(path), path)
+  assert.equal((await client.ask({ path: `/api/notifications/${id}`, headers: proof })).status, 404)
+  assert.equal((await client.ask({ path: `/api/notifications/${id}` })).status, 401)
+})
+
+test('the description of the API is made once, however often anybody requests it (I2)', async () => {
+  const paths = ['/docs', '/openapi.json', '/docs/style.css']
+  const first = await Promise.all(paths.map((path) => client.ask({ path })))
+  const { stringify } = JSON
+  const { readFileSync } = fs
+  let made = 0
+  JSON.stringify = ((...args: Parameters<typeof stringify>) => {
+    if (String(args[2]) === '2') made++
+    return stringify(...args)
+  }) as typeof stringify
+  fs.readFileSync = ((...args: Parameters<typeof readFileSync>) => {
+    made++
+    return readFileSync(...args)
+  }) as typeof readFileSync
+  syncBuiltinESMExports()
+  try {
+    const again = await Promise.all(paths.map((path) => client.ask({ path })))
+    assert.deepEqual(
+      again.map(({ text }) => text),
+      first.map(({ text }) => text),
+    )
+  } finally {
+    JSON.stringify = stringify
+    fs.readFileSync = readFileSync
+    syncBuiltinESMExports()
+  }
+  assert.equal(made, 0)
+})

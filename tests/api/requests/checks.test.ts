@@ -1,0 +1,233 @@
+// What a body and a query may be, on every route that takes one: media types, encodings, sizes, depth, text (TRUST I1-I6,
+// C3). The bytes below HTTP are in malformed-http.test.ts, the methods and paths in methods-and-paths.test.ts.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { type Ask, HttpClient } from '../../support/http/http-client.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+const client = new HttpClient(app.url)
+after(async () => {
+  client.close()
+  await app.stop()
+})
+
+const ann = await app.user('ann')
+const proof = await app.signIn(ann, 'stateful')
+const producer = { authorization: `Bearer ${(await app.producerKey()).key}` }
+
+type Documented = Record<string, Record<string, { requestBody?: object; security: Record<string, unknown>[] }>>
+const documented = (await app.get('/openapi.json')).json().paths as Documented
+/** Every route that takes a body, with the proof that opens it. */
+const bodied = Object.entries(documented).flatMap(([path, operations]) =>
+  Object.entries(operations).flatMap(([method, { requestBody, security }]) => {
+    if (requestBody === undefined) return []
+    return [{ method: method.toUpperCase(), path, proof: security.some((one) => 'producer' in one) ? producer : {} }]
+  }),
+)
+/** Those that change something and take no body. */
+const bodiless = ['/logout', '/api/notifications/read-all'].map((path) => ({ method: 'POST', path, proof }))
+
+async function refused(status: number, ask: Ask) {
+  const answer = await client.ask(ask)
+  assert.equal(
+    answer.status,
+    status,
+    `${ask.method ?? 'GET'} ${ask.path} ${JSON.stringify(ask.headers)}: ${answer.text}`,
+  )
+  return refusalIn(answer)
+}
+
+const typed = (type: string, more: Proof = {}) => ({ 'content-type': type, ...more })
+const json = (more: Proof = {}) => typed('application/json', more)
+const anything = '{"username":"ann"}'
+
+// Media types
+
+const unfitTypes = [
+  'text/plain',
+  'text/plain;charset=UTF-8',
+  'multipart/form-data; boundary=x',
+  'text/json',
+  'application/jsonp',
+  'application/x-json',
+  'application/vnd.api+json',
+  'application/json, text/plain',
+  'text/plain; application/json',
+  'application/xml',
+  'application/octet-stream',
+  '*/*',
+  'json',
+  ';',
+  '\u00a0application/json',
+]
+
+test('I1, C3: only JSON comes in: any other media type, or none, is 415 on every route that changes something', async () => {
+  for (const { method, path, proof: carried } of [...bodied, ...bodiless]) {
+    for (const type of unfitTypes) {
+      const ask = { method, path, body: anything, headers: typed(type, carried) }
+      assert.equal((await refused(415, ask)).code, 'UNSUPPORTED_MEDIA_TYPE')
+    }
+    await refused(415, { method, path, body: anything, headers: carried })
+  }
+})
+
+test('I1, C3: form encoding is 415, but for the login', async () => {
+  const form = 'username=ann&password=plum+orchard+gate+41'
+  const headers = typed('application/x-www-form-urlencoded')
+  for (const { method, path, proof: carried } of [...bodied, ...bodiless])
+    if (path !== '/login') await refused(415, { method, path, body: form, headers: { ...headers, ...carried } })
+  assert.equal((await client.ask({ method: 'POST', path: '/login', body: form, headers })).status, 200)
+})
+
+test('I1: JSON and forms are UTF-8: the charset may say so, and nothing else', async () => {
+  const { username, password } = ann
+  const bodies = {
+    'application/json': JSON.stringify({ username, password }),
+    'application/x-www-form-urlencoded': new URLSearchParams({ username, password }).toString(),
+  }
+  for (const [type, body] of Object.entries(bodies)) {
+    for (const charset of ['; charset=utf-8', ';charset=UTF-8', '; charset="utf-8"', '; charset=utf8', '; a=b', ''])
+      assert.equal(
+        (await client.ask({ method: 'POST', path: '/login', body, headers: typed(type + charset) })).status,
+        200,
+      )
+    for (const charset of ['iso-8859-1', 'utf-16', '"utf-16le"', 'utf-7', 'utf-8x', ''])
+      await refused(415, { method: 'POST', path: '/login', body, headers: typed(`${type}; charset=${charset}`) })
+  }
+})
+
+test('I4: a body with a Content-Encoding is 415, whatever it says that it is', async () => {
+  for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'gzip, identity', 'x', ''])
+    for (const { method, path, proof: carried } of [...bodied, ...bodiless])
+      await refused(415, { method, path, body: anything, headers: json({ ...carried, 'content-encoding': coding }) })
+})
+
+// Size and form of a body
+
+const sized = (bytes: number) => `{"x":"${'a'.repeat(bytes - 8)}"}`
+
+test('a body of 4 KiB is read, one byte more is 413, whether its length was said before or not (I2)', async () => {
+  const limits = bodied.filter(({ path }) => path !== '/api/notifications')
+  assert.ok(limits.length > 0)
+  for (const { method, path, proof: carried } of limits)
+    for (const chunked of [false, true]) {
+      const ask = { method, path, chunked, headers: json(carried) }
+      await refused(400, { ...ask, body: sized(4 * 1024) })
+      const { code, message } = await refused(413, { ...ask, body: sized(4 * 1024 + 1) })
+      assert.equal(code, 'PAYLOAD_TOO_LARGE')
+      assert.match(message, /4096 bytes/)
+      await refused(413, { ...ask, body: sized(20 * 1024 * 1024) })
+    }
+})
+
+test('I2: a delivery may have 1 MiB, and not one byte more', async () => {
+  for (const chunked of [false, true]) {
+    const ask = { method: 'POST', path: '/api/notifications', chunked, headers: json(producer) }
+    await refused(400, { ...ask, body: sized(1024 * 1024) })
+    assert.match((await refused(413, { ...ask, body: sized(1024 * 1024 + 1) })).message, /1048576 bytes/)
+  }
+})
+
+test('I2: 32 levels of nesting are read, 33 are 400', async () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+  const delivery = (levels: number) =>
+    `{"recipients":[{"username":"ann"}],"title":"Deep","data":{"x":${nested(levels)}}}`
+  const ask = { method: 'POST', path: '/api/notifications', headers: json(producer) }
+  assert.equal((await client.ask({ ...ask, body: delivery(30) })).status, 201)
+  const { details } = await refused(400, { ...ask, body: delivery(31) })
+  assert.match(details?.[0]?.reason ?? '', /deeper than 32 levels/)
+  await refused(400, { ...ask, body: nested(200_000) })
+})
+
+const illFormed: Record<string, string | Buffer> = {
+  'bytes that are no UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+  'an overlong encoding': Buffer.from([0x22, 0xc0, 0x80, 0x22]),
+  'a surrogate in UTF-8': Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
+  'a byte order mark': '\ufeff{"username":"ann"}',
+  'an escaped NUL': '{"username":"a\\u0000b","password":"x"}',
+  'half a surrogate pair': '{"username":"a\\ud800b","password":"x"}',
+  'a key twice': '{"username":"ann","username":"ben","password":"x"}',
+  'a number beyond all': '{"username":1e999}',
+  __proto__: '{"__proto__":{"username":"ann"},"password":"x"}',
+  'constructor.prototype': '{"constructor":{"prototype":{"username":"ann"}},"password":"x"}',
+  'no JSON': '{username:ann}',
+  'half of it': '{"username":"ann"',
+  nothing: '',
+  null: 'null',
+  'a list': '[]',
+  'a text': '"ann"',
+}
+
+test('I3, I5: a body that is not well-formed, or reaches for a prototype, is 400 with the reason, and changes nothing', async () => {
+  const version = await app.database.version()
+  for (const [name, body] of Object.entries(illFormed))
+    for (const { method, path, proof: carried } of bodied) {
+      const { code, details } = await refused(400, { method, path, body, headers: json(carried) })
+      assert.equal(code, 'INVALID_REQUEST', name)
+      assert.equal(details?.[0]?.field, 'body', name)
+    }
+  assert.equal(await app.database.version(), version)
+  assert.deepEqual(Object.keys(Object.prototype), [])
+})
+
+test('I5: names from the prototype are fields like any other', async () => {
+  for (const name of ['toString', 'hasOwnProperty', 'constructor', 'valueOf'])
+    for (const { method, path, proof: carried } of bodied) {
+      const { details = [] } = await refused(400, { method, path, body: `{"${name}":1}`, headers: json(carried) })
+      assert.ok(details.some(({ field, reason }) => field === name && reason === 'is not known here'))
+    }
+})
+
+test('I3: NUL, broken encoding and a name twice in a query are 400', async () => {
+  for (const query of [
+    'a=%00',
+    'page=%ff',
+    'page=%',
+    'page=%zz',
+    'page=1&page=2',
+    'page=1&%70age=2',
+    '=1',
+    '__proto__=1',
+  ])
+    await refused(400, { path: `/api/notifications?${query}`, headers: proof })
+})
+
+test('I6: page and limit are decimal integers in their range, written once; anything else is 400 with its field', async () => {
+  const unfit = [
+    '0',
+    '-1',
+    '1.5',
+    '1e3',
+    '',
+    '+1',
+    '01',
+    '0x1',
+    '%201',
+    '1%20',
+    '1,2',
+    'one',
+    'NaN',
+    'Infinity',
+    '١',
+    '1_0',
+    'null',
+    '9'.repeat(400),
+  ]
+  for (const field of ['page', 'limit'])
+    for (const value of unfit) {
+      const { details } = await refused(400, {
+        path: `/api/notifications?${field}=${encodeURI(value)}`,
+        headers: proof,
+      })
+      assert.ok(
+        details?.some((fault) => fault.field === field),
+        `${field}=${value}: ${JSON.stringify(details)}`,
+      )
+    }
+  for (const query of ['limit=101', 'page=1&limit=1000', 'page[]=1', 'Page=1', 'status=read,unread', 'x=1'])
+    await refused(400, { path: `/api/notifications?${query}`, headers: proof })
+  for (const query of ['page=1&limit=1', 'limit=100', 'page=2', 'page=%31'])
+    assert.equal((await client.ask({ path: `/api/notifications?${query}`, headers: proof })).status, 200)
+})

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startTestService } from '../../support/service.ts'
+
+const listed = 'https://app.example'
+const app = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: listed } })
+const closed = await startTestService()
+after(() => Promise.all([app.stop(), closed.stop()]))
+
+const asks = { 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization' }
+
+test('C4: a listed origin may send and read, with its cookie', async () => {
+  const preflight = await app.request('/api/notifications', { method: 'OPTIONS', headers: { origin: listed, ...asks } })
+  assert.equal(preflight.status, 204)
+  assert.equal(preflight.headers.get('access-control-allow-origin'), listed)
+  assert.equal(preflight.headers.get('access-control-allow-credentials'), 'true')
+  assert.match(preflight.headers.get('access-control-allow-methods') ?? '', /\bPATCH\b/)
+  assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /\bauthorization\b/)
+  const refused = await app.get('/api/notifications', { origin: listed })
+  assert.equal(refused.status, 401)
+  assert.equal(refused.headers.get('access-control-allow-origin'), listed, 'errors can be read too')
+})
+
+test('C4: nobody else is let in, and every answer varies by Origin', async () => {
+  for (const origin of ['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null']) {
+    const preflight = await app.request('/api/notifications', { method: 'OPTIONS', headers: { origin, ...asks } })
+    assert.equal(preflight.status, 405, origin)
+    for (const answer of [preflight, await app.get('/livez', { origin })]) {
+      assert.equal(answer.headers.get('access-control-allow-origin'), null, origin)
+      assert.match(answer.headers.get('vary') ?? '', /\bOrigin\b/i)
+    }
+  }
+})
+
+test('C4: without a list nothing is said of origins', async () => {
+  const answer = await closed.get('/livez', { origin: listed })
+  assert.equal(answer.headers.get('access-control-allow-origin'), null)
+  const preflight = await closed.request('/api/notifications', {
+    method: 'OPTIONS',
+    headers: { origin: listed, ...asks },
+  })
+  assert.equal(preflight.status, 405)
+})

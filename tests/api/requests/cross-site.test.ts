@@ -1,0 +1,279 @@
+// A request that another site's page makes a browser send: refused where it could act for somebody (TRUST C1-C3, C7).
+// What is expected comes from a statement of the rule of its own, `mayPass`, over the whole table.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { isCrossSite } from '../../../server/http/request/cross-site.ts'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { HttpClient } from '../../support/http/http-client.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
+
+const listed = 'https://shop.example.org'
+const lists = { none: [] as string[], one: [listed, 'http://other.example.org:8080'] }
+const services = await Promise.all(
+  [lists.none, lists.one].map(async (allowed) => {
+    const origins = allowed.join(',') || 'none'
+    const app = await startTestService({
+      env: { CARILLON_ALLOWED_ORIGINS: origins, CARILLON_ALLOWED_HOSTS: 'bell.example.org' },
+    })
+    const ann = await app.user('ann')
+    const cookie = await app.signIn(ann, 'stateful')
+    const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
+    return { app, allowed, cookie, id, client: new HttpClient(app.url), host: new URL(app.url).host }
+  }),
+)
+const [strict, lenient] = services as [(typeof services)[0], (typeof services)[0]]
+after(async () => {
+  for (const { client, app } of services) {
+    client.close()
+    await app.stop()
+  }
+})
+
+type Case = {
+  method: string
+  path: string
+  hasCookie: boolean
+  hasAuthorization: boolean
+  fetchSite: string | undefined
+  origin: string | undefined
+  host: string
+  allowed: readonly string[]
+}
+
+/**
+ * ARCHITECTURE, section 5: unsafe methods that come with a cookie, and the login. `Sec-Fetch-Site` must be same-origin or
+ * none; without it the host of `Origin` must be `Host`; without both it passes. Listed origins pass. Where an
+ * Authorization header is present it alone is the proof (CONTRACT, section 2), and no page makes a browser add one.
+ */
+function mayPass({ method, path, hasCookie, hasAuthorization, fetchSite, origin, host, allowed }: Case): boolean {
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return true
+  const isLogin = method === 'POST' && path === '/login'
+  const couldActForSomebody = isLogin || (hasCookie && !hasAuthorization)
+  if (!couldActForSomebody) return true
+  if (origin !== undefined && allowed.includes(origin)) return true
+  if (fetchSite !== undefined) return ['same-origin', 'none'].includes(fetchSite)
+  if (origin === undefined) return true
+  const originHost = /^[a-z]+:\/\/([^/]*)$/.exec(origin)?.[1]
+  return originHost === host
+}
+
+const fetchSites = [
+  undefined,
+  'same-origin',
+  'none',
+  'same-site',
+  'cross-site',
+  '',
+  'SAME-ORIGIN',
+  'same-origin, cross-site',
+]
+
+/** What a page's origin could be, seen from a service that is asked as `host`. */
+const originsFor = (host: string) => [
+  undefined,
+  `http://${host}`,
+  `https://${host}`,
+  `http://${host.replace(/:\d+$/, '')}`,
+  `http://${host}.evil.example`,
+  `http://evil.example?${host}`,
+  'https://evil.example',
+  'http://other.example.org',
+  listed,
+  `${listed}.evil.example`,
+  `${listed}/`,
+  listed.toUpperCase(),
+  listed.replace('https', 'http'),
+  'null',
+  '',
+  'file://',
+  'http://',
+  'no origin',
+]
+
+const acts = [
+  { method: 'POST', path: '/login' },
+  { method: 'POST', path: '/logout' },
+  { method: 'POST', path: '/token/renew' },
+  { method: 'PATCH', path: '/api/notifications/:id/read' },
+  { method: 'POST', path: '/api/notifications/read-all' },
+  { method: 'POST', path: '/api/notifications' },
+  { method: 'PUT', path: '/login' },
+  { method: 'DELETE', path: '/nowhere' },
+  { method: 'GET', path: '/api/me' },
+  { method: 'HEAD', path: '/api/me' },
+  { method: 'OPTIONS', path: '/api/me' },
+]
+
+/** The rule asks what is carried and not whether it is still good; this way no case undoes the proof of the next. */
+const carried: Proof[] = [
+  {},
+  { cookie: `carillon=${'A'.repeat(43)}` },
+  { cookie: 'theme=dark' },
+  { authorization: 'Bearer a.b.c' },
+  { cookie: `carillon=${'A'.repeat(43)}`, authorization: 'Bearer a.b.c' },
+]
+
+const table = services.flatMap((service) =>
+  [service.host, 'bell.example.org'].flatMap((host) =>
+    acts.flatMap((act) =>
+      carried.flatMap((proof) =>
+        fetchSites.flatMap((fetchSite) =>
+          originsFor(host).map((origin) => ({ service, host, ...act, proof, fetchSite, origin })),
+        ),
+      ),
+    ),
+  ),
+)
+
+async function holds({ service, host, method, path, proof, fetchSite, origin }: (typeof table)[0]): Promise<boolean> {
+  const { client, id, allowed } = service
+  const [hasCookie, hasAuthorization] = ['cookie' in proof, 'authorization' in proof]
+  const expected = mayPass({ method, path, fetchSite, origin, host, allowed, hasCookie, hasAuthorization })
+  const site = fetchSite === undefined ? {} : { 'sec-fetch-site': fetchSite }
+  const from = origin === undefined ? {} : { origin }
+  const headers = { ...proof, host, ...site, ...from }
+  const answer = await client.ask({ method, path: path.replace(':id', id), headers })
+  const passed = answer.status !== 403
+  assert.equal(passed, expected, `${method} ${path} ${JSON.stringify(headers)} answered ${answer.text}`)
+  if (!passed) assert.match(refusalIn(answer).message, /CARILLON_ALLOWED_ORIGINS/)
+  return passed
+}
+
+test('C1, C7: the rule holds for every method, route, proof, Sec-Fetch-Site, Origin, Host and list, the login included', async () => {
+  const waiting = table.values()
+  let refused = 0
+  const worker = async () => {
+    for (const one of waiting) if (!(await holds(one))) refused++
+  }
+  await Promise.all(Array.from({ length: 20 }, worker))
+  assert.ok(table.length > 10_000 && refused > 3_000, `${refused} of ${table.length} were refused`)
+})
+
+test('C1: the refusal names the setting and the origin that would allow it, and nothing was done', async () => {
+  for (const { app, cookie, id, client } of services) {
+    const before = await app.database.tables()
+    const page: Proof = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+    for (const { method, path } of acts.slice(0, 6)) {
+      const answer = await client.ask({ method, path: path.replace(':id', id), headers: page })
+      const { code, status, message } = refusalIn(answer)
+      assert.deepEqual([code, status], ['FORBIDDEN', 403])
+      assert.match(message, /https:\/\/evil\.example/)
+      assert.match(message, /CARILLON_ALLOWED_ORIGINS/)
+      assert.deepEqual(answer.headers.getSetCookie(), [])
+    }
+    assert.deepEqual(await app.database.tables(), before)
+    assert.equal((await app.get('/api/me', cookie)).status, 200)
+  }
+})
+
+test('C1: a page of a listed origin does what the user may do, and of no other', async () => {
+  const { app } = lenient
+  const ben = await app.user('ben')
+  const proof = await app.signIn(ben, 'stateful')
+  const [id = ''] = await app.deliver({ to: ben, title: 'Hi' })
+  const read = (origin: string) =>
+    app.request(`/api/notifications/${id}/read`, {
+      method: 'PATCH',
+      headers: { ...proof, origin, 'sec-fetch-site': 'cross-site' },
+    })
+  assert.equal((await read('https://evil.example')).status, 403)
+  assert.equal((await app.list(proof)).unread, 1)
+  assert.equal((await read(listed)).status, 204)
+  assert.equal((await app.list(proof)).unread, 0)
+})
+
+test('C1, C7: nobody is signed in by another site, in no variant and by no encoding', async () => {
+  const { app } = strict
+  const { username, password } = await app.user('eve')
+  const from = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  for (const variant of ['stateful', 'stateless']) {
+    const json = await app.post('/login', { username, password, variant }, from)
+    const body = new URLSearchParams({ username, password, variant })
+    const form = await app.request('/login', { method: 'POST', headers: from, body })
+    for (const answer of [json, form]) {
+      assert.equal(refusalIn(answer).status, 403)
+      assert.deepEqual(answer.headers.getSetCookie(), [])
+      assert.ok(!answer.text.includes('token"'))
+    }
+    assert.equal((await app.post('/login', { username, password, variant })).status, 200)
+  }
+})
+
+test('C1: two Origins, two Sec-Fetch-Sites, or one of each kind are no way in', async () => {
+  const { app, cookie, host } = lenient
+  const twice: [string, string][][] = [
+    [
+      ['origin', listed],
+      ['origin', 'https://evil.example'],
+    ],
+    [
+      ['origin', 'https://evil.example'],
+      ['origin', `http://${host}`],
+    ],
+    [
+      ['sec-fetch-site', 'same-origin'],
+      ['sec-fetch-site', 'cross-site'],
+    ],
+    [
+      ['sec-fetch-site', 'cross-site'],
+      ['origin', `http://${host}`],
+    ],
+  ]
+  for (const fields of twice) {
+    const answer = await app.exchange('/api/notifications/read-all', {
+      method: 'POST',
+      fields: [['cookie', cookie.cookie ?? ''], ...fields],
+    })
+    assert.equal(refusalIn(answer).status, 403, JSON.stringify(fields))
+  }
+})
+
+const text = fc.oneof(
+  fc.string(),
+  fc.webUrl(),
+  fc.constantFrom(...originsFor('a.example').filter((one) => one !== undefined)),
+)
+
+test('C1: whatever Origin, Host and list are, an unlisted origin passes under no Sec-Fetch-Site but same-origin and none', () => {
+  const fetchSite = fc
+    .oneof(fc.constantFrom('cross-site', 'same-site', ''), fc.string())
+    .filter((site) => site !== 'same-origin' && site !== 'none')
+  const list = fc.array(text, { maxLength: 4 })
+  fc.assert(
+    fc.property(
+      fetchSite,
+      fc.option(text, { nil: undefined }),
+      fc.option(text, { nil: undefined }),
+      list,
+      (site, origin, host, all) => {
+        const allowed = all.filter((one) => one !== origin)
+        assert.equal(isCrossSite({ fetchSite: site, origin, host, allowed }), true)
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
+
+test('C1: without Sec-Fetch-Site, an unlisted origin passes only where its host is Host', () => {
+  fc.assert(
+    fc.property(text, fc.option(text, { nil: undefined }), (origin, host) => {
+      if (isCrossSite({ fetchSite: undefined, origin, host, allowed: [] })) return
+      assert.ok(host !== undefined)
+      assert.equal(new URL(origin).host, host.toLowerCase())
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('C2: reading is never refused, wherever the page is', async () => {
+  const { app, cookie } = strict
+  for (const method of ['GET', 'HEAD'])
+    for (const path of ['/api/me', '/api/notifications', '/routeRestreinte', '/livez', '/openapi.json', '/docs']) {
+      const headers = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+      const { status, headers: fields } = await app.request(path, { method, headers })
+      assert.equal(status, 200, `${method} ${path}`)
+      // The other page's script is not given the answer to read.
+      assert.equal(fields.get('access-control-allow-origin'), null)
+    }
+})

@@ -1,0 +1,252 @@
+// A request is refused before its body was read: the rest is read and dropped, so that a proxy which is still writing gets
+// the refusal, and not a reset that it takes for a failure of the node (RFC 9112, section 9.6; TRUST I2, R9).
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, suite, test } from 'node:test'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { exchangeBytes, readAnswers } from '../../support/http/raw-http.ts'
+import { WritingProxy } from '../../support/network/writing-proxy.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
+
+const trusted = 'https://app.example'
+const app = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: trusted } })
+after(() => app.stop())
+const ann = await app.user('ann')
+const cookie = await app.signIn(ann, 'stateful')
+const token = await app.signIn(ann, 'stateless')
+const { key } = await app.producerKey()
+const { paths } = (await app.get('/openapi.json')).json() as { paths: Record<string, object> }
+const routes = Object.entries(paths).flatMap(([template, methods]) =>
+  Object.keys(methods).map((method) => [method.toUpperCase(), template.replace('{id}', 'x')] as const),
+)
+/** More than any route takes, and more than nginx lets through if it is not told otherwise. */
+const large = Buffer.alloc(1024 * 1024 + 100_000, 'a')
+const chunk = Buffer.concat([Buffer.from('8000\r\n'), Buffer.alloc(0x8000, 'a'), Buffer.from('\r\n')])
+const largeChunked = Buffer.concat([...Array(34).fill(chunk), Buffer.from('0\r\n\r\n')])
+
+const json = { 'content-type': 'application/json' }
+const proofs: Record<string, Proof> = {
+  'no proof': {},
+  'a session': cookie,
+  'a token': token,
+  'a key': { authorization: `Bearer ${key}` },
+}
+/** What else a request can be refused for before its body is read, whatever its route. */
+const faults: Record<string, Proof> = {
+  'no media type': {},
+  'another media type': { 'content-type': 'text/plain' },
+  'a broken media type': { 'content-type': 'nonsense' },
+  'an encoded body': { ...json, 'content-encoding': 'gzip' },
+  'a cookie from another site': { ...json, ...cookie, 'sec-fetch-site': 'cross-site' },
+  'a forged token': { ...json, authorization: 'Bearer a.b.c' },
+  'a Host that is none': { ...json, host: 'a/b' },
+  'a Host of another service': { ...json, host: 'example.org' },
+  'an expectation': { ...json, expect: 'nonsense' },
+  'header fields of 20 KB': { ...json, 'x-a': 'a'.repeat(20_000) },
+  'a value with a control character': { ...json, 'x-a': 'a\x01b' },
+  'a preflight': { origin: trusted, 'access-control-request-method': 'POST' },
+}
+const byLength = { 'content-length': String(large.length) }
+const inChunks = { 'transfer-encoding': 'chunked' }
+const framings: readonly (readonly [fields: Proof, body: Buffer])[] = [
+  [byLength, large],
+  [{ ...byLength, connection: 'close' }, large],
+  [inChunks, largeChunked],
+]
+
+const headOf = (line: string, fields: Proof) =>
+  `${[line, ...Object.entries({ host: 'localhost', ...fields }).map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`
+
+/** Passes one request, then another that would show what is left of the first. Answers what was wrong, and the status. */
+async function passed(proxy: WritingProxy, head: string, body: Buffer | string) {
+  const { status, text } = await proxy.pass(head, body)
+  const next = await proxy.pass(headOf('GET /livez HTTP/1.1', {}))
+  const isSound = status < 500 && next.status === 200 && /alive/.test(next.text)
+  return { status, wrong: isSound ? [] : [`${status} ${text}, then ${next.status} ${next.text}`] }
+}
+
+const workers = 8
+
+type Case = readonly [name: string, line: string, fields: Proof]
+
+/** A live stream, which has a test of its own: its response does not end. */
+function isStream([, line, fields]: Case): boolean {
+  const isSignedIn = fields.cookie !== undefined || fields.authorization === token.authorization
+  return isSignedIn && line.includes('/stream ')
+}
+
+/** Sends each case by every framing; returns the statuses that were seen. */
+async function allPass(cases: readonly Case[]): Promise<number[]> {
+  const seen = new Set<number>()
+  const wrong: string[] = []
+  const work = async (worker: number) => {
+    using proxy = new WritingProxy(app.url)
+    for (const [name, line, fields] of cases.filter((one, index) => index % workers === worker && !isStream(one)))
+      for (const [framing, body] of framings) {
+        const { status, wrong: found } = await passed(proxy, headOf(line, { ...fields, ...framing }), body)
+        seen.add(status)
+        wrong.push(...found.map((fault) => `${name}, ${JSON.stringify(framing)}: ${fault}`))
+      }
+    if (proxy.failures > 0) wrong.push(`${proxy.failures} failures of the node`)
+  }
+  await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))
+  assert.deepEqual(wrong, [])
+  return [...seen].sort()
+}
+
+test('a large body to any route, with any proof, gets a response through a proxy that writes before it reads (I2, R9)', async () => {
+  const cases = routes.flatMap(([method, path]) =>
+    Object.entries(proofs).map(
+      ([proof, fields]): Case => [
+        `${method} ${path} with ${proof}`,
+        `${method} ${path} HTTP/1.1`,
+        { ...json, ...fields },
+      ],
+    ),
+  )
+  assert.ok(cases.length > 60)
+  assert.deepEqual(await allPass(cases), [200, 400, 401, 404, 413])
+})
+
+test('a large body that is refused for something else, on any route, gets through a proxy that writes before it reads (I2, R9)', async () => {
+  const cases = routes.flatMap(([method, path]) =>
+    Object.entries(faults).map(
+      ([fault, fields]): Case => [`${method} ${path} with ${fault}`, `${method} ${path} HTTP/1.1`, fields],
+    ),
+  )
+  assert.deepEqual(await allPass(cases), [200, 400, 401, 403, 404, 413, 415, 421, 431])
+})
+
+test('a large body to what is no route gets through a proxy that writes before it reads (I2, R9)', async () => {
+  const targets = ['/nowhere', '/login%00', '/%zz', '/%6cogin', '/login#a', '/\xff', '*', 'http://[::/']
+  const lines = ['PUT', 'DELETE', 'OPTIONS', 'FOO', 'TRACE', 'HEAD', 'GET', 'POST'].flatMap((method) => [
+    ...targets.map((target) => `${method} ${target} HTTP/1.1`),
+    `${method} /login HTTP/1.1`,
+    `${method} /nowhere HTTP/1.0`,
+    `${method} /nowhere HTTP/2.0`,
+  ])
+  // A response to HEAD has a body if the parser did not come as far as the method.
+  const sound = lines.filter((line) => line !== 'HEAD /\xff HTTP/1.1')
+  const cases = [...sound, 'CONNECT /login HTTP/1.1', 'nonsense'].map((line): Case => [line, line, json])
+  assert.deepEqual(await allPass(cases), [400, 404, 405, 413])
+})
+
+test('a preflight and a live stream that come with a large body are answered (I2)', async () => {
+  using proxy = new WritingProxy(app.url)
+  const preflight = { ...faults['a preflight'], 'content-length': String(large.length), connection: 'close' }
+  assert.equal((await proxy.pass(headOf('OPTIONS /login HTTP/1.1', preflight), large)).status, 204)
+  assert.equal(proxy.failures, 0)
+  const stream = { ...cookie, 'content-length': String(large.length) }
+  const { bytes } = await exchangeBytes(app.url, [headOf('GET /api/notifications/stream HTTP/1.1', stream), large], {
+    patienceMs: 1_000,
+  })
+  assert.match(String(bytes), /^HTTP\/1\.1 200 OK\r\n(.+\r\n)*content-type: text\/event-stream/)
+})
+
+test('a service that stops refuses a large body through such a proxy, and says that it is the last response (R9)', async () => {
+  const other = await startTestService()
+  using proxy = new WritingProxy(other.url)
+  const fields = { ...json, 'content-length': String(large.length) }
+  const lines = ['POST /nowhere', 'GET /readyz', 'POST /login']
+  const pools = lines.map(() => new WritingProxy(other.url))
+  for (const pool of pools) await pool.pass(headOf('GET /livez HTTP/1.1', {}))
+  // Readiness was asked for, so that it goes on listening for a while.
+  await proxy.pass(headOf('GET /readyz HTTP/1.1', {}))
+  const stopped = other.stop()
+  const responses = await Promise.all(
+    lines.map((line, index) => pools[index]?.pass(headOf(`${line} HTTP/1.1`, fields), large)),
+  )
+  assert.deepEqual(
+    responses.map((response) => [response?.status, response?.headers.get('connection')]),
+    [
+      [404, 'close'],
+      [503, 'close'],
+      [413, 'close'],
+    ],
+  )
+  await stopped
+})
+
+const refused = headOf('POST /api/notifications HTTP/1.1', { ...json, 'content-length': String(large.length) })
+
+test('a refusal is sent at once, to a client that waits for it before it sends its body (I2)', async () => {
+  for (const expect of ['', 'Expect: 100-continue\r\n']) {
+    const head = refused.replace('\r\n\r\n', `\r\n${expect}\r\n`)
+    const next = headOf('GET /livez HTTP/1.1', { connection: 'close' })
+    const { bytes } = await exchangeBytes(app.url, [head, Buffer.concat([large, Buffer.from(next)])], { inTurn: true })
+    const [refusal, sound, ...more] = readAnswers(bytes)
+    assert.equal(refusalIn(refusal ?? assert.fail('no response')).status, 401)
+    assert.equal(sound?.status, 200, 'the connection was not kept')
+    assert.deepEqual(more, [])
+  }
+})
+
+test('what follows a refused body is a request of its own, and what is in it never is (I7)', async () => {
+  const hidden = Buffer.from('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000))
+  const next = headOf('GET /routeRestreinte HTTP/1.1', { ...cookie, connection: 'close' })
+  const lengthOf = (body: Buffer) => ({ ...json, 'content-length': String(body.length) })
+  for (const line of ['POST /nowhere', 'PUT /login', 'POST /api/me', 'GET /livez']) {
+    const head = headOf(`${line} HTTP/1.1`, lengthOf(hidden))
+    const { bytes } = await exchangeBytes(app.url, [Buffer.concat([Buffer.from(head), hidden, Buffer.from(next)])])
+    const statuses = readAnswers(bytes).map(({ status }) => status)
+    assert.equal(statuses.length, 2, `${line}: ${statuses}`)
+    assert.equal(statuses[1], 200, line)
+  }
+})
+
+/** Sends a request that is never whole, and goes on for as long as it can. */
+async function sendsForEver(start: string, piece: Buffer | string, everyMs: number) {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port), allowHalfOpen: true })
+  const startedAt = performance.now()
+  const received: Buffer[] = []
+  const closed = new Promise<number>((resolve) => {
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(performance.now() - startedAt))
+  })
+  socket.on('data', (bytes: Buffer) => received.push(bytes))
+  let sent = 0
+  socket.write(Buffer.from(start, 'latin1'))
+  const sending = setInterval(() => {
+    if (socket.writableLength > 0) return
+    socket.write(piece, (error) => {
+      if (!error) sent += piece.length
+    })
+  }, everyMs)
+  const lifeMs = await closed
+  clearInterval(sending)
+  return { lifeMs, sent, bytes: Buffer.concat(received) }
+}
+
+const starts: Record<string, string> = {
+  'a refused body': headOf('POST /nowhere HTTP/1.1', { 'content-length': '99999999999' }),
+  'a refused body in chunks': `${headOf('POST /nowhere HTTP/1.1', { 'transfer-encoding': 'chunked' })}fffffff\r\n`,
+  'a body of a GET': headOf('GET /livez HTTP/1.1', { 'content-length': '99999999999' }),
+  'what is no request': '\x16\x03 nonsense\r\n\r\n',
+  'a CONNECT': headOf('CONNECT /login HTTP/1.1', {}),
+  'an expectation': headOf('POST /login HTTP/1.1', { expect: 'nonsense', 'content-length': '99999999999' }),
+}
+
+suite('the dropping has its limits', { concurrency: true }, () => {
+  for (const [name, start] of Object.entries(starts)) {
+    test(`${name}: at least 1 MiB is dropped, and not more than 4 MiB and what the system holds (I2)`, async () => {
+      const { sent, bytes } = await sendsForEver(start, Buffer.alloc(64 * 1024, 'a'), 1)
+      assert.ok(sent >= 1024 * 1024, `${sent} bytes`)
+      assert.ok(sent <= 24 * 1024 * 1024, `${sent} bytes`)
+      assert.equal(readAnswers(bytes).length, 1)
+    })
+
+    test(`${name}, a byte at a time: it is read for 5 s, and the connection is closed before 10 s (I2, I8)`, async () => {
+      const { lifeMs, bytes } = await sendsForEver(start, 'a', 100)
+      // What a busy machine adds comes to the upper figure alone.
+      assert.ok(lifeMs >= 5_000 && lifeMs < 40_000, `it lived for ${lifeMs} ms`)
+      assert.equal(readAnswers(bytes).length, 1)
+    })
+  }
+
+  test('chunks of one byte do not buy the time of a large body (I2)', async () => {
+    const start = headOf('POST /nowhere HTTP/1.1', { 'transfer-encoding': 'chunked' })
+    const { sent } = await sendsForEver(start, '1\r\na\r\n'.repeat(10_000), 1)
+    assert.ok(sent < 12 * 1024 * 1024, `${sent} bytes`)
+    assert.equal((await app.get('/livez')).status, 200)
+  })
+})

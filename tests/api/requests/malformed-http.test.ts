@@ -1,0 +1,327 @@
+// Bytes that are no HTTP request, or one that two readers would read differently: each gets one envelope, and nobody
+// else notices (TRUST I7, E1, E2, Z10).
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { exchangeBytes, readAnswers } from '../../support/http/raw-http.ts'
+import { startTestService } from '../../support/service.ts'
+
+const app = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'a' } })
+after(() => app.stop())
+
+/** A request of these lines; `Connection: close` says that no other follows, where the server can read so far. */
+const head = (...lines: string[]) => `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`
+const get = (...fields: string[]) => head('GET /livez HTTP/1.1', 'Host: a', ...fields)
+const path = (target: string) => head(`GET ${target} HTTP/1.1`, 'Host: a')
+const json = 'Content-Type: application/json'
+const post = (fields: string[], body = '') => `${head('POST /login HTTP/1.1', 'Host: a', ...fields)}${body}`
+const chunks = (body: string) => post([json, 'Transfer-Encoding: chunked'], body)
+const length = (value: string, body = 'hello') => post([json, `Content-Length: ${value}`], body)
+/** Longer than the server waits for the rest of a refused body. */
+const patienceMs = 60_000
+const bytes = (text: string) => Buffer.from(text, 'latin1')
+
+/** What is sent, and the status that it gets. */
+const corpus: Record<string, readonly [string | Buffer, number]> = {
+  'no Host': [head('GET /livez HTTP/1.1'), 400],
+  'two Hosts': [head('GET /livez HTTP/1.1', 'Host: a', 'Host: b'), 400],
+  'two Hosts, the same': [head('GET /livez HTTP/1.1', 'Host: a', 'Host: a'), 400],
+  'two Hosts, written differently': [head('GET /livez HTTP/1.1', 'Host: a', 'HOST: b'), 400],
+  'two Hosts by HTTP/1.0': [head('GET /livez HTTP/1.0', 'Host: a', 'Host: b'), 400],
+  'a Host with a path': [head('GET /livez HTTP/1.1', 'Host: a/b'), 400],
+  'a Host with a user': [head('GET /livez HTTP/1.1', 'Host: ann@a'), 400],
+  'a Host with a space': [head('GET /livez HTTP/1.1', 'Host: a b'), 400],
+  'two Content-Types': [post([json, 'Content-Type: text/plain', 'Content-Length: 2'], '{}'), 400],
+
+  'version 2.0': [head('GET /livez HTTP/2.0', 'Host: a'), 400],
+  'version 0.9': [head('GET /livez HTTP/0.9', 'Host: a'), 400],
+  'version 1.2': [head('GET /livez HTTP/1.2', 'Host: a'), 400],
+  'version 1.10': [head('GET /livez HTTP/1.10', 'Host: a'), 400],
+  'version 11': [head('GET /livez HTTP/11', 'Host: a'), 400],
+  'another protocol': [head('GET /livez HTTQ/1.1', 'Host: a'), 400],
+  'no version, with fields': [head('GET /livez', 'Host: a'), 400],
+  'an ICE request': [head('SOURCE /livez ICE/1.0', 'Host: a'), 405],
+  'an RTSP request': [head('DESCRIBE rtsp://a/livez RTSP/1.0'), 404],
+
+  'an unknown method': [head('FOO /login HTTP/1.1', 'Host: a'), 405],
+  'a method in lower case': [head('get /livez HTTP/1.1', 'Host: a'), 405],
+  'an unknown method on an unknown path': [head('FOO /nowhere HTTP/1.1', 'Host: a'), 400],
+  'a method with NUL': [head('G\0T /livez HTTP/1.1', 'Host: a'), 400],
+  'no method': [head(' /livez HTTP/1.1', 'Host: a'), 400],
+  'CONNECT to another host': [head('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443'), 400],
+  'CONNECT to a path': [head('CONNECT /login HTTP/1.1', 'Host: a'), 400],
+  'Expect: nonsense': [post(['Expect: nonsense', 'Content-Length: 0']), 400],
+
+  'Content-Length before Transfer-Encoding': [
+    post([json, 'Content-Length: 5', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
+    400,
+  ],
+  'Transfer-Encoding before Content-Length': [
+    post([json, 'Transfer-Encoding: chunked', 'Content-Length: 5'], '0\r\n\r\n'),
+    400,
+  ],
+  'two Content-Lengths that differ': [post([json, 'Content-Length: 5', 'Content-Length: 6'], 'hello!'), 400],
+  'two Content-Lengths, the same': [post([json, 'Content-Length: 5', 'Content-Length: 5'], 'hello'), 400],
+  'a list of Content-Lengths': [length('5, 5'), 400],
+  'a negative Content-Length': [length('-5'), 400],
+  'a Content-Length with a plus': [length('+5'), 400],
+  'a Content-Length in hexadecimal': [length('0x5'), 400],
+  'a Content-Length in words': [length('five'), 400],
+  'a Content-Length beyond 64 bits': [length('99999999999999999999999999'), 400],
+  'a Content-Length of 99 GB': [length('99999999999'), 413],
+  'an empty Content-Length': [length('', ''), 400],
+  'Transfer-Encoding: gzip': [post([json, 'Transfer-Encoding: gzip'], 'hello'), 400],
+  'Transfer-Encoding: gzip, chunked': [post([json, 'Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'), 400],
+  'Transfer-Encoding: chunked, chunked': [post([json, 'Transfer-Encoding: chunked, chunked'], '0\r\n\r\n'), 400],
+  'Transfer-Encoding: chunked, identity': [post([json, 'Transfer-Encoding: chunked, identity'], '0\r\n\r\n'), 400],
+  'Transfer-Encoding: xchunked': [post([json, 'Transfer-Encoding: xchunked'], '0\r\n\r\n'), 400],
+  'Transfer-Encoding by HTTP/1.0': [
+    `${head('POST /login HTTP/1.0', 'Host: a', json, 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+    400,
+  ],
+
+  'a chunk size that is none': [chunks('zz\r\n{}\r\n0\r\n\r\n'), 400],
+  'a negative chunk size': [chunks('-2\r\n{}\r\n0\r\n\r\n'), 400],
+  'a chunk size after a space': [chunks(' 2\r\n{}\r\n0\r\n\r\n'), 400],
+  'a chunk size in hexadecimal notation': [chunks('0x2\r\n{}\r\n0\r\n\r\n'), 400],
+  'a chunk size beyond 64 bits': [chunks('ffffffffffffffffffff\r\n{}\r\n0\r\n\r\n'), 400],
+  'a chunk longer than it says': [chunks('2\r\n{}XX0\r\n\r\n'), 400],
+  'a chunk that ends with a line feed': [chunks('2\n{}\n0\n\n'), 400],
+  'a line feed in a chunk extension': [chunks('2;a\nX\r\n{}\r\n0\r\n\r\n'), 400],
+  'a flood of chunk extensions': [chunks(`2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`), 413],
+  'a trailer that is no field': [chunks('2\r\n{}\r\n0\r\nno field\r\n\r\n'), 400],
+
+  'a folded field': [get('X-A: b\r\n c'), 400],
+  'a first line that is folded': [head('GET /livez HTTP/1.1\r\n Host: a'), 400],
+  'line feeds alone': ['GET /livez HTTP/1.1\nHost: a\n\n', 400],
+  'a line feed alone in a field': [get('X-A: b\nX-C: d'), 400],
+  'a carriage return alone in a field': [get('X-A: b\rX-C: d'), 400],
+  'NUL in a value': [get('X-A: b\0c'), 400],
+  'NUL in a name': [get('X-\0A: b'), 400],
+  'a control character in a value': [get('X-A: b\x01c'), 400],
+  'a space before the colon': [head('GET /livez HTTP/1.1', 'Host : a'), 400],
+  'a field without a colon': [get('nonsense'), 400],
+  'a field without a name': [get(': b'), 400],
+  'header fields of 20 KB': [get(`X-A: ${'a'.repeat(20_000)}`), 431],
+  'a flood of header fields': [get(...Array.from({ length: 4_000 }, () => 'a: b')), 431],
+  'a path of 20 KB': [path(`/${'a'.repeat(20_000)}`), 431],
+
+  'a parameter of 15 KB': [path(`/api/notifications/${'a'.repeat(15_000)}`), 401],
+  'broken percent-encoding': [path('/%zz'), 400],
+  'cut percent-encoding': [path('/%'), 400],
+  'broken percent-encoding of a parameter': [path('/api/notifications/%zz'), 400],
+  'percent-encoded bytes that are no UTF-8': [path('/%ff'), 400],
+  'a percent-encoded overlong NUL': [path('/%c0%80'), 400],
+  'percent-encoded half a surrogate pair': [path('/api/notifications/%ed%a0%80'), 400],
+  'a percent-encoded NUL': [path('/livez%00'), 400],
+  'a percent-encoded NUL in a parameter': [path('/api/notifications/a%00'), 400],
+  'a percent-encoded NUL in the query': [path('/livez?a=%00'), 400],
+  'bytes of UTF-8 in the path': [Buffer.from(path('/é')), 400],
+  'bytes that are no UTF-8 in the path': [bytes(path('/\xff\xfe')), 400],
+  'a fragment': [path('/livez#top'), 400],
+  'a space in the path': [path('/li vez'), 400],
+  'a path without its slash': [path('livez'), 400],
+  'an absolute form that is no URL': [path('http://[::/livez'), 400],
+  'OPTIONS *': [head('OPTIONS * HTTP/1.1', 'Host: a'), 404],
+  'GET *': [path('*'), 404],
+
+  'the preface of HTTP/2': [bytes('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'), 400],
+  'the ClientHello of TLS': [Buffer.from(`1603010200010001fc0303${'ab'.repeat(508)}`, 'hex'), 400],
+  'the hello of SSH': ['SSH-2.0-OpenSSH_9.9\r\n', 400],
+  'five NULs': [bytes('\0\0\0\0\0'), 400],
+  'only garbage after empty lines': ['\r\n\r\n\r\nGARBAGE', 400],
+}
+
+const cases = Object.entries(corpus)
+
+test(`I7, E1, E2: each of ${cases.length} malformed requests gets one envelope, and its connection ends`, async () => {
+  const version = await app.database.version()
+  const requestIds = new Set<string>()
+  const faults = await Promise.all(
+    cases.map(async ([name, [sent, status]]) => {
+      try {
+        const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { patienceMs })
+        const answers = readAnswers(received)
+        assert.equal(answers.length, 1, `${answers.length} answers`)
+        assert.ok(ended, 'the connection stayed open')
+        for (const answer of answers) {
+          assert.equal(answer.status, status)
+          assert.equal(answer.headers.get('connection'), 'close')
+          requestIds.add(refusalIn(answer).requestId)
+        }
+        return []
+      } catch (error) {
+        return [`${name}: ${(error as Error).message}`]
+      }
+    }),
+  )
+  assert.deepEqual(faults.flat(), [])
+  assert.equal(requestIds.size, cases.length, 'a request id was given twice')
+  assert.equal(await app.database.version(), version, 'something was written')
+  assert.equal((await app.get('/livez')).status, 200)
+})
+
+test('I7: however the bytes are cut into packets, a malformed request is refused once', async () => {
+  const whole = fc.constantFrom(...cases)
+  const cuts = fc.array(fc.nat(600), { minLength: 1, maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(whole, cuts, async ([, [sent]], places) => {
+      const all = Buffer.from(sent)
+      const at = [0, ...places.filter((place) => place < all.length).sort((a, b) => a - b), all.length]
+      const pieces = at.slice(1).map((end, index) => all.subarray(at[index], end))
+      const { bytes: received, ended } = await exchangeBytes(app.url, pieces, { pauseMs: 2, patienceMs })
+      const answers = readAnswers(received)
+      assert.equal(answers.length, 1)
+      assert.ok(ended)
+      for (const answer of answers) assert.ok(refusalIn(answer).status < 500)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('I7: a request with any bytes changed is answered in the envelope or as a request, and never by 5xx', async () => {
+  const edit = fc.record({ at: fc.nat(200), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 4 }) })
+  const sound = Buffer.from(
+    'POST /login?a=b HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 33\r\n' +
+      'Connection: close\r\n\r\n{"username":"a","password":7,"b":1}',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
+      const sent = edits.reduce(
+        (all, { at, drop, put }) => Buffer.concat([all.subarray(0, at), put, all.subarray(at + drop)]),
+        sound,
+      )
+      // Ended by the client too, so that a request which became longer than its bytes is answered at once.
+      const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { halfClose: true })
+      assert.ok(ended)
+      for (const answer of readAnswers(received)) assert.ok(refusalIn(answer).status < 500)
+    }),
+    { numRuns: 300 },
+  )
+  assert.equal((await app.get('/livez')).status, 200)
+})
+
+test('I7: garbage that follows a sound request gets its own envelope, after the answer and not in it', async () => {
+  const { bytes: received, ended } = await exchangeBytes(
+    app.url,
+    ['GET /livez HTTP/1.1\r\nHost: a\r\n\r\n', '\x16\x03\x01 garbage\r\n\r\n'],
+    { inTurn: true },
+  )
+  const [sound, garbage, ...more] = readAnswers(received)
+  assert.equal(sound?.status, 200)
+  assert.ok(garbage)
+  assert.equal(refusalIn(garbage).status, 400)
+  assert.deepEqual(more, [])
+  assert.ok(ended)
+})
+
+test('I7: garbage in one packet with a sound request never mixes into its answer', async () => {
+  const login = '{"username":"nobody","password":"plum orchard gate 41"}'
+  const sound = [
+    'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n',
+    'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n',
+    `POST /login HTTP/1.1\r\nHost: a\r\n${json}\r\nContent-Length: ${login.length}\r\n\r\n${login}`,
+  ]
+  for (const request of sound) {
+    const { bytes: received, ended } = await exchangeBytes(app.url, [`${request}\x16\x03\x01 garbage\r\n\r\n`])
+    const answers = readAnswers(received)
+    assert.ok(ended)
+    assert.equal(refusalIn(answers.at(-1) ?? assert.fail('no answer')).status, 400)
+    assert.ok(answers.length <= 2)
+  }
+})
+
+test('I7: a request that was refused before its body came gets no second answer for what is wrong with that', async () => {
+  const early = ['POST /api/notifications HTTP/1.1', 'POST /nowhere HTTP/1.1', 'PUT /login HTTP/1.1']
+  for (const line of early)
+    for (const rest of ['zz\r\n', '2;a\n', '\0', '5\r\nhelloXX']) {
+      const start = `${line}\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+      const exchanges = [
+        await exchangeBytes(app.url, [start + rest]),
+        await exchangeBytes(app.url, [start, rest], { pauseMs: 50 }),
+      ]
+      for (const { bytes: received, ended } of exchanges) {
+        const [answer, ...more] = readAnswers(received)
+        assert.match(String(refusalIn(answer ?? assert.fail('no answer')).status), /^40[0145]$/)
+        assert.deepEqual(more, [])
+        assert.ok(ended)
+      }
+    }
+})
+
+test('I7: a client that dies in the middle of its request is answered, and its connection let go of', async () => {
+  const cut = [
+    'POST /login HTTP/1.1\r\nHost: a\r\nContent-Ty',
+    post([json, 'Content-Length: 100'], '{"a"'),
+    chunks('ff\r\n{"a"'),
+    'GET /livez',
+  ]
+  for (const sent of cut) {
+    const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { halfClose: true })
+    const [answer, ...more] = readAnswers(received)
+    assert.equal(refusalIn(answer ?? assert.fail('no answer')).status, 400)
+    assert.deepEqual(more, [])
+    assert.ok(ended)
+  }
+})
+
+test('I7: what a sound client may do is not refused', async () => {
+  const sound: Record<string, string> = {
+    'HTTP/1.0 without Host': 'GET /livez HTTP/1.0\r\n\r\n',
+    'an empty Host': head('GET /livez HTTP/1.1', 'Host:'),
+    'a Host with a port': head('GET /livez HTTP/1.1', 'Host: bell.example.org:7464'),
+    'a Host that is an IPv6 address': head('GET /livez HTTP/1.1', 'Host: [::1]:7464'),
+    'an absolute form': path('http://a/livez'),
+    'empty lines before the request': `\r\n\r\n${get()}`,
+    'an upgrade that is not taken': head('GET /livez HTTP/1.1', 'Host: a', 'Upgrade: h2c, websocket'),
+    'Expect: 100-continue': post(['Expect: 100-continue', json, 'Content-Length: 2'], '{}'),
+    'a body that nobody asked for': `${get('Content-Length: 10')}GET / HTTP`,
+    'trailers and chunk extensions': chunks('2;a=b\r\n{}\r\n0\r\nX-A: b\r\n\r\n'),
+    'fields of 15 KB': get(`X-A: ${'a'.repeat(15_000)}`),
+  }
+  for (const [name, sent] of Object.entries(sound)) {
+    const [answer, ...more] = readAnswers((await exchangeBytes(app.url, [sent])).bytes)
+    const isLogin = sent.startsWith('POST')
+    assert.equal(answer?.status, isLogin ? 400 : 200, name)
+    if (isLogin) assert.match(answer?.text ?? '', /"field":"username","reason":"is missing"/, name)
+    assert.deepEqual(more, [], name)
+  }
+})
+
+test('I7: an absolute form opens no route that needs a proof', async () => {
+  for (const target of ['http://a/api/me', 'http://example.org/api/notifications', 'HTTP://A/routeRestreinte']) {
+    const [answer] = readAnswers((await exchangeBytes(app.url, [path(target)])).bytes)
+    const { status } = refusalIn(answer ?? assert.fail('no answer'))
+    assert.ok([400, 401, 404, 421].includes(status), target)
+  }
+})
+
+test('I7: a client that asks to CONNECT and breaks off does no harm', async () => {
+  for (let round = 0; round < 20; round++) {
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port), allowHalfOpen: true })
+    socket.on('error', () => {})
+    socket.on('close', () => close())
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.resetAndDestroy()
+    await closed
+  }
+  assert.equal((await app.get('/livez')).status, 200)
+})
+
+test('R9: a client that holds on to its CONNECT holds up no end', async () => {
+  const other = await startTestService()
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(other.url).port), allowHalfOpen: true })
+  socket.on('error', () => {})
+  socket.write('CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n')
+  await new Promise((resolve) => socket.once('data', resolve))
+  const isStopped = await Promise.race([
+    other.stop().then(() => true),
+    new Promise((resolve) => setTimeout(resolve, 7_000, false)),
+  ])
+  socket.destroy()
+  assert.equal(isStopped, true)
+})

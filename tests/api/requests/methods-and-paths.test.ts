@@ -1,0 +1,162 @@
+// Which methods and paths there are: all others are 404 or 405, whatever they carry, and what only reads changes nothing
+// (TRUST Z8, Z10, C2, E1).
+import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
+import { after, test } from 'node:test'
+import { hasSecurityHeaders, refusalIn } from '../../support/http/envelope.ts'
+import { type Ask, HttpClient } from '../../support/http/http-client.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+const client = new HttpClient(app.url)
+after(async () => {
+  client.close()
+  await app.stop()
+})
+
+const ann = await app.user('ann')
+const proof = await app.signIn(ann, 'stateful')
+const proofs: Proof[] = [
+  {},
+  proof,
+  await app.signIn(ann, 'stateless'),
+  { authorization: `Bearer ${(await app.producerKey()).key}` },
+]
+const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
+
+type Documented = Record<string, Record<string, object>>
+const documented = (await app.get('/openapi.json')).json().paths as Documented
+const routes = Object.entries(documented).map(([template, operations]) => ({
+  path: template.replace('{id}', id),
+  methods: Object.keys(operations).map((method) => method.toUpperCase()),
+}))
+
+/** `/api/notifications/read-all` is also the path of a notification whose id is `read-all`. */
+function methodsOf(path: string): string[] {
+  const matching = Object.entries(documented).filter(([template]) =>
+    new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/{\w+}/g, '[^/]+')}$`).test(path),
+  )
+  const methods = matching.flatMap(([, operations]) => Object.keys(operations).map((method) => method.toUpperCase()))
+  return [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)].sort()
+}
+
+test('Z10, E1: every other method on every path is 405, and Allow names those that the path takes', async () => {
+  const asks = routes.flatMap(({ path }) =>
+    METHODS.filter((method) => method !== 'CONNECT' && !methodsOf(path).includes(method)).map((method) => ({
+      method,
+      path,
+    })),
+  )
+  assert.ok(asks.length > 400)
+  for (const { method, path } of asks) {
+    const { status, headers, text } = await client.ask({ method, path, headers: proof })
+    assert.equal(status, 405, `${method} ${path} answered ${status}`)
+    assert.deepEqual(headers.get('allow')?.split(', ').sort(), methodsOf(path), path)
+    if (method === 'HEAD') assert.equal(text, '')
+    else assert.equal(refusalIn({ status, headers, text }).code, 'METHOD_NOT_ALLOWED')
+  }
+})
+
+test('Z10, E1: a body or its media type makes no difference to 404 and 405', async () => {
+  const json = { 'content-type': 'application/json' }
+  const bodies: { body: string; headers: Proof }[] = [
+    { body: '{"a":', headers: json },
+    { body: 'x', headers: { 'content-type': 'text/plain' } },
+    { body: 'x'.repeat(100_000), headers: json },
+    { body: 'x', headers: {} },
+  ]
+  for (const sent of bodies) {
+    for (const [method, path] of [
+      ['PUT', '/login'],
+      ['QUERY', '/login'],
+      ['POST', '/livez'],
+    ] as const)
+      await refused(405, path, { method, ...sent })
+    for (const method of ['POST', 'PUT', 'PATCH', 'QUERY', 'DELETE'])
+      await refused(404, '/nowhere', { method, ...sent })
+  }
+})
+
+test('Z8, E1: a path that is nearly that of a route is 404, with and without proof', async () => {
+  const near = [
+    ...['/', '/login/', '/LOGIN', '/%6cogin', '/login;x', '//login', '/./login', '/login%20', '/login.', '/login%2f'],
+    ...[
+      '/api',
+      '/api/',
+      '/api//me',
+      '/api/me/',
+      '/api/ME',
+      '/API/me',
+      '/api/me;x=1',
+      '/api%2fme',
+      '/api\\me',
+      '/api/me%2f',
+    ],
+    ...[
+      '/routerestreinte',
+      '/routeRestreinte/',
+      '/api/routeRestreinte',
+      '/docs/',
+      '/docs/../api/me',
+      '/docs/..%2fapi%2fme',
+    ],
+    ...[
+      '/api/notifications/a/b',
+      `/api/notifications/${id}/`,
+      `/api/notifications/${id}/read/`,
+      '/api/notifications//read',
+    ],
+    ...[
+      '/favicon.ico',
+      '/*',
+      '/:id',
+      '/__proto__',
+      '/constructor',
+      '/docs/%2e%2e/package.json',
+      '/..%5c..%5cpackage.json',
+    ],
+    ...['/.env', '/package.json', '/carillon.db', '/carillon.secret', '/%E2%80%AE', `/${'a'.repeat(8_000)}`],
+  ]
+  for (const path of near) for (const headers of proofs) await refused(404, path, { headers })
+})
+
+test('C2: GET and HEAD change nothing, on every path, whatever they carry', async () => {
+  const overrides: Proof[] = [{}, { 'x-http-method-override': 'POST' }, { 'x-method-override': 'PATCH' }]
+  const before = await app.database.tables()
+  for (const { path } of routes)
+    for (const method of ['GET', 'HEAD'])
+      for (const carried of proofs)
+        for (const override of overrides) {
+          const { status } = await client.ask({
+            method,
+            path: `${path}?_method=POST`,
+            headers: { ...carried, ...override },
+          })
+          assert.ok(status < 500, `${method} ${path} answered ${status}`)
+        }
+  const withoutUse = (tables: typeof before) => ({
+    ...tables,
+    producer: tables.producer?.map(({ last_used_at: _, ...row }) => row),
+  })
+  assert.deepEqual(withoutUse(await app.database.tables()), withoutUse(before))
+})
+
+test('HEAD answers what GET answers, without the body', async () => {
+  for (const { path, methods } of routes) {
+    if (!methods.includes('GET')) continue
+    const [got, headed] = [
+      await client.ask({ path, headers: proof }),
+      await client.ask({ method: 'HEAD', path, headers: proof }),
+    ]
+    assert.deepEqual([headed.status, headed.text], [got.status, ''], path)
+    for (const name of ['content-type', 'content-length', 'etag', 'cache-control'])
+      assert.equal(headed.headers.get(name), got.headers.get(name), `${name} of ${path}`)
+    hasSecurityHeaders(headed)
+  }
+})
+
+async function refused(status: number, path: string, ask: Omit<Ask, 'path'>): Promise<void> {
+  const answer = await client.ask({ path, ...ask })
+  assert.equal(answer.status, status, `${ask.method ?? 'GET'} ${path}: ${answer.text}`)
+  refusalIn(answer)
+}

@@ -1,0 +1,208 @@
+// Does each path have one spelling? Every route is requested with its own method and a valid proof, so that a spelling that
+// works shows as something else than 404 (TRUST Z8).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { isOtherSpelling, pathOf } from '../../../server/http/request/spelling.ts'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { HttpClient } from '../../support/http/http-client.ts'
+import { exchangeBytes, readAnswers } from '../../support/http/raw-http.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+const client = new HttpClient(app.url)
+after(async () => {
+  client.close()
+  await app.stop()
+})
+
+const ann = await app.user('ann')
+const session = await app.signIn(ann, 'stateful')
+const token = await app.signIn(ann, 'stateless')
+const producer = { authorization: `Bearer ${(await app.producerKey()).key}` }
+const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
+
+type Documented = Record<string, Record<string, { requestBody?: object; security: Record<string, unknown>[] }>>
+const documented = (await app.get('/openapi.json')).json().paths as Documented
+
+/** Every route with its own method, a proof that opens it and a body that it takes. */
+const routes = Object.entries(documented).flatMap(([template, operations]) =>
+  Object.entries(operations).map(([method, { requestBody, security }]) => ({
+    method: method.toUpperCase(),
+    path: template.replace('{id}', id),
+    proof: proofFor(security, template),
+    body: requestBody === undefined ? undefined : bodyOf(template),
+  })),
+)
+
+function proofFor(security: Record<string, unknown>[], template: string): Proof {
+  if (security.some((one) => 'producer' in one)) return producer
+  return template === '/token/renew' ? token : session
+}
+
+function bodyOf(template: string): object {
+  if (template === '/login') return { username: ann.username, password: ann.password }
+  return { recipients: [{ username: 'ann' }], title: 'Hi' }
+}
+
+function request(path: string, { method, proof, body }: Omit<(typeof routes)[0], 'path'>) {
+  const json = body === undefined ? {} : { 'content-type': 'application/json' }
+  return client.ask({
+    method,
+    path,
+    headers: { ...proof, ...json },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+}
+
+async function isNoRoute(path: string, route: Omit<(typeof routes)[0], 'path'>): Promise<void> {
+  const answer = await request(path, route)
+  assert.equal(answer.status, 404, `${route.method} ${path} answered ${answer.status}`)
+  const { code, message } = route.method === 'HEAD' ? { code: 'NOT_FOUND', message: unknown } : refusalIn(answer)
+  assert.deepEqual([code, message], ['NOT_FOUND', unknown], `${route.method} ${path}`)
+}
+
+const unknown = refusalIn(await client.ask({ path: '/nowhere' })).message
+const encoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+const replacedAt = (path: string, at: number, text: string) => path.slice(0, at) + text + path.slice(at + 1)
+
+test('a percent-encoded character at any place of any path is no route, with its own method and proof (Z8)', async () => {
+  assert.ok(routes.length > 15)
+  for (const route of routes)
+    for (let at = 1; at < route.path.length; at++) {
+      const code = encoded(route.path[at] as string)
+      await isNoRoute(replacedAt(route.path, at, code), route)
+      if (code !== code.toUpperCase()) await isNoRoute(replacedAt(route.path, at, code.toUpperCase()), route)
+    }
+})
+
+test('nor is it for HEAD, OPTIONS, a preflight, another method, without proof, with a query or with a body (Z8)', async () => {
+  const preflight = { 'access-control-request-method': 'POST', origin: 'https://shop.example.org' }
+  for (const route of routes) {
+    const at = route.path.length - 1
+    const other = replacedAt(route.path, at, encoded(route.path[at] as string))
+    for (const method of ['HEAD', 'OPTIONS', 'PUT', 'QUERY']) await isNoRoute(other, { ...route, method })
+    await isNoRoute(other, { ...route, method: 'OPTIONS', proof: preflight })
+    await isNoRoute(other, { ...route, proof: {} })
+    await isNoRoute(`${other}?limit=1&x=%41`, route)
+    await isNoRoute(other, { ...route, method: 'POST', body: { x: 'a'.repeat(100_000) } })
+  }
+})
+
+test('nor is a path with doubled or encoded slashes, dots, parameters, a backslash or other letters (Z8)', async () => {
+  for (const route of routes) {
+    const { path } = route
+    const last = path.lastIndexOf('/')
+    const others = [
+      `${path}/`,
+      `/${path}`,
+      `${path}//`,
+      `/.${path}`,
+      `/x/..${path}`,
+      `/%2e${path}`,
+      `/x/%2e%2e${path}`,
+      `${path}/.`,
+      `${path}/%2e`,
+      `${path};`,
+      `${path};x=1`,
+      `${path}%3b`,
+      `${path}%20`,
+      `${path}%09`,
+      `${path}%23`,
+      `${path}%3f`,
+      `${path}%2f`,
+      `${path}%2F`,
+      `${path}%5c`,
+      `${path}.`,
+      `${path}&x=1`,
+      `/%2f${path.slice(1)}`,
+      `${path.slice(0, last)}%2f${path.slice(last + 1)}`,
+      `${path.slice(0, last)}%2F${path.slice(last + 1)}`,
+      `${path.slice(0, last)}//${path.slice(last + 1)}`,
+      `${path.slice(0, last)}\\${path.slice(last + 1)}`,
+      `${path.slice(0, last)}%5c${path.slice(last + 1)}`,
+      `${path.slice(0, last)}/./${path.slice(last + 1)}`,
+      replacedAt(path, 1, `%25${encoded(path[1] as string).slice(1)}`),
+      replacedAt(path, 1, `%c1%${(path.charCodeAt(1) & 0xbf).toString(16)}`),
+    ]
+    for (const other of others.filter((one) => one.startsWith('/'))) {
+      const { status } = await request(other, route)
+      // `read-all;` is no route, but might be a notification's id, which takes GET.
+      const isIdToo = route.method !== 'GET' && /^\/api\/notifications\/[^/%\\]+(?:%(?:3b|20|09|23|3f))?$/.test(other)
+      // Bytes that are no UTF-8 are not a path at all.
+      const expected = other.includes('%c1') ? 400 : isIdToo && status === 405 ? 405 : 404
+      assert.equal(status, expected, `${route.method} ${other} answered ${status}`)
+    }
+  }
+})
+
+test('an absolute form opens the same route by the same spelling, and only under the Host that was sent (Z8, I7)', async () => {
+  const { host } = new URL(app.url)
+  const line = async (target: string) => {
+    const sent = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${session.cookie}\r\nConnection: close\r\n\r\n`
+    return readAnswers((await exchangeBytes(app.url, [sent])).bytes)[0]?.status
+  }
+  assert.equal(await line(`http://${host}/api/me`), 200)
+  for (const target of [
+    `http://${host}/api/%6de`,
+    `http://${host}//api/me`,
+    `http://${host}/x/../api/me`,
+    `http://${host}`,
+  ])
+    assert.equal(await line(target), 404, target)
+  for (const target of [
+    'http://other.example/api/me',
+    `HTTP://${host}/api/me`,
+    `http://a@${host}/api/me`,
+    `http:/${host}/api/me`,
+    `http:///api/me`,
+    `ftp://${host}/api/me`,
+    `http://${host}/api/me#x`,
+    `http://${host}#/api/me`,
+    `/api/me#x`,
+  ])
+    assert.equal(await line(target), 400, target)
+})
+
+test('an encoded slash is a spelling of its own only within a parameter that is free text', () => {
+  const route = { path: '/users/:externalId/inbox', freeText: 'externalId' }
+  for (const path of ['/users/a%2Fb/inbox', '/users/%2f/inbox', '/users/%C3%A9%20%25/inbox', '/users/a/inbox'])
+    assert.equal(isOtherSpelling(path, route), false, path)
+  for (const path of [
+    '/users%2fa/inbox',
+    '/users/a%2Finbox',
+    '/users/a/inbox%2f',
+    '/users/%61/inbox',
+    '/users/a%2Db/inbox',
+  ])
+    assert.equal(isOtherSpelling(path, route), true, path)
+  for (const other of [undefined, { path: route.path }, { path: '/users/:id/inbox', freeText: 'externalId' }])
+    assert.equal(isOtherSpelling('/users/a%2fb/inbox', other), true)
+})
+
+test('what encodeURIComponent writes is one spelling, and every other encoding of the same text is not', () => {
+  const route = { path: '/users/:externalId', freeText: 'externalId' }
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.nat(), (text, place) => {
+      const segment = encodeURIComponent(text)
+      assert.equal(isOtherSpelling(`/users/${segment}`, route), false)
+      const at = place % segment.length
+      const character = segment[at] as string
+      if (!/[\w.~-]/.test(character) || /%[\da-f]?$/i.test(segment.slice(Math.max(0, at - 2), at))) return
+      assert.equal(isOtherSpelling(`/users/${replacedAt(segment, at, encoded(character))}`, route), true)
+    }),
+  )
+})
+
+test('the path of a request target is all before the query, in either form', () => {
+  const paths: Record<string, string> = {
+    '/login': '/login',
+    '/login?x=/y': '/login',
+    '/': '/',
+    'http://a/login?x': '/login',
+    'http://a': '',
+    'http://a?x=/login': '',
+    '*': '',
+  }
+  for (const [target, path] of Object.entries(paths)) assert.equal(pathOf(target), path, target)
+})

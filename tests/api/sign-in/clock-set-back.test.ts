@@ -1,0 +1,162 @@
+// The wall clock is set back while the service runs, or while it is down (R8): nothing lives longer than its life and 60 s.
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { createLog } from '../../../server/log.ts'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { openForge } from '../../support/http/forge.ts'
+import { type Proof, startTestService, variants } from '../../support/service.ts'
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+const leeway = 60 * second
+
+const app = await startTestService({
+  env: { CARILLON_SESSION_IDLE: '20m', CARILLON_SESSION_LIFETIME: '50m', CARILLON_TOKEN_LIFETIME: '10m' },
+})
+const forge = await openForge(app)
+after(() => app.stop())
+beforeEach(() => app.setWallClock(0))
+
+const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const afterwards = [-hour, -25 * hour, -5 * second]
+
+for (const offset of afterwards)
+  test(`set back by ${-offset / second} s, a token ends with its life, remembered or not, and is not renewed (R8)`, async () => {
+    const user = await app.user()
+    const [remembered, fresh] = [
+      await app.signIn(user, 'stateless'),
+      { authorization: `Bearer ${await forge.token(forge.header, { ...forge.claims(user), gen: 0 })}` },
+    ]
+    assert.equal(await ask(remembered), 200)
+    app.setWallClock(offset)
+    assert.equal(await ask(remembered), 200)
+    app.pass(9 * minute)
+    assert.equal(await ask(remembered), 200)
+    app.pass(minute + second)
+    assert.equal(await ask(remembered), 401)
+    assert.equal((await app.post('/token/renew', undefined, remembered)).status, 401)
+    // That one lives for 15 minutes.
+    app.pass(5 * minute)
+    assert.equal(await ask(fresh), 401)
+  })
+
+for (const offset of afterwards)
+  test(`set back by ${-offset / second} s, a session ends with its idle timeout, and with its lifetime however it is used (R8)`, async () => {
+    const user = await app.user()
+    const [idle, used] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
+    app.pass(second)
+    app.setWallClock(offset)
+    for (let passed = 0; passed < 45; passed += 15) {
+      assert.equal(await ask(used), 200)
+      await app.noted()
+      app.pass(15 * minute)
+    }
+    assert.equal(await ask(idle), 401)
+    assert.equal(await ask(used), 200)
+    app.pass(5 * minute + second)
+    assert.equal(await ask(used), 401)
+  })
+
+for (const variant of variants)
+  test(`set back by an hour, a stream ends with its proof (R8, ${variant})`, async () => {
+    const reader = await EventReader.of(app.url, await app.signIn(await app.user(), variant))
+    app.setWallClock(-hour)
+    app.pass(50 * minute + second)
+    const { data } = await reader.next('session-ended')
+    assert.deepEqual(data, { reason: 'expired' })
+    await reader.ended()
+  })
+
+test('set back by an hour, the key of a producer ends when it says so (R8)', async () => {
+  const { key } = await app.producerKey(['send'], app.now() + 10 * minute)
+  const user = await app.user()
+  const send = async () => {
+    const body = { recipients: [{ username: user.username }], title: 'x' }
+    return (await app.post('/api/notifications', body, { authorization: `Bearer ${key}` })).status
+  }
+  assert.equal(await send(), 201)
+  app.setWallClock(-hour)
+  app.pass(9 * minute)
+  assert.equal(await send(), 201)
+  app.pass(minute + second)
+  assert.equal(await send(), 401)
+})
+
+test('set back by an hour, a revocation that a command counts from there is in force as long as the tokens live (R8)', async () => {
+  const user = await app.user()
+  app.pass(second)
+  app.setWallClock(-hour)
+  const at = app.now() - hour
+  const token = await app.signIn(user, 'stateless')
+  const bystander = await app.signIn(await app.user(), 'stateless')
+  await app.store.setPassword({ userId: user.id, passwordHash: 'other', at, cutoffExpiresAt: at + 16 * minute })
+  await app.refused(token)
+  app.pass(9 * minute)
+  // Each ring reads the revocations again.
+  const other = await app.user()
+  await app.store.disableUser({ userId: other.id, at, cutoffExpiresAt: at + 16 * minute })
+  assert.deepEqual([await ask(token), await ask(bystander)], [401, 200])
+})
+
+test('set ahead by an hour and back, with a restart each time, a revocation of before is still in force (R8)', async () => {
+  const user = await app.user()
+  const token = await app.signIn(user, 'stateless')
+  await app.post('/logout', undefined, token)
+  app.setWallClock(hour)
+  await app.restart()
+  await app.post('/logout', undefined, await app.signIn(user, 'stateless'))
+  app.setWallClock(0)
+  await app.restart()
+  assert.equal(await ask(token), 401)
+})
+
+test('set back by an hour while it is down, sessions that were used after that are over, and are removed (R8)', async () => {
+  const user = await app.user()
+  const long = await app.signIn(user, 'stateful')
+  app.pass(10 * minute)
+  const ahead = await app.signIn(user, 'stateful')
+  app.pass(second)
+  app.setWallClock(-5 * minute)
+  await app.restart()
+  // It was last used ten minutes ago: five by the clock.
+  assert.equal(await ask(ahead), 401)
+  assert.equal(await ask(long), 200)
+  app.setWallClock(-leeway)
+  await app.restart()
+  assert.equal(await ask(ahead), 401)
+  const { session = [] } = await app.database.tables()
+  assert.equal(session.filter(({ user_id }) => user_id === user.id).length, 1)
+})
+
+test('a clock within the leeway after a restart ends no session: nobody signs in anew for a minute', async () => {
+  const session = await app.signIn(await app.user(), 'stateful')
+  app.setWallClock(-leeway)
+  await app.restart()
+  assert.equal(await ask(session), 200)
+})
+
+test('people see the wall clock: a notification says the time of the clock that was set', async () => {
+  const user = await app.user()
+  const session = await app.signIn(user, 'stateful')
+  app.setWallClock(-hour)
+  await app.deliver({ to: user, title: 'x' })
+  const { items } = await app.list(session)
+  assert.equal(items[0]?.createdAt, new Date(app.now() - hour).toISOString())
+})
+
+test('a clock that is set back is logged once, with how much and what to do', async (t) => {
+  const lines: { aheadMs: number; text: string }[] = []
+  const log = await createLog({ level: 'silent', isTerminal: false })
+  log.warn = ((fields: { aheadMs?: number }, text: string) => {
+    if (fields.aheadMs !== undefined) lines.push({ aheadMs: fields.aheadMs, text })
+  }) as typeof log.warn
+  const own = await startTestService({ log })
+  t.after(() => own.stop())
+  const session = await own.signIn(await own.user(), 'stateful')
+  own.setWallClock(-hour)
+  for (let n = 0; n < 10; n++) await own.list(session)
+  assert.deepEqual(
+    lines.map(({ aheadMs }) => aheadMs),
+    [hour],
+  )
+  assert.match(lines[0]?.text ?? '', /^The clock was set back.*restart every process.*timedatectl set-ntp true/)
+})

@@ -1,0 +1,119 @@
+// What does a wrong username or password tell? Nothing: not by the answer, not by the time that it takes.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, test } from 'node:test'
+import { type Answer, startTestService, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const ann = await app.user('ann')
+const bob = await app.user('bob')
+await app.store.disableUser({ userId: bob.id, at: app.now(), cutoffExpiresAt: app.now() })
+
+const wrong = 'plum orchard gate 42'
+const refused = {
+  'unknown user': { username: 'nobody', password: wrong },
+  'wrong password': { username: ann.username, password: wrong },
+  'disabled user, right password': { username: bob.username, password: bob.password },
+  'disabled user, wrong password': { username: bob.username, password: wrong },
+  'a name that nobody can have': { username: 'a b\u202e', password: wrong },
+}
+
+for (const variant of variants) {
+  test(`A1: unknown user, wrong password and disabled user get one answer, byte for byte (${variant})`, async () => {
+    const version = await app.database.version()
+    const answers: ReturnType<typeof seen>[] = []
+    for (const body of Object.values(refused)) answers.push(seen(await app.post('/login', { ...body, variant })))
+    const [first, ...others] = answers
+    assert.equal(first?.status, 401)
+    assert.match(first?.body ?? '', /"code":"INVALID_CREDENTIALS"/)
+    assert.equal(first?.headers['www-authenticate'], 'Bearer')
+    for (const [index, other] of others.entries()) assert.deepEqual(other, first, `${Object.keys(refused)[index + 1]}`)
+    assert.equal(await app.database.version(), version)
+  })
+}
+
+test('A1: a refused sign-in leaves the session that was running as it is', async () => {
+  const proof = await app.signIn(ann, 'stateful')
+  await app.post('/login', refused['wrong password'], proof)
+  assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
+})
+
+test('A1: the right password is accepted, under another spelling of the name too', async () => {
+  for (const username of ['ann', 'ANN', 'ａｎｎ']) {
+    const answer = await app.post('/login', { username, password: ann.password })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.json().User.id, ann.id)
+  }
+})
+
+test('A2: a stranger and a disabled user cost the work of one hash, as a friend does', async (t) => {
+  const times: Record<string, number[]> = Object.fromEntries(Object.keys(refused).map((name) => [name, []]))
+  // In turn, so that what else this machine does falls on all alike.
+  const rounds = process.env.SOAK === undefined ? 40 : 400
+  for (let n = 0; n < rounds; n++)
+    for (const [name, body] of Object.entries(refused)) times[name]?.push(await millisecondsOf(body))
+  const friend = times['wrong password'] ?? []
+  for (const [name, of] of Object.entries(times)) {
+    const ratio = median(of) / median(friend)
+    t.diagnostic(`${name}: median ${median(of).toFixed(1)} ms, AUC ${auc(of, friend).toFixed(3)}`)
+    // Without its hash an answer takes a fifth of the time or less; with two it takes nearly twice as long.
+    assert.ok(ratio > 0.6 && ratio < 1.6, `${name}: ${ratio.toFixed(2)} of the time of a wrong password`)
+  }
+})
+
+test('A5: an over-long password is refused before it is hashed, also one of 1 MiB', async (t) => {
+  const hashing = await fastestOf(20, () => millisecondsOf(refused['wrong password']))
+  for (const [length, status, most] of [
+    [257, 400, hashing * 0.6],
+    [4_000, 400, hashing * 0.6],
+    [20_000, 413, hashing],
+    [1024 * 1024, 413, hashing],
+  ] as const) {
+    const body = { username: ann.username, password: 'x'.repeat(length) }
+    const took = await fastestOf(20, () => millisecondsOf(body, status))
+    t.diagnostic(`${length} characters: ${took.toFixed(1)} ms; with a hash: ${hashing.toFixed(1)} ms`)
+    assert.ok(took < most, `${length} characters took ${took} ms, of ${most}`)
+  }
+})
+
+test('A5: a password of 256 characters signs in and is not cut: without its last it does not', async () => {
+  const digits = ['one', 'two'].map((text) => createHash('sha512').update(text).digest('hex')).join('')
+  // 256 code points both; the cat is two units of UTF-16.
+  for (const password of [digits, `🐈${digits.slice(1)}`]) {
+    const { username } = await app.user(undefined, password)
+    assert.equal([...password].length, 256)
+    assert.equal((await app.post('/login', { username, password })).status, 200)
+    assert.equal((await app.post('/login', { username, password: password.slice(0, -1) })).status, 401)
+    assert.equal((await app.post('/login', { username, password: `${password}1` })).status, 400)
+  }
+})
+
+/** All that a caller sees but for the two fields that differ in every answer. */
+function seen({ status, headers, text }: Answer) {
+  const { requestId } = JSON.parse(text).error
+  const { date: _, 'content-length': length, ...fields } = Object.fromEntries(headers) as Record<string, string>
+  return { status, headers: fields, body: text.replace(requestId, ''), length: Number(length) - requestId.length }
+}
+
+async function millisecondsOf(body: object, status = 401): Promise<number> {
+  const before = performance.now()
+  assert.equal((await app.post('/login', body)).status, status)
+  return performance.now() - before
+}
+
+async function fastestOf(times: number, measure: () => Promise<number>): Promise<number> {
+  let fastest = Number.POSITIVE_INFINITY
+  for (let n = 0; n < times; n++) fastest = Math.min(fastest, await measure())
+  return fastest
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+/** How often one of `a` is above one of `b`: 0.5 where nobody can tell them apart. */
+function auc(a: readonly number[], b: readonly number[]): number {
+  const wins = a.flatMap((x) => b.map((y) => (x > y ? 1 : x === y ? 0.5 : 0)))
+  return wins.reduce<number>((sum, win) => sum + win, 0) / wins.length
+}

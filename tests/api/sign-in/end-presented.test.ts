@@ -1,0 +1,180 @@
+// Does a sign-out, and a sign-in, end every session and every token that the request presents, of either variant, and
+// nothing else? (TRUST S3, S4.) What ends with a single proof is in logout.test.ts and session.test.ts.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { openForge } from '../../support/http/forge.ts'
+import { type Answer, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+const forge = await openForge(app)
+after(() => app.stop())
+const [ann, ben] = [await app.user('ann'), await app.user('ben')]
+
+const cleared = 'carillon=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax'
+const statusOf = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const statuses = (...proofs: Proof[]) => Promise.all(proofs.map(statusOf))
+const session = (user: TestUser) => app.signIn(user, 'stateful')
+const token = (user: TestUser) => app.signIn(user, 'stateless')
+const renewed = async (proof: Proof): Promise<Proof> => ({
+  authorization: `Bearer ${(await app.post('/token/renew', undefined, proof)).json().token}`,
+})
+const madeUp = (user: TestUser): Proof => ({ cookie: `carillon=${user.id}.${randomBytes(32).toString('base64url')}` })
+
+/** One request that presents all of these. */
+function together(...proofs: Proof[]): Proof {
+  const cookies = proofs.flatMap(({ cookie }) => cookie ?? [])
+  const authorization = proofs.find((proof) => proof.authorization !== undefined)?.authorization
+  return { ...(cookies.length > 0 && { cookie: cookies.join('; ') }), ...(authorization && { authorization }) }
+}
+
+const signOut = (proof: Proof, more: Proof = {}) => app.post('/logout', undefined, { ...proof, ...more })
+const signIn = (proof: Proof, variant: string, { username, password } = ann) =>
+  app.post('/login', { username, password, variant }, proof)
+
+function newProof(answer: Answer): Proof {
+  assert.equal(answer.status, 200, answer.text)
+  const { token: value } = answer.json()
+  return value
+    ? { authorization: `Bearer ${value}` }
+    : { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+}
+
+/** What a request can present at once, with how many sign-ins that are. */
+const combinations: Record<string, () => Promise<Proof[]>> = {
+  'two cookies that differ': async () => [await session(ann), await session(ann)],
+  'three cookies, of two users': async () => [await session(ben), await session(ann), await session(ben)],
+  'a cookie beside a token': async () => [await session(ann), await token(ann)],
+  'a cookie beside a token of another user': async () => [await session(ben), await token(ann)],
+  'two cookies beside a token': async () => [await session(ann), await session(ben), await token(ann)],
+  'a cookie': async () => [await session(ann)],
+  'a token': async () => [await token(ann)],
+  'a cookie among made-up ones': async () => [madeUp(ann), await session(ann), madeUp(ben), { cookie: 'carillon=x' }],
+}
+
+for (const [name, present] of Object.entries(combinations)) {
+  test(`a sign-out ends all that it presents and clears the cookie: ${name} (S3, S4)`, async () => {
+    const [proofs, others] = [await present(), [await session(ann), await token(ann), await session(ben)]]
+    const answer = await signOut(together(...proofs))
+    assert.deepEqual([answer.status, answer.headers.getSetCookie()], [204, [cleared]])
+    for (const status of await statuses(...proofs)) assert.equal(status, 401)
+    assert.deepEqual(await statuses(...others), [200, 200, 200])
+  })
+
+  for (const variant of variants)
+    test(`a sign-in (${variant}) ends all that it presents: ${name} (S3, S4)`, async () => {
+      const [proofs, others] = [await present(), [await session(ann), await token(ann), await session(ben)]]
+      const answer = await signIn(together(...proofs), variant)
+      const fresh = newProof(answer)
+      for (const status of await statuses(...proofs)) assert.equal(status, 401)
+      assert.deepEqual(await statuses(fresh, ...others), [200, 200, 200, 200])
+      const hadCookie = proofs.some(({ cookie }) => cookie !== undefined)
+      const cookies = answer.headers.getSetCookie()
+      if (variant === 'stateless') assert.deepEqual(cookies, hadCookie ? [cleared] : [])
+      else assert.deepEqual([cookies.length, cookies[0]?.startsWith(fresh.cookie ?? 'none')], [1, true])
+    })
+}
+
+test('a token that is presented ends with every renewed one of its sign-in, at a sign-in too (S4, T7)', async () => {
+  for (const act of [
+    signOut,
+    (proof: Proof) => signIn(proof, 'stateful'),
+    (proof: Proof) => signIn(proof, 'stateless'),
+  ]) {
+    const first = await token(ann)
+    const second = await renewed(first)
+    const fresh = await act(together(await session(ann), first))
+    assert.ok(fresh.status < 300)
+    assert.deepEqual(await statuses(first, second), [401, 401])
+    assert.equal((await app.post('/token/renew', undefined, second)).status, 401)
+  }
+})
+
+test('a sign-in that is refused ends nothing (S3)', async () => {
+  const [cookie, other, bearer] = [await session(ann), await session(ann), await token(ann)]
+  const proof = together(cookie, other, bearer)
+  for (const variant of variants) {
+    const wrong = await signIn(proof, variant, { ...ann, password: 'not the orchard gate 41' })
+    assert.deepEqual([wrong.status, wrong.headers.getSetCookie()], [401, []])
+    const page = { ...proof, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+    const foreign = await signIn(page, variant)
+    assert.deepEqual([foreign.status, foreign.headers.getSetCookie()], [403, []])
+  }
+  assert.deepEqual(await statuses(cookie, other, bearer), [200, 200, 200])
+})
+
+test('what is made up, foreign, of another name or expired ends nothing and writes nothing (S4, L2)', async () => {
+  const running = [await session(ann), await token(ann), await session(ben)]
+  const secret = running[0]?.cookie?.split('=')[1] ?? ''
+  const [, random = ''] = secret.split('.')
+  const expired = await forge.token(forge.header, { ...forge.claims(ann), exp: Math.floor(app.now() / 1000) - 1 })
+  const nothings: Proof[] = [
+    together(madeUp(ann), madeUp(ben), { authorization: `Bearer ${expired}` }),
+    { cookie: `carillon=${ben.id}.${random}` },
+    { cookie: `carillon=${secret}x; Carillon=${secret}; __Host-carillon=${secret}; \u00a0carillon=${secret}` },
+    { cookie: Array.from({ length: 100 }, () => madeUp(ann).cookie).join('; '), authorization: 'Bearer a.b.c' },
+    { authorization: `Basic ${secret}` },
+    { authorization: `Bearer ${secret}` },
+  ]
+  const version = await app.database.version()
+  const tables = await app.database.tables()
+  for (const nothing of nothings) assert.equal((await signOut(nothing)).status, 204)
+  assert.deepEqual(await app.database.tables(), tables)
+  assert.equal(await app.database.version(), version)
+  assert.deepEqual(await statuses(...running), [200, 200, 200])
+})
+
+test('two Authorization fields are no proof for a route, and both of their tokens end (S4)', async () => {
+  const [one, two] = [await token(ann), await token(ben)]
+  const fields: [string, string][] = [one, two].map((proof) => ['authorization', proof.authorization ?? ''])
+  assert.equal((await app.exchange('/routeRestreinte', { fields })).status, 401)
+  assert.deepEqual(await statuses(one, two), [200, 200])
+  fields.push(['content-length', '0'])
+  assert.equal((await app.exchange('/logout', { method: 'POST', fields })).status, 204)
+  assert.deepEqual(await statuses(one, two), [401, 401])
+})
+
+test('the streams of all that ended end too, and those of others go on (Z5, S4)', async () => {
+  for (const act of [
+    signOut,
+    (proof: Proof) => signIn(proof, 'stateful'),
+    (proof: Proof) => signIn(proof, 'stateless'),
+  ]) {
+    const proofs = [await session(ann), await session(ben), await token(ann)]
+    const other = await EventReader.of(app.url, await session(ann))
+    const readers = await Promise.all(proofs.map((proof) => EventReader.of(app.url, proof)))
+    assert.ok((await act(together(...proofs))).status < 300)
+    for (const reader of readers) {
+      await reader.next('session-ended', 30_000)
+      await reader.ended()
+    }
+    await app.deliver({ to: ann, title: 'Still here' })
+    await other.next('notification')
+    other[Symbol.dispose]()
+  }
+})
+
+test('a form of another site signs no one out, by no Authorization that an address can carry (C1)', async () => {
+  const running = await session(ann)
+  const page = { 'sec-fetch-site': 'same-site', origin: 'https://evil.bell.example' }
+  const basic = { authorization: `Basic ${Buffer.from('x:y').toString('base64')}` }
+  assert.equal(refusalIn(await signOut(running, page)).status, 403)
+  for (const proof of [together(running, basic), basic, {}]) {
+    const answer = await signOut(proof, page)
+    // Clearing the cookie would sign the user out in the browser all the same.
+    assert.deepEqual([answer.status, answer.headers.getSetCookie()], [204, []])
+  }
+  assert.equal(await statusOf(running), 200)
+})
+
+test('50 sign-outs and uses at once of the same two sessions leave none alive (S5)', async () => {
+  const proofs = [await session(ann), await session(ann)]
+  const both = together(...proofs)
+  const acts = Array.from({ length: 50 }, (_, n) =>
+    n % 2 === 0 ? signOut(both) : app.get('/api/me', proofs[n % 4 === 1 ? 0 : 1]),
+  )
+  for (const answer of await Promise.all(acts)) assert.ok([200, 204, 401].includes(answer.status))
+  assert.deepEqual(await statuses(...proofs), [401, 401])
+})

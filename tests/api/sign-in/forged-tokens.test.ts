@@ -1,0 +1,379 @@
+// A corpus of forged access tokens. One that is signed with our own key differs from a good one in the one thing that
+// its name says, so it is that thing for which it is refused.
+import assert from 'node:assert/strict'
+import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { CompactEncrypt, exportJWK } from 'jose'
+import { type Claims, encode, openForge } from '../../support/http/forge.ts'
+import { startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+const forge = await openForge(app)
+const { header, kid } = forge
+const ann = await app.user('ann')
+
+/** Where a token would have its key fetched from; nobody may come. */
+const lure = createServer((_request, response) => response.end('{"keys":[]}'))
+let visits = 0
+lure.on('connection', () => visits++)
+await new Promise<void>((resolve) => lure.listen(0, '127.0.0.1', resolve))
+const lureUrl = `http://127.0.0.1:${(lure.address() as AddressInfo).port}/keys`
+
+after(async () => {
+  lure.close()
+  await app.stop()
+})
+
+// Every claim keeps its value through the whole file: the clock stands.
+const claims = forge.claims(ann)
+const now = claims.iat as number
+const good = await forge.token(header, claims)
+const [goodHeader = '', goodPayload = '', goodSignature = ''] = good.split('.')
+
+type Corpus = Record<string, string | Promise<string>>
+const withHeader = (changes: object) => forge.token({ ...header, ...changes }, claims)
+const withClaims = (changes: object) => forge.token(header, { ...claims, ...changes })
+function without(name: string, of: Claims): Claims {
+  return Object.fromEntries(Object.entries(of).filter(([key]) => key !== name))
+}
+
+// Other people's keys
+
+const stranger = generateKeyPairSync('ed25519')
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const strangerJwk = await exportJWK(stranger.publicKey)
+const ourJwk = forge.publicKeySet.keys[0] ?? {}
+const ourPublicKey = createPublicKey({ key: ourJwk as never, format: 'jwk' })
+
+function signedBy(key: KeyObject, changes: object, hash: string | null = null): string {
+  const input = `${encode(JSON.stringify({ ...header, ...changes }))}.${goodPayload}`
+  return `${input}.${encode(sign(hash, Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }))}`
+}
+
+function hmac(secret: string | Buffer, changes: object = {}, hash = 'sha256'): string {
+  const input = `${encode(JSON.stringify({ ...header, alg: 'HS256', ...changes }))}.${goodPayload}`
+  return `${input}.${createHmac(hash, secret).update(input).digest('base64url')}`
+}
+
+const algorithms: Corpus = {
+  'alg none, without signature': `${encode(JSON.stringify({ ...header, alg: 'none' }))}.${goodPayload}.`,
+  'alg none, with a good signature': withHeader({ alg: 'none' }),
+  'alg NONE': withHeader({ alg: 'NONE' }),
+  'alg nOnE': withHeader({ alg: 'nOnE' }),
+  'alg empty': withHeader({ alg: '' }),
+  'alg missing': forge.token(without('alg', header), claims),
+  'alg null': withHeader({ alg: null }),
+  'alg a list': withHeader({ alg: ['EdDSA'] }),
+  'alg in lower case': withHeader({ alg: 'eddsa' }),
+  'alg Ed25519, the later name': withHeader({ alg: 'Ed25519' }),
+  'alg Ed448': withHeader({ alg: 'Ed448' }),
+  'HS256 with the public key as the secret, raw': hmac(Buffer.from(String(ourJwk.x), 'base64url')),
+  'HS256 with the public key as the secret, base64url': hmac(String(ourJwk.x)),
+  'HS256 with the public key as the secret, JWK': hmac(JSON.stringify(ourJwk)),
+  'HS256 with the public key as the secret, PEM': hmac(ourPublicKey.export({ type: 'spki', format: 'pem' })),
+  'HS256 with the public key as the secret, DER': hmac(ourPublicKey.export({ type: 'spki', format: 'der' })),
+  'HS256 with an empty secret': hmac(''),
+  'HS512 with the public key as the secret': hmac(String(ourJwk.x), { alg: 'HS512' }, 'sha512'),
+  'RS256 of a stranger': signedBy(rsa.privateKey, { alg: 'RS256' }, 'sha256'),
+  'RS256 that says EdDSA': signedBy(rsa.privateKey, {}, 'sha256'),
+  'ES256 of a stranger': signedBy(curve.privateKey, { alg: 'ES256' }, 'sha256'),
+  'ES256 that says EdDSA': signedBy(curve.privateKey, {}, 'sha256'),
+  'EdDSA of a stranger under our kid': signedBy(stranger.privateKey, {}),
+}
+
+const keys: Corpus = {
+  'kid missing': forge.token(without('kid', header), claims),
+  'kid unknown': withHeader({ kid: 'made-up' }),
+  'kid empty': withHeader({ kid: '' }),
+  'kid null': withHeader({ kid: null }),
+  'kid a number': withHeader({ kid: 0 }),
+  'kid a list of ours': withHeader({ kid: [kid] }),
+  'kid a path': withHeader({ kid: '../../../../../dev/null' }),
+  'kid a path, signed with an empty secret': hmac('', { kid: '/dev/null' }),
+  'kid a URL': withHeader({ kid: lureUrl }),
+  'kid SQL': withHeader({ kid: "' or 1=1 --" }),
+  'kid a command': withHeader({ kid: '|/bin/sleep 1' }),
+  'kid of a prototype': withHeader({ kid: '__proto__' }),
+  'kid with NUL': withHeader({ kid: `${kid}\0` }),
+  'kid with a blank': withHeader({ kid: ` ${kid}` }),
+  'kid of a stranger': signedBy(stranger.privateKey, { kid: 'stranger' }),
+  'jwk of a stranger': signedBy(stranger.privateKey, { jwk: strangerJwk }),
+  'jwk of a stranger, without kid': signedBy(stranger.privateKey, { kid: undefined, jwk: strangerJwk }),
+  'jwk of ours': withHeader({ jwk: ourJwk }),
+  'jku of a stranger': signedBy(stranger.privateKey, { kid: 'stranger', jku: lureUrl }),
+  'jku, signed by us': withHeader({ jku: lureUrl }),
+  'x5u of a stranger': signedBy(stranger.privateKey, { x5u: lureUrl }),
+  'x5u, signed by us': withHeader({ x5u: lureUrl }),
+  'x5c of a stranger': signedBy(stranger.privateKey, { x5c: [encode('certificate')] }),
+  'x5c, signed by us': withHeader({ x5c: [encode('certificate')] }),
+  'x5t, signed by us': withHeader({ x5t: encode('thumbprint') }),
+}
+
+const headers: Corpus = {
+  'crit of something unknown': withHeader({ crit: ['exp'], exp: 1 }),
+  'crit empty': withHeader({ crit: [] }),
+  'crit of b64': withHeader({ crit: ['b64'], b64: true }),
+  'b64 false': forge.signed(encode(JSON.stringify({ ...header, b64: false, crit: ['b64'] })), goodPayload),
+  'b64 true without crit': withHeader({ b64: true }),
+  'typ missing': forge.token(without('typ', header), claims),
+  'typ JWT': withHeader({ typ: 'JWT' }),
+  'typ in upper case': withHeader({ typ: 'AT+JWT' }),
+  'typ as a media type': withHeader({ typ: 'application/at+jwt' }),
+  'typ of an ID token': withHeader({ typ: 'id+jwt' }),
+  'typ a list': withHeader({ typ: ['at+jwt'] }),
+  'cty of a nested token': withHeader({ cty: 'JWT' }),
+  zip: withHeader({ zip: 'DEF' }),
+  nonce: withHeader({ nonce: 'x' }),
+  'alg twice, the good one last': forge.token(`{"alg":"none","alg":"EdDSA","typ":"at+jwt","kid":"${kid}"}`, claims),
+  'header a list': forge.token(`[${JSON.stringify(header)}]`, claims),
+  'header null': forge.token('null', claims),
+  'header empty': forge.signed('', goodPayload),
+  'header no JSON': forge.token('{', claims),
+  'header with blanks': forge.token(` ${JSON.stringify(header)}`, claims),
+  'header with a byte order mark': forge.token(`\ufeff${JSON.stringify(header)}`, claims),
+  'nested: a good token as the payload': forge.token({ ...header, cty: 'JWT' }, good),
+}
+
+const strangeTimes = {
+  'a text': String(now + 60),
+  'a date': new Date(app.now()).toISOString(),
+  'a fraction': now + 60.5,
+  negative: -1,
+  zero: 0,
+  huge: 1e300,
+  'past the safe integers': 2 ** 53 + 2,
+  true: true,
+  null: null,
+  'a list': [now + 60],
+}
+const times: Corpus = {
+  ...Object.fromEntries(
+    ['exp', 'iat', 'auth_time'].flatMap((claim) =>
+      Object.entries(strangeTimes).map(([kind, value]) => [`${claim} ${kind}`, withClaims({ [claim]: value })]),
+    ),
+  ),
+  'exp infinite': forge.token(header, JSON.stringify(claims).replace(`"exp":${claims.exp}`, '"exp":1e400')),
+  'exp now': withClaims({ iat: now - 900, exp: now }),
+  'expired a second ago': withClaims({ iat: now - 901, exp: now - 1 }),
+  'expired a second ago, with leeway': withClaims({ iat: now - 60, exp: now - 1 }),
+  'iat 61 s ahead': withClaims({ iat: now + 61, exp: now + 900 }),
+  'life of 15 min and 1 s': withClaims({ exp: now + 901 }),
+  'life of a year': withClaims({ exp: now + 365 * 86_400 }),
+  'life of 15 min and 1 s, half over': withClaims({ iat: now - 450, exp: now + 451 }),
+  'nbf ahead': withClaims({ nbf: now + 3600 }),
+  'nbf a text': withClaims({ nbf: 'now' }),
+}
+
+const claimNames = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'sid', 'auth_time', 'preferred_username']
+const texts = ['iss', 'aud', 'sub', 'jti', 'sid', 'preferred_username']
+const wrongClaims: Corpus = {
+  ...Object.fromEntries(claimNames.map((name) => [`${name} missing`, forge.token(header, without(name, claims))])),
+  ...Object.fromEntries(
+    texts.flatMap((name) =>
+      Object.entries({ 'a number': 7, empty: '', null: null, 'an object': {}, 'a list': [claims[name]] }).map(
+        ([kind, value]) => [`${name} ${kind}`, withClaims({ [name]: value })],
+      ),
+    ),
+  ),
+  'iss of another': withClaims({ iss: 'https://evil.example' }),
+  'iss with a slash': withClaims({ iss: `${app.url}/` }),
+  'iss in upper case': withClaims({ iss: app.url.toUpperCase() }),
+  'aud of another': withClaims({ aud: 'https://evil.example' }),
+  'aud of ours among others': withClaims({ aud: [app.url, 'https://evil.example'] }),
+  'aud with a slash': withClaims({ aud: `${app.url}/` }),
+  'sub with NUL': withClaims({ sub: `${ann.id}\0` }),
+  'sub no id': withClaims({ sub: 'ann' }),
+  'sid no id': withClaims({ sid: 'zzzzzzzz-zzzz' }),
+  'jti no id': withClaims({ jti: '../1' }),
+  'sub twice, the good one last': forge.token(header, JSON.stringify(claims).replace('{', '{"sub":"somebody",')),
+  'exp twice, the good one last': forge.token(header, JSON.stringify(claims).replace('{', '{"exp":1,')),
+  'exp twice, the good one first': forge.token(header, JSON.stringify(claims).replace(/}$/, `,"exp":${now - 1}}`)),
+  'payload a list': forge.token(header, JSON.stringify([claims])),
+  'payload a text': forge.token(header, '"ann"'),
+  'payload null': forge.token(header, 'null'),
+  'payload empty': forge.signed(goodHeader, ''),
+  'payload no object yet': forge.token(header, '{}'),
+  'payload no JSON': forge.token(header, JSON.stringify(claims).slice(0, -1)),
+  'payload with a byte order mark': forge.token(header, `\ufeff${JSON.stringify(claims)}`),
+  'payload with blanks': forge.token(header, JSON.stringify(claims, null, 1)),
+  'payload not UTF-8': forge.token(header, Buffer.from(JSON.stringify(claims).replace('"ann"', '"\xff"'), 'latin1')),
+}
+
+/** The same bytes under other letters: bits set beyond the last byte, which a lenient decoder drops. */
+function otherSpelling(segment: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const last = alphabet[alphabet.indexOf(segment.at(-1) ?? '') + 1] ?? ''
+  const other = segment.slice(0, -1) + last
+  assert.deepEqual(Buffer.from(other, 'base64url'), Buffer.from(segment, 'base64url'))
+  return other
+}
+
+/** A segment whose last letter has room for another spelling. */
+const loose = (text: string) => encode(text.length % 3 === 0 ? text.replace(/"ann"|"at\+jwt"/, '$& ') : text)
+const looseHeader = loose(JSON.stringify(header))
+const loosePayload = loose(JSON.stringify(claims))
+const input = `${goodHeader}.${goodPayload}`
+
+const spellings: Corpus = {
+  'signature in another spelling': `${input}.${otherSpelling(goodSignature)}`,
+  'header in another spelling': forge.signed(otherSpelling(looseHeader), goodPayload),
+  'payload in another spelling': forge.signed(goodHeader, otherSpelling(loosePayload)),
+  'signature padded': `${good}==`,
+  'payload padded': forge.signed(goodHeader, `${goodPayload}=`),
+  'header padded': forge.signed(`${goodHeader}==`, goodPayload),
+  'signature in plain base64': `${input}.${Buffer.from(goodSignature, 'base64url').toString('base64')}`,
+  'a slash in the signature': `${input}./${goodSignature.slice(1)}`,
+  'a plus in the payload': `${goodHeader}.+${goodPayload.slice(1)}.${goodSignature}`,
+  'a tilde at the end': `${good}~`,
+  'signature cut by one letter': good.slice(0, -1),
+  'signature one letter longer': `${good}A`,
+  'signature one byte longer': `${input}.${encode(Buffer.concat([Buffer.from(goodSignature, 'base64url'), Buffer.of(0)]))}`,
+  'signature of zeros': `${input}.${encode(Buffer.alloc(64))}`,
+  'signature missing': input,
+  'signature empty': `${input}.`,
+  'signature of another token': `${input}.${(await withClaims({ sub: 'x' })).split('.')[2]}`,
+  'payload cut': `${goodHeader}.${goodPayload.slice(0, -4)}.${goodSignature}`,
+  'payload of another user': `${goodHeader}.${encode(JSON.stringify({ ...claims, sub: claims.jti }))}.${goodSignature}`,
+  'payload empty, unsigned': `${goodHeader}..${goodSignature}`,
+  'header only': goodHeader,
+  'dots only': '..',
+  'a dot': '.',
+  'a dot before': `.${good}`,
+  'a dot after': `${good}.`,
+  'a fourth segment': `${good}.${goodSignature}`,
+  'the signature twice': `${input}.${goodSignature}${goodSignature}`,
+  'the token twice': `${good}${good}`,
+  'percent-encoded': good.replaceAll('.', '%2e'),
+  'JWE of five segments': `${goodHeader}.${goodPayload}.${goodSignature}.${goodPayload}.${goodSignature}`,
+  'JWE under our public key': new CompactEncrypt(Buffer.from(JSON.stringify(claims)))
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid })
+    .encrypt(Buffer.from(String(ourJwk.x), 'base64url')),
+  'JSON serialisation, flattened': encode(
+    JSON.stringify({ protected: goodHeader, payload: goodPayload, signature: goodSignature }),
+  ),
+  'an id': ann.id,
+  'a word': 'null',
+  huge: `${goodHeader}.${'A'.repeat(12_000)}.${goodSignature}`,
+  'huge, one segment': 'a'.repeat(12_000),
+}
+
+/** What HTTP carries, though no token may look like that. */
+const fields: Record<string, string> = {
+  'a blank inside': `Bearer ${good.replace('.', '. ')}`,
+  'a tab inside': `Bearer ${good.replace('.', '\t.')}`,
+  'two tokens': `Bearer ${good} ${good}`,
+  'two tokens with a comma': `Bearer ${good},${good}`,
+  'a second scheme': `Bearer ${good}, Basic YTpi`,
+  'the scheme twice': `Bearer Bearer ${good}`,
+  quotes: `Bearer "${good}"`,
+  'a parameter': `Bearer token="${good}"`,
+  'JSON serialisation': `Bearer {"payload":"${goodPayload}","protected":"${goodHeader}","signature":"${goodSignature}"}`,
+  'a quote of SQL': "Bearer ' or 1=1 --",
+}
+
+async function refusedEverywhere(authorization: string): Promise<string[]> {
+  const asked = { headers: { authorization } }
+  const answers = [
+    await app.request('/routeRestreinte', asked),
+    await app.request('/api/notifications', asked),
+    await app.request('/api/notifications', { ...asked, method: 'POST' }),
+    await app.request('/token/renew', { ...asked, method: 'POST' }),
+  ]
+  return answers.map((answer) => `${answer.status} ${answer.headers.get('www-authenticate')}`)
+}
+const refused = Array<string>(4).fill('401 Bearer error="invalid_token"')
+
+let size = 0
+function isRefused(title: string, corpus: Record<string, string | Promise<string>>): void {
+  size += Object.keys(corpus).length
+  test(title, async () => {
+    const version = await app.database.version()
+    for (const [name, authorization] of Object.entries(corpus))
+      assert.deepEqual(await refusedEverywhere(await authorization), refused, name)
+    assert.equal(await app.database.version(), version, 'something was written')
+    assert.equal(visits, 0, 'a key was fetched')
+  })
+}
+const asBearer = (corpus: Corpus) =>
+  Object.fromEntries(
+    Object.entries(corpus).map(([name, token]) => [name, Promise.resolve(token).then((it) => `Bearer ${it}`)]),
+  )
+
+test('the token that the corpus starts from is good, and so are the edges that it goes beyond', async () => {
+  const edges = [
+    good,
+    await withClaims({ iat: now + 60, exp: now + 900 }),
+    await withClaims({ iat: now - 899, exp: now + 1 }),
+    await withClaims({ nbf: now }),
+  ]
+  for (const token of edges) {
+    const { status } = await app.get('/routeRestreinte', { authorization: `Bearer ${token}` })
+    assert.equal(status, 200, token)
+  }
+})
+
+isRefused('T1: the algorithm is ours to choose, whatever a token says', asBearer(algorithms))
+isRefused('T3: no token brings its key or chooses where it is found', asBearer(keys))
+isRefused('T4: crit, b64, types other than at+jwt and headers that we do not write are refused', asBearer(headers))
+isRefused('T5: every claim is there, once, and of its type', asBearer(wrongClaims))
+isRefused('T6: no token is of another time or lives longer than 15 min', asBearer(times))
+isRefused('T10: a token has one spelling', asBearer(spellings))
+isRefused('T9: nothing but one token stands after Bearer', fields)
+
+test('the corpus holds 60 forged tokens and more', (t) => {
+  t.diagnostic(`${size} forged tokens`)
+  assert.ok(size >= 60)
+})
+
+test('T1: no bit of a token can be another', async () => {
+  const segments = [goodHeader, goodPayload, goodSignature].map((part) => Buffer.from(part, 'base64url'))
+  const bit = fc.nat({ max: 2 }).chain((segment) => {
+    const bits = (segments[segment]?.length ?? 0) * 8
+    return fc.record({ segment: fc.constant(segment), at: fc.nat({ max: bits - 1 }) })
+  })
+  await fc.assert(
+    fc.asyncProperty(bit, async ({ segment, at }) => {
+      const flipped = segments.map((bytes) => Buffer.from(bytes))
+      const target = flipped[segment] as Buffer
+      target.writeUInt8(target.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3)
+      const token = flipped.map(encode).join('.')
+      const answer = await app.get('/routeRestreinte', { authorization: `Bearer ${token}` })
+      assert.equal(answer.status, 401)
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('T10: a token that does not fit into the header fields is refused there', async () => {
+  const answer = await app.raw(
+    `GET /routeRestreinte HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(20_000)}\r\n\r\n`,
+  )
+  assert.match(answer, /^HTTP\/1\.1 431 /)
+})
+
+test('T10: a control character in the header field is no HTTP', async () => {
+  for (const control of ['\0', '\x01', '\x7f', '\n']) {
+    const answer = await app.raw(
+      `GET /routeRestreinte HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${good}${control}x\r\n\r\n`,
+    )
+    assert.match(answer, /^HTTP\/1\.1 40[01] /, JSON.stringify(control))
+  }
+})
+
+test('the strangers of the corpus do sign: nothing of theirs is refused for a broken signature', () => {
+  const signers = [
+    [stranger, null],
+    [rsa, 'sha256'],
+    [curve, 'sha256'],
+  ] as const
+  for (const [{ privateKey, publicKey }, hash] of signers) {
+    const [head, payload, signature = ''] = signedBy(privateKey, {}, hash).split('.')
+    const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const
+    assert.ok(verify(hash, Buffer.from(`${head}.${payload}`), key, Buffer.from(signature, 'base64url')))
+  }
+})

@@ -1,0 +1,119 @@
+// A token that is refused costs little: what it says is checked before its signature, and what can
+// never become valid is remembered. What can, is not.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import { after, beforeEach, test } from 'node:test'
+import { newId } from '../../../server/ids.ts'
+import { type Claims, type Header, openForge } from '../../support/http/forge.ts'
+import { startTestService } from '../../support/service.ts'
+
+const minute = 60_000
+
+// How often a signature is checked.
+const crypto = process.getBuiltinModule('node:crypto')
+const { verify } = crypto
+let checks = 0
+crypto.verify = ((...args: Parameters<typeof verify>) => {
+  checks++
+  return verify(...args)
+}) as typeof verify
+syncBuiltinESMExports()
+
+const app = await startTestService()
+const forge = await openForge(app)
+after(() => app.stop())
+const ann = await app.user('ann')
+beforeEach(() => {
+  checks = 0
+})
+
+const ask = async (one: string) => (await app.get('/routeRestreinte', { authorization: `Bearer ${one}` })).status
+const seconds = () => Math.floor(app.now() / 1000)
+const claims = (changes: Claims = {}): Claims => ({ ...forge.claims(ann), gen: 0, ...changes })
+const token = (changes: Claims = {}, header: Header = {}) =>
+  forge.token({ ...forge.header, ...header }, claims(changes))
+/** Right in everything but the signature. */
+const forged = async () => {
+  const whole = await token({ jti: newId(app.now()) })
+  return `${whole.slice(0, whole.lastIndexOf('.'))}.${randomBytes(64).toString('base64url')}`
+}
+
+const wrong: Record<string, () => Promise<string>> = {
+  'has expired': () => token({ iat: seconds() - 901, exp: seconds() - 1 }),
+  'is dated ahead': () => token({ iat: seconds() + 61, exp: seconds() + 120 }),
+  'is not valid yet': () => token({ nbf: seconds() + 1 }),
+  'lives too long': () => token({ exp: seconds() + 901 }),
+  'names another issuer': () => token({ iss: 'https://other.example' }),
+  'names another audience': () => token({ aud: 'https://other.example' }),
+  'names a list of audiences': () => token({ aud: [app.url] }),
+  'lacks a claim': () => token({ jti: undefined }),
+  'names an unknown key': () => token({}, { kid: 'A'.repeat(43) }),
+  'names another type': () => token({}, { typ: 'JWT' }),
+  'names another algorithm': () => token({}, { alg: 'Ed25519' }),
+  'has a header field too much': () => token({}, { jku: 'https://other.example' }),
+  'has more than 2,048 characters': () => token({ more: 'x'.repeat(1_500) }),
+  'is no JSON': () => forge.token(forge.header, 'no JSON'),
+  'has no signature': async () => (await token()).replace(/\.[^.]+$/, '.'),
+}
+
+for (const [what, make] of Object.entries(wrong))
+  test(`a token that ${what} is refused without a check of its signature`, async () => {
+    const one = await make()
+    for (let n = 0; n < 3; n++) assert.equal(await ask(one), 401)
+    assert.equal(checks, 0)
+    assert.equal(await ask(await token()), 200)
+    assert.equal(checks, 1)
+  })
+
+test('a forged signature is checked once, however often and however many at once present it', async () => {
+  const one = await forged()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(one)))
+  for (let n = 0; n < 20; n++) answers.push(await ask(one))
+  assert.deepEqual(new Set(answers), new Set([401]))
+  assert.equal(checks, 1)
+})
+
+test('a valid signature is checked once, however many at once present it', async () => {
+  const one = await token()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(one)))
+  assert.deepEqual(new Set(answers), new Set([200]))
+  assert.equal(checks, 1)
+})
+
+test('a token that was issued here needs no check at all', async () => {
+  const proof = await app.signIn(ann, 'stateless')
+  assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
+  const renewed = await app.post('/token/renew', undefined, proof)
+  assert.equal(await ask(renewed.json().token), 200)
+  assert.equal(checks, 0)
+})
+
+test('a token that was too early is valid when its time has come, however often it was refused before', async () => {
+  const [ahead, notYet] = [
+    await token({ iat: seconds() + 120, exp: seconds() + 900 }),
+    await token({ nbf: seconds() + 120 }),
+  ]
+  for (let n = 0; n < 3; n++) assert.deepEqual([await ask(ahead), await ask(notYet)], [401, 401])
+  app.pass(2 * minute)
+  assert.deepEqual([await ask(ahead), await ask(notYet)], [200, 200])
+})
+
+test('a token of a user who is signed out is refused by that, and nothing of it is remembered as forged', async () => {
+  const one = await token()
+  assert.equal(await ask(one), 200)
+  await app.post('/logout', undefined, { authorization: `Bearer ${one}` })
+  for (let n = 0; n < 3; n++) assert.equal(await ask(one), 401)
+  assert.equal(checks, 1)
+})
+
+test('in a flood of forged tokens everybody else is served: with a token that is known, and with a fresh one', async () => {
+  const known = await token()
+  assert.equal(await ask(known), 200)
+  const flood = await Promise.all(Array.from({ length: 400 }, forged))
+  const flooding = flood.map(ask)
+  const fresh = ask(await token())
+  for (let n = 0; n < 5; n++) assert.equal(await ask(known), 200)
+  assert.equal(await fresh, 200)
+  assert.deepEqual(new Set(await Promise.all(flooding)), new Set([401]))
+})

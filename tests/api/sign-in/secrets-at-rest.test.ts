@@ -1,0 +1,152 @@
+// Where a secret must never be found: in the database, its write-ahead log, what lies beside it, and in any log line. Of a
+// PostgreSQL server the tables are looked at, and nothing lies beside it.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { engine } from '../../support/network/database-behind.ts'
+import { startTestService } from '../../support/service.ts'
+
+// Everything is logged and nothing redacted: what is handed to the log is what is looked at.
+const lines: string[] = []
+const log = pino({ level: 'trace', base: null }, { write: (line: string) => lines.push(line) })
+const app = await startTestService({ log })
+after(() => app.stop())
+
+const json = { 'content-type': 'application/json' }
+
+/** A day in the life of the service, with all that may go wrong in it; answers every secret that was in use. */
+async function useEverything(): Promise<Record<string, string>> {
+  const ann = await app.user('ann', 'violet kettle drum 77')
+  const session = await app.signIn(ann, 'stateful')
+  const token = await app.signIn(ann, 'stateless')
+  const renewed = (await app.post('/token/renew', undefined, token)).json().token
+  const { key } = await app.producerKey()
+  await app.post('/api/notifications', { recipients: [{ username: 'ann' }], title: 'Hi' }, bearer(key))
+  await app.list(session)
+  await app.list(token)
+  app.pass(120_000)
+  await app.list(session)
+
+  // The same secrets where they do not belong, and next to mistakes.
+  const secret = session.cookie?.split('=')[1] ?? ''
+  const bareToken = token.authorization?.split(' ')[1] ?? ''
+  await app.get('/routeRestreinte', bearer(secret))
+  await app.get('/routeRestreinte', { cookie: `carillon=${secret}x` })
+  await app.get('/routeRestreinte', bearer(key))
+  await app.get('/routeRestreinte', { cookie: `carillon=${bareToken}` })
+  await app.get(`/routeRestreinte?access_token=${bareToken}`)
+  await app.get(`/api/notifications?token=${bareToken}`, session)
+  await app.get(`/${key}`)
+  await app.post('/login', { username: 'ann', password: 'violet kettle drum 78' })
+  await app.post('/login', { username: 'violet kettle drum 79', password: 'x' })
+  await app.post('/login', { username: 'ann', password: ann.password, extra: 'violet kettle drum 80' })
+  await app.request('/login', { method: 'POST', headers: json, body: '{"password":"violet kettle drum 81"' })
+  await app.raw(`POST /login?violet+kettle+drum+82 HTTP/1.1\r\nConnection: close\r\nCookie: ${session.cookie}\r\n\r\n`)
+
+  // A failure inside, which is logged whole.
+  await app.database.change('alter table inbox rename to inbox_away')
+  assert.equal((await app.get('/api/notifications', token)).status, 500)
+  const again = await app.post('/login', { username: 'ann', password: ann.password }, session)
+  assert.equal(again.status, 200)
+  const failed = await app.post('/api/notifications', { recipients: [{ username: 'ann' }], title: 'Hi' }, bearer(key))
+  assert.equal(failed.status, 500)
+  await app.database.change('alter table inbox_away rename to inbox')
+  await app.post('/logout', undefined, { authorization: `Bearer ${renewed}` })
+  // The sign-in above ended the session that it presented, so this one signs nobody out.
+  await app.post('/logout', undefined, session)
+  await app.post('/logout', undefined, { cookie: again.headers.getSetCookie()[0]?.split(';')[0] ?? '' })
+  return {
+    'the password': ann.password,
+    'a wrong password': 'violet kettle drum 78',
+    'a password in the field of the name': 'violet kettle drum 79',
+    'a password in an unknown field': 'violet kettle drum 80',
+    'a password in broken JSON': 'violet kettle drum 81',
+    'a password in a query': 'violet+kettle+drum+82',
+    'the cookie': secret,
+    'the random part of the cookie': secret.split('.')[1] ?? '',
+    'the token': bareToken,
+    'the signature of the token': bareToken.split('.')[2] ?? '',
+    'the renewed token': renewed,
+    'the signature of the renewed token': renewed.split('.')[2] ?? '',
+    'the producer key': key,
+    'the secret of the producer key': key.split('_').slice(2).join('_'),
+  }
+}
+
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+const secrets = await useEverything()
+
+test('S9: no secret is in the database, its write-ahead log or a file beside it, while it is in use', async () => {
+  const files = await app.database.bytes()
+  const places = {
+    sqlite: ['carillon.db', 'carillon.db-shm', 'carillon.db-wal', 'carillon.identity', 'carillon.secret'],
+    postgres: Object.keys(await app.database.tables()),
+  }
+  assert.deepEqual(Object.keys(files).sort(), places[engine])
+  if (engine === 'sqlite') assert.ok((files['carillon.db-wal']?.length ?? 0) > 0)
+  isInNone(files)
+})
+
+test('S9: nor after the service has put everything away and stands again', async () => {
+  await app.restart()
+  isInNone(await app.database.bytes())
+})
+
+test('S9, A16: no secret is in any line of the log, and no hash of a password', () => {
+  const failure = { sqlite: 'no such table', postgres: 'relation \\"inbox\\" does not exist' }[engine]
+  assert.ok(
+    lines.some((line) => line.includes(failure)),
+    'the failure was not logged',
+  )
+  isInNone({ log: Buffer.from(lines.join('')) })
+  assert.ok(!lines.join('').includes('$argon2'))
+})
+
+test('S9: what is found would have been found: a user’s name is in the file, a session’s hash, and an event', async () => {
+  const bytes = Buffer.concat(Object.values(await app.database.bytes()))
+  assert.ok(bytes.includes('$argon2id$v=19$m=19456,t=2,p=1$'))
+  assert.ok(
+    bytes.includes(
+      createHash('sha256')
+        .update(secrets['the secret of the producer key'] ?? '')
+        .digest('base64url'),
+    ),
+  )
+  assert.ok(bytes.includes('ann'))
+})
+
+test('S9: the signing key is in the file only sealed, and the secret that opens it is not', async () => {
+  const { 'carillon.secret': _, ...database } = await app.database.bytes()
+  const sealing = app.sealingSecret
+  assert.ok(sealing.length >= 43)
+  for (const [name, bytes] of Object.entries(database)) {
+    assert.ok(!bytes.includes(sealing), name)
+    // The private part of a JWK of Ed25519 is its member d (RFC 8037, section 2).
+    assert.ok(!bytes.includes('"d":"'), name)
+  }
+})
+
+test('A16: sign-in, refused sign-in and sign-out are in the log, with the user and the request', () => {
+  const events = lines.map((line) => JSON.parse(line)).filter(({ event }) => event !== undefined)
+  const named = (name: string) => events.filter(({ event }) => event === name)
+  assert.deepEqual(
+    named('sign-in').map(({ variant }) => variant),
+    ['stateful', 'stateless', 'stateful'],
+  )
+  assert.deepEqual(
+    named('sign-in-refused').map(({ code }) => code),
+    ['INVALID_CREDENTIALS', 'INVALID_CREDENTIALS'],
+  )
+  assert.equal(named('sign-out').length, 2)
+  for (const { requestId } of events.filter(({ event }) => event.startsWith('sign-')))
+    assert.match(requestId, /^[0-9a-f]{8}-/)
+  for (const { userId } of named('sign-in')) assert.match(userId, /^[0-9a-f-]{36}$/)
+})
+
+function isInNone(places: Record<string, Buffer>): void {
+  for (const [name, secret] of Object.entries(secrets)) {
+    assert.ok(secret.length >= 20, name)
+    for (const [place, bytes] of Object.entries(places)) assert.ok(!bytes.includes(secret), `${name} is in ${place}`)
+  }
+}

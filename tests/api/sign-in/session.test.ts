@@ -1,0 +1,227 @@
+// The stateful proof from outside: what the cookie looks like, whose session it opens, and that an ended one stays ended.
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import { Sessions } from '../../../server/sign-in/session.ts'
+import { type Proof, startTestService, type TestService, type TestUser } from '../../support/service.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const [idleMs, lifetimeMs] = [30 * minute, 2 * hour]
+
+const app = await startTestService({ env: { CARILLON_SESSION_IDLE: '30m', CARILLON_SESSION_LIFETIME: '2h' } })
+after(() => app.stop())
+const ann = await app.user('ann')
+const bob = await app.user('bob')
+
+const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const secretOf = (proof: Proof) => proof.cookie?.split('=')[1] ?? ''
+
+const rowsOf = (proof: Proof) =>
+  app.database.rows(`select * from session where secret_hash = '${sha256(secretOf(proof))}'`)
+
+/** A session as the login makes it, without the work of the password. */
+async function session(user: TestUser, service: TestService = app): Promise<Proof> {
+  const checked = await service.store.findCredentials(user.username)
+  assert.ok(checked)
+  const sessions = new Sessions({ store: service.store, now: service.now, idleMs, lifetimeMs })
+  return { cookie: `carillon=${(await sessions.issue(checked, [])).secret}` }
+}
+
+test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and of no Domain', async (t) => {
+  const https = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example.org' } })
+  t.after(() => https.stop())
+  const { username, password } = await https.user()
+  const login = await https.post('/login', { username, password })
+  const month = 30 * 24 * 3600
+  assert.match(
+    login.headers.getSetCookie().join(),
+    new RegExp(
+      `^__Host-carillon=[0-9a-f-]{36}\\.[\\w-]{43}; Path=/; Max-Age=${month}; HttpOnly; SameSite=Lax; Secure$`,
+    ),
+  )
+  const proof = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  assert.equal((await https.get('/routeRestreinte', proof)).status, 200)
+  const underAnotherName = { cookie: proof.cookie.replace('__Host-', '') }
+  assert.equal((await https.get('/routeRestreinte', underAnotherName)).status, 401)
+  const logout = await https.post('/logout', undefined, proof)
+  assert.deepEqual(logout.headers.getSetCookie(), [
+    '__Host-carillon=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
+  ])
+})
+
+test('S1: on plain HTTP, on this machine only, the same without what a browser would refuse there', async () => {
+  const { username, password } = ann
+  const cookies = (await app.post('/login', { username, password })).headers.getSetCookie()
+  assert.match(cookies.join(), /^carillon=[0-9a-f-]{36}\.[\w-]{43}; Path=\/; Max-Age=7200; HttpOnly; SameSite=Lax$/)
+})
+
+test('S2: the secret in the cookie is 32 bytes that never come twice', async () => {
+  const secrets = await Promise.all(
+    Array.from({ length: 200 }, async () => secretOf(await session(ann)).split('.')[1] ?? ''),
+  )
+  assert.equal(new Set(secrets).size, 200)
+  for (const secret of secrets) {
+    assert.equal(Buffer.from(secret, 'base64url').length, 32)
+    assert.equal(Buffer.from(secret, 'base64url').toString('base64url'), secret)
+  }
+  // Of random bytes no position is the same in all: not even one bit of the 256.
+  const bytes = secrets.map((secret) => Buffer.from(secret, 'base64url'))
+  for (let bit = 0; bit < 256; bit++) {
+    const ones = bytes.filter((of) => ((of[bit >> 3] ?? 0) >> (bit & 7)) & 1).length
+    assert.ok(ones > 50 && ones < 150, `bit ${bit} is set in ${ones} of 200`)
+  }
+})
+
+test('S3: every login is a new session, and the one that it replaces is dead', async () => {
+  const first = await app.signIn(ann, 'stateful')
+  const { username, password } = ann
+  const login = await app.post('/login', { username, password }, first)
+  const second = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  assert.notEqual(second.cookie, first.cookie)
+  assert.deepEqual([await ask(first), await ask(second)], [401, 200])
+})
+
+test('S3: a made-up session is never adopted', async () => {
+  const { username, password } = ann
+  const madeUp = { cookie: `carillon=${ann.id}.${randomBytes(32).toString('base64url')}` }
+  const login = await app.post('/login', { username, password }, madeUp)
+  assert.equal(login.status, 200)
+  assert.ok(!login.headers.getSetCookie()[0]?.startsWith(madeUp.cookie))
+  assert.equal(await ask(madeUp), 401)
+})
+
+test('S3: what is no session of ours opens nothing', async () => {
+  const secret = secretOf(await session(ann))
+  const [, random = ''] = secret.split('.')
+  const others = [
+    '',
+    'x',
+    '.',
+    random,
+    `.${random}`,
+    `${ann.id}.`,
+    `${bob.id}.${random}`,
+    `${ann.id.toUpperCase()}.${random}`,
+    secret.slice(0, -1),
+    `${secret}A`,
+    `"${secret}"`,
+    `${ann.id}.${random.toLowerCase()}`,
+    `${ann.id}.${sha256(secret)}`,
+    sha256(secret),
+  ]
+  for (const other of others) assert.equal(await ask({ cookie: `carillon=${other}` }), 401, other)
+  assert.equal(await ask({ cookie: `Carillon=${secret}` }), 401)
+  assert.equal(await ask({ cookie: `theme=dark; carillon=${secret}; lang=fr` }), 200)
+})
+
+test('S4: logout ends the session on the server, and no other of the same user', async () => {
+  const [one, another, bobs] = [await session(ann), await session(ann), await session(bob)]
+  assert.equal((await rowsOf(one)).length, 1)
+  assert.equal((await app.post('/logout', undefined, one)).status, 204)
+  assert.deepEqual([await ask(one), await ask(another), await ask(bobs)], [401, 200, 200])
+  assert.deepEqual([(await rowsOf(one)).length, (await rowsOf(another)).length], [0, 1])
+})
+
+const rounds = process.env.SOAK === undefined ? 200 : 1_000
+
+test(`S5: a request in flight never revives a session that ends: ${rounds} of ${rounds} races`, async () => {
+  for (let round = 0; round < rounds; round++) {
+    const proof = await session(bob)
+    // Old enough that every use of it wants to be noted.
+    app.pass(2 * minute)
+    const requests = [ask(proof), ask(proof), app.post('/logout', undefined, proof), ask(proof), ask(proof)]
+    const [, , logout] = await Promise.all(requests)
+    assert.equal((logout as { status: number }).status, 204)
+    assert.equal(await ask(proof), 401, `round ${round}`)
+    await app.noted()
+    assert.deepEqual(await rowsOf(proof), [], `round ${round}`)
+  }
+})
+
+test('S6: a session that is not used ends after CARILLON_SESSION_IDLE, to the second', async () => {
+  const proof = await session(ann)
+  for (let use = 0; use < 2; use++) {
+    app.pass(idleMs - 1_000)
+    assert.equal(await ask(proof), 200)
+    await app.noted()
+  }
+  app.pass(idleMs)
+  assert.equal(await ask(proof), 401)
+})
+
+test('S6: a session ends CARILLON_SESSION_LIFETIME after its login, however much it is used', async () => {
+  const { username, password } = ann
+  const login = await app.post('/login', { username, password })
+  const end = app.now() + lifetimeMs
+  assert.equal(login.json().expiresAt, new Date(end).toISOString())
+  const proof = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  while (app.now() + 20 * minute < end) {
+    app.pass(20 * minute)
+    assert.equal(await ask(proof), 200)
+    await app.noted()
+  }
+  app.pass(end - app.now() - 1)
+  assert.equal(await ask(proof), 200)
+  assert.equal((await app.get('/api/me', proof)).json().data.expiresAt, new Date(end).toISOString())
+  app.pass(1)
+  assert.equal(await ask(proof), 401)
+})
+
+test('S6: a short idle timeout too is counted from the last use', async (t) => {
+  const hasty = await startTestService({ env: { CARILLON_SESSION_IDLE: '30s' } })
+  t.after(() => hasty.stop())
+  const proof = await hasty.signIn(await hasty.user(), 'stateful')
+  for (let use = 0; use < 4; use++) {
+    hasty.pass(20_000)
+    assert.equal((await hasty.get('/routeRestreinte', proof)).status, 200, `use ${use}`)
+    await hasty.noted()
+  }
+  hasty.pass(30_000)
+  assert.equal((await hasty.get('/routeRestreinte', proof)).status, 401)
+})
+
+test('S7: the next request of a disabled user is 401, soon with a token too, and no session of theirs is kept', async () => {
+  const eve = await app.user('eve')
+  const proofs = [await session(eve), await app.signIn(eve, 'stateful')]
+  const token = await app.signIn(eve, 'stateless')
+  assert.deepEqual(await Promise.all([...proofs, token].map(ask)), [200, 200, 200])
+  await app.store.disableUser({ userId: eve.id, at: app.now(), cutoffExpiresAt: app.now() + hour })
+  assert.deepEqual(await Promise.all(proofs.map(ask)), [401, 401])
+  await app.refused(token)
+  assert.deepEqual(await app.database.rows(`select * from session where user_id = '${eve.id}'`), [])
+  const { username, password } = eve
+  assert.equal((await app.post('/login', { username, password })).json().error.code, 'INVALID_CREDENTIALS')
+})
+
+test('S12: whatever is authenticated is no-store, and logout clears the cache', async () => {
+  const proof = await session(ann)
+  const answers = [
+    await app.get('/routeRestreinte', proof),
+    await app.get('/api/me', proof),
+    await app.get('/api/notifications', proof),
+    await app.get('/api/notifications/counts', proof),
+    await app.get('/api/notifications'),
+  ]
+  for (const { headers } of answers) assert.equal(headers.get('cache-control'), 'no-store')
+  const logout = await app.post('/logout', undefined, proof)
+  assert.equal(logout.headers.get('clear-site-data'), '"cache"')
+})
+
+test('two cookies of the name with different values open nothing; with equal values they are one', async () => {
+  const [anns, bobs] = [await session(ann), await session(bob)]
+  assert.equal(await ask({ cookie: `${anns.cookie}; ${bobs.cookie}` }), 401)
+  assert.equal(await ask({ cookie: `${bobs.cookie}; ${anns.cookie}` }), 401)
+  assert.equal(await ask({ cookie: `${anns.cookie}; carillon=` }), 401)
+  assert.equal(await ask({ cookie: `${anns.cookie}; ${anns.cookie}` }), 200)
+  const [name, value] = ['cookie', anns.cookie ?? '']
+  const inTwoFields: [string, string][] = [
+    [name, value],
+    [name, bobs.cookie ?? ''],
+  ]
+  assert.equal((await app.exchange('/routeRestreinte', { fields: inTwoFields })).status, 401)
+})
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}

@@ -1,0 +1,179 @@
+// What the log says of sign-ins, refusals and sign-outs, and how much a client without proof can make it say.
+import assert from 'node:assert/strict'
+import { after, beforeEach, suite, test } from 'node:test'
+
+import { pino } from 'pino'
+import { SignInLog } from '../../../server/http/routes/sign-in-log.ts'
+import { nameHasher } from '../../../server/sign-in/name-hash.ts'
+import { startTestService, variants } from '../../support/service.ts'
+
+const written: string[] = []
+const log = pino({ level: 'info', base: null }, { write: (line: string) => written.push(line) })
+const app = await startTestService({ log, env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+after(() => app.stop())
+beforeEach(() => {
+  written.length = 0
+})
+const ann = await app.user('ann')
+
+const lines = (event: string) => written.map((line) => JSON.parse(line)).filter((line) => line.event === event)
+const from = (address: string) => ({ 'x-forwarded-for': address })
+const login = (body: object, headers = {}) => app.post('/login', body, headers)
+
+for (const variant of variants)
+  test(`names user, address and request of a sign-in and a sign-out (${variant}) (L2)`, async () => {
+    const answer = await login({ ...credentialsOf(ann), variant }, from('203.0.113.5'))
+    const proof =
+      variant === 'stateless'
+        ? { authorization: `Bearer ${answer.json().token}` }
+        : { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+    await app.post('/logout', undefined, { ...proof, ...from('2001:DB8::7') })
+    for (const [event, address] of [
+      ['sign-in', '203.0.113.5'],
+      ['sign-out', '2001:db8::7'],
+    ] as const) {
+      const [line, ...more] = lines(event)
+      assert.deepEqual(more, [])
+      const { userId, username, requestId, variant: logged } = line
+      assert.deepEqual([userId, username, line.address, logged], [ann.id, 'ann', address, variant])
+      assert.match(requestId, /^[0-9a-f]{8}-/)
+      assert.ok(Math.abs(line.time - Date.now()) < 60_000)
+    }
+    // The second ends nothing, and is no sign-out.
+    await app.post('/logout', undefined, proof)
+    assert.equal(lines('sign-out').length, 1)
+  })
+
+test('names the user of a refusal, the address and the request; the request is that of the answer (L2)', async () => {
+  const answer = await login({ username: 'ANN', password: 'wrong' }, from('203.0.113.6'))
+  const [line] = lines('sign-in-refused')
+  const { userId, username, address, requestId, code, variant } = line
+  assert.deepEqual([userId, username, address], [ann.id, 'ann', '203.0.113.6'])
+  assert.deepEqual([code, variant], ['INVALID_CREDENTIALS', 'stateful'])
+  assert.equal(requestId, answer.json().error.requestId)
+})
+
+test('names an unknown user by a keyed hash, the same for every spelling of the name, and never by the name (L2)', async () => {
+  const secret = 'violet kettle drum 79'
+  for (const username of ['Nobody', 'nobody', secret, `${secret}\n{"level":30}`])
+    await login({ username, password: 'x' }, from('203.0.113.7'))
+  const hashes = lines('sign-in-refused').map(({ nameHash }) => nameHash)
+  assert.equal(hashes.length, 4)
+  for (const hash of hashes) assert.match(hash, /^[\w-]{16}$/)
+  assert.equal(new Set(hashes).size, 3)
+  assert.equal(hashes[0], nameHasher(app.sealingSecret)('nobody'))
+  assert.notEqual(nameHasher('another secret')('nobody'), nameHasher(app.sealingSecret)('nobody'))
+  assert.ok(!written.join('').includes('violet'))
+  assert.ok(!written.join('').toLowerCase().includes('nobody'))
+})
+
+test('a made-up, foreign or expired proof writes no sign-out, and no line at all (L2)', async () => {
+  const ended = await app.signIn(ann, 'stateful')
+  const expired = await app.signIn(ann, 'stateful')
+  const token = await app.signIn(ann, 'stateless')
+  await app.post('/logout', undefined, ended)
+  app.pass(40 * 24 * 3_600_000)
+  written.length = 0
+  for (const proof of [
+    {},
+    { cookie: `carillon=${ann.id}.${'A'.repeat(43)}` },
+    { cookie: 'carillon=rubbish' },
+    { authorization: 'Bearer a.b.c' },
+    ended,
+    expired,
+    token,
+  ])
+    assert.equal((await app.post('/logout', undefined, proof)).status, 204)
+  assert.deepEqual(written, [])
+})
+
+test('nothing that a client without proof sends writes a line, but for refused sign-ins (L1)', async () => {
+  const json = { 'content-type': 'application/json' }
+  const requests: [string, RequestInit][] = [
+    ['/login', { method: 'POST', headers: json, body: '{"username":' }],
+    ['/login', { method: 'POST', headers: json, body: '{"username":"ann"}' }],
+    ['/login', { method: 'POST', headers: json, body: `{"username":"${'x'.repeat(100_000)}"}` }],
+    ['/login', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' }],
+    ['/login', { method: 'POST', headers: { ...json, origin: 'https://evil.example' }, body: '{}' }],
+    ['/nowhere', {}],
+    ['/nowhere%00', {}],
+    ['/login', { method: 'DELETE' }],
+    ['/routeRestreinte', {}],
+    ['/api/notifications', { headers: { authorization: 'Bearer a.b.c' } }],
+    ['/api/notifications', { method: 'POST', headers: { authorization: 'Bearer crl_0_0' } }],
+    ['/token/renew', { method: 'POST' }],
+  ]
+  for (const [path, init] of requests) assert.ok((await app.request(path, init)).status >= 400, path)
+  for (const bytes of ['rubbish\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n'])
+    assert.match(await app.raw(bytes), /^HTTP\/1.1 4/)
+  assert.deepEqual(written, [])
+})
+
+suite('refusals are bounded', () => {
+  const source = (n: number, address = '192.0.2.1') => ({ requestId: `a-${n}`, address })
+  const refusal = { code: 'INVALID_CREDENTIALS', variant: 'stateful' } as const
+  const known = { name: 'ann', user: { id: 'u1', username: 'ann' } }
+  const unknown = (name: string) => ({ name, user: undefined })
+
+  function signInLog() {
+    const out: string[] = []
+    const own = new SignInLog({
+      log: pino({ base: null }, { write: (line: string) => out.push(line) }),
+      nameHash: nameHasher('a secret'),
+    })
+    const parsed = () => out.map((line) => JSON.parse(line))
+    return { own, out, parsed }
+  }
+
+  test('beyond ten a minute for one account and address they are one line with a count (L2)', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { own, parsed } = signInLog()
+    for (let n = 0; n < 25; n++) own.refused(source(n), known, refusal)
+    own.refused(source(25, '192.0.2.2'), known, refusal)
+    own.refused(source(26), unknown('ben'), refusal)
+    assert.equal(parsed().length, 12)
+    t.mock.timers.tick(60_000)
+    const [count, ...more] = parsed().slice(12)
+    assert.deepEqual(more, [])
+    const { event, userId, username, address } = count
+    assert.deepEqual([event, userId, username, address], ['sign-in-refused', 'u1', 'ann', '192.0.2.1'])
+    assert.equal(count.count, 15)
+    own.refused(source(27), known, refusal)
+    assert.equal(parsed().at(-1).requestId, 'a-27')
+  })
+
+  test('10,000 from as many accounts and addresses write less than 1,000 bytes a second, and none is uncounted (L1)', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { own, out, parsed } = signInLog()
+    for (let n = 0; n < 10_000; n++) {
+      own.refused(source(n, `2001:db8::${n.toString(16)}`), unknown(`name ${n}`), refusal)
+      if (n % 1_000 === 999) t.mock.timers.tick(1_000)
+    }
+    own.end()
+    assert.ok(out.join('').length < 10 * 1_000, `${out.join('').length} bytes in 10 seconds`)
+    assert.equal(
+      parsed().reduce((sum, { count = 1 }) => sum + count, 0),
+      10_000,
+    )
+  })
+
+  test('what was counted is written at the shutdown', () => {
+    const { own, parsed } = signInLog()
+    for (let n = 0; n < 11; n++) own.refused(source(n), known, refusal)
+    own.end()
+    own.end()
+    assert.deepEqual([parsed().length, parsed().at(-1).count], [11, 1])
+  })
+})
+
+test('a stop of the service writes the counts', async () => {
+  for (let n = 0; n < 12; n++) await login({ username: 'dora', password: 'x' }, from('203.0.113.9'))
+  assert.equal(lines('sign-in-refused').length, 10)
+  await app.restart()
+  const count = lines('sign-in-refused').at(-1)
+  assert.deepEqual([count.count, count.address], [2, '203.0.113.9'])
+})
+
+function credentialsOf({ username, password }: { username: string; password: string }) {
+  return { username, password }
+}

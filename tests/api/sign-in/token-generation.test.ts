@@ -1,0 +1,182 @@
+// Tokens are revoked by a counter (T7): a new password or disabling a user raises the user's credential generation, and every
+// token with a lower one is refused, whatever the clocks of the two nodes say.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { madeAt } from '../../../server/ids.ts'
+import { Passwords } from '../../../server/sign-in/password/passwords.ts'
+import { setPassword } from '../../../server/sign-in/users/users.ts'
+import { openForge } from '../../support/http/forge.ts'
+import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
+
+const minute = 60_000
+const another = 'another orchard gate 42'
+
+const app = await startTestService()
+const forge = await openForge(app)
+after(() => app.stop())
+
+const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const bearer = (token: string): Proof => ({ authorization: `Bearer ${token}` })
+const claimsOf = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
+const renew = (proof: Proof) => app.post('/token/renew', undefined, proof)
+const renewed = async (proof: Proof) => bearer((await renew(proof)).json().token)
+/** As a node does whose clock is `aheadMs` ahead of the service's, or behind it. */
+const changes = {
+  'a password': ({ id }: TestUser, aheadMs: number) =>
+    app.store.setPassword({ userId: id, passwordHash: 'other', ...momentAt(aheadMs) }),
+  'disabling the user': ({ id }: TestUser, aheadMs: number) =>
+    app.store.disableUser({ userId: id, ...momentAt(aheadMs) }),
+}
+const momentAt = (aheadMs: number) => {
+  const at = app.now() + aheadMs
+  return { at, cutoffExpiresAt: at + 16 * minute }
+}
+const users = () => ({
+  store: app.store,
+  passwords: new Passwords({ threads: 4 }),
+  passwordMinLength: 15,
+  now: app.now,
+})
+/** A token as the version before issued it: it carries no generation. */
+const issuedBefore = async (user: TestUser) => bearer(await forge.token(forge.header, forge.claims(user)))
+
+for (const [name, change] of Object.entries(changes))
+  for (const aheadMs of [-90_000, -1_500, 0, 1_500])
+    test(`${name} on a node whose clock is ${aheadMs} ms ahead revokes every earlier token, renewed ones too (T7)`, async () => {
+      const user = await app.user()
+      const first = await app.signIn(user, 'stateless')
+      const tokens = [first, await renewed(first), await app.signIn(user, 'stateless')]
+      const bystander = await app.signIn(await app.user(), 'stateless')
+      await change(user, aheadMs)
+      for (const token of tokens) await app.refused(token)
+      for (const token of tokens) assert.equal((await renew(token)).status, 401)
+      assert.equal(await ask(bystander), 200)
+      await app.restart()
+      for (const token of tokens) assert.equal(await ask(token), 401)
+    })
+
+for (const aheadMs of [-1_500, 0, 1_500, 90_000])
+  test(`a sign-in with a password that a node ${aheadMs} ms ahead has just set is valid (T7)`, async () => {
+    const user = await app.user()
+    const before = await app.signIn(user, 'stateless')
+    const ahead = { ...users(), now: () => app.now() + aheadMs }
+    await setPassword(ahead, { username: user.username, password: another })
+    const token = await app.signIn({ ...user, password: another }, 'stateless')
+    await app.refused(before)
+    assert.equal(await ask(token), 200)
+    assert.equal(await ask(await renewed(token)), 200)
+  })
+
+test('a sign-in whose password was checked before it changed, and that ends after, yields no valid token (T7)', async () => {
+  const user = await app.user()
+  const { store } = app
+  const { findCredentials } = store
+  const [read, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  store.findCredentials = async (name) => {
+    const found = await findCredentials.call(store, name)
+    read.resolve()
+    // As long as it waits in the queue of the hashes.
+    await changed.promise
+    return found
+  }
+  const { username, password } = user
+  const waiting = [0, 1, 2].map(() => app.post('/login', { username, password, variant: 'stateless' }))
+  await read.promise
+  store.findCredentials = findCredentials
+  app.pass(1_000)
+  await setPassword(users(), { username, password: another })
+  // The clock says that the sign-in came after the change.
+  app.pass(1_000)
+  changed.resolve()
+  for (const answer of await Promise.all(waiting)) {
+    if (answer.status === 401) assert.equal(answer.json().error.code, 'INVALID_CREDENTIALS')
+    else await app.refused(bearer(answer.json().token))
+  }
+  assert.equal(await ask(await app.signIn({ username, password: another }, 'stateless')), 200)
+})
+
+test('a renewed token carries the generation of its sign-in, not that of now (T7)', async () => {
+  const user = await app.user()
+  const token = await app.signIn(user, 'stateless')
+  assert.equal(claimsOf(token).gen, 0)
+  assert.equal(claimsOf(await renewed(token)).gen, 0)
+  await setPassword(users(), { username: user.username, password: another })
+  assert.equal(claimsOf(await app.signIn({ ...user, password: another }, 'stateless')).gen, 1)
+})
+
+test('a token is not renewed if the row of its user says what this node has not heard: a new password, a restore, disabled (T7)', async () => {
+  const unheard = [
+    'credential_generation = credential_generation + 1',
+    'credential_generation = credential_generation - 1',
+    `disabled_at = ${app.now()}`,
+  ]
+  for (const change of unheard) {
+    const user = await app.user()
+    await setPassword(users(), { username: user.username, password: user.password })
+    const token = await app.signIn(user, 'stateless')
+    await app.database.change(`update "user" set ${change} where id = '${user.id}'`)
+    assert.equal(await ask(token), 200)
+    assert.equal((await renew(token)).status, 401, change)
+  }
+})
+
+test('a sign-out compares the id of the sign-in and no time: one that is dated later is refused, another is not', async () => {
+  const user = await app.user()
+  const [mine, other] = [await app.signIn(user, 'stateless'), await app.signIn(user, 'stateless')]
+  const { sid } = claimsOf(mine)
+  const signedInAt = madeAt(String(sid))
+  await app.store.cutTokens({
+    userId: user.id,
+    signInId: String(sid),
+    notBefore: signedInAt - 90_000,
+    expiresAt: app.now() + 16 * minute,
+  })
+  await app.refused(mine)
+  assert.equal(await ask(other), 200)
+})
+
+test('a token of the version before goes on, is renewed as such, and is revoked by the time of its sign-in (T7)', async () => {
+  const user = await app.user()
+  const old = await issuedBefore(user)
+  assert.equal(await ask(old), 200)
+  const next = await renewed(old)
+  assert.equal('gen' in claimsOf(next), false)
+  assert.equal(await ask(next), 200)
+  await setPassword(users(), { username: user.username, password: another })
+  for (const token of [old, next]) await app.refused(token)
+  app.pass(1_000)
+  // A node of the version before signs in with the new password, and a new node renews that token.
+  const later = await issuedBefore(user)
+  assert.equal(await ask(later), 200)
+  assert.equal(await ask(await renewed(later)), 200)
+})
+
+test('a token whose generation is no whole number from 0 is refused', async () => {
+  const user = await app.user()
+  for (const gen of [0, 7]) {
+    const token = await forge.token(forge.header, { ...forge.claims(user), gen })
+    assert.equal(await ask(bearer(token)), 200)
+  }
+  for (const gen of [-1, 1.5, '0', null, true, [0], 2 ** 53]) {
+    const token = await forge.token(forge.header, { ...forge.claims(user), gen })
+    assert.equal(await ask(bearer(token)), 401, JSON.stringify(gen))
+  }
+})
+
+test('a database of the version before is migrated at the start, and signs nobody out (T7)', async () => {
+  const user = await app.user()
+  const [old, ended] = [await issuedBefore(user), await issuedBefore(user)]
+  const session = await app.signIn(user, 'stateful')
+  await app.post('/logout', undefined, ended)
+  await app.database.change(
+    `alter table "user" drop column credential_generation; alter table token_cutoff drop column first_generation;
+     delete from kysely_migration where name = '0002-credential-generation'`,
+  )
+  await app.restart()
+  assert.deepEqual(await Promise.all([session, old, ended].map(ask)), [200, 200, 401])
+  const token = await app.signIn(user, 'stateless')
+  await setPassword(users(), { username: user.username, password: another })
+  for (const proof of [old, token]) await app.refused(proof)
+  assert.equal(await ask(session), 401)
+})

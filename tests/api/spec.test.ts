@@ -1,0 +1,381 @@
+// The seed, rule by rule and row by row, in both variants: each service signs in by the variant that it is set to, with
+// the request that the seed shows and nothing more.
+import assert from 'node:assert/strict'
+import { createHash, randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { type Answer, type Proof, startTestService, type TestUser, variants } from '../support/service.ts'
+
+for (const variant of variants) {
+  const app = await startTestService({ env: { CARILLON_VARIANT: variant } })
+  after(() => app.stop())
+  const ann = await app.user('ann')
+  const promise = (title: string, attempt: () => Promise<void>) => test(`${title} (${variant})`, attempt)
+
+  const login = ({ username, password }: TestUser) => app.post('/login', { username, password })
+
+  /** What the caller carries from now on: the cookie or the token, as the seed's login answered it. */
+  function proofIn(answer: Answer): Proof {
+    if (variant === 'stateless') return { authorization: `Bearer ${answer.json().token}` }
+    return { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  }
+  const signedIn = async (user: TestUser = ann) => proofIn(await login(user))
+
+  /** A new user, signed in, with so many notifications; `ids` are oldest first. */
+  async function reader(notifications: number) {
+    const user = await app.user()
+    const ids: string[] = []
+    for (let n = 1; n <= notifications; n++) ids.push(...(await app.deliver({ to: user, title: `No. ${n}` })))
+    return { user, ids, proof: await signedIn(user) }
+  }
+
+  function isUnauthorized(answer: Answer, code: string, message: string): void {
+    assert.equal(answer.status, 401)
+    const { error } = answer.json()
+    assert.deepEqual({ code: error.code, status: error.status, message: error.message }, { code, status: 401, message })
+  }
+
+  // 1. What the service does
+
+  promise('seed 1.1: login takes a username and a password and returns proof of authentication', async () => {
+    const answer = await login(ann)
+    assert.equal(answer.status, 200)
+    const { data } = (await app.get('/routeRestreinte', proofIn(answer))).json()
+    assert.deepEqual([data.userId, data.username], [ann.id, 'ann'])
+  })
+
+  promise('seed 1.1: wrong credentials return no proof and authenticate nobody', async () => {
+    const answer = await login({ ...ann, password: 'not the password of ann' })
+    assert.equal(answer.status, 401)
+    assert.deepEqual(answer.headers.getSetCookie(), [])
+    assert.deepEqual(Object.keys(answer.json()), ['success', 'error'])
+  })
+
+  promise('seed 1.2: the client sends on later requests what login returned, as often as it likes', async () => {
+    const proof = await signedIn()
+    for (let n = 0; n < 3; n++) assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
+  })
+
+  promise('seed 1.3: the restricted route tells no proof, invalid proof and valid proof apart', async () => {
+    const invalid =
+      variant === 'stateful'
+        ? { cookie: `carillon=${randomUUID()}.${'A'.repeat(43)}` }
+        : { authorization: 'Bearer a.b.c' }
+    const statuses = [{}, invalid, await signedIn()].map(
+      async (proof) => (await app.get('/routeRestreinte', proof)).status,
+    )
+    assert.deepEqual(await Promise.all(statuses), [401, 401, 200])
+  })
+
+  promise('seed 1.4: a user lists their notifications, marks one as read, and all', async () => {
+    const { ids, proof } = await reader(3)
+    assert.equal((await app.patch(`/api/notifications/${ids[1]}/read`, proof)).status, 204)
+    assert.deepEqual(await readStates(proof), [false, true, false])
+    assert.equal((await app.post('/api/notifications/read-all', undefined, proof)).status, 204)
+    assert.deepEqual(await readStates(proof), [true, true, true])
+  })
+
+  const readStates = async (proof: Proof) => (await app.list(proof)).items.map(({ read }) => read)
+
+  // 2. Resources and their fields
+
+  for (const field of ['username', 'password'] as const)
+    promise(`seed 2: ${field} of the login request is a string and required`, async () => {
+      const { username, password } = ann
+      const { [field]: _, ...without } = { username, password }
+      for (const body of [without, { ...without, [field]: 7 }, { ...without, [field]: null }]) {
+        const answer = await app.post('/login', body)
+        assert.equal(answer.status, 400)
+        assert.deepEqual(
+          answer.json().error.details.map((fault: { field: string }) => fault.field),
+          [field],
+        )
+      }
+    })
+
+  promise('seed 2: the login response is a cookie (stateful) or a User and a token (stateless)', async () => {
+    const answer = await login(ann)
+    const body = answer.json()
+    if (variant === 'stateful') {
+      assert.equal(answer.headers.getSetCookie().length, 1)
+      assert.equal(body.token, undefined)
+      return
+    }
+    assert.equal(body.User.id, ann.id)
+    assert.equal(typeof body.token, 'string')
+    assert.deepEqual(answer.headers.getSetCookie(), [])
+  })
+
+  promise('seed 2: User is the authenticated user, without anything secret', async () => {
+    const { User } = (await login(ann)).json()
+    assert.deepEqual(User, { id: ann.id, username: 'ann', displayName: null, createdAt: '2026-01-01T00:00:00.000Z' })
+  })
+
+  promise('seed 2: the list is { success: true, data: { items, total, hasMore } } of their types', async () => {
+    const { proof } = await reader(2)
+    const body = (await app.get('/api/notifications?page=1&limit=1', proof)).json()
+    assert.deepEqual(Object.keys(body), ['success', 'data'])
+    assert.equal(body.success, true)
+    assert.ok(Array.isArray(body.data.items))
+    assert.equal(body.data.total, 2)
+    assert.equal(body.data.hasMore, true)
+  })
+
+  promise('seed 2: userId is set by the authentication step, and the operations act for this user only', async () => {
+    const [bob, eve] = [await reader(2), await reader(1)]
+    assert.equal((await app.get('/routeRestreinte', eve.proof)).json().data.userId, eve.user.id)
+    await app.post('/api/notifications/read-all', undefined, eve.proof)
+    assert.equal((await app.patch(`/api/notifications/${bob.ids[0]}/read`, eve.proof)).status, 404)
+    assert.deepEqual(await readStates(bob.proof), [false, false])
+    assert.deepEqual(await readStates(eve.proof), [true])
+  })
+
+  promise('seed 2: the id of a notification is the :id of its path', async () => {
+    const { proof } = await reader(2)
+    const newest = (await app.list(proof)).items[0]
+    const answer = await app.get(`/api/notifications/${newest?.id}`, proof)
+    assert.deepEqual(answer.json().data, newest)
+  })
+
+  // 3. States and transitions
+
+  promise('seed 3: GET /routeRestreinte without proof answers 401 and changes nothing', async () => {
+    const before = await app.database.version()
+    isUnauthorized(await app.get('/routeRestreinte'), 'Unauthorized', 'Unauthorized')
+    assert.equal(await app.database.version(), before)
+  })
+
+  if (variant === 'stateful') {
+    promise('seed 3: login stores a session, of the cookie only a hash, and answers 200 with the cookie', async () => {
+      const user = await app.user()
+      const before = await app.database.tables()
+      const answer = await login(user)
+      assert.equal(answer.status, 200)
+      const secret = proofIn(answer).cookie?.split('=')[1] ?? ''
+      const { session: sessions = [], ...others } = await app.database.tables()
+      const { session: sessionsBefore = [], ...othersBefore } = before
+      assert.deepEqual(others, othersBefore)
+      assert.deepEqual(
+        sessions.filter((row) => !sessionsBefore.some((old) => old.secret_hash === row.secret_hash)),
+        [
+          {
+            secret_hash: sha256(secret),
+            user_id: user.id,
+            username: user.username,
+            created_at: app.now(),
+            last_seen_at: app.now(),
+          },
+        ],
+      )
+      assert.ok(!JSON.stringify(await app.database.tables()).includes(secret))
+    })
+
+    promise('seed 3: login checks for a running session: the one that is sent along ends', async () => {
+      const running = await signedIn()
+      const { username, password } = ann
+      const next = proofIn(await app.post('/login', { username, password }, running))
+      assert.notEqual(next.cookie, running.cookie)
+      assert.equal((await app.get('/routeRestreinte', running)).status, 401)
+      assert.equal((await app.get('/routeRestreinte', next)).status, 200)
+    })
+
+    promise('seed 3: GET /routeRestreinte with the cookie answers 200 while the session runs', async () => {
+      const proof = await signedIn()
+      assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
+      await app.database.change(
+        `delete from session where secret_hash = '${sha256(proof.cookie?.split('=')[1] ?? '')}'`,
+      )
+      assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
+    })
+  } else {
+    promise('seed 3: login answers 200 with User and token and stores nothing in any table', async () => {
+      const user = await app.user()
+      const [tables, version] = [await app.database.tables(), await app.database.version()]
+      const answer = await login(user)
+      assert.equal(answer.status, 200)
+      assert.deepEqual(Object.keys(answer.json()), ['User', 'token', 'expiresAt'])
+      assert.deepEqual(await app.database.tables(), tables)
+      assert.equal(await app.database.version(), version)
+    })
+
+    promise('seed 3: GET /routeRestreinte with the token answers 200, and still nothing is stored', async () => {
+      const proof = await signedIn()
+      const version = await app.database.version()
+      assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
+      assert.equal(await app.database.version(), version)
+      assert.deepEqual((await app.database.tables()).session, [])
+    })
+  }
+
+  // 4. Endpoints
+
+  promise('seed 4: GET {base_url}/routeRestreinte answers 200 with a response', async () => {
+    const answer = await app.get('/routeRestreinte', await signedIn())
+    assert.equal(answer.status, 200)
+    const proof = variant === 'stateful' ? 'session' : 'access-token'
+    assert.deepEqual(answer.json(), { success: true, data: { userId: ann.id, username: 'ann', proof } })
+  })
+
+  promise('seed 4: POST {base_url}/login takes its body as JSON and as a form', async () => {
+    const { username, password } = ann
+    const form = await app.request('/login', { method: 'POST', body: new URLSearchParams({ username, password }) })
+    for (const answer of [await login(ann), form]) {
+      assert.equal(answer.status, 200)
+      assert.equal((await app.get('/routeRestreinte', proofIn(answer))).status, 200)
+    }
+  })
+
+  promise('seed 4: GET {base_url}/api/notifications takes page and limit as numbers', async () => {
+    const { ids, proof } = await reader(5)
+    const page = await app.list(proof, '?page=2&limit=2')
+    assert.deepEqual(
+      page.items.map(({ id }) => id),
+      [ids[2], ids[1]],
+    )
+    assert.equal((await app.get('/api/notifications?page=two', proof)).status, 400)
+    assert.equal((await app.get('/api/notifications?limit=two', proof)).status, 400)
+  })
+
+  promise('seed 4: POST {base_url}/api/notifications/read-all without payload answers 204, empty', async () => {
+    const { proof } = await reader(2)
+    const answer = await app.post('/api/notifications/read-all', undefined, proof)
+    assert.deepEqual([answer.status, answer.text, answer.headers.get('content-type')], [204, '', null])
+    assert.equal((await app.list(proof)).unread, 0)
+  })
+
+  promise('seed 4: PATCH {base_url}/api/notifications/:id/read without payload answers 204, empty', async () => {
+    const { ids, proof } = await reader(2)
+    const answer = await app.patch(`/api/notifications/${ids[0]}/read`, proof)
+    assert.deepEqual([answer.status, answer.text, answer.headers.get('content-type')], [204, '', null])
+    assert.deepEqual(await readStates(proof), [false, true])
+  })
+
+  promise('seed 4: the five paths are these, to the letter', async () => {
+    const proof = await signedIn()
+    const others: [string, string][] = [
+      ['GET', '/routerestreinte'],
+      ['GET', '/api/routeRestreinte'],
+      ['POST', '/Login'],
+      ['GET', '/notifications'],
+      ['POST', '/api/notifications/readAll'],
+      ['PATCH', '/api/notifications/read-all'],
+    ]
+    for (const [method, path] of others) {
+      const { status } = await app.request(path, { method, headers: proof })
+      assert.ok(status === 404 || status === 405, `${method} ${path} answered ${status}`)
+    }
+  })
+
+  promise('seed 4 rule 1: hasMore is true exactly when page * limit < total', async () => {
+    const { proof } = await reader(6)
+    for (const limit of [1, 2, 3, 4, 5, 6, 7, 100])
+      for (const page of [1, 2, 3, 6, 7]) {
+        const { hasMore, total } = await app.list(proof, `?page=${page}&limit=${limit}`)
+        assert.equal(hasMore, page * limit < total, `page ${page}, limit ${limit}`)
+      }
+  })
+
+  promise('seed 4 rule 2: total counts the caller’s notifications, and items holds the requested page', async () => {
+    const [{ ids, proof }] = [await reader(5), await reader(3)]
+    const newestFirst = ids.toReversed()
+    for (const page of [1, 2, 3, 4]) {
+      const { items, total } = await app.list(proof, `?page=${page}&limit=2`)
+      assert.equal(total, 5)
+      assert.deepEqual(
+        items.map(({ id }) => id),
+        newestFirst.slice((page - 1) * 2, page * 2),
+      )
+    }
+  })
+
+  promise('seed 4 rule 3: without an authenticated user each notification endpoint answers 401', async () => {
+    const { ids, proof } = await reader(1)
+    const answers = [
+      await app.get('/api/notifications'),
+      await app.post('/api/notifications/read-all'),
+      await app.patch(`/api/notifications/${ids[0]}/read`),
+    ]
+    for (const answer of answers) isUnauthorized(answer, 'UNAUTHORIZED', 'Not authenticated')
+    assert.equal((await app.list(proof)).unread, 1)
+  })
+
+  // 5. Authentication
+
+  promise('seed 5.1: login is POST /login', async () => {
+    const { username, password } = ann
+    const answer = await app.get(`/login?${new URLSearchParams({ username, password })}`)
+    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST'])
+    assert.equal((await login(ann)).status, 200)
+  })
+
+  promise('seed 5.2, 5.3: the server checks the session, or needs none', async () => {
+    const proof = await signedIn()
+    await app.restart()
+    assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
+    await app.database.change('delete from session')
+    const { status } = await app.get('/routeRestreinte', proof)
+    assert.equal(status, variant === 'stateful' ? 401 : 200)
+  })
+
+  promise(
+    'seed 5.4: the restricted route and all three notification endpoints know the user by the proof',
+    async () => {
+      const { user, ids, proof } = await reader(1)
+      assert.equal((await app.get('/routeRestreinte', proof)).json().data.userId, user.id)
+      assert.deepEqual(
+        (await app.list(proof)).items.map(({ id }) => id),
+        ids,
+      )
+      assert.equal((await app.patch(`/api/notifications/${ids[0]}/read`, proof)).status, 204)
+      assert.equal((await app.post('/api/notifications/read-all', undefined, proof)).status, 204)
+    },
+  )
+
+  // 7. Errors
+
+  promise('seed 7: the restricted route without proof is 401 Unauthorized', async () => {
+    isUnauthorized(await app.get('/routeRestreinte'), 'Unauthorized', 'Unauthorized')
+  })
+
+  promise('seed 7: a notification endpoint without a user is 401 UNAUTHORIZED, Not authenticated', async () => {
+    isUnauthorized(await app.get('/api/notifications'), 'UNAUTHORIZED', 'Not authenticated')
+  })
+
+  promise('seed 7: every error carries a code, an HTTP status and a message', async () => {
+    const proof = await signedIn()
+    const answers = await Promise.all([
+      app.get('/routeRestreinte'),
+      app.get('/nowhere'),
+      app.get('/api/notifications?page=0', proof),
+      app.patch('/api/notifications/7/read', proof),
+      app.request('/login', { method: 'PUT' }),
+      app.request('/login', { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } }),
+    ])
+    for (const answer of answers) {
+      const { success, error } = answer.json()
+      assert.equal(success, false)
+      assert.match(error.code, /^[A-Za-z_]+$/)
+      assert.equal(error.status, answer.status)
+      assert.ok(error.message.length > 0)
+    }
+  })
+
+  // 8. Limits, 9. Versioning
+
+  promise('seed 8: page and limit control the list, and both may be left out', async () => {
+    const { proof } = await reader(21)
+    assert.equal((await app.list(proof)).items.length, 20)
+    assert.equal((await app.list(proof, '?page=2')).items.length, 1)
+    assert.equal((await app.list(proof, '?limit=21')).items.length, 21)
+  })
+
+  promise('seed 9: the notification paths share the prefix /api/notifications', async () => {
+    const { paths } = (await app.get('/openapi.json')).json()
+    const notificationPaths = Object.keys(paths).filter((path) => path.includes('notification'))
+    assert.ok(notificationPaths.length >= 3)
+    for (const path of notificationPaths) assert.match(path, /^\/api\/notifications(\/|$)/)
+  })
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}

@@ -1,0 +1,233 @@
+// Are the pages true? Every command in them is run as it stands, by a real bash against a real service, and each answer is
+// compared with the one that the page shows. Links, settings and routes that are named have to be there.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join, posix } from 'node:path'
+import { createInterface } from 'node:readline'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { settings } from '../server/config/settings.ts'
+import {
+  anchorsOf,
+  type Example,
+  examplesOf,
+  isForNpm,
+  linksOf,
+  type Page,
+  readPages,
+  routesIn,
+  settingsIn,
+} from './support/http/pages.ts'
+import { compareText, ShownAnswers } from './support/http/printed-response.ts'
+import { newDatabase } from './support/postgres.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const usualAddress = 'http://127.0.0.1:7464'
+const usualDatabase = 'postgres://carillon@db.example/carillon?sslmode=verify-full'
+const pages = readPages(root)
+const readme = pageOf('README.md')
+const withCommands = pages.filter(({ file }) => file === 'README.md' || /^docs\/[^/]+$/.test(file))
+/** Words for a shell. Each curl writes the status of its answer to stderr. */
+const standIn = `'${process.execPath}' '${fileURLToPath(new URL('./support/http/curl.ts', import.meta.url))}'`
+const installed = spawnSync('sh', ['-c', 'command -v curl'], { encoding: 'utf8' }).stdout.trim()
+const curl = installed === '' ? standIn : `'${installed}' -w '%{stderr}%{http_code}\\n'`
+
+for (const page of withCommands) if (examplesOf(page).some((example) => !isForNpm(example))) runsAsShown(page, curl)
+if (curl !== standIn) runsAsShown(readme, standIn)
+
+/** Declares the test of one page, in a service of its own. */
+function runsAsShown(page: Page, by: string): void {
+  test(`${page.file} does what it says, by ${by === standIn ? 'our stand-in for curl' : 'curl'}`, async (t) => {
+    const service = await startOnEmptyFolder()
+    t.after(service.stop)
+    const database = await newDatabase({ isBare: true })
+    t.after(database.drop)
+    const blocks = page.blocks.map(atAddress(service.address)).map(onDatabase(database.url))
+    const examples = examplesOf({ ...page, blocks })
+    const answers = new ShownAnswers()
+    for (const { example, outcome } of run(examples, service, by))
+      await t.test(`line ${example.line}`, () => agrees(example, outcome, answers))
+  })
+}
+
+test('the curl session that the first start shows works as it stands', async (t) => {
+  const service = await startOnEmptyFolder()
+  t.after(service.stop)
+  const sessions = service.firstSignIn.split('\n\n').filter((part) => part.startsWith('curl'))
+  const statuses = [
+    [200, 200],
+    [201, 200],
+  ] as const
+  assert.equal(sessions.length, statuses.length)
+  const examples = sessions.map((commands, i) => ({ line: i, commands, statuses: [...(statuses[i] ?? [])] }))
+  for (const { example, outcome } of run(examples, service, curl)) agrees(example, outcome, new ShownAnswers())
+})
+
+/** Throws AssertionError where an outcome is not what the page shows. */
+function agrees(example: Example, { complaint, printed, statuses }: Outcome, answers: ShownAnswers): void {
+  assert.equal(complaint, undefined, `it failed, or was not reached: ${complaint}`)
+  assert.deepEqual(statuses, example.statuses, `the statuses of its requests; it printed ${printed}`)
+  if (example.json !== undefined) answers.compareJson(JSON.parse(example.json), JSON.parse(printed))
+  if (example.text !== undefined) compareText(example.text, printed)
+}
+
+function atAddress(address: string) {
+  return (block: Page['blocks'][number]) => ({ ...block, text: block.text.replaceAll(usualAddress, address) })
+}
+
+function onDatabase(url: string) {
+  return (block: Page['blocks'][number]) => ({ ...block, text: block.text.replaceAll(usualDatabase, url) })
+}
+
+type Outcome = { complaint: string | undefined; printed: string; statuses: number[] }
+type Service = { folder: string; address: string; firstSignIn: string; stop(): Promise<void> }
+
+/** All commands in one bash, which ends at the first that fails. What `read` asks for comes from stdin. */
+function run(examples: readonly Example[], { folder, address, firstSignIn }: Service, by: string) {
+  const fileOf = (i: number, what: string) => join(folder, 'outcome', `${i}.${what}`)
+  mkdirSync(join(folder, 'outcome'))
+  const script = examples.map((example, i) => {
+    if (isForNpm(example)) return ''
+    const [statuses, printed, done] = ['statuses', 'printed', 'done'].map((what) => `'${fileOf(i, what)}'`)
+    return `export ANSWERED=${statuses}\n{\n${example.commands}\n} > ${printed}\n: > ${done}`
+  })
+  const path = [programs(folder, by), dirname(process.execPath), process.env.PATH].join(delimiter)
+  const secrets = ['password', 'key'].map((name) => new RegExp(`^${name}: (.+)$`, 'm').exec(firstSignIn)?.[1])
+  const { stderr } = spawnSync('bash', ['-c', `set -euo pipefail\n${script.join('\n')}`], {
+    cwd: folder,
+    env: { ...environment(), PATH: path, CARILLON_URL: address },
+    input: `${secrets.join('\n')}\n`,
+    timeout: 60_000,
+    encoding: 'utf8',
+  })
+  return examples.map((example, i): { example: Example; outcome: Outcome } => {
+    // npm is not run here; what `npm start` shows has gone to a file.
+    if (isForNpm(example)) return { example, outcome: { complaint: undefined, printed: firstSignIn, statuses: [] } }
+    const complaint = existsSync(fileOf(i, 'done')) ? undefined : stderr
+    const statuses = textOf(fileOf(i, 'statuses')).split('\n').filter(Boolean).map(Number)
+    return { example, outcome: { complaint, printed: textOf(fileOf(i, 'printed')), statuses } }
+  })
+}
+
+/** What the commands find in their PATH: `npx carillon` of this checkout, and a curl that notes each status. */
+function programs(folder: string, by: string): string {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  const scripts = {
+    curl: `exec ${by} "$@" 2>> "$ANSWERED"`,
+    npx: `[ "$1" = carillon ] && shift && exec '${process.execPath}' '${join(root, 'server', 'bin', 'launch.js')}' "$@"`,
+  }
+  for (const [name, script] of Object.entries(scripts))
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return bin
+}
+
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+/** Without settings that whoever runs the tests may have. */
+function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CARILLON_')))
+}
+
+/** `npm start` as a reader does it, in a folder that holds nothing yet. */
+async function startOnEmptyFolder(): Promise<Service> {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-docs-'))
+  const child = spawn(process.execPath, [join(root, 'server', 'bin', 'launch.js'), 'serve'], {
+    cwd: folder,
+    env: { ...environment(), CARILLON_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const stop = async () => {
+    if (child.exitCode === null) {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const address = await addressOf(child)
+  return { folder, address, firstSignIn: textOf(join(folder, 'data', 'first-sign-in.txt')), stop }
+}
+
+/** Reads the log until the last word of the start; the rest of it is let go by. */
+async function addressOf(child: ChildProcess): Promise<string> {
+  let address = ''
+  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    const { url, file } = JSON.parse(line)
+    address = url ?? address
+    if (file !== undefined) break
+  }
+  child.stdout?.resume()
+  assert.notEqual(address, '', 'the service did not start')
+  return address
+}
+
+test('every answer that a page shows stands below its commands', () => {
+  const stray = withCommands.flatMap(({ file, blocks }) =>
+    blocks
+      .filter(({ language }, i) => language === 'json' && blocks[i - 1]?.language !== 'sh')
+      .map(({ line }) => `${file}:${line}`),
+  )
+  assert.deepEqual(stray, [])
+})
+
+test('every link leads to a file that is there, and to a heading of it', () => {
+  const broken = pages.flatMap((page) =>
+    linksOf(page).flatMap((link) => {
+      const [path = '', anchor] = link.split('#')
+      const file = path === '' ? page.file : posix.join(posix.dirname(page.file), path)
+      if (!existsSync(join(root, file))) return [`${page.file} links to ${link}, which is not there`]
+      if (anchor === undefined || anchorsOf(pageOf(file)).includes(anchor)) return []
+      return [`${page.file} links to ${link}, and ${file} has no such heading`]
+    }),
+  )
+  assert.deepEqual(broken, [])
+})
+
+test('every configuration of a load balancer stands on its page as it is in its file', () => {
+  const page = readFileSync(join(root, 'docs/scale.md'), 'utf8')
+  const folder = join(root, 'docs/proxies')
+  const files = readdirSync(folder)
+  assert.deepEqual(files.sort(), ['Caddyfile', 'haproxy.cfg', 'nginx.conf'])
+  for (const file of files) {
+    const shown = page.split(`[${file}](proxies/${file}):\n\n`)[1] ?? ''
+    assert.equal(/^```\w+\n(.*?)```/s.exec(shown)?.[1], readFileSync(join(folder, file), 'utf8'), file)
+  }
+})
+
+test('every setting that a page names exists', () => {
+  const known = new Set<string>(settings.flatMap(({ name }) => [name, `${name}_FILE`]))
+  const unknown = pages.flatMap((page) =>
+    settingsIn(page)
+      .filter((name) => !known.has(name))
+      .map((name) => `${page.file} names ${name}`),
+  )
+  assert.deepEqual(unknown, [])
+})
+
+test('every route that a page names exists, and the guide and the README name every route', async (t) => {
+  const { address, stop } = await startOnEmptyFolder()
+  t.after(stop)
+  const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as { paths: Record<string, object> }
+  const served = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+  )
+  assert.ok(served.includes('POST /login'), 'the description lists no routes')
+  const invented = pages.flatMap((page) =>
+    routesIn(page)
+      .filter((route) => !served.includes(route))
+      .map((route) => `${page.file} names ${route}`),
+  )
+  assert.deepEqual(invented, [])
+  const missing = (file: string) => served.filter((route) => !routesIn(pageOf(file)).includes(route))
+  assert.deepEqual(missing('docs/guide.md'), [], 'routes that the guide does not show')
+  assert.deepEqual(missing('README.md'), ['GET /docs/style.css'], 'routes that the README leaves out')
+})
+
+function pageOf(file: string): Page {
+  return pages.find((page) => page.file === file) ?? assert.fail(`there is no page ${file}`)
+}

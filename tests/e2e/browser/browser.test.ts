@@ -1,0 +1,216 @@
+// Does the client do in a real Chromium, on a real service, what it promises: with either proof, beside the browser's own
+// EventSource, over cuts and restarts, and with more tabs than a browser has connections?
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import type { Told } from '../../../client/testing/tab.ts'
+import { Chromium } from '../../support/chromium.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
+import { startTestService, type TestService, variants } from '../../support/service.ts'
+
+/** Nobody answers there: its pages are served by the test. */
+const elsewhere = 'http://localhost:7000'
+const service = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: elsewhere } })
+after(() => service.stop())
+
+for (const variant of variants)
+  test(`a page signs in (${variant}), lists, follows, reads, and is told of it`, async () => {
+    await using browser = await Chromium.start()
+    const ann = await service.user()
+    await service.deliver({ to: ann, title: 'Before' })
+    const page = await tabOf(browser)
+    const listed = await page.evaluate(signInAndFollow, { ...ann, variant, baseUrl: service.url })
+    assert.deepEqual(listed, { titles: ['Before'], unread: 1 })
+    const [id] = await service.deliver({ to: ann, title: 'Ding 🔔', data: { table: 4 } })
+    const told = await until(page, ({ titles }) => titles.includes('Ding 🔔'))
+    assert.deepEqual(told.types, ['hello', 'notification'])
+    const types = await page.evaluate(readOneThenAll, id ?? '')
+    assert.deepEqual(types, ['hello', 'notification', 'read', 'read-all'])
+    assert.equal((await service.list(await service.signIn(ann, variant))).unread, 0)
+    assert.deepEqual(browser.uncaught, [])
+  })
+
+test('pages of another origin, where that is listed, follow by token', async () => {
+  await using browser = await Chromium.start()
+  const ann = await service.user()
+  await browser.serveClientAt(elsewhere)
+  // A page that no address stands behind counts as one from the internet (Local Network Access, WICG).
+  await browser.context.grantPermissions(['local-network-access'])
+  const pages = [await openTab(browser, elsewhere), await openTab(browser, elsewhere)]
+  for (const page of pages)
+    await page.evaluate(signInAndFollow, { ...ann, variant: 'stateless', baseUrl: service.url } as const)
+  await service.deliver({ to: ann, title: 'From afar' })
+  for (const page of pages) await until(page, ({ titles }) => titles.includes('From afar'))
+})
+
+const hostile = [
+  'cr\rlf\ncrlf\r\nls\u2028ps\u2029nel\u0085end',
+  '\n\nevent: read\ndata: x\n\n',
+  '\r\rid: 99\rdata: {"version":99}\r\r',
+  'data: x\n\nretry: 1\n\n: comment',
+  '"\'`\\ \\n \\u000a </script><!-- ]]> &amp; %0A%0D',
+  'bell 🔔, family 👨‍👩‍👧‍👦, flag 🇫🇷, right-to-left \u202e\u2067 mark, zero\u200bwidth, byte order \ufeff mark',
+]
+
+test('hostile texts are told to both parsers, ours and the browser’s own: the same events, and every text as it was sent', async () => {
+  await using browser = await Chromium.start()
+  const ann = await service.user()
+  const page = await tabOf(browser)
+  await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
+  await page.evaluate(() => tab.listen())
+  await page.waitForFunction(() => tab.heard.length === 1)
+  const sent = hostile.map((text) => ({ title: `T${text}T`, body: text, data: { [text]: [text] } }))
+  for (const content of sent) await service.deliver({ to: ann, ...content })
+  await until(page, ({ titles }) => titles.length === sent.length)
+  await page.waitForFunction((count) => tab.heard.length >= count, sent.length + 1)
+  await sleep(200)
+  const { ours, theirs } = await page.evaluate(() => ({ ours: tab.events, theirs: tab.heard }))
+  assert.deepEqual(
+    ours.map(({ type, position, ...data }) => ({ type, id: position, data })),
+    theirs.map(({ type, id, data }) => ({ type, id, data: JSON.parse(data) })),
+  )
+  const told = ours.flatMap((event) => (event.type === 'notification' ? [event.notification] : []))
+  assert.deepEqual(
+    told.map(({ title, body: text, data }) => ({ title, body: text, data })),
+    sent,
+  )
+  const { key } = await service.producerKey()
+  const body = { recipients: [{ username: ann.username }], title: 'with NUL \0' }
+  assert.equal((await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })).status, 400)
+})
+
+test('after a restart of the service on its port both come back by themselves, and have lost and doubled nothing', async () => {
+  await using own = await ownService()
+  const { app } = own
+  await using browser = await Chromium.start()
+  const ann = await app.user()
+  const page = await tabOf(browser, app)
+  await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: app.url } as const)
+  await page.evaluate(() => tab.listen())
+  await page.waitForFunction(() => tab.heard.length === 1)
+  const titles = Array.from({ length: 9 }, (_, index) => `no. ${index}`)
+  for (const title of titles.slice(0, 3)) await app.deliver({ to: ann, title })
+  await app.restart()
+  for (const title of titles.slice(3, 6)) await app.deliver({ to: ann, title })
+  await page.waitForFunction(() => tab.heard.filter(({ type }) => type === 'hello').length === 2)
+  for (const title of titles.slice(6)) await app.deliver({ to: ann, title })
+  const told = await until(page, (state) => state.titles.length >= titles.length)
+  assert.deepEqual(told.titles, titles)
+  await page.waitForFunction((count) => tab.heard.filter(({ type }) => type === 'notification').length >= count, 9)
+  const heard = await page.evaluate(() => tab.heard.filter(({ type }) => type === 'notification'))
+  assert.deepEqual(
+    heard.map(({ data }) => JSON.parse(data).notification.title),
+    titles,
+  )
+})
+
+test('when the network is back the page is told within seconds what it missed', async () => {
+  await using browser = await Chromium.start()
+  const ann = await service.user()
+  const page = await tabOf(browser)
+  await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
+  // No wait ends by itself from here on: nothing but the network's return can bring it back.
+  await page.evaluate(() => void Object.assign(globalThis, { setTimeout: () => 0 }))
+  await browser.context.setOffline(true)
+  // Chromium leaves open what is open; this has the client drop it, and it gets no other.
+  await page.evaluate(() => void dispatchEvent(new Event('online')))
+  await service.deliver({ to: ann, title: 'Missed' })
+  await sleep(1_500)
+  assert.deepEqual((await page.evaluate(() => tab.told())).titles, [])
+  await browser.context.setOffline(false)
+  const told = await until(page, ({ titles }) => titles.includes('Missed'))
+  assert.deepEqual(told.titles, ['Missed'])
+})
+
+test('seven tabs follow over HTTP/1.1 and list meanwhile; seven streams would leave no connection for that', async () => {
+  await using browser = await Chromium.start()
+  const ann = await service.user()
+  const pages = await Promise.all(Array.from({ length: 7 }, () => tabOf(browser)))
+  for (const page of pages)
+    await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
+  assert.deepEqual(
+    await Promise.all(pages.map((page) => lists(page, 20_000))),
+    pages.map(() => true),
+  )
+  await service.deliver({ to: ann, title: 'To all' })
+  for (const page of pages) await until(page, ({ titles }) => titles.includes('To all'))
+  for (const page of pages) await page.evaluate(() => tab.listen())
+  // Five beside the one that they share: then all six connections are taken.
+  const hears = async () => await Promise.all(pages.map((page) => page.evaluate(() => tab.heard.length > 0)))
+  await untilSo(async () => (await hears()).filter(Boolean).length >= 5)
+  assert.deepEqual(
+    await Promise.all(pages.map((page) => lists(page, 1_000))),
+    pages.map(() => false),
+  )
+})
+
+/** In the page: what an application does. */
+async function signInAndFollow(how: {
+  username: string
+  password: string
+  variant: 'stateful' | 'stateless'
+  baseUrl: string
+}): Promise<{ titles: string[]; unread: number }> {
+  const { username, password, variant, baseUrl } = how
+  const carillon = tab.createCarillon({
+    baseUrl,
+    auth:
+      variant === 'stateful'
+        ? 'cookie'
+        : async () => (await carillon.login({ username, password, variant: 'stateless' })).token,
+  })
+  if (variant === 'stateful') await carillon.login({ username, password, variant })
+  const { items, unread, version } = await carillon.inbox.list()
+  tab.inbox = carillon.inbox
+  tab.keep(carillon.inbox.subscribe({ since: version }))
+  while (tab.events.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  return { titles: items.map(({ title }) => title), unread }
+}
+
+/** In the page: marks one as read, then all; answers the types of all that it was told so far. */
+async function readOneThenAll(id: string): Promise<string[]> {
+  await tab.inbox?.read(id)
+  await tab.inbox?.readAll()
+  while (tab.events.at(-1)?.type !== 'read-all') await new Promise((resolve) => setTimeout(resolve, 5))
+  return tab.events.map(({ type }) => type)
+}
+
+/** Is a list answered within that time? */
+function lists(page: Page, ms: number): Promise<boolean> {
+  return page.evaluate(async (patienceMs) => {
+    try {
+      await tab.inbox?.list({ signal: AbortSignal.timeout(patienceMs) })
+      return true
+    } catch {
+      return false
+    }
+  }, ms)
+}
+
+async function tabOf(browser: Chromium, { url }: Pick<TestService, 'url'> = service): Promise<Page> {
+  await browser.serveClientAt(url)
+  return openTab(browser, url)
+}
+
+async function openTab(browser: Chromium, origin: string): Promise<Page> {
+  const page = await browser.page(`${origin}/tab.html`)
+  await page.waitForFunction(() => 'tab' in globalThis)
+  return page
+}
+
+/** A service that the test may restart. */
+async function ownService(): Promise<AsyncDisposable & { app: TestService }> {
+  const app = await startTestService()
+  return { app, [Symbol.asyncDispose]: () => app.stop() }
+}
+
+async function until(page: Page, isSo: (told: Told) => boolean, ms = 60_000): Promise<Told> {
+  const giveUpAt = performance.now() + ms
+  for (;;) {
+    const told = await page.evaluate(() => tab.told())
+    if (isSo(told)) return told
+    if (performance.now() > giveUpAt) throw new Error(`it was told ${JSON.stringify(told)}`)
+    await sleep(10)
+  }
+}

@@ -1,0 +1,196 @@
+// What a command does to a service that runs on the same database: it is in force at once, and `send` speaks to it as any
+// producer does (CONTRACT, sections 4 and 5; TRUST S7, T7, Z4).
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import { UserOfService } from '../../support/processes/user-of-service.ts'
+import type { Proof } from '../../support/service.ts'
+
+const folder = new Folder()
+const running = await CarillonProcess.standing(folder)
+const operator = new UserOfService(running.url, firstSignInOf(folder))
+after(async () => {
+  operator.close()
+  await running[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+async function json(...args: string[]) {
+  const { status, stdout, stderr } = await carillon(folder, [...args, '--json'])
+  assert.equal(status, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+/** A new user, made by the command, who signs in at once. */
+async function newUser(name: string) {
+  const { username, password } = await json('user', 'add', name)
+  const user = new UserOfService(running.url, { username, password, key: firstSignInOf(folder).key })
+  after(() => user.close())
+  return { user, password }
+}
+
+/** In milliseconds, how long it took until the proof opened nothing; it must be refused from then on. */
+async function refusedAfter(user: UserOfService, proof: Proof): Promise<number> {
+  const startedAt = performance.now()
+  for (;;) {
+    const { status } = await user.ask({ path: '/routeRestreinte', headers: proof })
+    if (status === 401) break
+    assert.equal(status, 200)
+    assert.ok(performance.now() - startedAt < soonMs, 'it still opens the route')
+    await sleep(10)
+  }
+  const tookMs = performance.now() - startedAt
+  for (let n = 0; n < 5; n++) {
+    await sleep(50)
+    assert.equal((await user.ask({ path: '/api/me', headers: proof })).status, 401)
+  }
+  return tookMs
+}
+
+/** Two seconds on a machine that does nothing else. A token lives for fifteen minutes. */
+const soonMs = 60_000
+
+test('S7, T7: a user who is disabled loses the session at once and the token within five seconds, and signs in no more', async (t) => {
+  const { user, password } = await newUser('ann')
+  const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  for (const proof of [session, token]) assert.equal((await user.ask({ path: '/api/me', headers: proof })).status, 200)
+  await json('user', 'disable', 'ann')
+  // The command has ended: what reads the store finds the session gone.
+  assert.equal((await user.ask({ path: '/routeRestreinte', headers: session })).status, 401)
+  const tookMs = await refusedAfter(user, token)
+  t.diagnostic(`the token was refused after ${tookMs.toFixed(0)} ms`)
+  assert.ok(tookMs < soonMs)
+  assert.equal((await user.ask({ method: 'POST', path: '/token/renew', headers: token })).status, 401)
+  const login = await user.post('/login', { username: 'ann', password })
+  assert.deepEqual([login.status, login.json().error.code], [401, 'INVALID_CREDENTIALS'])
+})
+
+test('S7, T7: a password that is set ends the session and the token, and the new one signs in', async () => {
+  const { user, password: old } = await newUser('ben')
+  const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const { password } = await json('user', 'password', 'ben')
+  assert.equal((await user.ask({ path: '/api/me', headers: session })).status, 401)
+  assert.ok((await refusedAfter(user, token)) < soonMs)
+  assert.equal((await user.post('/login', { username: 'ben', password: old })).status, 401)
+  const later = new UserOfService(running.url, { username: 'ben', password, key: '' })
+  for (const variant of ['stateful', 'stateless'] as const)
+    assert.equal((await later.ask({ path: '/api/me', headers: await later.signIn(variant) })).status, 200)
+  later.close()
+})
+
+test('Z4: a key that is made sends at once, and one that is revoked sends no more', async () => {
+  const { id, key } = await json('key', 'add', 'shop')
+  const send = () =>
+    operator.post(
+      '/api/notifications',
+      { recipients: [{ username: 'operator' }], title: 'From the shop' },
+      { authorization: `Bearer ${key}` },
+    )
+  assert.equal((await send()).status, 201)
+  const [listed] = (await json('key', 'list')).filter((one: { id: string }) => one.id === id)
+  assert.notEqual(listed.lastUsedAt, null)
+  await json('key', 'revoke', id)
+  assert.equal((await send()).status, 401)
+})
+
+// send
+
+const withKey = (key: string, env: Record<string, string> = {}) => ({
+  env: { CARILLON_URL: running.url, CARILLON_PRODUCER_KEY: key, ...env },
+})
+const { key: theKey } = firstSignInOf(folder)
+const hello = ['send', '--to', 'operator', '--title', 'Hello']
+const newest = async () => (await operator.inbox(await operator.signIn()))[0]
+
+test('carillon send delivers what it is told, and answers in words and in JSON', async () => {
+  const everything = [
+    ...['send', '--to', 'operator', '--title', 'Order 7', '--body', 'is on its way', '--link', '/orders/7'],
+    ...['--category', 'orders', '--data', '{"order":7}', '--key', 'order-7'],
+  ]
+  const { status, stdout, stderr } = await carillon(folder, everything, withKey(theKey))
+  assert.deepEqual([status, stdout, stderr], [0, 'Sent to operator\n', ''])
+  const { id: _, createdAt: __, ...rest } = (await newest()) as unknown as Record<string, unknown>
+  assert.deepEqual(rest, {
+    title: 'Order 7',
+    body: 'is on its way',
+    url: '/orders/7',
+    category: 'orders',
+    data: { order: 7 },
+    key: 'order-7',
+    read: false,
+    readAt: null,
+    archivedAt: null,
+  })
+  const again = await carillon(folder, [...everything, '--json'], withKey(theKey))
+  assert.equal(again.status, 0)
+  assert.equal(JSON.parse(again.stdout).results[0].status, 'updated')
+})
+
+test('carillon send reads its key from a file, and goes where --url says', async () => {
+  writeFileSync(folder.file('key'), `${theKey}\n`, { mode: 0o600 })
+  const env = { CARILLON_PRODUCER_KEY_FILE: folder.file('key') }
+  const { status, stderr } = await carillon(folder, [...hello, '--url', running.url], { env })
+  assert.equal(status, 0, stderr)
+  assert.equal((await newest())?.title, 'Hello')
+})
+
+test('carillon send tells those whom it reached from those whom nobody knows, and then ends with status 1', async () => {
+  const args = ['send', '--to', 'nobody', '--to', 'operator', '--to', 'no one', '--title', 'Who is there?']
+  const { status, stdout, stderr } = await carillon(folder, args, withKey(theKey))
+  assert.deepEqual([status, stdout, stderr], [1, 'Sent to operator\n', 'carillon: There is no user nobody, no one\n'])
+  const machine = await carillon(folder, [...args, '--json'], withKey(theKey))
+  assert.equal(machine.status, 1)
+  assert.deepEqual(
+    JSON.parse(machine.stdout).results.map((one: { status: string }) => one.status),
+    ['unknown_recipient', 'delivered', 'unknown_recipient'],
+  )
+  assert.equal(machine.stderr, stderr)
+})
+
+test('carillon send fails with status 1 and the service’s reason, and sends nothing', async () => {
+  const before = (await newest())?.id
+  const scopeless = await json('key', 'add', 'admin', '--scope', 'users')
+  const wrong = `${theKey.slice(0, -4)}AAAA`
+  const refused: [string[], string, RegExp][] = [
+    [hello, wrong, /refused it: Not authenticated/],
+    [hello, scopeless.key, /lacks the scope "send"/],
+    [['send', '--to', 'operator', '--title', 'x'.repeat(201)], theKey, /\n {2}title must have 200 characters at most/],
+    [[...hello, '--link', 'javascript:alert(1)'], theKey, /\n {2}url must be an http or https URL/],
+    [[...hello, '--data', '[1]'], theKey, /\n {2}data must be of the type object/],
+  ]
+  for (const [args, key, reason] of refused) {
+    const { status, stdout, stderr } = await carillon(folder, args, withKey(key))
+    assert.deepEqual([status, stdout], [1, ''], stderr)
+    assert.match(stderr, /^carillon: The service refused it: /)
+    assert.match(stderr, reason)
+    assert.ok(!stderr.includes(key))
+  }
+  assert.equal((await newest())?.id, before)
+})
+
+test('carillon send with data that is no JSON, or a key that is none, is wrong use, and the key is not shown', async () => {
+  const data = await carillon(folder, [...hello, '--data', '{order:7}'], withKey(theKey))
+  assert.deepEqual([data.status, data.stdout], [2, ''])
+  assert.match(data.stderr, /--data takes a JSON object/)
+  const key = await carillon(folder, hello, withKey('not-a-key-of-ours'))
+  assert.deepEqual([key.status, key.stdout], [2, ''])
+  assert.match(key.stderr, /CARILLON_PRODUCER_KEY has a value that is not shown here/)
+  assert.doesNotMatch(key.stderr, /not-a-key/)
+})
+
+test('carillon send says where nothing answers, and where something answers that is not Carillon', async () => {
+  const other = createServer((_, response) => response.end('<html>It works!</html>'))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const stranger = await carillon(folder, hello, withKey(theKey, { CARILLON_URL: url }))
+  assert.deepEqual([stranger.status, stranger.stdout], [1, ''])
+  assert.match(stranger.stderr, /^carillon: The service answered 200, and not as Carillon does\n$/)
+  await new Promise((resolve) => other.close(resolve))
+  const nobody = await carillon(folder, hello, withKey(theKey, { CARILLON_URL: url }))
+  assert.deepEqual([nobody.status, nobody.stdout], [1, ''])
+  assert.equal(nobody.stderr, `carillon: Nothing answers at ${url}. Is the service running?\n`)
+})

@@ -1,0 +1,252 @@
+// The command line as it is typed (CONTRACT, section 5): help that is true, JSON that machines can read, exit status 0
+// done, 1 failed, 2 wrong use, errors on stderr, and nothing secret among the arguments. What commands do to a service
+// that runs is in commands-on-a-service.test.ts.
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { carillon, Folder } from '../../support/processes/carillon-process.ts'
+
+const commands = [
+  'serve',
+  'user add',
+  'user list',
+  'user disable',
+  'user password',
+  'key add',
+  'key list',
+  'key revoke',
+  'send',
+  'tail',
+  'migrate',
+  'doctor',
+]
+/** What a command cannot do without, beside its settings. */
+const needed: Record<string, string[]> = {
+  'user add': ['zoe'],
+  'user disable': ['zoe'],
+  'user password': ['zoe'],
+  'key add': ['shop'],
+  'key revoke': ['0123456789abcdef'],
+  send: ['--to', 'zoe', '--title', 'Hi'],
+}
+const words = (command: string) => command.split(' ')
+
+type Run = Awaited<ReturnType<typeof carillon>>
+
+function isDone({ status, stderr, stdout }: Run): string {
+  assert.equal(stderr, '')
+  assert.equal(status, 0)
+  return stdout
+}
+
+/** Ended with this status, an error on stderr and nothing on stdout. */
+function isRefused({ status, stderr, stdout }: Run, expected: 1 | 2): string {
+  assert.equal(status, expected, stderr)
+  assert.equal(stdout, '')
+  assert.match(stderr, expected === 1 ? /^carillon: \S/ : /^(carillon|error): \S/)
+  assert.doesNotMatch(stderr, /\n\s+at |node:|Error: /)
+  return stderr
+}
+
+async function migrated(): Promise<Folder> {
+  const folder = new Folder()
+  isDone(await carillon(folder, ['migrate']))
+  return folder
+}
+
+suite('help', { concurrency: 2 }, () => {
+  /** The settings of docs/config.md: by whom each is used, its default, and whether it is secret. */
+  const settings = readFileSync(new URL('../../../docs/config.md', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `CARILLON_'))
+    .map((line) => {
+      const [name = '', , meaning = '', users = ''] = line.slice(2, -2).split(' | ')
+      return { name: name.replaceAll('`', ''), meaning, users }
+    })
+
+  for (const command of commands)
+    test(`carillon ${command} --help shows what it takes, and exactly the settings that the page gives it`, async () => {
+      using folder = new Folder()
+      const text = isDone(await carillon(folder, [...words(command), '--help'])).replaceAll(/\s+/g, ' ')
+      assert.match(text, new RegExp(`^Usage: carillon ${command} \\[options\\]`))
+      assert.match(text, /--json one JSON value on stdout/)
+      assert.ok(settings.length > 10)
+      for (const { name, meaning, users } of settings) {
+        const isUsed = users === 'all' || users.includes(`\`${words(command)[0]}\``)
+        const isShown = text.includes(`(${name})`) || text.includes(`(${name};`)
+        assert.equal(isShown, isUsed && !meaning.includes('Secret: never shown'), `${name} in the help of ${command}`)
+      }
+      assert.deepEqual(readdirSync(folder.path), [])
+    })
+
+  test('carillon --help names every command, and carillon alone is wrong use that shows it', async () => {
+    using folder = new Folder()
+    const help = isDone(await carillon(folder, ['--help']))
+    for (const command of commands) assert.match(help, new RegExp(`^ {2}${words(command)[0]}\\b`, 'm'))
+    const alone = await carillon(folder, [])
+    assert.deepEqual([alone.status, alone.stdout, alone.stderr], [2, '', help])
+    const { version } = JSON.parse(readFileSync(new URL('../../../server/package.json', import.meta.url), 'utf8'))
+    assert.equal(isDone(await carillon(folder, ['--version'])), `${version}\n`)
+  })
+})
+
+suite('wrong use', { concurrency: 2 }, () => {
+  const wrong: [string, string[], RegExp][] = [
+    ['an unknown command', ['nope'], /unknown command 'nope'/],
+    ['an unknown command of a group', ['user', 'nope'], /unknown command 'nope'/],
+    ['no name', ['user', 'add'], /missing required argument 'name'/],
+    ['a name too many', ['user', 'add', 'ann', 'ben'], /too many arguments/],
+    ['a password among the arguments', ['user', 'add', 'ann', '--password', 'hunter2'], /unknown option '--password'/],
+    ['a key among the arguments', ['send', '--to', 'a', '--title', 'b', '--producer-key', 'crl_x'], /unknown option/],
+    ['a scope that there is not', ['key', 'add', 'shop', '--scope', 'send,fly'], /--scope takes send, users/],
+    ['a duration in another unit', ['key', 'add', 'shop', '--expires', '1y'], /--expires takes a number of days/],
+    ['no recipient', ['send', '--title', 'Hi'], /'--to <name>' not specified/],
+    ['no title', ['send', '--to', 'ann'], /'--title <text>' not specified/],
+    ['no producer key', ['send', '--to', 'ann', '--title', 'Hi'], /Set CARILLON_PRODUCER_KEY/],
+    [
+      'a password in a URL among the arguments',
+      ['user', 'list', '--database-url', 'postgres://ann:hunter2@127.0.0.1/x'],
+      /set CARILLON_DATABASE_URL in the environment, or CARILLON_DATABASE_URL_FILE/,
+    ],
+    ['a port that is none', ['serve', '--port', 'banana'], /CARILLON_PORT is "banana"/],
+  ]
+  for (const [name, args, reason] of wrong)
+    test(`${name} is status 2, with the reason on stderr, and nothing is made`, async () => {
+      using folder = new Folder()
+      const stderr = isRefused(await carillon(folder, args), 2)
+      assert.match(stderr, reason)
+      assert.doesNotMatch(stderr, /hunter2|crl_x/)
+      assert.deepEqual(readdirSync(folder.path), [])
+    })
+
+  // doctor tells it among what else it finds, with status 1: doctor.test.ts.
+  for (const command of commands.filter((name) => name !== 'doctor'))
+    test(`carillon ${command} names a misspelt setting and ends with status 2`, async () => {
+      using folder = new Folder()
+      const run = await carillon(folder, [...words(command), ...(needed[command] ?? [])], {
+        env: { CARILLON_DATABSE_URL: 'sqlite:x.db' },
+      })
+      assert.match(isRefused(run, 2), /CARILLON_DATABSE_URL is no setting; the nearest one is CARILLON_DATABASE_URL/)
+      assert.deepEqual(readdirSync(folder.path), [])
+    })
+})
+
+test('carillon migrate makes the database once, says what it applied, and says so in JSON', async () => {
+  using folder = new Folder()
+  assert.match(isDone(await carillon(folder, ['migrate'])), /^(Applied \d{4}-[\w-]+\n)+$/)
+  assert.equal(isDone(await carillon(folder, ['migrate'])), 'The store is up to date\n')
+  assert.equal(isDone(await carillon(folder, ['migrate', '--json'])), '{"applied":[]}\n')
+  using another = new Folder()
+  const { applied } = JSON.parse(isDone(await carillon(another, ['migrate', '--json'])))
+  assert.match(applied[0], /^0001-/)
+})
+
+test('a command on a database that is not there fails with status 1, says how to make one, and makes none', async () => {
+  using folder = new Folder()
+  for (const args of [
+    ['user', 'list'],
+    ['key', 'add', 'shop'],
+  ]) {
+    assert.match(isRefused(await carillon(folder, args), 1), /There is no database .*carillon\.db\. .*carillon migrate/)
+    assert.deepEqual(readdirSync(folder.path), [])
+  }
+})
+
+test('the option goes before the environment, which goes before the default', async () => {
+  using folder = new Folder()
+  const by = (name: string) => `sqlite:${folder.file(name)}`
+  isDone(await carillon(folder, ['migrate', '--database-url', by('option.db')]))
+  isDone(await carillon(folder, ['migrate'], { env: { CARILLON_DATABASE_URL: by('environment.db') } }))
+  mkdirSync(folder.file('elsewhere'))
+  for (const name of ['option.db', 'environment.db']) assert.ok(existsSync(folder.file(name)), name)
+  assert.ok(!existsSync(folder.file('carillon.db')))
+})
+
+const passphrase = 'plum orchard gate 41'
+
+test('carillon user: nobody yet, one is added, listed, disabled, given a password, in words and in JSON', async () => {
+  using folder = await migrated()
+  const user = (args: string[], stdin = '') => carillon(folder, ['user', ...args], { stdin })
+  const json = async (args: string[], stdin = '') => JSON.parse(isDone(await user([...args, '--json'], stdin)))
+  assert.equal(isDone(await user(['list'])), 'There are no users yet. Add one with: carillon user add NAME\n')
+  assert.deepEqual(await json(['list']), [])
+
+  const added = isDone(await user(['add', 'Ann']))
+  assert.match(added, /^Added ann \([\da-f-]{36}\)\npassword: [a-z2-9]{5}(-[a-z2-9]{5}){3}\nIt is shown this once\.\n$/)
+  const ben = await json(['add', 'ben'])
+  assert.deepEqual(Object.keys(ben), ['id', 'username', 'password'])
+  assert.notEqual(ben.password, /password: (.+)/.exec(added)?.[1])
+  assert.deepEqual(Object.keys(await json(['add', 'cy', '--password-stdin'], `${passphrase}\n`)), ['id', 'username'])
+
+  const [ann] = await json(['list'])
+  assert.equal(ann.username, 'ann')
+  assert.doesNotMatch(JSON.stringify(await json(['list'])), /argon2|password/i)
+  const [head, ...rows] = isDone(await user(['list']))
+    .trimEnd()
+    .split('\n')
+  assert.match(head ?? '', /^username +id +created +disabled$/)
+  assert.deepEqual(
+    rows.map((row) => row.split(/ +/)[0]),
+    ['ann', 'ben', 'cy'],
+  )
+
+  assert.equal(isDone(await user(['disable', 'ann'])), 'Disabled ann; every session and token has ended\n')
+  assert.match(isDone(await user(['list'])), /^ann .* \d{4}-\d\d-\d\d$/m)
+  assert.deepEqual(await json(['disable', 'ann']), { username: 'ann', disabled: true })
+  assert.match(
+    isDone(await user(['password', 'ann'])),
+    /^Set the password of ann.*\npassword: .*\nIt is shown this once\.\n$/,
+  )
+  assert.deepEqual(await json(['password', 'ann', '--password-stdin'], passphrase), { username: 'ann' })
+})
+
+test('carillon user: what cannot be is status 1 with the reason, and no password comes back', async () => {
+  using folder = await migrated()
+  const user = (args: string[], stdin = '') => carillon(folder, ['user', ...args], { stdin })
+  isDone(await user(['add', 'ann']))
+  const refused: [string[], string, RegExp][] = [
+    [['add', 'ANN'], '', /There is a user ann already/],
+    [['add', 'two words'], '', /username/i],
+    [['add', ''], '', /username/i],
+    [['add', 'ben', '--password-stdin'], 'too short', /at least 15 characters/],
+    [['add', 'ben', '--password-stdin'], '', /at least 15 characters/],
+    [['add', 'ben', '--password-stdin'], 'passwordpassword', /password/],
+    [['password', 'ann', '--password-stdin'], 'annannannannannann', /password/],
+    [['password', 'nobody'], '', /There is no user nobody/],
+    [['disable', 'nobody'], '', /There is no user nobody/],
+  ]
+  for (const [args, stdin, reason] of refused)
+    for (const asJson of [[], ['--json']]) {
+      const stderr = isRefused(await user([...args, ...asJson], stdin), 1)
+      assert.match(stderr, reason)
+      if (stdin !== '') assert.ok(!stderr.includes(stdin), stderr)
+    }
+  assert.equal(JSON.parse(isDone(await user(['list', '--json']))).length, 1)
+})
+
+test('carillon key: none yet, one is made and shown once, listed without its secret, revoked', async () => {
+  using folder = await migrated()
+  const key = (...args: string[]) => carillon(folder, ['key', ...args])
+  assert.equal(isDone(await key('list')), 'There are no keys yet. Make one with: carillon key add NAME\n')
+  assert.deepEqual(JSON.parse(isDone(await key('list', '--json'))), [])
+
+  const shown = isDone(await key('add', 'shop'))
+  assert.match(shown, /^Made the key [\da-f]{16} for shop \(send; expires -\)\nkey: crl_[\da-f]{16}_[\w-]{43}\n/)
+  const secret = /key: crl_[\da-f]{16}_(.+)/.exec(shown)?.[1] ?? ''
+  const made = JSON.parse(isDone(await key('add', 'till', '--scope', 'users,send', '--expires', '30d', '--json')))
+  assert.deepEqual(Object.keys(made), ['id', 'name', 'scopes', 'expiresAt', 'key'])
+
+  for (const list of [isDone(await key('list')), isDone(await key('list', '--json'))]) {
+    assert.match(list, /shop/)
+    assert.match(list, /till/)
+    assert.ok(!list.includes(secret) && !list.includes(made.key) && !/hash/i.test(list))
+  }
+  assert.equal(isDone(await key('revoke', made.id)), `Revoked ${made.id}\n`)
+  assert.deepEqual(JSON.parse(isDone(await key('revoke', made.id, '--json'))), { id: made.id, revoked: true })
+  const listed = JSON.parse(isDone(await key('list', '--json')))
+  assert.deepEqual(
+    listed.map(({ revokedAt }: { revokedAt: unknown }) => revokedAt === null),
+    [true, false],
+  )
+  assert.match(isRefused(await key('revoke', 'nope'), 1), /There is no key nope/)
+})

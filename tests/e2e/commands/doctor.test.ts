@@ -1,0 +1,185 @@
+// `carillon doctor` as it is typed, beside a service that runs: what it prints, its exit status, and that it changes
+// nothing. What it finds is tested beside server/doctor/ and the engines.
+import assert from 'node:assert/strict'
+import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { freePort } from '../../support/network/free-port.ts'
+import { certificate, type Spoil, startProxy } from '../../support/network/proxy.ts'
+import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+
+type Run = Awaited<ReturnType<typeof carillon>>
+type Found = { area: string; check: string; state: string; found: string; change?: string }
+
+const folderOf = (folder: Folder) =>
+  readdirSync(folder.path).map((name) => {
+    const { size, mode, mtimeMs } = statSync(folder.file(name))
+    return { name, size, mode, mtimeMs }
+  })
+
+/** Runs it, and makes sure that no file came, went or was written. */
+async function doctor(folder: Folder, args: string[] = [], options: Parameters<typeof carillon>[2] = {}): Promise<Run> {
+  const before = folderOf(folder)
+  const run = await carillon(folder, ['doctor', ...args], options)
+  assert.deepEqual(folderOf(folder), before)
+  return run
+}
+
+const wrong = ({ stdout }: Run): Found[] =>
+  (JSON.parse(stdout) as { findings: Found[] }).findings.filter(({ state }) => state !== 'ok')
+
+/** A service that nothing is wrong with, behind a proxy that speaks TLS, and the settings of both. */
+async function standing(folder: Folder, spoil: Spoil = {}) {
+  const port = await freePort()
+  const onTheWay: Spoil['onTheWay'] = (passing) => {
+    Object.assign(passing.headers, { 'x-forwarded-for': '127.0.0.1', forwarded: undefined })
+    spoil.onTheWay?.(passing)
+  }
+  const proxy = await startProxy(`http://127.0.0.1:${port}`, { tls: true, ...spoil, onTheWay })
+  const settings = {
+    CARILLON_PORT: String(port),
+    CARILLON_PUBLIC_URL: proxy.url,
+    CARILLON_TRUSTED_PROXIES: '127.0.0.1',
+  }
+  const service = await CarillonProcess.standing(folder, { env: settings })
+  const { username, password } = firstSignInOf(folder)
+  rmSync(folder.file('first-sign-in.txt'))
+  const authority = folder.file('authority.pem')
+  writeFileSync(authority, certificate.cert)
+  return {
+    env: { ...settings, NODE_EXTRA_CA_CERTS: authority },
+    proxy,
+    username,
+    password,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]()
+      await proxy.stop()
+    },
+  }
+}
+
+suite('carillon doctor', { concurrency: 2 }, () => {
+  test('finds nothing wrong behind a TLS proxy, signs in and out, and says so in words and in JSON', async () => {
+    using folder = new Folder()
+    await using place = await standing(folder)
+    const { env, proxy, username, password } = place
+    const run = await carillon(folder, ['doctor', '--username', username], { env, stdin: `${password}\n` })
+    assert.deepEqual([run.status, run.stderr], [0, ''], run.stdout)
+    const lines = run.stdout.split('\n')
+    for (const area of ['This machine', 'Settings', 'Database', proxy.url]) assert.ok(lines.includes(area), area)
+    assert.ok(lines.includes(`  ✔ sign-in          ${username} is signed in: the cookie came back and is known`))
+    assert.match(run.stdout, /\n\d+ findings: no faults, no warnings\n$/)
+    assert.doesNotMatch(run.stdout, /->|[!✖]/)
+    for (const unwanted of [password, '\u001b']) assert.ok(!run.stdout.includes(unwanted))
+
+    const machine = await doctor(folder, ['--json'], { env })
+    assert.equal(machine.status, 0)
+    assert.deepEqual(wrong(machine), [])
+    assert.equal(JSON.parse(machine.stdout).healthy, true)
+  })
+
+  test('a fault is status 1 with the line to change, in words and in JSON', async () => {
+    using folder = new Folder()
+    await using place = await standing(folder, { onTheWay: ({ headers }) => Object.assign(headers, { host: 'inner' }) })
+    chmodSync(folder.file('carillon.db'), 0o644)
+    const run = await doctor(folder, [place.proxy.url], { env: place.env })
+    assert.deepEqual([run.status, run.stderr], [1, ''])
+    assert.match(
+      run.stdout,
+      /^ {2}✖ database file {2}every user of this machine may read \S+ \(mode 0644\)\n +-> chmod 600 /m,
+    )
+    assert.match(run.stdout, /^ {2}✖ Host and Origin .*\n +-> nginx: proxy_set_header Host \$http_host;/m)
+    assert.match(run.stdout, / 2 faults, no warnings\n$/)
+    const machine = await doctor(folder, ['--json'], { env: place.env })
+    assert.equal(machine.status, 1)
+    assert.deepEqual(
+      wrong(machine).map(({ area, check, state }) => [area, check, state]),
+      [
+        ['Database', 'database file', 'fault'],
+        [place.proxy.url, 'Host and Origin', 'fault'],
+      ],
+    )
+  })
+
+  test('opens a live stream, and finds a proxy that holds it back', async () => {
+    using folder = new Folder()
+    await using place = await standing(folder, { buffers: true })
+    const run = await doctor(folder, ['--json'], { env: place.env })
+    assert.equal(run.status, 1)
+    assert.deepEqual(
+      wrong(run).map(({ area, check, state }) => [area, check, state]),
+      [[place.proxy.url, 'stream', 'fault']],
+    )
+    const { CARILLON_PUBLIC_URL } = place.env
+    // Without the data of the service there is no proof to open one with.
+    using elsewhere = new Folder()
+    const away = await doctor(elsewhere, ['--json', CARILLON_PUBLIC_URL], { env: place.env })
+    const [stream] = wrong(away).filter(({ check }) => check === 'stream')
+    assert.deepEqual([stream?.state, stream?.found.startsWith('not checked: ')], ['warning', true])
+  })
+
+  test('names two services on one SQLite file, and reads every page with --deep', async () => {
+    using folder = new Folder()
+    await using place = await standing(folder)
+    const alone = await doctor(folder, ['--json', '--deep'], { env: place.env })
+    assert.deepEqual([alone.status, wrong(alone), alone.stderr], [0, [], ''])
+    const { findings } = JSON.parse(alone.stdout) as { findings: Found[] }
+    assert.ok(findings.some(({ check, state }) => check === 'pages' && state === 'ok'))
+    await using second = await CarillonProcess.standing(folder, { env: { ...place.env, CARILLON_PORT: '0' } })
+    const both = await carillon(folder, ['doctor', '--json'], { env: place.env })
+    assert.equal(both.status, 1)
+    const [fault] = wrong(both)
+    assert.deepEqual([fault?.area, fault?.check, fault?.state], ['Database', 'processes', 'fault'], both.stdout)
+    const pids = [...(fault?.found ?? '').matchAll(/process (\d+) \(/g)].map(([, pid]) => Number(pid))
+    assert.equal(new Set(pids).size, 2)
+    await second.end('SIGTERM')
+  })
+
+  test('looks past a proxy that does not get through, and at a certificate that nobody trusts', async () => {
+    using folder = new Folder()
+    await using place = await standing(folder)
+    const { NODE_EXTRA_CA_CERTS: _, ...settings } = place.env
+    const untrusted = await doctor(folder, ['--json'], { env: settings })
+    assert.match(wrong(untrusted)[0]?.change ?? '', /^NODE_EXTRA_CA_CERTS=/)
+    await place.proxy.stop()
+    const { findings } = JSON.parse((await doctor(folder, ['--json'], { env: place.env })).stdout)
+    const reached = findings.filter(({ check }: Found) => check === 'reached')
+    assert.deepEqual(
+      reached.map(({ state }: Found) => state),
+      ['fault', 'ok'],
+    )
+    assert.match(reached[1].area, /^Past the proxy, http:\/\/127\.0\.0\.1:\d+$/)
+  })
+
+  test('tells settings that do not fit among its findings, and makes no database where none is', async () => {
+    using folder = new Folder()
+    const run = await doctor(folder, ['--json'], { env: { CARILLON_DATABSE_URL: 'sqlite:x.db' } })
+    assert.equal(run.status, 1)
+    assert.deepEqual(
+      wrong(run).map(({ area, check, change }) => [area, check, change]),
+      [
+        ['Settings', 'setting', 'CARILLON_DATABSE_URL: the nearest one is CARILLON_DATABASE_URL'],
+        ['Database', 'database', 'Name the right one in CARILLON_DATABASE_URL, or make it with: carillon migrate'],
+      ],
+    )
+    const alone = await doctor(folder, ['--json', '--port', String(await freePort())])
+    assert.equal(alone.status, 1)
+    assert.deepEqual(
+      wrong(alone).map(({ check, state }) => [check, state]),
+      [
+        ['database', 'fault'],
+        ['reached', 'fault'],
+      ],
+    )
+    assert.deepEqual(readdirSync(folder.path), [])
+  })
+
+  test('a URL that is no origin is wrong use, and so is a user without a password', async () => {
+    using folder = new Folder()
+    const nameless = await doctor(folder, ['--username', 'ann'])
+    assert.deepEqual([nameless.status, nameless.stdout], [2, ''])
+    assert.match(nameless.stderr, /^carillon: --username reads the password from stdin/)
+    const { status, stdout, stderr } = await doctor(folder, ['https://bell.example/inbox'])
+    assert.deepEqual([status, stdout], [2, ''])
+    assert.match(stderr, /^carillon: The URL is "https:\/\/bell\.example\/inbox"; write scheme, host and port alone/)
+  })
+})

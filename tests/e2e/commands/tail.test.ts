@@ -1,0 +1,129 @@
+// `carillon tail` beside a service that is used, stopped and started, and that takes the proof away (TRUST N6, S7).
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../support/network/free-port.ts'
+import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import { idIn, UserOfService } from '../../support/processes/user-of-service.ts'
+
+type Told = { type: string; position: string; notification: { id: string; title: string }; unread: number }
+
+const folder = new Folder()
+const port = await freePort()
+const settings = { env: { CARILLON_PORT: String(port) } }
+let service: CarillonProcess
+let operator: UserOfService
+before(async () => {
+  service = await CarillonProcess.standing(folder, settings)
+  operator = new UserOfService(service.url, firstSignInOf(folder))
+})
+after(async () => {
+  operator.close()
+  await service[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+/** The command under way, with what it has told so far. */
+function tailing(...args: string[]) {
+  const env = { CARILLON_URL: `http://127.0.0.1:${port}` }
+  const running = new CarillonProcess(folder, { args: ['tail', '--password-stdin', ...args], env })
+  running.child.stdin?.end(`${firstSignInOf(folder).password}\n`)
+  const told = (): Told[] =>
+    running.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+  const until = async (holds: (told: Told[]) => boolean, withinMs = 60_000) => {
+    const giveUpAt = performance.now() + withinMs
+    while (!holds(told())) {
+      if (performance.now() > giveUpAt) assert.fail(`not told:\n${running.stdout}${running.stderr}`)
+      await sleep(10)
+    }
+    return told()
+  }
+  const isLive = (all: Told[]) => all.some(({ type }) => type === 'hello')
+  return Object.assign(running, { told, until, live: () => until(isLive) })
+}
+
+suite('carillon tail', () => {
+  test('tells what is there, then what happens, as JSON lines; Ctrl-C ends it with status 0', async () => {
+    await using running = tailing()
+    await running.live()
+    const id = idIn(await operator.deliver('Tea is ready'))
+    await running.until((all) => all.some(({ type }) => type === 'notification'))
+    const proof = await operator.signIn()
+    await operator.ask({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
+    const told = await running.until((all) => all.some(({ type }) => type === 'read'))
+    assert.deepEqual(
+      told.map(({ type }) => type),
+      ['listed', 'hello', 'notification', 'read'],
+    )
+    assert.deepEqual([told[2]?.notification.id, told[3]?.notification.id], [id, id])
+    const { status } = await running.end('SIGINT')
+    assert.deepEqual([status, running.stderr], [0, ''])
+  })
+
+  test('begins where --since says, and with as many as --last says', async () => {
+    await using first = tailing('--last', '0')
+    await first.live()
+    await operator.deliver('One')
+    await operator.deliver('Two')
+    const [hello, one] = await first.until((told) => told.length === 3)
+    assert.equal(hello?.type, 'hello')
+    await using second = tailing('--since', one?.position ?? '')
+    const [, two] = await second.until((told) => told.length === 2)
+    assert.equal(two?.notification.title, 'Two')
+  })
+
+  test('N6: goes on after a restart, within ten seconds, and misses nothing', async () => {
+    await using running = tailing('--last', '0')
+    await running.live()
+    await service.end('SIGTERM')
+    service = await CarillonProcess.standing(folder, settings)
+    const id = idIn(await operator.deliver('While it was away'))
+    const told = await running.until((all) => all.some(({ notification }) => notification?.id === id))
+    assert.deepEqual(
+      told.map(({ type }) => type).filter((type) => type !== 'hello'),
+      ['notification'],
+    )
+  })
+
+  test('ends in order when whoever reads it has enough', async () => {
+    await using running = tailing()
+    await running.live()
+    running.child.stdout?.destroy()
+    await operator.deliver('Nobody reads this')
+    const [status] = await once(running.child, 'exit')
+    assert.deepEqual([status, running.stderr], [0, ''])
+  })
+
+  test('S7: a user who is disabled is told so, once, with status 1', async () => {
+    await using running = tailing('--last', '0')
+    await running.live()
+    assert.equal((await carillon(folder, ['user', 'disable', 'operator'])).status, 0)
+    const { status } = await running.isGone()
+    assert.equal(status, 1)
+    assert.match(
+      running.stderr,
+      /^carillon: The service refused it: The username or the password is wrong: the proof has been revoked\n$/,
+    )
+  })
+
+  const wrong: Record<
+    string,
+    [args: string[], env: Record<string, string>, stdin: string, status: number, says: RegExp]
+  > = {
+    'a wrong password': [['--password-stdin'], {}, 'wrong', 1, /The username or the password is wrong/],
+    'no terminal to ask on': [[], {}, '', 2, /use --password-stdin/],
+    'a count that is none': [['--last', 'all'], {}, '', 2, /a whole number from 0 to 100/],
+    'no service': [['--password-stdin'], { CARILLON_URL: 'http://127.0.0.1:1' }, 'x', 1, /Nothing answers at/],
+  }
+  for (const [name, [args, env, stdin, expected, says]] of Object.entries(wrong))
+    test(`with ${name} it ends with status ${expected} and says why`, async () => {
+      const at = { CARILLON_URL: `http://127.0.0.1:${port}`, ...env }
+      const { status, stdout, stderr } = await carillon(folder, ['tail', ...args], { env: at, stdin })
+      assert.deepEqual([status, stdout], [expected, ''])
+      assert.match(stderr, says)
+    })
+})

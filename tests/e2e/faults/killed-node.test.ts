@@ -1,0 +1,35 @@
+// A node of several that is killed under load (TRUST R1): the others go on, what any of them acknowledged is there, once,
+// and what a dead one did not acknowledge can be sent to another at once. SOAK=1 kills 100 times.
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newDatabase } from '../../support/postgres.ts'
+import { Ledger } from '../../support/processes/ledger.ts'
+import { Nodes } from '../../support/processes/nodes.ts'
+
+const kills = process.env.SOAK === undefined ? 3 : 100
+
+test(`R1: of three nodes under load one is killed, ${kills} times: nothing acknowledged is lost, nothing is there twice`, async (t) => {
+  const database = await newDatabase()
+  t.after(() => database.drop())
+  await using nodes = new Nodes(database.url)
+  const all = [await nodes.add(), await nodes.add(), await nodes.add()]
+  const users = all.map((node) => node.user(nodes.firstSignIn))
+  const ledger = new Ledger()
+  const stop = ledger.begin(users)
+  let retried = 0
+  for (let n = 0; n < kills; n++) {
+    const victim = all[n % all.length] ?? assert.fail()
+    await sleep(randomInt(100, 400))
+    await victim.process.end('SIGKILL')
+    await victim.again()
+  }
+  await stop()
+  const [user] = users
+  assert.ok(user)
+  retried += (await ledger.settle(user, await user.signIn())).retried
+  t.diagnostic(`${ledger.delivered.size} deliveries, ${retried} of them sent again`)
+  assert.deepEqual([...ledger.statuses.keys()], [201], 'a node that lives refused something')
+  assert.ok(retried >= kills && ledger.delivered.size > kills * 20, 'there was hardly any load')
+})

@@ -1,0 +1,306 @@
+// The database file is removed, renamed, replaced or overwritten while the service runs (TRUST R1, R6): nothing is
+// acknowledged that the next start does not find, the process ends with one sentence and status 1, and the file that was put
+// there opens whole. A write-ahead log goes along with its own file, and with no other.
+import assert from 'node:assert/strict'
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { after, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
+import { UserOfService } from '../../support/processes/user-of-service.ts'
+import type { Proof } from '../../support/service.ts'
+
+const welcome = 'Welcome to Carillon'
+const first = Array.from({ length: 5 }, (_, n) => `first ${n}`)
+const second = [...first, ...Array.from({ length: 5 }, (_, n) => `second ${n}`)]
+
+/** A running service with notifications in its inbox. */
+class Running implements AsyncDisposable {
+  readonly folder: Folder
+  readonly process: CarillonProcess
+  readonly user: UserOfService
+  readonly kept: string[]
+
+  private constructor(folder: Folder, process: CarillonProcess, kept: string[]) {
+    this.folder = folder
+    this.process = process
+    this.user = new UserOfService(process.url, firstSignInOf(folder))
+    this.kept = kept
+  }
+
+  /** A service in `folder` that goes on from the model, with a copy of a stop, a backup and a vacuumed copy beside it. */
+  static async on(folder: Folder): Promise<Running> {
+    cpSync((await model).path, folder.path, { recursive: true })
+    const running = await Running.start(folder, first)
+    await running.deliver('second', 5)
+    const copied = await carillon(folder, ['backup', folder.file('copies/backup')])
+    assert.equal(copied.status, 0, copied.stderr)
+    const database = new DatabaseSync(folder.file('carillon.db'))
+    database.exec(`vacuum into '${folder.file('copies/vacuumed')}'`)
+    database.close()
+    await running.deliver('third', 40)
+    // Until the file itself has the stamp of this process, a copy of the stop is the same file, byte for byte.
+    await untilSo(async () => {
+      const { stamps } = JSON.parse(readFileSync(folder.file('carillon.identity'), 'utf8'))
+      return stamps[0] === stamps[2]
+    })
+    return running
+  }
+
+  static async start(folder: Folder, kept: string[]): Promise<Running> {
+    return new Running(folder, await CarillonProcess.standing(folder), [...kept])
+  }
+
+  async deliver(title: string, times: number): Promise<void> {
+    for (let n = 0; n < times; n += 20)
+      await Promise.all(
+        Array.from({ length: Math.min(20, times - n) }, async (_, i) => {
+          const name = `${title} ${n + i}`
+          // Once more if the service has just closed the idle connection.
+          const send = () => this.user.deliver(name, name.replace(' ', '-'))
+          const answer = await send().catch(send)
+          assert.equal(answer.status, 201, answer.text)
+          this.kept.push(name)
+        }),
+      )
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.user.close()
+    await this.process[Symbol.asyncDispose]()
+  }
+}
+
+/** What a service leaves behind that was stopped. */
+const model = (async () => {
+  const folder = new Folder()
+  await using running = await Running.start(folder, [])
+  await running.deliver('first', 5)
+  await running.process.end('SIGTERM')
+  mkdirSync(folder.file('copies'))
+  copyFileSync(folder.file('carillon.db'), folder.file('copies/of a stop'))
+  return folder
+})()
+after(async () => (await model)[Symbol.dispose]())
+
+async function titlesIn(folder: Folder): Promise<{ titles: string[]; log: string }> {
+  await using running = await CarillonProcess.standing(folder)
+  const user = new UserOfService(running.url, firstSignInOf(folder))
+  const titles = (await user.inbox(await user.signIn())).map(({ title }) => title)
+  assert.equal((await user.deliver('It goes on')).status, 201)
+  user.close()
+  assert.deepEqual((await running.end('SIGTERM')).status, 0)
+  const database = new DatabaseSync(folder.file('carillon.db'))
+  assert.deepEqual({ ...database.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' })
+  database.close()
+  return { titles: titles.filter((title) => title !== welcome).sort(), log: running.stdout }
+}
+
+const hows = ['a write', 'the check', 'kill -9'] as const
+type How = (typeof hows)[number]
+
+/** What becomes of the file: the sentence of the process, and what the next start finds, or why it refuses. */
+type Change = {
+  what: string
+  change: (folder: Folder) => void
+  says: RegExp
+  finds: string[] | RegExp
+  /** If not by all: reads of a file whose pages lie elsewhere know no key, and a killed process checks nothing (decision 0023). */
+  noticedBy?: readonly How[]
+}
+const put = (copy: string) => (folder: Folder) => {
+  copyFileSync(folder.file(`copies/${copy}`), folder.file('new'))
+  renameSync(folder.file('new'), folder.file('carillon.db'))
+}
+const overwrite = (copy: string) => (folder: Folder) =>
+  copyFileSync(folder.file(`copies/${copy}`), folder.file('carillon.db'))
+const changes: Change[] = [
+  {
+    what: 'removed',
+    change: (folder) => rmSync(folder.file('carillon.db')),
+    says: /carillon\.db was removed or renamed/,
+    finds: /carillon\.db is gone, but .* is still there/,
+  },
+  {
+    what: 'moved away, and another one put there',
+    change: (folder) => {
+      renameSync(folder.file('carillon.db'), folder.file('old'))
+      copyFileSync(folder.file('copies/of a stop'), folder.file('carillon.db'))
+    },
+    says: /carillon\.db was replaced/,
+    finds: first,
+  },
+  { what: 'replaced by a copy of a stop', change: put('of a stop'), says: /was replaced/, finds: first },
+  { what: 'replaced by a backup', change: put('backup'), says: /was replaced/, finds: second },
+  { what: 'replaced by a vacuumed copy', change: put('vacuumed'), says: /was replaced/, finds: second },
+  { what: 'overwritten with a copy of a stop', change: overwrite('of a stop'), says: /was overwritten/, finds: first },
+  {
+    what: 'overwritten with a vacuumed copy',
+    change: overwrite('vacuumed'),
+    says: /was overwritten/,
+    finds: second,
+    noticedBy: ['the check'],
+  },
+  {
+    what: 'truncated',
+    change: (folder) => truncateSync(folder.file('carillon.db'), 8_192),
+    says: /was overwritten/,
+    finds: /carillon\.db is (truncated|damaged)/,
+    noticedBy: ['the check'],
+  },
+  { what: 'overwritten with a backup', change: overwrite('backup'), says: /was overwritten/, finds: second },
+]
+
+suite('the database file while the service runs', { concurrency: 2 }, () => {
+  for (const { what, change, says, finds, noticedBy = hows } of changes)
+    for (const how of noticedBy)
+      test(`${what}, noticed by ${how}: nothing is lost of the file that is there (R1, R6)`, async () => {
+        using folder = new Folder()
+        await using running = await Running.on(folder)
+        change(folder)
+        if (how === 'kill -9') await running.process.end('SIGKILL')
+        else await endsBecauseOfIt(running, { says, isWriting: how === 'a write' })
+        if (finds instanceof RegExp) {
+          const { status, stderr } = await carillon(folder, ['serve'])
+          assert.equal(status, 1)
+          assert.match(stderr, finds)
+          return
+        }
+        const { titles, log } = await titlesIn(folder)
+        assert.deepEqual(titles, finds.toSorted())
+        assert.match(log, /belongs to another database file.*carillon\.db-wal\.from-another-database-2/)
+        assert.ok(readdirSync(folder.path).some((name) => name.startsWith('carillon.db-wal.from-another-database-')))
+      })
+})
+
+async function endsBecauseOfIt({ process, user }: Running, { says, isWriting }: { says: RegExp; isWriting: boolean }) {
+  // While reads of a file that has shrunk can end the process by a signal, none is made here.
+  if (isWriting) {
+    const refused = await Promise.all(Array.from({ length: 5 }, () => user.deliver('Never')))
+    for (const { status, text } of refused) {
+      assert.equal(status, 503, text)
+      assert.match(text, /The store cannot be written; it has to be started anew|The store went away/)
+    }
+    assert.equal((await user.ask({ path: '/readyz' })).status, 503)
+  }
+  assert.deepEqual(await process.isGone(), { status: 1, signal: null })
+  const fatal = process.lines.filter(({ level }) => level === 60)
+  assert.equal(fatal.length, 1, process.stdout)
+  assert.match(fatal[0]?.msg ?? '', says)
+  assert.doesNotMatch(JSON.stringify(fatal), /Error|node:/)
+}
+
+test('the log that is removed while the service runs: it ends with status 1, and nothing is lost (R1)', async () => {
+  using folder = new Folder()
+  await using running = await Running.on(folder)
+  rmSync(folder.file('carillon.db-wal'))
+  assert.deepEqual(await running.process.isGone(), { status: 1, signal: null })
+  assert.match(running.process.stdout, /carillon\.db-wal was removed or replaced/)
+  assert.deepEqual((await titlesIn(folder)).titles, running.kept.toSorted())
+})
+
+/** The first page that a checkpoint of the database in `folder` would write. */
+function firstPageAfterCheckpoint(folder: Folder): Buffer {
+  using copied = new Folder()
+  for (const name of ['carillon.db', 'carillon.db-wal']) copyFileSync(folder.file(name), copied.file(name))
+  const database = new DatabaseSync(copied.file('carillon.db'))
+  database.exec('pragma wal_checkpoint(truncate)')
+  database.close()
+  return readFileSync(copied.file('carillon.db')).subarray(0, 4_096)
+}
+
+test('a checkpoint of another process that is half done, or was killed, is no loss of the file (R1)', async () => {
+  using folder = new Folder()
+  await using running = await Running.on(folder)
+  // A checkpoint writes the first page first. That page counts pages that the file does not have yet, if the log has added some.
+  let page = firstPageAfterCheckpoint(folder)
+  for (let n = 0; page.readUInt32BE(28) * 4_096 <= statSync(folder.file('carillon.db')).size; n++) {
+    assert.ok(n < 20, 'no delivery added a page')
+    await running.deliver(`more${n}`, 20)
+    page = firstPageAfterCheckpoint(folder)
+  }
+  const file = openSync(folder.file('carillon.db'), 'r+')
+  writeSync(file, page, 0, page.length, 0)
+  closeSync(file)
+  await running.deliver('fourth', 20)
+  await sleep(2_500)
+  await running.deliver('fifth', 20)
+  await running.process.end('SIGKILL')
+  assert.deepEqual((await titlesIn(folder)).titles, running.kept.toSorted())
+  assert.ok(!readdirSync(folder.path).some((name) => name.includes('from-another-database')))
+})
+
+test('a database and its log that were copied together after kill -9, and moved, are still one (R1)', async () => {
+  using folder = new Folder()
+  await using running = await Running.on(folder)
+  await running.process.end('SIGKILL')
+  using copied = new Folder()
+  cpSync(folder.path, copied.path, { recursive: true })
+  using bare = new Folder()
+  for (const name of ['carillon.db', 'carillon.db-wal', 'carillon.secret', 'first-sign-in.txt'])
+    copyFileSync(folder.file(name), bare.file(name))
+  // Moved away and back is the same file.
+  renameSync(folder.file('carillon.db'), folder.file('away'))
+  renameSync(folder.file('away'), folder.file('carillon.db'))
+  for (const place of [copied, bare, folder]) {
+    assert.deepEqual((await titlesIn(place)).titles, running.kept.toSorted())
+    assert.ok(!readdirSync(place.path).some((name) => name.includes('from-another-database')))
+  }
+})
+
+/** A position of the stream, as a client keeps it. */
+async function positionOf({ user }: Running, proof: Proof): Promise<string> {
+  const { version } = (await user.ask({ path: '/api/notifications', headers: proof })).json().data
+  const { position } = (await user.ask({ path: `/api/notifications/changes?since=${version}`, headers: proof })).json()
+    .data
+  return position
+}
+
+async function isReset(folder: Folder, position: string): Promise<boolean> {
+  await using running = await CarillonProcess.standing(folder)
+  const user = new UserOfService(running.url, firstSignInOf(folder))
+  const headers = await user.signIn()
+  const answer = await user.ask({ path: `/api/notifications/changes?since=${position}`, headers })
+  user.close()
+  await running.end('SIGTERM')
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json().data.reset === true
+}
+
+test('a position outlives a restart and kill -9, and is unknown after an older file was put back (N3)', async () => {
+  using folder = new Folder()
+  await using running = await Running.on(folder)
+  const given = await positionOf(running, await running.user.signIn())
+  await running.process.end('SIGKILL')
+  assert.equal(await isReset(folder, given), false)
+  assert.equal(await isReset(folder, given), false)
+  for (const back of [overwrite('of a stop'), put('backup'), overwrite('vacuumed')]) {
+    await deliverMany(folder, 60)
+    back(folder)
+    await deliverMany(folder, 60)
+    assert.equal(await isReset(folder, given), true)
+  }
+})
+
+/** So that the versions of before are reached again, by other changes. */
+async function deliverMany(folder: Folder, times: number): Promise<void> {
+  await using running = await CarillonProcess.standing(folder)
+  const user = new UserOfService(running.url, firstSignInOf(folder))
+  await Promise.all(Array.from({ length: times }, (_, n) => user.deliver(`other ${n}`)))
+  user.close()
+  await running.end('SIGTERM')
+}

@@ -1,0 +1,212 @@
+// PostgreSQL goes away while the service runs, in every way that it can (TRUST R7, Z7): nothing is answered that is not so,
+// the process lives on, and it is back within five seconds of its store, without a restart.
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Break, breakOnce, TcpProxy } from '../../support/network/tcp-proxy.ts'
+import { PostgresServer } from '../../support/postgres.ts'
+import { carillon } from '../../support/processes/carillon-process.ts'
+import { isUnavailable, Ledger } from '../../support/processes/ledger.ts'
+import { hearingThrough, type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
+import { idIn, type UserOfService } from '../../support/processes/user-of-service.ts'
+import type { Proof } from '../../support/service.ts'
+
+/** Five seconds on an idle machine; a busy one takes its time. */
+const backWithinMs = 60_000
+const rounds = process.env.SOAK === undefined ? 3 : 60
+
+const server = await PostgresServer.start()
+after(() => server.remove())
+
+type Place = { nodes: Nodes; node: Node; user: UserOfService; session: Proof; token: Proof }
+
+/** A service whose first node reaches the database through `proxy`, where there is one. */
+async function newPlace(proxy?: TcpProxy): Promise<Place & AsyncDisposable> {
+  const url = await server.newDatabase()
+  const nodes = new Nodes(url)
+  const node = await nodes.add({ databaseUrl: proxy?.urlFor(url) ?? url })
+  const user = node.user(nodes.firstSignIn)
+  const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  return { nodes, node, user, session, token, [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose]() }
+}
+
+/** Whatever needs the store says 503; what does not goes on. */
+async function isAway({ user, node, session, token }: Place): Promise<void> {
+  const path = '/api/notifications'
+  const id = '01900000-0000-7000-8000-000000000000'
+  const refused = await Promise.all([
+    user.ask({ path: '/readyz' }),
+    user.ask({ path: '/routeRestreinte', headers: session }),
+    ...[session, token].flatMap((headers) => [
+      user.ask({ path, headers }),
+      user.ask({ path: `${path}/counts`, headers }),
+      user.ask({ method: 'PATCH', path: `${path}/${id}/read`, headers }),
+      user.post(`${path}/read-all`, {}, headers),
+    ]),
+    user.post('/login', { username: 'operator', password: 'not the right one' }),
+    user.deliver('Nobody hears it'),
+  ])
+  for (const answer of refused) isUnavailable(answer)
+  assert.equal((await user.ask({ path: '/livez' })).status, 200)
+  assert.equal((await user.ask({ path: '/routeRestreinte', headers: token })).status, 200)
+  assert.equal(node.process.child.exitCode, null)
+}
+
+/** A hundred more were delivered. */
+async function isUnderLoad({ delivered }: Ledger): Promise<void> {
+  const before = delivered.size
+  await untilSo(async () => delivered.size >= before + 100)
+}
+
+async function isReady(user: UserOfService): Promise<boolean> {
+  return (await user.ask({ path: '/readyz' })).status === 200
+}
+
+/** Ready, reading and writing again within the time. */
+async function isBack({ user, session, token }: Place): Promise<number> {
+  const afterMs = await untilSo(() => isReady(user), backWithinMs)
+  for (const headers of [session, token])
+    assert.equal((await user.ask({ path: '/api/notifications', headers })).status, 200)
+  return afterMs
+}
+
+test('R7, Z7: PostgreSQL crashes or is stopped under load: 503 with Retry-After, not ready; started again, all is back', async (t) => {
+  await using place = await newPlace()
+  const ledger = new Ledger()
+  for (let n = 0; n < rounds; n++) {
+    const stop = ledger.begin([place.user], { writersEach: 16 })
+    await isUnderLoad(ledger)
+    await server.stop(n % 2 === 0 ? 'immediate' : 'fast')
+    await isAway(place)
+    await server.begin()
+    t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
+    await stop()
+    const { retried } = await ledger.settle(place.user, place.session)
+    assert.ok(retried > 0 && ledger.delivered.size > retried, 'there was hardly any load')
+  }
+  assert.deepEqual([...ledger.statuses.keys()].sort(), [201, 503])
+})
+
+test('R7: connections that an operator ends, again and again, under load', async () => {
+  await using place = await newPlace()
+  const { nodes, node, user, session } = place
+  const others = await nodes.add()
+  const ledger = new Ledger()
+  const stop = ledger.begin([user, others.user(nodes.firstSignIn)], { writersEach: 8 })
+  const giveUpAt = performance.now() + 30_000
+  for (let n = 0; n < rounds * 5 || (!ledger.statuses.has(503) && performance.now() < giveUpAt); n++) {
+    await sleep(50)
+    await server.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'carillon%'")
+  }
+  await stop()
+  assert.ok(ledger.statuses.has(503), 'no connection was ended under a delivery')
+  await isBack(place)
+  await ledger.settle(user, session)
+  for (const { process } of [node, others]) assert.equal(process.child.exitCode, null)
+})
+
+test('R7: a replica takes over: it is not ready before, then all that was acknowledged is there', async (t) => {
+  const primary = await PostgresServer.start()
+  t.after(() => primary.remove())
+  const url = await primary.newDatabase()
+  const replica = await primary.withReplica()
+  t.after(() => replica.remove())
+  await using proxy = await TcpProxy.to(primary.port)
+  await using nodes = new Nodes(url)
+  const node = await nodes.add({ databaseUrl: proxy.urlFor(url) })
+  const user = node.user(nodes.firstSignIn)
+  const place = { nodes, node, user, session: await user.signIn('stateful'), token: await user.signIn('stateless') }
+  const ledger = new Ledger()
+  const stop = ledger.begin([user], { writersEach: 16 })
+  await isUnderLoad(ledger)
+  await primary.stop('immediate')
+  proxy.target = replica.port
+  await untilSo(async () => (await user.ask({ path: '/api/notifications', headers: place.session })).status === 200)
+  assert.equal(await isReady(user), false, 'a replica cannot be written')
+  const env = { ...nodes.environment, CARILLON_DATABASE_URL: replica.url(new URL(url).pathname.slice(1)) }
+  const refused = await carillon(nodes.folder, ['serve'], { env })
+  assert.equal(refused.status, 1)
+  assert.match(refused.stderr, /^carillon: This PostgreSQL is a replica, which cannot be written\. [^\n]+\n$/)
+  isUnavailable(await user.deliver('Nobody hears it'))
+  await replica.query('select pg_promote()')
+  t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
+  await sleep(200)
+  await stop()
+  const { retried } = await ledger.settle(user, place.session)
+  assert.ok(retried > 0 && ledger.delivered.size > retried, 'there was hardly any load')
+})
+
+suite('a network in between', { concurrency: 4 }, () => {
+  for (const where of ['before the call', 'before the reply', 'in the reply', 'reply swallowed'] as Break[])
+    test(`R7, P1-P3: cut in the commit of a delivery (${where}): unknown to who sent it, and sent again it is there once`, async () => {
+      await using proxy = await TcpProxy.to(server.port)
+      await using place = await newPlace(proxy)
+      const { user, session, node } = place
+      const broken = breakOnce(proxy, 'deliver', where)
+      const answer = await user.deliver('Once', 'once')
+      await broken
+      isUnavailable(answer)
+      assert.match(answer.json().error.message, /the outcome is unknown/)
+      const titles = async () => (await user.inbox(session)).map(({ title }) => title)
+      const welcome = 'Welcome to Carillon'
+      assert.deepEqual(await titles(), where === 'before the call' ? [welcome] : ['Once', welcome])
+      const [first, second] = [await user.deliver('Once', 'once'), await user.deliver('Once', 'once')]
+      assert.deepEqual([first.status, second.status], [201, 201])
+      assert.equal(idIn(first), idIn(second))
+      assert.deepEqual(await titles(), ['Once', welcome])
+      assert.equal(node.process.child.exitCode, null)
+    })
+
+  test('R7, S4: a sign-out whose reply is cut is no 204, and the session is over', async () => {
+    await using proxy = await TcpProxy.to(server.port)
+    await using place = await newPlace(proxy)
+    const broken = breakOnce(proxy, 'endSessions', 'before the reply')
+    isUnavailable(await place.user.ask({ method: 'POST', path: '/logout', headers: place.session }))
+    await broken
+    assert.equal((await place.user.ask({ path: '/api/notifications', headers: place.session })).status, 401)
+  })
+
+  test('R7: a slow network slows it and nothing else', async () => {
+    await using proxy = await TcpProxy.to(server.port)
+    await using place = await newPlace(proxy)
+    proxy.delayMs = 75
+    const before = performance.now()
+    assert.equal((await place.user.deliver('Slowly')).status, 201)
+    assert.ok(performance.now() - before > 2 * proxy.delayMs, 'the proxy delays nothing')
+    await isBack(place)
+  })
+
+  test('R7: a network that swallows everything and lets nobody in: 503 in time, and back when it heals', async (t) => {
+    await using proxy = await TcpProxy.to(server.port)
+    await using place = await newPlace(proxy)
+    proxy.swallows = 'both'
+    const startedAt = performance.now()
+    await isAway(place)
+    t.diagnostic(`all refused after ${(performance.now() - startedAt).toFixed(0)} ms`)
+    assert.ok(performance.now() - startedAt < backWithinMs)
+    proxy.swallows = undefined
+    t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
+    proxy.isRefusing = true
+    proxy.cut()
+    await isAway(place)
+    proxy.isRefusing = false
+    await isBack(place)
+  })
+
+  test('R7, T7, N9: a node that hears no rings, without knowing it, refuses a token that was cut elsewhere within five seconds', async (t) => {
+    await using proxy = await TcpProxy.to(server.port)
+    const rings = hearingThrough(proxy)
+    await using place = await newPlace(proxy)
+    const { nodes, user, token } = place
+    const hearing = (await nodes.add()).user(nodes.firstSignIn)
+    rings.isDeaf = true
+    const deafAt = performance.now()
+    assert.equal((await hearing.ask({ method: 'POST', path: '/logout', headers: token })).status, 204)
+    const status = async () => (await user.ask({ path: '/routeRestreinte', headers: token })).status
+    const atFirst = await status()
+    // It notices its deafness after two seconds at best.
+    if (performance.now() - deafAt < 1_500) assert.equal(atFirst, 200, 'it heard the ring')
+    const afterMs = await untilSo(async () => (await status()) === 401, backWithinMs)
+    t.diagnostic(`refused after ${afterMs.toFixed(0)} ms`)
+  })
+})

@@ -1,0 +1,88 @@
+// A service whose writer thread dies: nobody waits for ever, nothing is acknowledged that was not written, what reads
+// goes on, and the process ends so that its supervisor starts it anew (TRUST R1, E3).
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { SqliteBehind } from '../../support/network/database-behind.ts'
+import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
+import { UserOfService } from '../../support/processes/user-of-service.ts'
+import type { Answer } from '../../support/service.ts'
+
+const tap = fileURLToPath(new URL('../../support/processes/tapped-writer.ts', import.meta.url))
+
+function isUnavailable(answer: Answer): void {
+  assert.equal(refusalIn(answer).code, 'UNAVAILABLE', answer.text)
+  assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
+}
+
+test('E3: when the writer dies, waiting and later writes are 503, reads go on, and the process ends and is replaced', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder, { nodeOptions: ['--import', tap] })
+  const user = new UserOfService(running.url, firstSignInOf(folder))
+  const [cookie, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const acknowledged: string[] = []
+  for (let n = 0; n < 20; n++) {
+    assert.equal((await user.deliver(`Kept ${n}`, `kept-${n}`)).status, 201)
+    acknowledged.push(`Kept ${n}`)
+  }
+  const path = `/api/notifications/${(await user.inbox(cookie))[0]?.id}`
+
+  // Somebody else holds the lock, so the writes that come now wait; some in the thread, the others before it.
+  const file = new SqliteBehind(folder.path)
+  const letGo = await file.holdWrites()
+  const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
+  const signingOut = user.ask({ method: 'POST', path: '/logout', headers: await user.signIn('stateless') })
+  await sleep(300)
+  running.child.kill('SIGUSR2')
+  await untilSo(async () => running.stderr.includes('terminated'))
+  await letGo()
+  for (const answer of await Promise.all([...waiting, signingOut])) isUnavailable(answer)
+
+  // All at once, on connections that are open: in a second it closes them.
+  const writes = [
+    user.deliver('Too late'),
+    user.ask({ method: 'PATCH', path: `${path}/read`, headers: cookie }),
+    user.ask({ method: 'POST', path: '/api/notifications/read-all', headers: token }),
+    user.ask({ method: 'POST', path: '/logout', headers: cookie }),
+    user.ask({ path: '/readyz' }),
+  ]
+  const readable = ['/api/notifications', '/api/notifications/counts', path, '/api/me', '/routeRestreinte']
+  const reads = readable.flatMap((one) => [cookie, token].map((headers) => user.ask({ path: one, headers })))
+  for (const answer of await Promise.all(writes)) isUnavailable(answer)
+  for (const answer of await Promise.all([...reads, user.ask({ path: '/livez' })]))
+    assert.equal(answer.status, 200, answer.text)
+  user.close()
+
+  const { status, signal } = await running.isGone()
+  assert.deepEqual([status, signal], [1, null])
+  const fatal = running.lines.filter(({ level }) => level === 60)
+  assert.equal(fatal.length, 1, running.stdout)
+  assert.match(JSON.stringify(fatal), /writer thread/)
+  await file.close()
+
+  await using again = await CarillonProcess.standing(folder)
+  const later = new UserOfService(again.url, firstSignInOf(folder))
+  const titles = new Set((await later.inbox(cookie)).map(({ title }) => title))
+  assert.deepEqual(
+    acknowledged.filter((title) => !titles.has(title)),
+    [],
+  )
+  // What was told that its outcome is unknown is sent again, and is there once.
+  for (let n = 0; n < 20; n++) assert.equal((await later.deliver(`Waiting ${n}`, `waiting-${n}`)).status, 201)
+  const all = (await later.inbox(cookie)).map(({ title }) => title)
+  assert.equal(all.length, new Set(all).size)
+  assert.equal(all.length, 1 + 20 + 20)
+  assert.equal((await later.ask({ path: '/readyz' })).status, 200)
+  later.close()
+})
+
+test('E3: a writer that dies while nobody writes is noticed all the same', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder, { nodeOptions: ['--import', tap] })
+  running.child.kill('SIGUSR2')
+  const { status } = await running.isGone()
+  assert.equal(status, 1)
+})

@@ -1,0 +1,227 @@
+// The first start on an empty folder: what it makes, for whom, and how often; and what is in no log (CONTRACT, section 5;
+// TRUST A16, R4).
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SqliteBehind } from '../../support/network/database-behind.ts'
+import {
+  CarillonProcess,
+  Folder,
+  firstSignInOf,
+  firstSignInText,
+  hasFirstSignIn,
+} from '../../support/processes/carillon-process.ts'
+import { idIn, UserOfService } from '../../support/processes/user-of-service.ts'
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+async function inStore(folder: Folder) {
+  const file = new SqliteBehind(folder.path)
+  const users = (await file.rows('select username from user')).map(({ username }) => username)
+  const keys = (await file.rows('select name, scopes from producer')).map(({ name, scopes }) => `${name}: ${scopes}`)
+  const told = await file.rows('select content from notification')
+  const notifications = told.map(({ content }) => JSON.parse(`{${content}}`).title)
+  await file.close()
+  return { users, keys, notifications }
+}
+
+const made = { users: ['operator'], keys: ['first start: send'], notifications: ['Welcome to Carillon'] }
+
+test('a first start that nobody watches leaves one sign-in in a file for its owner alone, and the log names the file', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder)
+  const { username, password, key } = firstSignInOf(folder)
+  assert.equal(username, 'operator')
+  assert.match(password, /^[a-z2-9]{5}(-[a-z2-9]{5}){3}$/)
+  assert.match(key, /^crl_[0-9a-f]{16}_[\w-]{43}$/)
+  assert.equal(mode(folder.file('first-sign-in.txt')), '600')
+  assert.equal(mode(folder.file('carillon.db')), '600')
+  assert.equal(mode(folder.file('carillon.secret')), '600')
+  assert.deepEqual(await inStore(folder), made)
+  assert.ok(running.lines.some(({ file }) => file === folder.file('first-sign-in.txt')))
+})
+
+test('the curl session of the first sign-in runs as it stands', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder)
+  const text = firstSignInText(folder)
+  const session = text.slice(text.indexOf('Sign in, stateful')).split('\n')
+  const script = session.map((line) => (/^[A-Z]/.test(line) && line !== 'EOF' ? `# ${line}` : line)).join('\n')
+  assert.equal(script.match(/^curl /gm)?.length, 4)
+  const answers = await runSession(script, { folder, url: running.url })
+  const [login, restricted, sent, listed] = answers
+  assert.equal(answers.length, 4)
+  assert.equal(login.User.username, 'operator')
+  assert.equal(restricted.data.username, 'operator')
+  assert.equal(sent.data.results[0].status, 'delivered')
+  assert.deepEqual(
+    listed.data.items.map(({ title }: { title: string }) => title),
+    ['Hello', 'Welcome to Carillon'],
+  )
+})
+
+/** By bash and curl; where there is none of them by the requests that the lines spell out. */
+async function runSession(script: string, { folder, url }: { folder: Folder; url: string }) {
+  if (spawnSync('bash', ['-c', 'curl --version']).status === 0) {
+    const separated = script.replaceAll(/^curl /gm, 'printf "\\n"\ncurl ')
+    const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', separated], {
+      cwd: folder.path,
+      encoding: 'utf8',
+    })
+    assert.equal(status, 0, stderr)
+    assert.equal(stderr, '')
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  }
+  const signIn = firstSignInOf(folder)
+  const user = new UserOfService(url, signIn)
+  const login = await user.post('/login', { username: signIn.username, password: signIn.password })
+  const headers = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  const restricted = await user.ask({ path: '/routeRestreinte', headers })
+  const sent = await user.deliver('Hello')
+  const listed = await user.ask({ path: '/api/notifications', headers })
+  user.close()
+  return [login, restricted, sent, listed].map((answer) => answer.json())
+}
+
+test('a second start makes nothing, and shows nothing, on the same folder', async () => {
+  using folder = new Folder()
+  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  const text = firstSignInText(folder)
+  await using again = await CarillonProcess.standing(folder)
+  assert.deepEqual(await inStore(folder), made)
+  assert.equal(firstSignInText(folder), text)
+  assert.ok(!again.stdout.includes('first start'))
+  const user = new UserOfService(again.url, firstSignInOf(folder))
+  assert.ok((await user.signIn()).cookie)
+  user.close()
+})
+
+test('CARILLON_FIRST_START=off makes no user, no key and no file', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder, { env: { CARILLON_FIRST_START: 'off' } })
+  assert.deepEqual(await inStore(folder), { users: [], keys: [], notifications: [] })
+  assert.equal(hasFirstSignIn(folder), false)
+  assert.ok(!running.stdout.includes('first'))
+})
+
+// A pseudo-terminal is not to be had everywhere, so the process is told that its output is one.
+const asTerminal = { nodeOptions: ['--import', 'data:text/javascript,process.stdout.isTTY=true'] }
+
+test('on a terminal the first sign-in is printed, once, and left in no file', async () => {
+  using folder = new Folder()
+  await using running = new CarillonProcess(folder, asTerminal)
+  const session = await untilPrinted(running, 'Carillon stands')
+  assert.equal(session.match(/^password: [a-z2-9]{5}(-[a-z2-9]{5}){3}$/gm)?.length, 1)
+  assert.equal(session.match(/^key: crl_/gm)?.length, 1)
+  assert.match(session, /curl .*\/login/)
+  assert.equal(hasFirstSignIn(folder), false)
+  assert.deepEqual(await inStore(folder), made)
+  await running.end('SIGTERM')
+
+  await using again = new CarillonProcess(folder, asTerminal)
+  await untilPrinted(again, 'Carillon stands')
+  await again.end('SIGTERM')
+  assert.doesNotMatch(again.stdout, /password:|crl_/)
+})
+
+test('with --json even a terminal gets lines for machines, and the sign-in goes to the file', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder, { ...asTerminal, args: ['serve', '--json'] })
+  const { password } = firstSignInOf(folder)
+  assert.ok(!running.stdout.includes(password))
+  for (const line of running.stdout.trim().split('\n')) JSON.parse(line)
+})
+
+async function untilPrinted(running: CarillonProcess, text: string): Promise<string> {
+  const gone = running.ended.then(() => true)
+  while (!running.stdout.includes(text)) assert.ok(!(await Promise.race([gone, sleep(5, false)])), running.stderr)
+  return running.stdout
+}
+
+test('two processes that start at once on a new folder both stand, and there is one sign-in, which works on both', async () => {
+  for (let round = 0; round < 4; round++) {
+    using folder = new Folder()
+    await using one = new CarillonProcess(folder)
+    await using two = new CarillonProcess(folder)
+    await Promise.all([one.stands(), two.stands()])
+    const signIn = firstSignInOf(folder)
+    assert.deepEqual(await inStore(folder), made)
+    const shown = [one, two].filter(({ stdout }) => stdout.includes('first-sign-in.txt'))
+    assert.equal(shown.length, 1)
+    assert.deepEqual(
+      readdirSync(folder.path).filter((name) => /secret/.test(name)),
+      ['carillon.secret'],
+    )
+
+    const [here, there] = [new UserOfService(one.url, signIn), new UserOfService(two.url, signIn)]
+    const cookie = await here.signIn()
+    const id = idIn(await there.deliver('Through the other'))
+    assert.equal((await there.ask({ path: '/api/me', headers: cookie })).status, 200)
+    assert.equal((await here.ask({ path: `/api/notifications/${id}`, headers: cookie })).status, 200)
+    here.close()
+    there.close()
+  }
+})
+
+test('an older first-sign-in.txt that others may read is replaced by one that they may not', async () => {
+  using folder = new Folder()
+  writeFileSync(folder.file('first-sign-in.txt'), 'something older', { mode: 0o644 })
+  await using running = await CarillonProcess.standing(folder)
+  assert.match(firstSignInText(folder), new RegExp(running.url))
+  assert.equal(mode(folder.file('first-sign-in.txt')), '600')
+})
+
+test('where the file cannot be written the service stands all the same, and the log says how to get another sign-in', async () => {
+  using folder = new Folder()
+  mkdirSync(folder.file('first-sign-in.txt'))
+  await using running = await CarillonProcess.standing(folder)
+  const user = new UserOfService(running.url, { username: '', password: '', key: '' })
+  assert.equal((await user.ask({ path: '/readyz' })).status, 200)
+  user.close()
+  assert.match(running.stdout, /carillon user password operator/)
+  assert.equal((await running.end('SIGTERM')).status, 0)
+})
+
+test('A16, S9: no secret is in the log or in the database, whatever happens in between', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder, { env: { CARILLON_LOG: 'trace' } })
+  const signIn = firstSignInOf(folder)
+  const user = new UserOfService(running.url, signIn)
+  const [{ cookie = '' }, { authorization = '' }] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const typo = 'this is a typo of my passphrase'
+  await user.post('/login', { username: 'operator', password: typo })
+  await user.post('/login', { username: typo, password: signIn.password })
+  await user.deliver('Hello')
+  await user.ask({ path: '/api/me', headers: { authorization: `${authorization}x` } })
+  await user.ask({ path: `/api/notifications?page=${signIn.password}`, headers: { cookie } })
+  await user.ask({ method: 'POST', path: '/logout', headers: { cookie } })
+  await user.ask({ method: 'POST', path: '/logout', headers: { authorization } })
+  user.close()
+  const kept = readFileSync(folder.file('carillon.secret'), 'utf8').trim()
+  const secrets = [
+    signIn.password,
+    signIn.key,
+    signIn.key.slice(21),
+    cookie.split('=')[1],
+    authorization.slice(7),
+    typo,
+    kept,
+  ]
+  const beside = () =>
+    readdirSync(folder.path)
+      .filter((name) => name.startsWith('carillon.db'))
+      .map((name) => readFileSync(folder.file(name), 'latin1'))
+  const inUse = beside().join('')
+  await running.end('SIGTERM')
+  const everything = running.stdout + running.stderr + inUse + beside().join('')
+  assert.ok(existsSync(folder.file('carillon.db')) && everything.includes('operator'))
+  for (const secret of secrets) {
+    assert.ok(secret !== undefined && secret.length > 10)
+    assert.ok(!everything.includes(secret), `${secret.slice(0, 8)}... is there`)
+  }
+})

@@ -1,0 +1,102 @@
+// What becomes of the service if its launcher is killed, or if somebody asks it for a debugger? The launcher takes this Node
+// for an old one if a module that is loaded first says so; it then starts the service in a second process, as under Node 20.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../support/network/free-port.ts'
+import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import { UserOfService } from '../../support/processes/user-of-service.ts'
+
+const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })"
+const relayed = ['--import', `data:text/javascript,${encodeURIComponent(old)}`]
+const ways: [name: string, nodeOptions: readonly string[]][] = [
+  ['under this Node', []],
+  ['under an old Node', relayed],
+]
+
+function childrenOf(parent: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  const pairs = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
+  return pairs.flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+for (const [name, nodeOptions] of ways)
+  test(`a launcher that is killed leaves no process and no taken port (${name})`, async () => {
+    using folder = new Folder()
+    const port = String(await freePort())
+    const env = { CARILLON_PORT: port }
+    const running = await CarillonProcess.standing(folder, { nodeOptions, env })
+    await using _ = running
+    // `end` waits until the output is closed, which both processes hold.
+    await running.end('SIGKILL')
+    await using again = await CarillonProcess.standing(folder, { env })
+    assert.equal((await again.end('SIGTERM')).status, 0)
+  })
+
+test('the service of a killed launcher drains: a request under way is answered, and the store is closed', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.standing(folder, { nodeOptions: relayed })
+  const user = new UserOfService(running.url, firstSignInOf(folder))
+  const headers = await user.signIn()
+  const { version } = (await user.ask({ path: '/api/notifications', headers })).json().data
+  const held = user.ask({ path: `/api/notifications/changes?since=${version}&wait=25`, headers })
+  await sleep(300)
+  await running.end('SIGKILL')
+  assert.equal((await held).status, 200)
+  user.close()
+  const stopped = running.lines.find(({ msg }) => msg === 'stopped')
+  assert.equal(stopped?.reason, 'SIGTERM', running.stdout)
+})
+
+test('a launcher passes on the status of the command, and the channel between the two keeps none waiting', async () => {
+  using folder = new Folder()
+  const migrated = await carillon(folder, ['migrate'], { nodeOptions: relayed })
+  assert.deepEqual([migrated.status, migrated.signal], [0, null], migrated.stderr)
+  const wrong = await carillon(folder, ['user', 'disable', 'nobody'], { nodeOptions: relayed })
+  assert.equal(wrong.status, 1)
+  assert.match(wrong.stderr, /nobody/)
+  assert.equal((await carillon(folder, ['serve', '--port', 'x'], { nodeOptions: relayed })).status, 2)
+})
+
+test('the process that a launcher starts uses the compile cache of the checkout', async () => {
+  using folder = new Folder()
+  const report = `import module from 'node:module'
+    process.on('exit', () => process.stderr.write('cache: ' + module.getCompileCacheDir() + '\\n'))`
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(report)}` }
+  const { stdout, stderr } = await carillon(folder, ['--version'], { nodeOptions: relayed, env })
+  assert.match(stdout, /^\d+\.\d+\.\d+$/m)
+  assert.match(stderr, /^cache: .*[\\/]server[\\/]\.compile-cache[\\/]/m)
+})
+
+test('a launcher drains on SIGTERM, SIGINT and SIGHUP under an old Node, too', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    using folder = new Folder()
+    await using running = await CarillonProcess.standing(folder, { nodeOptions: relayed })
+    assert.deepEqual((await running.end(signal)).status, 0)
+    assert.ok(running.lines.some(({ msg, reason }) => msg === 'stopped' && reason === signal))
+  }
+})
+
+for (const [name, nodeOptions] of ways)
+  test(`SIGUSR1 opens no debugger and ends nothing (${name})`, async () => {
+    using folder = new Folder()
+    await using running = await CarillonProcess.standing(folder, { nodeOptions })
+    const pids = [running.child.pid as number, ...childrenOf(running.child.pid as number)]
+    assert.equal(pids.length, nodeOptions.length === 0 ? 1 : 2)
+    for (const pid of pids) process.kill(pid, 'SIGUSR1')
+    await sleep(500)
+    assert.equal((await fetch(`${running.url}/readyz`)).status, 200)
+    assert.deepEqual(pids.filter(isRunning), pids)
+    assert.doesNotMatch(running.stderr, /Debugger/)
+    assert.equal((await running.end('SIGTERM')).status, 0)
+  })

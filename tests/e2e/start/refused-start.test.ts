@@ -1,0 +1,274 @@
+// A start that cannot be: one sentence on stderr that says what to do, the exit status of CONTRACT section 5, and nothing
+// touched (TRUST R4-R6, and the bad input that the service is given by its operator).
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { after, suite, test } from 'node:test'
+import { CarillonProcess, carillon, Folder, hasFirstSignIn } from '../../support/processes/carillon-process.ts'
+
+/** A database of ours, closed and at rest, to be copied. */
+const model = new Folder()
+after(() => model[Symbol.dispose]())
+const migrated = await carillon(model, ['migrate'])
+assert.equal(migrated.status, 0, migrated.stderr)
+
+function withDatabase(): Folder {
+  const folder = new Folder()
+  copyFileSync(model.file('carillon.db'), folder.file('carillon.db'))
+  return folder
+}
+
+function change(folder: Folder, sql: string): void {
+  const database = new DatabaseSync(folder.file('carillon.db'))
+  database.exec(sql)
+  database.close()
+}
+
+/** All that is in the folder, with what is in it. */
+function stateOf(folder: Folder): Record<string, string> {
+  const entries = readdirSync(folder.path).filter((name) => statSync(folder.file(name)).isFile())
+  return Object.fromEntries(
+    entries.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(folder.file(name)))
+        .digest('hex'),
+    ]),
+  )
+}
+
+type Refusal = { env?: Record<string, string>; under?: string[]; status?: number }
+
+/** Starts it, and it refuses: with a sentence of the form that people can act on, and nothing on stdout. */
+async function refuses(folder: Folder, sentence: RegExp, { status = 1, ...options }: Refusal = {}): Promise<void> {
+  const before = stateOf(folder)
+  const ended = await carillon(folder, ['serve'], options)
+  assert.equal(ended.status, status, ended.stderr + ended.stdout)
+  assert.match(ended.stderr, sentence)
+  assert.match(ended.stderr, /^carillon: /)
+  assert.equal(ended.stderr.trimEnd().split('\n').length, 1, ended.stderr)
+  assert.doesNotMatch(ended.stderr, /\n\s+at |Error:|node:/)
+  assert.equal(ended.stdout, '')
+  assert.deepEqual(stateOf(folder), before)
+}
+
+suite('a database that cannot be used', { concurrency: 2 }, () => {
+  test('R6: a file that is no database is named and left as it is', async () => {
+    using folder = new Folder()
+    writeFileSync(folder.file('carillon.db'), 'Dear diary, '.repeat(1_000))
+    await refuses(folder, /carillon\.db is not a Carillon database and was left as it is\. Name another file/)
+  })
+
+  test('R6: a database of another program is named and left as it is', async () => {
+    using folder = new Folder()
+    change(folder, 'create table song (title); insert into song values (1)')
+    await refuses(folder, /is not a Carillon database and was left as it is/)
+  })
+
+  test('R6: a folder in the place of the database is named', async () => {
+    using folder = new Folder()
+    mkdirSync(folder.file('carillon.db'))
+    await refuses(folder, /carillon\.db is a folder\. Name a file in CARILLON_DATABASE_URL/)
+  })
+
+  test('R6: a damaged database is named and left as it is', async () => {
+    using folder = withDatabase()
+    const bytes = readFileSync(folder.file('carillon.db'))
+    writeFileSync(folder.file('carillon.db'), bytes.fill(0xaa, 100, 60_000))
+    await refuses(
+      folder,
+      /carillon\.db (is damaged and was left as it is\. Restore a backup|is not a Carillon database)/,
+    )
+  })
+
+  test('R6: a database that a newer program wrote is left as it is, and the sentence names both schemas', async () => {
+    using folder = withDatabase()
+    change(folder, "insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '2030-01-01')")
+    await refuses(folder, /newer Carillon \(schema 9999-from-the-future; this program knows \d{4}-[\w-]+\)/)
+  })
+
+  test('R4: a database that may not be written is named', async () => {
+    using folder = withDatabase()
+    chmodSync(folder.file('carillon.db'), 0o444)
+    await refuses(folder, /carillon\.db cannot be written\. Make the file and its folder writable/, asOrdinaryUser())
+  })
+
+  test('R4: a folder that may not be written is named', async () => {
+    using folder = new Folder()
+    mkdirSync(folder.file('closed'), { mode: 0o555 })
+    const env = { CARILLON_DATABASE_URL: `sqlite:${folder.file('closed/carillon.db')}` }
+    await refuses(folder, /closed\/carillon\.db cannot be written\. Make the file and its folder writable/, {
+      env,
+      ...asOrdinaryUser(),
+    })
+  })
+
+  test('R5: a database that another process holds is named, and waited for only a few seconds', async () => {
+    using folder = withDatabase()
+    const holder = new DatabaseSync(folder.file('carillon.db'))
+    holder.exec('pragma locking_mode = exclusive; begin exclusive')
+    const before = performance.now()
+    const { status, stderr, stdout } = await carillon(folder, ['serve'])
+    holder.close()
+    assert.equal(status, 1)
+    assert.match(stderr, /^carillon: .*carillon\.db is locked by another process\. Stop that process.*\n$/)
+    assert.equal(stdout, '')
+    assert.ok(performance.now() - before < 60_000)
+  })
+})
+
+/** Root may write everything, so that right is taken from it; others never had it. */
+function asOrdinaryUser(): { under?: string[] } {
+  return process.getuid?.() === 0 ? { under: ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] } : {}
+}
+
+test('every wrong setting is named at once, with what would be right, and the exit status is 2', async () => {
+  using folder = new Folder()
+  const { status, stdout, stderr } = await carillon(folder, ['serve'], {
+    env: {
+      CARILLON_PORT: 'banana',
+      CARILLON_VARIANT: 'both',
+      CARILLON_PROT: '7464',
+      CARILLON_SESSION_IDLE: '40d',
+      CARILLON_SECRET: 'too short to be one',
+      CARILLON_PUBLIC_URL: 'http://bell.example.org',
+    },
+  })
+  assert.equal(status, 2)
+  assert.equal(stdout, '')
+  const [head, ...faults] = stderr.trimEnd().split('\n')
+  assert.match(head ?? '', /^carillon: 6 settings are wrong:$/)
+  for (const fault of [
+    /^ {2}CARILLON_PROT is no setting; the nearest one is CARILLON_PORT$/,
+    /^ {2}CARILLON_PORT is "banana"; write a whole number from 0 to 65535$/,
+    /^ {2}CARILLON_VARIANT is "both"; write one of stateful, stateless$/,
+    /^ {2}CARILLON_SESSION_IDLE is 40d, longer than CARILLON_SESSION_LIFETIME \(30d\)/,
+    /^ {2}CARILLON_SECRET has a value that is not shown here; write at least 32/,
+    /^ {2}CARILLON_PUBLIC_URL is "http:\/\/bell\.example\.org": plain HTTP/,
+  ])
+    assert.equal(faults.filter((line) => fault.test(line)).length, 1, `${fault} in\n${stderr}`)
+  assert.doesNotMatch(stderr, /too short to be one/)
+  assert.deepEqual(readdirSync(folder.path), [])
+})
+
+test('a port that is taken is named, and the first sign-in is not used up by the attempt', async () => {
+  using folder = new Folder()
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as { port: number }
+  const { status, stderr } = await carillon(folder, ['serve'], { env: { CARILLON_PORT: String(port) } })
+  other.close()
+  assert.equal(status, 1)
+  assert.equal(
+    stderr,
+    `carillon: 127.0.0.1:${port} is taken by another program. Stop that one, or set CARILLON_PORT to a free port.\n`,
+  )
+  assert.equal(hasFirstSignIn(folder), false)
+  await using running = await CarillonProcess.standing(folder)
+  assert.equal(hasFirstSignIn(folder), true)
+  assert.equal((await running.end('SIGTERM')).status, 0)
+})
+
+test('an address that is not of this machine is named', async () => {
+  using folder = new Folder()
+  // TEST-NET-1 (RFC 5737): nobody's.
+  const env = { CARILLON_HOST: '192.0.2.1', CARILLON_INSECURE_HTTP: 'on' }
+  const { status, stderr } = await carillon(folder, ['serve'], { env })
+  assert.equal(status, 1)
+  assert.equal(stderr, 'carillon: 192.0.2.1 is no address of this machine. Set CARILLON_HOST to one that is.\n')
+})
+
+test('R6: no new, empty database is made over one that is lost', async () => {
+  using folder = new Folder()
+  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  renameSync(folder.file('carillon.db'), folder.file('mislaid'))
+  await refuses(folder, /carillon\.db is gone, but .*carillon\.secret is still there\. Restore the database/)
+  renameSync(folder.file('mislaid'), folder.file('carillon.db'))
+  await using running = await CarillonProcess.standing(folder)
+  assert.equal((await running.end('SIGTERM')).status, 0)
+})
+
+test('a database that was emptied or truncated is not taken for a first start, by any command (R6)', async () => {
+  using folder = new Folder()
+  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  const whole = readFileSync(folder.file('carillon.db'))
+  for (const [size, what] of [
+    [0, 'is empty'],
+    [4_096, 'is truncated'],
+  ] as const) {
+    writeFileSync(folder.file('carillon.db'), whole.subarray(0, size))
+    const sentence = new RegExp(
+      `carillon\\.db ${what}.*, but .*carillon\\.secret is still there\\. Restore the database`,
+    )
+    await refuses(folder, sentence)
+    const before = stateOf(folder)
+    for (const args of [
+      ['migrate'],
+      ['user', 'list'],
+      ['user', 'add', 'ann'],
+      ['backup', folder.file('new')],
+      ['doctor'],
+    ]) {
+      const { status, stdout, stderr } = await carillon(folder, args)
+      assert.equal(status, 1, args.join(' '))
+      assert.match(
+        stdout + stderr,
+        args[0] === 'doctor' ? /Restore the database; to begin anew/ : sentence,
+        args.join(' '),
+      )
+      assert.deepEqual(stateOf(folder), before, args.join(' '))
+    }
+  }
+  writeFileSync(folder.file('carillon.db'), whole)
+  await using running = await CarillonProcess.standing(folder)
+  assert.equal((await running.end('SIGTERM')).status, 0)
+})
+
+test('an empty secret is named, and nothing is made in its place (R1)', async () => {
+  using folder = new Folder()
+  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  writeFileSync(folder.file('carillon.secret'), '')
+  await refuses(
+    folder,
+    /carillon\.secret is empty; .*Put the secret back from your copy; without a copy, remove the file/,
+  )
+})
+
+test('R6: a lost secret, or another one, is named, and nothing is made in its place', async () => {
+  using folder = new Folder()
+  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  const kept = readFileSync(folder.file('carillon.secret'))
+  writeFileSync(folder.file('carillon.secret'), 'x'.repeat(43))
+  await refuses(folder, /sealed with another secret\. Set CARILLON_SECRET/)
+  using moved = new Folder()
+  copyFileSync(folder.file('carillon.db'), moved.file('carillon.db'))
+  await refuses(
+    moved,
+    /carillon\.secret is gone, .* Set CARILLON_SECRET .* to the secret that these signing keys were sealed with/,
+  )
+  assert.equal(existsSync(moved.file('carillon.secret')), false)
+  writeFileSync(moved.file('carillon.secret'), kept)
+  await using running = await CarillonProcess.standing(moved)
+  assert.equal((await running.end('SIGTERM')).status, 0)
+})
+
+test('a database URL that no engine knows is named', async () => {
+  using folder = new Folder()
+  for (const url of ['mysql://a/b', 'sqlite:'])
+    assert.match(
+      (await carillon(folder, ['serve'], { env: { CARILLON_DATABASE_URL: url } })).stderr,
+      /^carillon: .*CARILLON_DATABASE_URL.*sqlite:/s,
+    )
+})

@@ -1,0 +1,247 @@
+// What streams cost a process (TRUST N5): whoever does not read is cut and holds no more than his share of memory, while
+// others are served; and whoever comes and goes, in whatever way, leaves nothing behind. SOAK=1: the full figures.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Sessions } from '../../../server/sign-in/session.ts'
+import { openStore } from '../../../server/store/open.ts'
+import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
+import { type Chance, chanceOf } from '../../support/event-source/random.ts'
+import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
+import { UserOfService } from '../../support/processes/user-of-service.ts'
+import type { Proof } from '../../support/service.ts'
+
+const isSoak = process.env.SOAK !== undefined
+const idlers = isSoak ? 200 : 40
+/** So much is sent to each of those who do not read. The system takes 4 to 5 MiB of it for each connection (Linux). */
+const sentMiB = isSoak ? 12 : 10
+const comings = isSoak ? 20_000 : 1_500
+const MiB = 1024 * 1024
+
+/** On SIGUSR2 the process collects its garbage and says what is left. */
+const memoryTap = `data:text/javascript,${encodeURIComponent(
+  'process.on("SIGUSR2", () => { gc(); gc(); process.stderr.write(JSON.stringify(process.memoryUsage()) + "\\n") })',
+)}`
+
+class Watched implements AsyncDisposable {
+  readonly folder = new Folder()
+  readonly #running: CarillonProcess
+
+  private constructor(running: (folder: Folder) => CarillonProcess) {
+    this.#running = running(this.folder)
+  }
+
+  static async standing(env: Readonly<Record<string, string>> = {}): Promise<Watched> {
+    const nodeOptions = ['--expose-gc', '--import', memoryTap]
+    const watched = new Watched((folder) => new CarillonProcess(folder, { env, nodeOptions }))
+    await watched.#running.stands()
+    return watched
+  }
+
+  get url(): string {
+    return this.#running.url
+  }
+
+  /** Everything that it ever held in memory at one moment, in bytes. */
+  get highWater(): number {
+    const status = readFileSync(`/proc/${this.#running.child.pid}/status`, 'utf8')
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+  }
+
+  get sockets(): number {
+    const folder = `/proc/${this.#running.child.pid}/fd`
+    const targetOf = (name: string) => {
+      try {
+        return readlinkSync(`${folder}/${name}`)
+      } catch {
+        return 'gone'
+      }
+    }
+    return readdirSync(folder).filter((name) => targetOf(name).startsWith('socket:')).length
+  }
+
+  /** Bytes that are in use after the garbage is collected. */
+  async heapUsed(): Promise<number> {
+    const before = this.#running.stderr.length
+    this.#running.child.kill('SIGUSR2')
+    await untilSo(async () => this.#running.stderr.endsWith('\n') && this.#running.stderr.length > before)
+    const { heapUsed, external } = JSON.parse(this.#running.stderr.slice(before))
+    return heapUsed + external
+  }
+
+  /** What was said on stderr beside that. */
+  get complaints(): string[] {
+    return this.#running.stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{"rss"'))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#running[Symbol.asyncDispose]()
+    this.folder[Symbol.dispose]()
+  }
+}
+
+/** So many users with a session each, written beside the service: a sign-in for each would cost more than the test. */
+async function signedIn(folder: Folder, count: number): Promise<{ username: string; proof: Proof }[]> {
+  const { store } = await openStore(`sqlite:${folder.file('carillon.db')}`)
+  const sessions = new Sessions({ store, now: Date.now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
+  const users = await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const user = { id: crypto.randomUUID(), username: `idler${n}`, displayName: null, passwordHash: `none ${n}` }
+      await store.addUser({ ...user, createdAt: Date.now() })
+      const proven = { ...user, createdAt: Date.now(), disabledAt: null, credentialGeneration: 0 }
+      const { secret } = await sessions.issue(proven, [])
+      return { username: user.username, proof: { cookie: `carillon=${secret}` } }
+    }),
+  )
+  await store.close()
+  return users
+}
+
+/** Asks for a stream, and reads nothing after the first piece of the answer; ends with it. */
+async function idle(url: string, proof: Proof): Promise<() => void> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const fields = Object.entries(proof).map((field) => field.join(': '))
+  socket.write([`GET ${streamPath} HTTP/1.1`, 'host: localhost', ...fields, '', ''].join('\r\n'))
+  const [piece] = await once(socket, 'data')
+  socket.pause().on('error', () => {})
+  assert.match(String(piece), /^HTTP\/1\.1 200 /)
+  return () => socket.destroy()
+}
+
+/** A notification that is as big as it may be, about 26 KiB, and compresses to nothing smaller. */
+const big = () => ({
+  title: '🔔'.repeat(200),
+  body: '🔔'.repeat(4_000),
+  data: { x: randomBytes(4_050).toString('hex') },
+})
+
+test(`N5: ${idlers} who read nothing of ${sentMiB} MiB each are cut, memory is bounded, and others are served`, async (t) => {
+  await using service = await Watched.standing()
+  const signIn = firstSignInOf(service.folder)
+  // One connection each, so that sockets can be counted.
+  const user = new UserOfService(service.url, signIn, { connections: 1 })
+  const asker = new UserOfService(service.url, signIn, { connections: 1 })
+  t.after(() => [user, asker].map((one) => one.close()))
+  const proofs = [await user.signIn('stateful'), await asker.signIn('stateless')]
+  const users = await signedIn(service.folder, idlers)
+  const recipients = users.map(({ username }) => ({ username }))
+  const key = { authorization: `Bearer ${signIn.key}` }
+  assert.equal((await user.post('/api/notifications', { recipients, title: 'warm' }, key)).status, 201)
+  const readers: EventReader[] = []
+  for (const proof of proofs) readers.push(await EventReader.of(service.url, proof))
+  const [quietSockets, before] = [service.sockets, service.highWater]
+  const leave = await Promise.all(users.map(({ proof }) => idle(service.url, proof)))
+  assert.equal(service.sockets, quietSockets + idlers)
+
+  let isOver = false
+  const waits: number[] = []
+  const asking = (async () => {
+    while (!isOver) {
+      const from = performance.now()
+      for (const headers of proofs) {
+        const answer = await asker.ask({ path: '/api/notifications?limit=1', headers })
+        assert.equal(answer.status, 200)
+      }
+      waits.push((performance.now() - from) / 2)
+      await sleep(20)
+    }
+  })()
+  const deliveries = Math.ceil((sentMiB * MiB) / 26_000)
+  for (let n = 1; n <= deliveries / 5; n++) {
+    const answers = Array.from({ length: 5 }, () => user.post('/api/notifications', { recipients, ...big() }, key))
+    for (const answer of await Promise.all(answers)) assert.equal(answer.status, 201, answer.text)
+    assert.equal((await user.deliver(`No. ${n}`)).status, 201)
+    for (const reader of readers) assert.equal((await reader.next('notification')).data.notification.title, `No. ${n}`)
+  }
+  const cutAfterMs = await untilSo(async () => service.sockets <= quietSockets, 32_000)
+  isOver = true
+  await asking
+  const grown = service.highWater - before
+  for (const one of leave) one()
+  waits.sort((a, b) => a - b)
+  const [median = 0, longest = 0] = [waits[Math.floor(waits.length / 2)], waits.at(-1)]
+  t.diagnostic(
+    `all cut ${cutAfterMs.toFixed(0)} ms after the last delivery; memory grew by ${(grown / MiB).toFixed(0)} MiB at most; ` +
+      `${waits.length} requests, half within ${median.toFixed(1)} ms, all within ${longest.toFixed(0)} ms`,
+  )
+  // 1 MiB for each, half of that again until it is collected, and what a busy process needs; without a bound it would be
+  // all that the system does not take.
+  const bound = 1.5 * idlers * MiB + 100 * MiB
+  assert.ok(bound < idlers * (sentMiB - 5) * MiB)
+  assert.ok(grown < bound, `memory grew by ${grown / MiB} MiB`)
+  // Who does not read is cut after thirty seconds: others who had to wait for that would see it.
+  assert.ok(median < 2_000 && longest < 10_000, `half within ${median} ms, all within ${longest} ms`)
+  for (const reader of readers) {
+    assert.ok(!reader.isOver && reader.isUpToDate)
+    reader.close()
+  }
+  assert.deepEqual(service.complaints, [])
+})
+
+/** Comes and goes, in one of the ways in which people do. */
+function comeAndGo(url: string, { proof, chance }: { proof: Proof; chance: Chance }): Promise<void> {
+  const { hostname, port, host } = new URL(url)
+  const query = ['', '?since=0', '?since=x'][chance.below(3)]
+  const fields = Object.entries(proof).map((field) => field.join(': '))
+  const [afterBytes, way] = [chance.below(400), chance.below(4)]
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write([`GET ${streamPath}${query} HTTP/1.1`, `host: ${host}`, ...fields, '', ''].join('\r\n'))
+      if (way === 0) socket.resetAndDestroy()
+      else if (way === 1) socket.end()
+    })
+    let received = 0
+    socket.on('data', (piece: Buffer) => {
+      received += piece.length
+      if (received < afterBytes) return
+      if (way === 2) socket.resetAndDestroy()
+      else socket.destroy()
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
+}
+
+test(`N5: ${comings} comings and goings, orderly and abrupt, leave no connection, no seat and no memory behind`, async (t) => {
+  const chance = chanceOf(t)
+  await using service = await Watched.standing({ CARILLON_STREAMS: '100', CARILLON_STREAMS_PER_USER: '60' })
+  const user = new UserOfService(service.url, firstSignInOf(service.folder), { connections: 1 })
+  const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const churn = async (count: number) => {
+    let left = count
+    const come = async () => {
+      while (left-- > 0) {
+        await comeAndGo(service.url, { proof: proofs[left % 2] ?? assert.fail(), chance })
+        if (left % 100 === 0) assert.equal((await user.deliver('x')).status, 201)
+      }
+    }
+    await Promise.all(Array.from({ length: 40 }, come))
+  }
+  const { sockets } = service
+  // A heartbeat would find what is left behind after fifteen seconds.
+  const areGone = () => untilSo(async () => service.sockets <= sockets)
+  await churn(500)
+  await areGone()
+  const before = await service.heapUsed()
+  await churn(comings)
+  await areGone()
+  const grown = (await service.heapUsed()) - before
+  t.diagnostic(`memory in use grew by ${(grown / MiB).toFixed(1)} MiB`)
+  assert.ok(grown < 6 * MiB, `${grown / MiB} MiB`)
+  const readers = await Promise.all(
+    Array.from({ length: 60 }, (_, n) => EventReader.of(service.url, proofs[n % 2] ?? {})),
+  )
+  await user.deliver('heard by all')
+  for (const reader of readers) {
+    assert.equal((await reader.next('notification')).data.notification.title, 'heard by all')
+    reader.close()
+  }
+  user.close()
+  assert.deepEqual(service.complaints, [])
+})

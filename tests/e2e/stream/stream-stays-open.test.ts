@@ -1,0 +1,121 @@
+// What happens to a stream that nothing happens to (TRUST N6, N3): it lives on in silence, it is back soon after a restart,
+// and it knows that a restored database is not the one that it followed.
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { newDatabase } from '../../support/postgres.ts'
+import { carillon } from '../../support/processes/carillon-process.ts'
+import { Follower } from '../../support/processes/follower.ts'
+import { Nodes } from '../../support/processes/nodes.ts'
+import { idIn } from '../../support/processes/user-of-service.ts'
+import { variants } from '../../support/service.ts'
+
+/** Longer than any idle timeout of the server; SOAK=1 long enough for several heartbeats. */
+const quietMs = process.env.SOAK === undefined ? 22_000 : 80_000
+/** Ten seconds on an idle machine; a busy one takes its time. */
+const backWithinMs = 60_000
+
+const engines = {
+  SQLite: async () => ({ url: 'sqlite:carillon.db', drop: async () => {} }),
+  PostgreSQL: () => newDatabase(),
+}
+
+function hasBeats(reader: EventReader, openedAt: number): void {
+  const beatsAt = reader.piecesAt.filter((_, index) => String(reader.pieces[index]) === ':\n\n')
+  assert.equal(beatsAt.length, reader.beats)
+  assert.ok(reader.beats >= Math.floor(quietMs / 15_500), `${reader.beats} comments`)
+  for (const [index, at] of beatsAt.entries()) {
+    const ms = at - (beatsAt[index - 1] ?? openedAt)
+    // Either may be late on a busy machine.
+    assert.ok(ms < 18_000 && (index === 0 || ms > 12_000), `a comment after ${ms} ms`)
+  }
+}
+
+suite('a stream that stays', { concurrency: true }, () => {
+  for (const [engine, newPlace] of Object.entries(engines)) {
+    test(`N6: in silence it lives on, with a comment every 15 s, and then tells what comes (${engine})`, async (t) => {
+      const { url, drop } = await newPlace()
+      t.after(drop)
+      await using nodes = new Nodes(url)
+      const node = await nodes.add()
+      const user = node.user(nodes.firstSignIn)
+      const readers: EventReader[] = []
+      for (const variant of variants) readers.push(await EventReader.of(node.url, await user.signIn(variant)))
+      const openedAt = performance.now()
+      await sleep(quietMs)
+      for (const reader of readers) {
+        assert.deepEqual([reader.isOver, reader.events.length], [false, 1])
+        hasBeats(reader, openedAt)
+      }
+      const id = idIn(await user.deliver('after a long silence'))
+      for (const reader of readers) {
+        assert.equal((await reader.next('notification')).data.notification.id, id)
+        reader.close()
+      }
+    })
+
+    test(`N6: after a restart, and after a crash, readers who wait as they are told are back within 10 s of its standing again (${engine})`, async (t) => {
+      const { url, drop } = await newPlace()
+      t.after(drop)
+      await using nodes = new Nodes(url)
+      const node = await nodes.add()
+      const user = node.user(nodes.firstSignIn)
+      const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]
+      const followers = Array.from({ length: 10 }, (_, n) => new Follower(node.url, proofs[n % 2] ?? assert.fail()))
+      for (const [times, signal] of (['SIGTERM', 'SIGKILL'] as const).entries()) {
+        for (const follower of followers) await follower.until(() => follower.connections === times + 1)
+        await node.process.end(signal)
+        await node.again()
+        const stoodAt = performance.now()
+        await user.deliver(`after ${signal}`)
+        const back = followers.map((follower) => follower.until(() => follower.connections === times + 2, backWithinMs))
+        await Promise.all(back)
+        const slowest = Math.max(...followers.map(({ openedAt }) => (openedAt.at(-1) ?? 0) - stoodAt))
+        t.diagnostic(`back ${slowest.toFixed(0)} ms after the restart behind ${signal} at most`)
+        assert.ok(slowest < backWithinMs)
+      }
+      const ids = (await user.inbox(proofs[0] ?? {})).map(({ id }) => id).toReversed()
+      assert.equal(ids.length, 3)
+      for (const follower of followers) {
+        await follower.until(() => follower.ids.length >= ids.length)
+        await follower.stop()
+        assert.deepEqual(follower.ids, ids)
+        assert.equal(follower.count('resync'), 0)
+      }
+    })
+  }
+
+  test('N3: a position from before a restore is a resync, though its version was reached again by another change', async () => {
+    await using before = new Nodes('sqlite:carillon.db')
+    const first = await before.add()
+    const user = first.user(before.firstSignIn)
+    await user.deliver('in the backup')
+    const proof = await user.signIn('stateful')
+    const env = before.environment
+    const backup = await carillon(before.folder, ['backup', 'backup.db'], { env })
+    assert.equal(backup.status, 0, backup.stderr)
+    await user.deliver('lost')
+    using reader = await EventReader.of(first.url, { ...proof, 'last-event-id': '2' })
+    const lost = await reader.next('notification')
+    assert.match(lost.id ?? '', /^3-/)
+    await first.process.end('SIGTERM')
+
+    await using after = new Nodes(`sqlite:${before.folder.file('restored.db')}`)
+    const to = after.environment.CARILLON_DATABASE_URL ?? ''
+    const restored = await carillon(before.folder, ['restore', 'backup.db', '--to', to], { env })
+    assert.equal(restored.status, 0, restored.stderr)
+    const second = await after.add()
+    const later = second.user(before.firstSignIn)
+    await later.deliver('another one')
+    using back = await EventReader.open(second.url, { headers: { ...proof, 'last-event-id': lost.id ?? '' } })
+    const hello = await back.next('hello')
+    assert.deepEqual([hello.id, hello.data.version], [undefined, 3])
+    assert.match((await back.next('resync')).id ?? '', /^3-/)
+    const titles = (await later.inbox(proof)).map(({ title }) => title)
+    assert.deepEqual(titles.slice(0, 2), ['another one', 'in the backup'])
+    // A version that its own list told is good.
+    using bare = await EventReader.of(second.url, { ...proof, 'last-event-id': '2' })
+    assert.equal((await bare.next('notification')).data.notification.title, 'another one')
+  })
+})

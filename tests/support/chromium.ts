@@ -1,0 +1,109 @@
+// For tests: a real Chromium, from an npm package that brings the program with its libraries and fonts. It needs no
+// download and nothing of the system's packages, and runs as root in a container and as anybody. `await using` ends it.
+import { existsSync, lstatSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inflate } from '@sparticuz/chromium'
+import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core'
+
+const packed = new URL('../../', import.meta.resolve('@sparticuz/chromium'))
+const archives = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br', 'swiftshader.tar.br']
+const clientSource = new URL('../../client/', import.meta.url)
+
+/** One browser with one profile: its pages share cookies, locks and channels, each in a process of its own. */
+export class Chromium implements AsyncDisposable {
+  readonly #browser: Browser
+  readonly context: BrowserContext
+  /** What its pages threw and nobody caught. */
+  readonly uncaught: Error[] = []
+
+  private constructor(browser: Browser, context: BrowserContext) {
+    this.#browser = browser
+    this.context = context
+    context.on('weberror', (failure) => this.uncaught.push(failure.error()))
+  }
+
+  static async start(): Promise<Chromium> {
+    const place = await unpacked()
+    const browser = await chromium.launch({
+      executablePath: join(place, 'chromium'),
+      // Its sandbox wants a helper that belongs to root, or namespaces that containers refuse. All pages here are ours.
+      chromiumSandbox: false,
+      args: ['--no-zygote', '--disable-gpu'],
+      env: { HOME: place, FONTCONFIG_PATH: place, LD_LIBRARY_PATH: join(place, 'al2023', 'lib') },
+    })
+    return new Chromium(browser, await browser.newContext())
+  }
+
+  async page(url: string): Promise<Page> {
+    const page = await this.context.newPage()
+    await page.goto(url)
+    return page
+  }
+
+  /**
+   * From now on `/client/x.ts` under this origin is what a browser gets of our client, and `/tab.html` a page that has
+   * client/testing/tab.ts.
+   */
+  async serveClientAt(origin: string): Promise<void> {
+    const body = '<!doctype html><title>Tab</title><script type="module" src="/client/testing/tab.ts"></script>'
+    await this.context.route(`${origin}/tab.html`, (route) => route.fulfill({ contentType: 'text/html', body }))
+    await this.context.route(`${origin}/client/**`, (route) => fulfilClientFile(route))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close()
+  }
+}
+
+function fulfilClientFile(route: Route): Promise<void> {
+  const path = new URL(route.request().url()).pathname.replace('/client/', '')
+  const body = stripTypeScriptTypes(readFileSync(new URL(path, clientSource), 'utf8'))
+  return route.fulfill({ contentType: 'text/javascript; charset=utf-8', body })
+}
+
+/**
+ * The folder with the program. It is made under another name and renamed: of test processes that start at once one gives
+ * it, and nobody sees half of it. Per version and user, since it stays for the next time.
+ */
+async function unpacked(): Promise<string> {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error('The packaged Chromium runs on Linux on x64. Run these tests there, such as in a container.')
+  const { version } = JSON.parse(readFileSync(new URL('package.json', packed), 'utf8'))
+  const place = join(tmpdir(), `carillon-chromium-${version}-${process.getuid?.()}`)
+  if (!existsSync(place)) await unpackTo(place)
+  // Anybody may write in the folder for temporary files, under any name.
+  if (lstatSync(place).uid !== process.getuid?.()) throw new Error(`${place} is not ours. Remove it.`)
+  return place
+}
+
+async function unpackTo(place: string): Promise<void> {
+  const draft = mkdtempSync(`${place}-`)
+  try {
+    await Promise.all(inflateInto(draft))
+    writeFileSync(join(draft, 'fonts.conf'), fontsOf(place))
+    renameSync(draft, place)
+  } catch (error) {
+    if (!existsSync(place)) throw error
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+/** The package unpacks to the folder for temporary files, and reads which one that is before it first waits. */
+function inflateInto(folder: string): Promise<string>[] {
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = folder
+  const files = archives.map((name) => inflate(fileURLToPath(new URL(`bin/${name}`, packed))))
+  if (TMPDIR === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = TMPDIR
+  return files
+}
+
+/** The package's own list looks in folders of the cloud that it is made for. */
+function fontsOf(place: string): string {
+  const fonts = join(place, 'fonts')
+  return `<?xml version="1.0"?><fontconfig><dir>${fonts}</dir><cachedir>${fonts}-cache</cachedir></fontconfig>\n`
+}

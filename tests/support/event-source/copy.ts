@@ -1,0 +1,46 @@
+// For tests: somebody's copy of an inbox, which the events of the stream keep up to date, as a client's screen is.
+import assert from 'node:assert/strict'
+import type { Listed, Notification } from '../service.ts'
+import type { StreamEvent } from './event-source.ts'
+
+export class InboxCopy {
+  /** Oldest first; what is replaced keeps its place. */
+  readonly #items = new Map<string, Notification>()
+  version = 0
+  unread = 0
+  total = 0
+
+  /** Begins with all of a list, newest first. */
+  constructor({ items, version }: Pick<Listed, 'items' | 'version'> = { items: [], version: 0 }) {
+    for (const item of items.toReversed()) this.#items.set(item.id, item)
+    this.version = version
+  }
+
+  /** Newest first. */
+  get items(): Notification[] {
+    return [...this.#items.values()].toReversed()
+  }
+
+  /** Whatever is told, its version is behind those that were. */
+  apply({ type, data, text }: StreamEvent): void {
+    const { notification, through, readAt, version } = data
+    if (type !== 'hello') {
+      assert.ok(version > this.version, `after version ${this.version}: ${text}`)
+      Object.assign(this, { version, unread: data.unread, total: data.total })
+    }
+    if (type === 'notification') this.#items.set(notification.id, notification)
+    else if (type === 'read') {
+      assert.ok(this.#items.has(notification.id) && notification.read, text)
+      this.#items.set(notification.id, notification)
+    } else if (type === 'read-all') this.#readThrough(through, readAt)
+    else assert.equal(type, 'hello', text)
+  }
+
+  #readThrough(through: string, readAt: string): void {
+    assert.ok(this.#items.has(through), `${through} was never told of`)
+    for (const [id, item] of this.#items) {
+      if (!item.read) this.#items.set(id, { ...item, read: true, readAt })
+      if (id === through) return
+    }
+  }
+}

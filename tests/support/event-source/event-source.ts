@@ -1,0 +1,193 @@
+// For tests: a reader of the live stream who takes nothing on trust. The bytes have to be exactly what docs/guide.md has of
+// them, line by line; anything else on the stream is a failure here, and not something that a lenient parser passes over.
+import assert from 'node:assert/strict'
+import { type IncomingMessage, request } from 'node:http'
+import type { Notification, Proof } from '../service.ts'
+
+export type EventData = {
+  version: number
+  unread: number
+  total: number
+  notification: Notification & { [field: string]: unknown }
+  through: string
+  readAt: string
+  reason: string
+}
+/** `id` is undefined where the event had none. */
+export type StreamEvent = { type: string; id: string | undefined; data: EventData; text: string }
+
+export const streamPath = '/api/notifications/stream'
+/** Against what never comes; a busy machine takes its time. */
+const usualWaitMs = 60_000
+
+/** Its bytes, in pieces of any size, as events; throws where they are not as they have to be. */
+export class StrictEvents {
+  readonly retries: number[] = []
+  beats = 0
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  #rest = ''
+
+  push(bytes: Uint8Array): StreamEvent[] {
+    const blocks = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n\n')
+    this.#rest = blocks.pop() ?? ''
+    return blocks.flatMap((block) => this.#read(block))
+  }
+
+  #read(block: string): StreamEvent[] {
+    const [, retry] = /^retry: (\d+)$/.exec(block) ?? []
+    if (retry !== undefined) this.retries.push(Number(retry))
+    else if (block === ':') this.beats++
+    else {
+      // Not `.`, which has its own idea of the end of a line.
+      const [, type = '', id, text = ''] =
+        /^event: ([a-z-]+)\n(?:id: (\d+-[0-9a-f]{8})\n)?data: ([^\r\n]+)$/.exec(block) ?? []
+      assert.notEqual(type, '', `no event: ${JSON.stringify(block.slice(0, 500))}`)
+      return [{ type, id, data: JSON.parse(text), text }]
+    }
+    return []
+  }
+}
+
+export type Opening = { headers?: Proof; path?: string; method?: string }
+
+/** One connection to the stream, on a socket of its own. `using` closes it, without a word to the server. */
+export class EventReader implements Disposable {
+  readonly status: number
+  readonly headers: Headers
+  /** All events that came. */
+  readonly events: StreamEvent[] = []
+  readonly pieces: Buffer[] = []
+  /** When each piece came, by `performance.now()`. */
+  readonly piecesAt: number[] = []
+  isOver = false
+  readonly #parser = new StrictEvents()
+  readonly #answer: IncomingMessage
+  #failure: unknown
+  #taken = 0
+  #wake: (() => void)[] = []
+
+  private constructor(answer: IncomingMessage) {
+    this.status = answer.statusCode ?? 0
+    this.headers = new Headers()
+    for (const [name, values = []] of Object.entries(answer.headersDistinct))
+      for (const value of values) this.headers.append(name, value)
+    this.#answer = answer
+    answer.on('data', (piece: Buffer) => this.#take(piece))
+    answer.on('error', () => {}) // `close` follows
+    answer.on('close', () => this.#end())
+  }
+
+  /** Resolves with the head of the answer, whatever its status. */
+  static open(url: string, { headers = {}, path = streamPath, method = 'GET' }: Opening = {}): Promise<EventReader> {
+    return new Promise((resolve, reject) => {
+      const asking = request(new URL(path, url), { method, headers, agent: false }, (answer) =>
+        resolve(new EventReader(answer)),
+      )
+      asking.on('error', reject)
+      asking.end()
+    })
+  }
+
+  /** As `open`, of a stream that is open: the first event is `hello`, and is taken. */
+  static async of(url: string, headers: Proof, path = streamPath): Promise<EventReader> {
+    const reader = await EventReader.open(url, { headers, path })
+    assert.equal(reader.status, 200, reader.text)
+    await reader.next('hello')
+    return reader
+  }
+
+  get retries(): readonly number[] {
+    return this.#parser.retries
+  }
+
+  get beats(): number {
+    return this.#parser.beats
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.pieces)
+  }
+
+  get text(): string {
+    return this.bytes.toString('utf8')
+  }
+
+  /** Whether all that came was taken. */
+  get isUpToDate(): boolean {
+    return this.#taken === this.events.length
+  }
+
+  /** The event that follows those that were taken, which has to be of that type where one is named. */
+  async next(type?: string, withinMs = usualWaitMs): Promise<StreamEvent> {
+    await this.until(() => this.events.length > this.#taken, withinMs, type)
+    const event = this.events[this.#taken++]
+    assert.ok(event, `the stream ended before ${type ?? 'an event'}`)
+    if (type !== undefined) assert.equal(event.type, type, event.text)
+    return event
+  }
+
+  /** Resolves when it is so, or the stream is over. Throws where neither comes about in time. */
+  async until(isSo: () => boolean, withinMs = usualWaitMs, what = 'it'): Promise<void> {
+    const giveUpAt = performance.now() + withinMs
+    while (!isSo() && !this.isOver) {
+      const ms = giveUpAt - performance.now()
+      if (ms <= 0) assert.fail(`waited ${withinMs} ms for ${what}; there were ${this.events.length} events`)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        this.#wake.push(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+      })
+    }
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** Resolves when the other side has ended it. */
+  async ended(withinMs = usualWaitMs): Promise<void> {
+    await this.until(() => this.isOver, withinMs, 'its end')
+  }
+
+  /** From here on nothing is taken from the connection. */
+  stopReading(): void {
+    this.#answer.pause()
+  }
+
+  readOn(): void {
+    this.#answer.resume()
+  }
+
+  close(): void {
+    this.#answer.destroy()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  #take(piece: Buffer): void {
+    this.pieces.push(piece)
+    this.piecesAt.push(performance.now())
+    try {
+      if (this.headers.get('content-type')?.startsWith('text/event-stream'))
+        this.events.push(...this.#parser.push(piece))
+    } catch (error) {
+      this.#failure = error
+    }
+    this.#wakeAll()
+  }
+
+  #end(): void {
+    this.isOver = true
+    this.#wakeAll()
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#wake.splice(0)) wake()
+  }
+}
+
+/** The notifications that these events told of, by id, in the order in which they came. */
+export function arrivals(events: readonly StreamEvent[]): string[] {
+  return events.flatMap(({ type, data }) => (type === 'notification' ? [data.notification.id] : []))
+}

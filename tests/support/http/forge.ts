@@ -1,0 +1,53 @@
+// For tests: signs whatever is asked with the service's own key, as only a forger could who had stolen it. What is
+// refused all the same is refused for the one thing that is wrong with it.
+import { newId } from '../../../server/ids.ts'
+import { SigningKeys } from '../../../server/sign-in/token/signing-keys.ts'
+import type { TestService, TestUser } from '../service.ts'
+
+export type Header = Record<string, unknown>
+export type Claims = Record<string, unknown>
+export type Forge = Awaited<ReturnType<typeof openForge>>
+
+export const encode = (text: string | Buffer): string => Buffer.from(text).toString('base64url')
+
+export async function openForge(app: TestService) {
+  const keys = await SigningKeys.open({ store: app.store, secret: app.sealingSecret, now: app.now })
+  const { kid, privateKey } = keys.current
+
+  async function signature(input: string): Promise<string> {
+    return encode(Buffer.from(await crypto.subtle.sign('Ed25519', privateKey, Buffer.from(input))))
+  }
+
+  return {
+    kid,
+    publicKeySet: keys.publicKeySet,
+    header: { alg: 'EdDSA', typ: 'at+jwt', kid },
+
+    /** The claims of a token that would be accepted. */
+    claims({ id, username }: TestUser): Claims {
+      const issuedAt = Math.floor(app.now() / 1000)
+      return {
+        preferred_username: username,
+        sid: newId(app.now()),
+        auth_time: issuedAt,
+        iss: app.url,
+        aud: app.url,
+        sub: id,
+        iat: issuedAt,
+        exp: issuedAt + 900,
+        jti: newId(app.now()),
+      }
+    },
+
+    /** Signs two segments that were encoded already. */
+    async signed(header: string, payload: string): Promise<string> {
+      return `${header}.${payload}.${await signature(`${header}.${payload}`)}`
+    },
+
+    /** Signs texts as they stand, whatever JSON they are or are not. */
+    token(header: string | Header, payload: string | Claims | Buffer): Promise<string> {
+      const text = (part: string | object) => (typeof part === 'object' ? JSON.stringify(part) : part)
+      return this.signed(encode(text(header)), encode(payload instanceof Buffer ? payload : text(payload)))
+    },
+  }
+}

@@ -1,0 +1,51 @@
+// For tests: requests as they are written (any method, any path, any Host or Origin), over connections that are kept.
+import { Agent, request } from 'node:http'
+import type { Answer } from '../service.ts'
+import { wholeText } from './whole-text.ts'
+
+export type Ask = {
+  method?: string
+  path?: string
+  headers?: Readonly<Record<string, string>>
+  body?: string | Buffer
+  /** Sends the body in chunks, without saying its length before. */
+  chunked?: boolean
+}
+
+export class HttpClient {
+  readonly #agent: Agent
+  readonly #url: URL
+
+  constructor(url: string, { connections = 20 }: { connections?: number } = {}) {
+    this.#url = new URL(url)
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
+  }
+
+  ask({ method = 'GET', path = '/', headers = {}, body, chunked = false }: Ask): Promise<Answer> {
+    const { hostname, host, port } = this.#url
+    // Said outright, since Node says neither for a GET.
+    const framing = chunked
+      ? { 'transfer-encoding': 'chunked' }
+      : { 'content-length': String(Buffer.byteLength(body ?? '')) }
+    const length = body === undefined ? {} : framing
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        { agent: this.#agent, host: hostname, port, method, path, headers: { host, ...length, ...headers } },
+        async (incoming) => {
+          const fields = new Headers()
+          for (const [name, values = []] of Object.entries(incoming.headersDistinct))
+            for (const value of values) fields.append(name, value)
+          const text = await wholeText(incoming)
+          resolve({ status: incoming.statusCode ?? 0, headers: fields, text, json: () => JSON.parse(text) })
+        },
+      )
+      outgoing.on('error', reject)
+      if (chunked && body !== undefined) outgoing.write(body)
+      outgoing.end(chunked ? undefined : body)
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}

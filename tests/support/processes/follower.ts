@@ -1,0 +1,95 @@
+// For tests: somebody who follows his inbox whatever happens to his connection: he comes back to the last event that he
+// has whole, by nothing but what the standard gives an EventSource, and keeps count of all that he was told.
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { arrivals, EventReader, type StreamEvent } from '../event-source/event-source.ts'
+import type { Proof } from '../service.ts'
+
+export class Follower implements AsyncDisposable {
+  readonly events: StreamEvent[] = []
+  /** How many connections he had. */
+  connections = 0
+  /** When each of them was there, by `performance.now()`. */
+  readonly openedAt: number[] = []
+  position: string
+  readonly #where: { url: string; proof: Proof; pauseMs: number | undefined }
+  readonly #following: Promise<void>
+  #reader: EventReader | undefined
+  #isOver = false
+
+  /** `pauseMs` between two connections; where it is undefined as long as he is told. Begins behind `since`. */
+  constructor(url: string, proof: Proof, { pauseMs, since = '0' }: { pauseMs?: number; since?: string } = {}) {
+    this.#where = { url, proof, pauseMs }
+    this.position = since
+    this.#following = this.#follow()
+    // Awaited at the end; until then it is not to end this process.
+    this.#following.catch(() => {})
+  }
+
+  /** The ids of the notifications that he was told of, in order. */
+  get ids(): string[] {
+    return arrivals(this.events)
+  }
+
+  /** How many events there were of that type. */
+  count(type: string): number {
+    return this.events.filter((event) => event.type === type).length
+  }
+
+  async until(isSo: () => boolean, withinMs = 60_000): Promise<void> {
+    const giveUpAt = performance.now() + withinMs
+    while (!isSo()) {
+      assert.ok(performance.now() < giveUpAt, `not within ${withinMs} ms; ${this.events.length} events, ${isSo}`)
+      await Promise.race([sleep(10), this.#isOver ? this.#following : this.#following.then(() => assert.fail())])
+    }
+  }
+
+  /** Stops following. Throws where anything on the way was not as it has to be. */
+  async stop(): Promise<void> {
+    this.#isOver = true
+    this.#reader?.close()
+    await this.#following
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  async #follow(): Promise<void> {
+    let retryMs = 1_000
+    while (!this.#isOver) {
+      retryMs = (await this.#once().catch(onlyBroken)) ?? retryMs
+      if (!this.#isOver) await sleep(this.#where.pauseMs ?? retryMs)
+    }
+  }
+
+  /** One connection, to its end; the `retry` that it told last. */
+  async #once(): Promise<number | undefined> {
+    const { url, proof } = this.#where
+    const reader = await EventReader.open(url, { headers: { ...proof, 'last-event-id': this.position } })
+    this.#reader = reader
+    if (this.#isOver) reader.close()
+    if (reader.status !== 200) {
+      await reader.ended(30_000)
+      assert.ok([429, 502, 503].includes(reader.status), reader.text)
+      return undefined
+    }
+    this.connections++
+    this.openedAt.push(performance.now())
+    for (;;) {
+      await reader.until(() => !reader.isUpToDate, 120_000)
+      while (!reader.isUpToDate) this.#take(await reader.next())
+      if (reader.isOver) return reader.retries.at(-1)
+    }
+  }
+
+  #take(event: StreamEvent): void {
+    this.events.push(event)
+    this.position = event.id ?? this.position
+  }
+}
+
+/** A connection that broke, or was refused; any other failure is one of the test. */
+function onlyBroken(error: NodeJS.ErrnoException): undefined {
+  if (error.code === undefined || error instanceof assert.AssertionError) throw error
+}

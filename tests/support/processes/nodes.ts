@@ -1,0 +1,118 @@
+// For tests: several processes that are one service: on one database, under one secret and one public address, so that a
+// proof of one is a proof for all. Each keeps its port for life, and can be started again on it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../network/free-port.ts'
+import type { TcpProxy } from '../network/tcp-proxy.ts'
+import { CarillonProcess, type Environment, Folder, firstSignInOf } from './carillon-process.ts'
+import { type SignIn, UserOfService } from './user-of-service.ts'
+
+const readyWithinMs = 120_000
+const secret = 'the same on every node, and long enough'
+
+export class Node implements AsyncDisposable {
+  readonly port: number
+  readonly #start: () => CarillonProcess
+  #process: CarillonProcess
+  #users: UserOfService[] = []
+
+  constructor(port: number, start: () => CarillonProcess) {
+    this.port = port
+    this.#start = start
+    this.#process = start()
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  get process(): CarillonProcess {
+    return this.#process
+  }
+
+  /** Starts it again after its end. */
+  async again(): Promise<void> {
+    this.#process = this.#start()
+    await this.#process.stands()
+  }
+
+  user(signIn: SignIn): UserOfService {
+    const user = new UserOfService(this.url, signIn)
+    this.#users.push(user)
+    return user
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const user of this.#users) user.close()
+    await this.#process[Symbol.asyncDispose]()
+  }
+}
+
+export class Nodes implements AsyncDisposable {
+  readonly #folder = new Folder()
+  readonly #settings: Environment
+  readonly #all: Node[] = []
+  readonly #databaseUrl: string
+
+  constructor(databaseUrl: string, settings: Environment = {}) {
+    this.#databaseUrl = databaseUrl
+    this.#settings = settings
+  }
+
+  /** Starts one more and waits until it stands; `databaseUrl` where it reaches the database on another way. */
+  async add({ databaseUrl = this.#databaseUrl } = {}): Promise<Node> {
+    const node = await this.begin({ databaseUrl })
+    await node.process.stands()
+    return node
+  }
+
+  /** As `add`, without waiting. */
+  async begin({ databaseUrl = this.#databaseUrl } = {}): Promise<Node> {
+    const port = await freePort()
+    const env = { ...this.environment, ...this.#settings, CARILLON_DATABASE_URL: databaseUrl, CARILLON_PORT: `${port}` }
+    const node = new Node(port, () => new CarillonProcess(this.#folder, { env }))
+    this.#all.push(node)
+    return node
+  }
+
+  /** For a command that works on the same service. */
+  get environment(): Environment {
+    return {
+      CARILLON_DATABASE_URL: this.#databaseUrl,
+      CARILLON_SECRET: secret,
+      CARILLON_PUBLIC_URL: 'http://127.0.0.1:7464',
+    }
+  }
+
+  get folder(): Folder {
+    return this.#folder
+  }
+
+  get firstSignIn(): SignIn {
+    return firstSignInOf(this.#folder)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const node of this.#all) await node[Symbol.asyncDispose]()
+    this.#folder[Symbol.dispose]()
+  }
+}
+
+/** Asks until `isSo`, and answers how long that took in milliseconds. Throws where it never is. */
+export async function untilSo(isSo: () => Promise<boolean>, withinMs = readyWithinMs): Promise<number> {
+  const startedAt = performance.now()
+  while (!(await isSo())) {
+    if (performance.now() - startedAt > withinMs) throw new Error(`Not so within ${withinMs} ms: ${isSo}`)
+    await sleep(10)
+  }
+  return performance.now() - startedAt
+}
+
+/** A node whose connections to its database go through this proxy hears no rings while `isDeaf`, and does not know it. */
+export function hearingThrough(proxy: TcpProxy): { isDeaf: boolean } {
+  const hearing = { isDeaf: false }
+  proxy.intercept = ({ direction, bytes, notes }) => {
+    if (!hearing.isDeaf && bytes.includes('carillon rings')) notes.add('rings')
+    return hearing.isDeaf && notes.has('rings') && direction === 'to client' ? {} : undefined
+  }
+  return hearing
+}

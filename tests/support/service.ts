@@ -1,0 +1,273 @@
+// For tests: a whole service as `serve` puts it together, on a real database and a real port, with a clock that the test
+// moves, and builders that read like the domain. Which engine it is on is said by TEST_ENGINE (database-behind.ts), whether
+// the client makes its requests by TEST_CLIENT (through-client.ts).
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readConfig } from '../../server/config/read.ts'
+import type { Environment } from '../../server/config/values.ts'
+import type { DeliveryRequest } from '../../server/inbox/delivery/deliver.ts'
+import { createLog, type Log } from '../../server/log.ts'
+import { type Service, startService } from '../../server/serve.ts'
+import { Passwords } from '../../server/sign-in/password/passwords.ts'
+import { ProducerKeys, type Scope } from '../../server/sign-in/producer-key.ts'
+import { addUser } from '../../server/sign-in/users/users.ts'
+import type { Store } from '../../server/store/store.ts'
+import { throughClient } from './http/through-client.ts'
+import { wholeText, wholeTextOf } from './http/whole-text.ts'
+import { engine, PostgresBehind, SqliteBehind } from './network/database-behind.ts'
+import { freePort } from './network/free-port.ts'
+import { newDatabase } from './postgres.ts'
+
+export type Variant = 'stateful' | 'stateless'
+export const variants: readonly Variant[] = ['stateful', 'stateless']
+
+export type TestUser = { id: string; username: string; password: string }
+/** The header fields that carry a proof. */
+export type Proof = Readonly<Record<string, string>>
+export type Notification = { id: string; title: string; read: boolean; readAt: string | null; createdAt: string }
+export type Listed = {
+  items: Notification[]
+  total: number
+  hasMore: boolean
+  unread: number
+  version: number
+  next: string | null
+}
+
+export type Answer = { status: number; headers: Headers; text: string; json: () => ReturnType<typeof JSON.parse> }
+
+export type TestService = Awaited<ReturnType<typeof startTestService>>
+
+const startOfTime = Date.UTC(2026, 0, 1)
+/** PostgreSQL has no place beside it where a secret could be kept. */
+const secretOfPostgres = 'twelve grey herons stand in the reeds, for the tests alone'
+
+export async function startTestService({
+  env = {},
+  dir = mkdtempSync(join(tmpdir(), 'carillon-')),
+  log,
+}: {
+  env?: Environment
+  dir?: string
+  log?: Log
+} = {}) {
+  let [time, sinceStart, wallOffset] = [startOfTime, 0, 0]
+  const now = () => time
+  const clock = { wall: () => time + wallOffset, monotonic: () => sinceStart }
+  // One port for its whole life: the address is the issuer of its tokens, and they have to outlive a restart.
+  const port = await freePort()
+  const address = `http://127.0.0.1:${port}`
+  const place = await placeIn(dir)
+  const config = readConfig({
+    CARILLON_PORT: String(port),
+    ...place.env,
+    CARILLON_FIRST_START: 'off',
+    CARILLON_LOG: 'silent',
+    ...env,
+  })
+  const quiet = log ?? (await createLog({ level: config.logLevel, isTerminal: false }))
+  const start = () => startService(config, { log: quiet, clock })
+  let service: Service = await start()
+  let notes = notesOf(service.store)
+  const passwords = new Passwords({ threads: 4 })
+  let names = 0
+  let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
+
+  async function fetchJson(path: string, init: RequestInit = {}): Promise<Answer> {
+    const told = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
+    if (told !== undefined) return told
+    const response = await fetch(address + path, init)
+    const text = await wholeTextOf(response)
+    return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
+  }
+
+  return {
+    dir,
+    /** Behind the service's back. */
+    database: place.database,
+    get sealingSecret(): string {
+      return config.secret ?? readFileSync(join(dir, 'carillon.secret'), 'utf8').trim()
+    },
+    /** Where it answers, whatever its public URL is. */
+    url: address,
+    get store() {
+      return service.store
+    },
+    now,
+    /** Nobody waits for the note that a session or a key was used; this does. */
+    async noted(): Promise<void> {
+      await Promise.all(notes)
+    },
+    /** Resolves when the token is refused: what another process cuts is in force soon, by a ring or a look at the store. */
+    async refused(token: Proof): Promise<void> {
+      const from = performance.now()
+      while ((await this.get('/routeRestreinte', token)).status !== 401) {
+        if (performance.now() > from + 60_000) throw new Error('the token is still accepted')
+        await sleep(5)
+      }
+    },
+    /** Time passes. Less than none is what the clock says after a restart: a running process does not follow it there. */
+    pass(ms: number) {
+      time += ms
+      sinceStart += Math.max(0, ms)
+    },
+    /** Somebody sets the wall clock to so much before or after the time. */
+    setWallClock(offsetMs: number) {
+      wallOffset = offsetMs
+    },
+
+    async user(name = `user${++names}`, password = 'plum orchard gate 41'): Promise<TestUser> {
+      const { id, username } = await addUser(
+        { store: service.store, passwords, passwordMinLength: config.passwordMin, now },
+        { username: name, password },
+      )
+      return { id, username, password }
+    },
+
+    async signIn({ username, password }: Omit<TestUser, 'id'>, variant: Variant): Promise<Proof> {
+      const answer = await this.post('/login', { username, password, variant })
+      if (answer.status !== 200) throw new Error(`sign-in answered ${answer.status}: ${answer.text}`)
+      if (variant === 'stateless') return { authorization: `Bearer ${answer.json().token}` }
+      return { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+    },
+
+    async producerKey(scopes: readonly Scope[] = ['send'], expiresAt: number | null = null) {
+      return new ProducerKeys({ store: service.store, now }).issue({ name: 'test', scopes, expiresAt })
+    },
+
+    /** Sends through HTTP, as a producer does; answers the ids of the notifications, in the order of the recipients. */
+    async deliver({
+      to,
+      ...content
+    }: { to: TestUser | TestUser[] } & Omit<DeliveryRequest, 'recipients'>): Promise<string[]> {
+      keyOfDeliveries ??= this.producerKey()
+      const { key } = await keyOfDeliveries
+      const recipients = [to].flat().map(({ username }) => ({ username }))
+      const answer = await this.post(
+        '/api/notifications',
+        { recipients, ...content },
+        { authorization: `Bearer ${key}` },
+      )
+      if (answer.status !== 201) throw new Error(`delivery answered ${answer.status}: ${answer.text}`)
+      return answer.json().data.results.map(({ id }: { id: string }) => id)
+    },
+
+    async list(proof: Proof, query = ''): Promise<Listed> {
+      const answer = await this.get(`/api/notifications${query}`, proof)
+      if (answer.status !== 200) throw new Error(`list answered ${answer.status}: ${answer.text}`)
+      return answer.json().data
+    },
+
+    /** Every page of the list, as one. */
+    async everything(proof: Proof, query = ''): Promise<Listed> {
+      const items: Notification[] = []
+      for (let page = 1; ; page++) {
+        const found = await this.list(proof, `?limit=100&page=${page}${query}`)
+        items.push(...found.items)
+        if (!found.hasMore) return { ...found, items }
+      }
+    },
+
+    get: (path: string, headers: Proof = {}) => fetchJson(path, { headers }),
+    post: (path: string, body?: unknown, headers: Proof = {}) =>
+      fetchJson(path, {
+        method: 'POST',
+        headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    patch: (path: string, headers: Proof = {}) => fetchJson(path, { method: 'PATCH', headers }),
+    request: fetchJson,
+
+    /** What fetch would tidy up goes out as it is written: the path, the method, a field that is sent twice. */
+    exchange(
+      path: string,
+      {
+        method = 'GET',
+        fields = [],
+        body,
+      }: { method?: string; fields?: readonly [string, string][]; body?: string } = {},
+    ): Promise<Answer> {
+      const wire = [['host', new URL(address).host], ['connection', 'close'], ...fields]
+      if (body !== undefined) wire.push(['content-length', String(Buffer.byteLength(body))])
+      return new Promise((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path, method, headers: wire.flat() }
+        const outgoing = httpRequest(options, async (answer) => {
+          const headers = new Headers()
+          for (const [name, values = []] of Object.entries(answer.headersDistinct))
+            for (const value of values) headers.append(name, value)
+          const text = await wholeText(answer)
+          resolve({ status: answer.statusCode ?? 0, headers, text, json: () => JSON.parse(text) })
+        })
+        outgoing.on('error', reject)
+        outgoing.end(body)
+      })
+    },
+
+    /** Writes bytes to a fresh connection and answers all that comes back until the other side ends it. */
+    raw(bytes: string | Buffer, timeoutMs = 60_000): Promise<string> {
+      return new Promise((resolve, reject) => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+        const chunks: Buffer[] = []
+        socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no end after ${timeoutMs} ms`)))
+        socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+        socket.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+        socket.on('error', reject)
+      })
+    },
+
+    /** Stops and starts again on the same database, under the same clock. */
+    async restart(): Promise<void> {
+      await service.stop()
+      service = await start()
+      notes = notesOf(service.store)
+    },
+
+    async stop(): Promise<void> {
+      await place.database.close()
+      await service.stop()
+      await place.drop()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The notes that are under way, of uses of sessions and of keys. */
+function notesOf(store: Store): Set<Promise<unknown>> {
+  const notes = new Set<Promise<unknown>>()
+  const watched = (note: Promise<void>) => {
+    const done = note.catch(() => {}).finally(() => notes.delete(done))
+    notes.add(done)
+    return note
+  }
+  const { touchSession, touchProducer } = store
+  store.touchSession = (use) => watched(touchSession.call(store, use))
+  store.touchProducer = (use) => watched(touchProducer.call(store, use))
+  return notes
+}
+
+/** Two services that are given the same folder share a database; it goes with the last of them. */
+const databases = new Map<string, { made: ReturnType<typeof newDatabase>; users: number }>()
+
+async function placeIn(dir: string) {
+  if (engine === 'sqlite') {
+    const env = { CARILLON_DATABASE_URL: `sqlite:${join(dir, 'carillon.db')}` }
+    return { env, database: new SqliteBehind(dir), drop: async () => {} }
+  }
+  const shared = databases.get(dir) ?? { made: newDatabase(), users: 0 }
+  databases.set(dir, shared)
+  shared.users++
+  const { url, drop } = await shared.made
+  return {
+    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: secretOfPostgres },
+    database: new PostgresBehind(url, dir),
+    async drop() {
+      if (--shared.users > 0) return
+      databases.delete(dir)
+      await drop()
+    },
+  }
+}
