@@ -76,10 +76,10 @@ export function asLoad(samples: readonly Loaded[]): string {
 }
 
 /** More than this of a core used by what is no part of the bench, and the sample says too little of the server. */
-const mostStrangersShare = 0.15
+const maxStrangersShare = 0.15
 
 export function isDisturbed({ strangersShare }: { strangersShare: number }): boolean {
-  return strangersShare > mostStrangersShare
+  return strangersShare > maxStrangersShare
 }
 
 /** How busy the server was: where it was not, its load was what was measured. */

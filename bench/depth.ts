@@ -19,7 +19,7 @@ const limit = 20
 const lastPage = inboxSize / limit
 /** How many pages from either end are asked for through HTTP, each once. */
 const pagesAtEachEnd = lastPage / 3
-const mostDifference = 0.1
+const maxDifference = 0.1
 
 export const depth: Scenario = {
   name: 'depth',
@@ -79,7 +79,7 @@ export const depth: Scenario = {
 }
 
 function row({ ratio, ...shown }: { what: string; measured: string; floor: string; ratio: Spread }): Row {
-  const met = Math.abs(ratio.median - 1) <= mostDifference
+  const met = Math.abs(ratio.median - 1) <= maxDifference
   return { ...shown, ratio: asRatio(ratio), target: '0.90-1.10', met }
 }
 

@@ -31,7 +31,7 @@ export async function gaps({ dir, rounds, tell }: Pick<Bench, 'dir' | 'rounds' |
   const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
   try {
     const page = (number: number) => store.readPage({ userId, page: number, limit, unreadOnly: true })
-    const first = await longestTurn(() => page(middlePage))
+    const first = await maxTurn(() => page(middlePage))
     const { version } = await store.readInbox(userId)
     const since = (behind: number) => store.changesSince({ userId, version: version - behind, limit: 100 })
     const reads = { near: () => page(1), far: () => page(middlePage) }
@@ -88,7 +88,7 @@ async function timeOf(read: Read): Promise<number> {
 }
 
 /** Milliseconds. */
-async function longestTurn(read: Read): Promise<{ took: number; turn: number }> {
+async function maxTurn(read: Read): Promise<{ took: number; turn: number }> {
   let turn = 0
   let isOver = false
   const watching = (async () => {

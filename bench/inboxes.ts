@@ -4,7 +4,7 @@ import { newId } from '../server/ids.ts'
 import { ProducerKeys } from '../server/sign-in/producer-key.ts'
 import { Sessions } from '../server/sign-in/session.ts'
 import { AccessTokens } from '../server/sign-in/token/access-token.ts'
-import { TokenCutoffs } from '../server/sign-in/token/revocations.ts'
+import { TokenRevocations } from '../server/sign-in/token/revocations.ts'
 import { SigningKeys } from '../server/sign-in/token/signing-keys.ts'
 import { openStore } from '../server/store/open.ts'
 import { connect, type Database } from '../server/store/sqlite/database.ts'
@@ -73,10 +73,10 @@ export async function expiredTokens(dir: string, readers: readonly Reader[], cou
 
 async function issuers(store: Store, clock: () => number = now) {
   const keys = await SigningKeys.open({ store, secret, now })
-  const cutoffs = await TokenCutoffs.load({ store, now, wall: now, keepMs: 0 }, () => {})
+  const revocations = await TokenRevocations.load({ store, now, wall: now, keepMs: 0 }, () => {})
   const accessTokens = new AccessTokens({
     keys,
-    cutoffs,
+    revocations,
     now: clock,
     issuer: () => publicUrl,
     lifetimeMs: 15 * 60_000,

@@ -18,7 +18,7 @@ export type ListenQuestion =
   | { step: 'close' }
 
 const openedAtOnce = 64
-const patienceMs = 120_000
+const timeoutMs = 120_000
 const opened = /^HTTP\/1\.1 200[\s\S]*\nevent: hello\n[\s\S]*\n\n$/
 /** No data has a line break of its own, so this is nowhere else. */
 const beginning = Buffer.from('event: notification\n')
@@ -91,7 +91,7 @@ function expect(events: number): void {
 async function inTime<Result>(what: string, result: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
   const missing = () => reject(new Error(`${what} did not come; ${count} events came, ${wanted} were expected`))
-  const timer = setTimeout(missing, patienceMs)
+  const timer = setTimeout(missing, timeoutMs)
   try {
     return await Promise.race([result, promise, failed.promise])
   } finally {

@@ -19,7 +19,7 @@ import { asMs, asRatio, type Row } from './table.ts'
 type Kind = 'cookies' | 'tokens'
 
 const connections = 64
-const leastShare = 0.8
+const minShare = 0.8
 
 export const postgresList: Scenario = {
   name: 'postgres-list',
@@ -75,7 +75,7 @@ export const postgresList: Scenario = {
       },
     })
     const row = (what: string, of: keyof typeof all, floor: keyof typeof all) =>
-      floorRow({ what, of: all[of], floor: all[floor], target: leastShare })
+      floorRow({ what, of: all[of], floor: all[floor], target: minShare })
     return {
       rows: [
         row('list from PostgreSQL, inbox unchanged, cookie', 'known by cookie', 'floor of cookies'),

@@ -6,23 +6,23 @@ import { rate } from './beside-floor.ts'
 import { prepareReadersAt } from './inboxes.ts'
 import { type Database, settingsNote, startDatabase } from './postgres.ts'
 import { Asked } from './processes.ts'
-import type { Delivered, Moments, RingQuestion } from './ring-loop.ts'
+import type { ChangeSignalQuestion, Delivered, Moments } from './ring-loop.ts'
 import { inTurns, median, ratios, spread } from './rounds.ts'
 import type { Bench, Scenario } from './scenario.ts'
 import { asCount, asMs, asRatio, type Row } from './table.ts'
 
-const ringLoop = fileURLToPath(new URL('./ring-loop.ts', import.meta.url))
+const changeSignalLoop = fileURLToPath(new URL('./ring-loop.ts', import.meta.url))
 const users = 1_000
 const atOnce = 16
-const leastCommits = 500
-const leastShare = 0.9
-const mostMs = 150
+const minCommits = 500
+const minShare = 0.9
+const maxMs = 150
 /** A ring that has not come by then never will. */
 const givenUpMs = 60_000
 
-type Node = { ask<Answer = void>(question: RingQuestion): Promise<Answer> }
+type Node = { ask<Answer = void>(question: ChangeSignalQuestion): Promise<Answer> }
 
-export const postgresRings: Scenario = {
+export const postgresChangeSignals: Scenario = {
   name: 'postgres-rings',
   question: 'deliveries with rings on and off in PostgreSQL, and how soon another node hears of a commit',
   async run(bench) {
@@ -36,7 +36,7 @@ export const postgresRings: Scenario = {
       await startNode(bench, database, 'on'),
     ]
     await b.ask({ step: 'listen' })
-    const steady = { atOnce, everyMs: (atOnce / (leastCommits * 1.1)) * 1_000 }
+    const steady = { atOnce, everyMs: (atOnce / (minCommits * 1.1)) * 1_000 }
     const deliver = async (node: Node, pace: { atOnce: number; everyMs?: number }) => {
       await b.ask<Moments>({ step: 'heard' })
       const delivered = await node.ask<Delivered>({ step: 'deliver', usernames, seconds, ...pace })
@@ -76,7 +76,7 @@ export const postgresRings: Scenario = {
       notes: [
         `PostgreSQL ${database.version}. ${settingsNote}`,
         `By the store, without HTTP, on all cores; deliveries to one of ${asCount(users)} users each, ${atOnce} at once where ` +
-          'no pace is set. Another node listens all the time. Rings off: the same program, whose rings tell nobody.',
+          'no pace is set. Another node listens all the time. ChangeSignals off: the same program, whose rings tell nobody.',
         `Until B hears: from the moment at which A has its answer, which comes after the commit. Sync: ${database.sync}.`,
       ],
     }
@@ -84,8 +84,8 @@ export const postgresRings: Scenario = {
 }
 
 async function startNode(bench: Bench, { url }: Database, rings: 'on' | 'off'): Promise<Node> {
-  const node = bench.using(new Asked({ args: [ringLoop], role: 'anywhere' }))
-  await node.ask({ step: 'open', url, rings } satisfies RingQuestion)
+  const node = bench.using(new Asked({ args: [changeSignalLoop], role: 'anywhere' }))
+  await node.ask({ step: 'open', url, rings } satisfies ChangeSignalQuestion)
   return node
 }
 
@@ -99,8 +99,8 @@ function costRow({ on, off }: Record<'on' | 'off', Sample[]>): Row {
     measured: `${asCount(perSecond)} commits/s`,
     floor: `rings off: ${asCount(median(off.map(rate)))} commits/s`,
     ratio: asRatio(ratio),
-    target: `> ${leastShare.toFixed(2)} at >= ${leastCommits} commits/s`,
-    met: ratio.median > leastShare && perSecond >= leastCommits,
+    target: `> ${minShare.toFixed(2)} at >= ${minCommits} commits/s`,
+    met: ratio.median > minShare && perSecond >= minCommits,
   }
 }
 
@@ -113,8 +113,8 @@ function hearingRow(what: string, samples: readonly Sample[]): Row {
     measured: `p95 ${asMs(p95.median)} (${asMs(p95.least)}-${asMs(p95.most)}), p50 ${asMs(p50.median)}`,
     floor: '',
     ratio: '',
-    target: `p95 < ${mostMs} ms`,
-    met: p95.median < mostMs,
+    target: `p95 < ${maxMs} ms`,
+    met: p95.median < maxMs,
   }
 }
 

@@ -2,13 +2,13 @@
 // takes from one node to another can be measured. A process of its own; `without-rings` is the floor, which tells nobody.
 import { newId } from '../server/ids.ts'
 import { openStore } from '../server/store/open.ts'
-import { Rings } from '../server/store/postgres/change-signals.ts'
+import { ChangeSignals } from '../server/store/postgres/change-signals.ts'
 import type { Store } from '../server/store/store.ts'
 import { answerQuestions } from './answer-questions.ts'
 import { sharedNow } from './clock.ts'
 import { type ProbeQuestion, probe } from './probe.ts'
 
-export type RingQuestion =
+export type ChangeSignalQuestion =
   | { step: 'open'; url: string; rings: 'on' | 'off' }
   /** One delivery after another to `usernames` in turn, `atOnce` at a time; `everyMs` is the pause of each of those. */
   | { step: 'deliver'; usernames: string[]; seconds: number; atOnce: number; everyMs?: number }
@@ -22,13 +22,13 @@ let store: Store | undefined
 let heard: Moments = new Map()
 
 async function open({ url, rings }: { url: string; rings: 'on' | 'off' }): Promise<void> {
-  if (rings === 'off') Rings.prototype.ring = () => {}
+  if (rings === 'off') ChangeSignals.prototype.ring = () => {}
   store = (await openStore(url)).store
 }
 
 async function deliver(
   on: Store,
-  { usernames, seconds, atOnce, everyMs = 0 }: Extract<RingQuestion, { step: 'deliver' }>,
+  { usernames, seconds, atOnce, everyMs = 0 }: Extract<ChangeSignalQuestion, { step: 'deliver' }>,
 ): Promise<Delivered> {
   const committed: Moments = new Map()
   const startedAt = performance.now()
@@ -71,7 +71,7 @@ function deliveryTo(username: string, turn: number): Parameters<Store['deliver']
 }
 
 function listen(on: Store): void {
-  on.onRing((ring) => {
+  on.onChange((ring) => {
     if (ring.about === 'inbox') note(heard, ring.userId)
     else note(heard, ring.about)
   })
@@ -90,7 +90,7 @@ function note(moments: Moments, userId: string): void {
   else known.push(now)
 }
 
-answerQuestions((question: RingQuestion | ProbeQuestion) => {
+answerQuestions((question: ChangeSignalQuestion | ProbeQuestion) => {
   if ('about' in question) return probe(question)
   if (question.step === 'open') return open(question)
   if (store === undefined) throw new Error('no store was opened')

@@ -9,7 +9,7 @@ import { list } from './list.ts'
 import { commands, describeMachine } from './machine.ts'
 import { postgresDeliveries } from './postgres-deliveries.ts'
 import { postgresList } from './postgres-list.ts'
-import { postgresRings } from './postgres-rings.ts'
+import { postgresChangeSignals } from './postgres-rings.ts'
 import { readAll } from './read-all.ts'
 import { refusedTokens } from './refused-tokens.ts'
 import { restricted } from './restricted.ts'
@@ -32,7 +32,7 @@ const scenarios: readonly Scenario[] = [
   refusedTokens,
   postgresList,
   postgresDeliveries,
-  postgresRings,
+  postgresChangeSignals,
   streams,
   streamLatency,
   streamFlow,

@@ -17,7 +17,7 @@ const everyMs = 20
 const askEveryMs = 20
 /** An event that has not come by then never will, however busy the machine is. */
 const givenUpMs = 60_000
-const mostMs = { sqlite: 50, acrossNodes: 150 }
+const maxMs = { sqlite: 50, acrossNodes: 150 }
 
 export const streamLatency: Scenario = {
   name: 'stream-latency',
@@ -64,11 +64,11 @@ export const streamLatency: Scenario = {
     })
     return {
       rows: [
-        ...rowsOf('SQLite', taken.sqlite, { floor: taken.floor, mostMs: mostMs.sqlite }),
+        ...rowsOf('SQLite', taken.sqlite, { floor: taken.floor, maxMs: maxMs.sqlite }),
         ...rowsOf('PostgreSQL, same node', taken['same node'], { floor: taken.floor }),
         ...rowsOf('PostgreSQL, another node', taken['across nodes'], {
           floor: taken.floor,
-          mostMs: mostMs.acrossNodes,
+          maxMs: maxMs.acrossNodes,
         }),
       ],
       notes: [
@@ -140,9 +140,9 @@ async function sendFor(
   return sent
 }
 
-type Beside = { floor: Latencies[]; mostMs?: number }
+type Beside = { floor: Latencies[]; maxMs?: number }
 
-function rowsOf(where: string, of: Latencies[], { floor, mostMs: limit }: Beside): Row[] {
+function rowsOf(where: string, of: Latencies[], { floor, maxMs: limit }: Beside): Row[] {
   return [
     row(`${where}: from the request of a delivery to its event`, of, {
       floor,

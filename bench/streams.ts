@@ -18,7 +18,7 @@ import { asCount, asMs, asRatio, type Row } from './table.ts'
 
 const streamCount = 10_000
 /** A delivery takes no more. */
-const mostRecipients = 1_000
+const maxRecipients = 1_000
 const restMs = 1_000
 const most = { residentMb: 400, eachKib: 25, lastMs: 250, delayMs: 10, listMs: 100 }
 const listing = { connections: 8, everyMs: 20 }
@@ -42,7 +42,7 @@ export const streams: Scenario = {
       isDisturbed,
       contenders: {
         floor: () => measureFloor(bench, { listener, told }),
-        tenEach: () => measureService(bench, { listener, loader, prepared, users: mostRecipients }),
+        tenEach: () => measureService(bench, { listener, loader, prepared, users: maxRecipients }),
         oneEach: () => measureService(bench, { listener, loader, prepared, users: streamCount }),
       },
     })
@@ -80,10 +80,10 @@ async function measureService(bench: Bench, { listener, loader, prepared, users 
   const readers = prepared.readers.slice(0, users)
   const opening = Array.from({ length: streamCount }, (_, i) => streamRequest(readers[i % users]?.cookies[0] as string))
   const memory = await openAll(service, { listener, opening, seconds })
-  const texts = Array.from({ length: users / mostRecipients }, (_, i) =>
+  const texts = Array.from({ length: users / maxRecipients }, (_, i) =>
     deliveryRequest(
       prepared.producer,
-      readers.slice(i * mostRecipients, (i + 1) * mostRecipients).map(({ username }) => username),
+      readers.slice(i * maxRecipients, (i + 1) * maxRecipients).map(({ username }) => username),
     ),
   )
   const requests = readers.map(({ cookies }) => request('GET', '/api/notifications', { proof: cookies[0] as string }))

@@ -212,7 +212,7 @@ test('a user who is disabled: the callback gets no other token, and what it thro
   const carillon: Carillon = await signedIn(service, ann, 'stateless')
   const following = follow(carillon)
   await until(() => following.count('hello') === 1)
-  await service.store.disableUser({ userId: ann.id, at: service.now(), cutoffExpiresAt: service.now() + 900_000 })
+  await service.store.disableUser({ userId: ann.id, at: service.now(), revocationExpiresAt: service.now() + 900_000 })
   const failure = await following.ended
   assert.ok(isCarillonError(failure, 'INVALID_CREDENTIALS'), `${failure}`)
 })

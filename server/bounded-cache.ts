@@ -3,13 +3,13 @@
 type Entry<Value> = { value: Value; weight: number }
 
 export class BoundedCache<Value> {
-  readonly #mostWeight: number
+  readonly #maxWeight: number
   #young = new Map<string, Entry<Value>>()
   #old = new Map<string, Entry<Value>>()
   #weight = 0
 
-  constructor(mostWeight: number) {
-    this.#mostWeight = mostWeight
+  constructor(maxWeight: number) {
+    this.#maxWeight = maxWeight
   }
 
   get(key: string): Value | undefined {
@@ -42,7 +42,7 @@ export class BoundedCache<Value> {
     this.#weight += entry.weight - (this.#young.get(key)?.weight ?? 0)
     this.#young.set(key, entry)
     this.#old.delete(key)
-    if (this.#weight <= this.#mostWeight) return
+    if (this.#weight <= this.#maxWeight) return
     this.#old = this.#young
     this.#young = new Map()
     this.#weight = 0

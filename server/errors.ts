@@ -65,7 +65,7 @@ export function overloaded(message: string): CarillonError {
 }
 
 /** A request that is refused for what stands in it, field by field. */
-export function unfitRequest(details: readonly Fault[], cause?: unknown): CarillonError {
+export function invalidRequest(details: readonly Fault[], cause?: unknown): CarillonError {
   return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', { details, cause })
 }
 

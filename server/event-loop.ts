@@ -2,7 +2,7 @@
 
 const sliceMs = 2
 /** An immediate costs little, also one that finds the share used up. */
-const mostInOneTurn = 64
+const maxInOneTurn = 64
 
 /** Who waits for his turn, longest first. */
 const waiting = new Set<() => void>()
@@ -25,7 +25,7 @@ function planTurn(): void {
   setImmediate(() => {
     began = performance.now()
   })
-  for (let n = Math.min(waiting.size, mostInOneTurn); n > 0; n--) setImmediate(letOneGoOn)
+  for (let n = Math.min(waiting.size, maxInOneTurn); n > 0; n--) setImmediate(letOneGoOn)
   setImmediate(() => {
     isTurnDue = false
     planTurn()

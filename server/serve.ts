@@ -16,15 +16,15 @@ import { Deliveries } from './inbox/delivery/deliver.ts'
 import { Inbox } from './inbox/inbox.ts'
 import { ChangesSince } from './inbox/live/changes.ts'
 import { Live } from './inbox/live/live.ts'
-import { Seats } from './inbox/live/stream-limits.ts'
+import { StreamLimits } from './inbox/live/stream-limits.ts'
 import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
 import { Passwords } from './sign-in/password/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
 import { Sessions } from './sign-in/session.ts'
-import { AccessTokens, cutoffKeptForMs } from './sign-in/token/access-token.ts'
-import { TokenCutoffs } from './sign-in/token/revocations.ts'
+import { AccessTokens, revocationKeptForMs } from './sign-in/token/access-token.ts'
+import { TokenRevocations } from './sign-in/token/revocations.ts'
 import { SigningKeys } from './sign-in/token/signing-keys.ts'
 import { findableUsername } from './sign-in/users/username.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
@@ -110,13 +110,13 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
   const secret = await sealingSecret(config, store)
   const keys = await SigningKeys.open({ store, secret, now })
   const signInLog = new SignInLog({ log, nameHash: nameHasher(secret) })
-  const cutoffs = await TokenCutoffs.load({ store, now, wall, keepMs: cutoffKeptForMs }, (error) =>
+  const revocations = await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
     log.error({ event: 'cutoffs-not-read', err: error }, 'token cutoffs not read'),
   )
   const sessions = new Sessions({ store, now, idleMs: config.sessionIdleMs, lifetimeMs: config.sessionLifetimeMs })
   const accessTokens = new AccessTokens({
     keys,
-    cutoffs,
+    revocations,
     now,
     issuer: () => url,
     lifetimeMs: config.tokenLifetimeMs,
@@ -125,7 +125,7 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
   const producerKeys = new ProducerKeys({ store, now })
   const inbox = new Inbox({ store, now: wall })
   const { live, changes, endStreams } = listening(store, config, { log, now })
-  cutoffs.onCut((userId) => live.checkProofs(userId))
+  revocations.onRevocation((userId) => live.checkProofs(userId))
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const app = createApp({
@@ -215,7 +215,7 @@ function tidyHourly(parts: { sessions: Sessions; deliveries: Deliveries }, log: 
 /** Those who follow their inboxes, by a stream or a held poll. */
 function listening(store: Store, config: Config, { log, now }: { log: Log; now: () => number }) {
   const chance = Math.random
-  const seats = new Seats({ perUser: config.streamsPerUser, perProcess: config.streams }, chance)
+  const seats = new StreamLimits({ perUser: config.streamsPerUser, perProcess: config.streams }, chance)
   const onFailure = (error: unknown) =>
     log.warn({ event: 'stream-not-read', err: error }, 'the store was not read for a stream; it is tried again')
   const live = new Live({ store, now, seats, chance, onFailure })

@@ -39,7 +39,7 @@ const acts: (() => Promise<unknown>)[] = [
   () => store.markAllRead({ userId: anybody()?.id ?? '', throughId: null, at: Date.now() }),
   async () => {
     const { id = '', passwordHash = '' } = anybody() ?? {}
-    await store.setPassword({ userId: id, passwordHash, at: Date.now(), cutoffExpiresAt: Date.now() + 1_000_000 })
+    await store.setPassword({ userId: id, passwordHash, at: Date.now(), revocationExpiresAt: Date.now() + 1_000_000 })
   },
   async () => {
     const { id = '', passwordHash = '' } = anybody() ?? {}
@@ -49,14 +49,14 @@ const acts: (() => Promise<unknown>)[] = [
 ]
 
 const outcomes = new Map<string, number>()
-let longestMs = 0
+let maxMs = 0
 async function act(): Promise<void> {
   const startedAt = performance.now()
   const outcome = await (acts[below(acts.length)]?.() ?? Promise.resolve()).then(
     () => 'done',
     (error: Error) => `${error.message} (${error.cause})`,
   )
-  longestMs = Math.max(longestMs, performance.now() - startedAt)
+  maxMs = Math.max(maxMs, performance.now() - startedAt)
   outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
 }
 for (let round = 0; round < rounds; round++) await Promise.all(Array.from({ length: atOnce }, act))
@@ -81,5 +81,5 @@ for (const sql of [recount, recountOfCategories]) wrong += (await client.query(s
 await client.end()
 
 for (const [outcome, count] of outcomes) process.stdout.write(`${count}  ${outcome}\n`)
-process.stdout.write(`${Math.round(longestMs)} ms for the longest call; ${wrong} counters are wrong\n`)
+process.stdout.write(`${Math.round(maxMs)} ms for the longest call; ${wrong} counters are wrong\n`)
 process.exitCode = wrong === 0 ? 0 : 1

@@ -47,7 +47,7 @@ export function moveCommand(): Command {
 type Parts = typeof import('../store/transfer/move.ts') & typeof import('../store/transfer/endpoint/open.ts')
 
 async function move(options: Options, parts: Parts): Promise<void> {
-  const { giveUpCommand, isSamePlace, moveDatabase, refusingSentence, shownUrl } = parts
+  const { giveUpCommand, isSamePlace, moveDatabase, refusingSentence, displayUrl } = parts
   const config = configWith([fromOption(options), { option: 'to', name: 'CARILLON_TARGET_URL', value: options.to }])
   const { databaseUrl: from, targetUrl: to, databasePartitions: partitions, secret } = config
   if (to === undefined) throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
@@ -66,20 +66,24 @@ async function move(options: Options, parts: Parts): Promise<void> {
   )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const secretFile = secret === undefined ? secretFileThatIs(from) : undefined
-  print(options, { from: shownUrl(from), to: shownUrl(to), rows, tables, ...(secretFile && { secretFile }) }, () => [
-    `Moved ${rows} rows of ${tables.length} tables to ${shownUrl(to)}; counts and checksums agree`,
-    `Set CARILLON_DATABASE_URL to it, and start the service anew.${secretAdvice(secretFile, to)}`,
-    `${shownUrl(from)} refuses writes from now on. To take it back: ${giveUpCommand(from)}`,
-  ])
+  print(
+    options,
+    { from: displayUrl(from), to: displayUrl(to), rows, tables, ...(secretFile && { secretFile }) },
+    () => [
+      `Moved ${rows} rows of ${tables.length} tables to ${displayUrl(to)}; counts and checksums agree`,
+      `Set CARILLON_DATABASE_URL to it, and start the service anew.${secretAdvice(secretFile, to)}`,
+      `${displayUrl(from)} refuses writes from now on. To take it back: ${giveUpCommand(from)}`,
+    ],
+  )
 }
 
-async function giveUp(options: Options, { giveUpMove, shownUrl }: Parts): Promise<void> {
+async function giveUp(options: Options, { giveUpMove, displayUrl }: Parts): Promise<void> {
   if (options.to !== undefined) throw new WrongUse('--give-up takes --from alone')
   const { databaseUrl: from } = configWith([fromOption(options)])
   refuseMissingDatabase(from)
   const { target, endedAt } = await giveUpMove(from)
-  print(options, { from: shownUrl(from), target, wasDone: endedAt !== null }, () => [
-    `${shownUrl(from)} takes writes again`,
+  print(options, { from: displayUrl(from), target, wasDone: endedAt !== null }, () => [
+    `${displayUrl(from)} takes writes again`,
     endedAt === null
       ? `${target} is half filled and of no use: remove what is in it`
       : `${target} holds what was moved to it; what is written from now on will not be there`,

@@ -29,14 +29,14 @@ export function restoreCommand(): Command {
 
 async function restore(file: string, options: Output & { to?: string }): Promise<void> {
   // Loaded here, since every start of the service reads this file.
-  const { shownUrl } = await import('../store/transfer/endpoint/open.ts')
+  const { displayUrl } = await import('../store/transfer/endpoint/open.ts')
   const { restoreBackup } = await import('../store/transfer/restore.ts')
   const config = configWith([{ option: 'to', name: 'CARILLON_DATABASE_URL', value: options.to }])
   const { databaseUrl: to, databasePartitions: partitions } = config
   const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  print(options, { file, to: shownUrl(to), rows, tables }, () => [
-    `Restored ${rows} rows to ${shownUrl(to)}; counts and checksums agree`,
+  print(options, { file, to: displayUrl(to), rows, tables }, () => [
+    `Restored ${rows} rows to ${displayUrl(to)}; counts and checksums agree`,
     `Its signing keys need the secret that they were sealed with: ${secretAdvice(to, config.secret)}`,
   ])
 }

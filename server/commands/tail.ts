@@ -10,22 +10,22 @@ import { jsonOf, linesOf, type Shown } from './terminal/tail-lines.ts'
 
 type Options = Output & { user: string; passwordStdin?: boolean; last: number; since?: string }
 
-const mostListed = 100
+const maxListed = 100
 
 export function tailCommand(): Command {
   const command = new Command('tail')
     .description('Show an inbox as it changes, until it is ended by Ctrl-C: lines on a terminal, JSON lines in a pipe')
     .option('--user <name>', 'whose inbox', 'operator')
     .option('--password-stdin', 'read the password from stdin; without it the terminal asks for it')
-    .option('--last <count>', `begin with so many that are there already; up to ${mostListed}`, countOf, 10)
+    .option('--last <count>', `begin with so many that are there already; up to ${maxListed}`, countOf, 10)
     .option('--since <position>', 'begin behind this event, by the position that it had; in place of --last')
   return withSettings(command, 'tail').action((options) => tail(command, options))
 }
 
 function countOf(text: string): number {
   const count = Number(text)
-  if (/^\d+$/.test(text) && count <= mostListed) return count
-  throw new InvalidArgumentError(`It takes a whole number from 0 to ${mostListed}.`)
+  if (/^\d+$/.test(text) && count <= maxListed) return count
+  throw new InvalidArgumentError(`It takes a whole number from 0 to ${maxListed}.`)
 }
 
 async function tail(command: Command, options: Options): Promise<void> {

@@ -1,7 +1,7 @@
 // Is this machine fit: its Node, its clock? What the engine needs of it is said by store/examine.ts.
 import { type Finding, fault, ok } from './finding.ts'
 
-const oldestNode = 24
+const minNode = 24
 /** This program was not there before. */
 const earliest = Date.UTC(2026, 0, 1)
 
@@ -11,8 +11,8 @@ export function examineMachine({ node, now }: { node: string; now: () => number 
 
 function nodeVersion(node: string): Finding {
   const major = Number.parseInt(node, 10)
-  if (major >= oldestNode) return ok('Node', node)
-  const found = `${node}; Carillon needs ${oldestNode} or later`
+  if (major >= minNode) return ok('Node', node)
+  const found = `${node}; Carillon needs ${minNode} or later`
   return fault('Node', { found, change: 'install a newer Node from https://nodejs.org' })
 }
 

@@ -38,10 +38,10 @@ import { healthOperations, type Readiness } from './routes/health.ts'
 import { liveOperations } from './routes/live.ts'
 import { notificationOperations } from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
-import { type SignInParts, signInOperations } from './routes/sign-in.ts'
+import { type SignInDependencies, signInOperations } from './routes/sign-in.ts'
 
-export type AppParts = {
-  signIn: Omit<SignInParts, 'allowedOrigins'>
+export type AppDependencies = {
+  signIn: Omit<SignInDependencies, 'allowedOrigins'>
   producerKeys: ProducerKeys
   inbox: Inbox
   live: Live
@@ -57,7 +57,7 @@ export type AppParts = {
   log: Log
 }
 
-export function routeTable(parts: AppParts): Route[] {
+export function routeTable(parts: AppDependencies): Route[] {
   const { open, user, restricted, staying, token, producer } = guards({
     ...parts.signIn,
     cookieName: parts.signIn.cookie.name,
@@ -123,7 +123,7 @@ const patience = {
 /** For a body on every route but a delivery: a sign-in is the largest, and anybody can send one, as often as they like. */
 const defaultLimits = { bodyBytes: 4 * 1024, fields: 8 }
 
-export function createApp(parts: AppParts): FastifyInstance {
+export function createApp(parts: AppDependencies): FastifyInstance {
   const { log } = parts
   const failures = new FailureLog(log)
   const headers = securityHeaders(parts)
@@ -155,7 +155,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     frameworkErrors: fail,
     rewriteUrl: ({ url = '/' }) => targetToRoute(url),
   })
-  endSlowReaders(app.server, { patienceMs: patience.reader, everyMs: patience.checkEvery })
+  endSlowReaders(app.server, { timeoutMs: patience.reader, everyMs: patience.checkEvery })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
   app.server.on('connect', ({ socket }) => refuseSocket(socket, 'CONNECT'))
 

@@ -13,20 +13,20 @@ export type Reader = { userId: string; inbox?: InboxState; read?: { request: Pag
 /** A page as it is sent. `version` is the inbox's, which says whether the page is still true. */
 export type RenderedPage = { version: number; json: string; etag: string }
 
-type InboxStore = Pick<Store, 'onRing' | 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'>
+type InboxStore = Pick<Store, 'onChange' | 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'>
 
-const mostCachedCharacters = 16 * 1024 * 1024
+const maxCachedCharacters = 16 * 1024 * 1024
 
 export class Inbox {
   readonly #store: InboxStore
   readonly #now: () => number
   /** By user, and then by limit and status. */
-  readonly #firstPages = new BoundedCache<Map<number, RenderedPage>>(mostCachedCharacters)
+  readonly #firstPages = new BoundedCache<Map<number, RenderedPage>>(maxCachedCharacters)
 
   constructor({ store, now }: { store: InboxStore; now: () => number }) {
     this.#store = store
     this.#now = now
-    store.onRing((ring) => {
+    store.onChange((ring) => {
       // After a failover or a restore a version may be reached a second time, by another change.
       if (ring.about === 'anything') this.#firstPages.clear()
       // Not for correctness, which the version decides: it saves the read that would find the page outdated.

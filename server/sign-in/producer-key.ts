@@ -17,10 +17,10 @@ type Parts = {
 }
 
 export class ProducerKeys {
-  readonly #parts: Parts
+  readonly #dependencies: Parts
 
   constructor(parts: Parts) {
-    this.#parts = parts
+    this.#dependencies = parts
   }
 
   /** A new key; `expiresAt` in milliseconds, null for one that does not expire. */
@@ -31,7 +31,12 @@ export class ProducerKeys {
   }): Promise<{ id: string; key: string }> {
     const id = randomBytes(8).toString('hex')
     const secret = randomBytes(32).toString('base64url')
-    await this.#parts.store.addProducer({ id, secretHash: hashOf(secret), createdAt: this.#parts.now(), ...wanted })
+    await this.#dependencies.store.addProducer({
+      id,
+      secretHash: hashOf(secret),
+      createdAt: this.#dependencies.now(),
+      ...wanted,
+    })
     return { id, key: `crl_${id}_${secret}` }
   }
 
@@ -39,7 +44,7 @@ export class ProducerKeys {
   async verify(key: string): Promise<Producer | null> {
     const [, id, secret] = keyShape.exec(key) ?? []
     if (id === undefined || secret === undefined) return null
-    const { store, now } = this.#parts
+    const { store, now } = this.#dependencies
     const producer = await store.findProducer(id)
     if (producer === undefined || !equalSecrets(producer.secretHash, hashOf(secret))) return null
     const at = now()
@@ -53,7 +58,7 @@ export class ProducerKeys {
 
   /** In force at once. Throws NOT_FOUND. */
   async revoke(producerId: string): Promise<void> {
-    const outcome = await this.#parts.store.revokeProducer({ producerId, at: this.#parts.now() })
+    const outcome = await this.#dependencies.store.revokeProducer({ producerId, at: this.#dependencies.now() })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
   }
 }

@@ -1,12 +1,21 @@
 // A row as both engines read it -> what the store answers. The columns come in the order of the statements' lists.
-import type { Change, EndedSession, InboxState, LiveSession, Producer, SigningKey, TokenCutoff, User } from './store.ts'
+import type {
+  Change,
+  EndedSession,
+  InboxState,
+  LiveSession,
+  Producer,
+  SigningKey,
+  TokenRevocation,
+  User,
+} from './store.ts'
 
 export type Row = readonly (string | number | boolean | null)[]
 
 export const columns = {
   user: 'id, username, display_name, created_at, disabled_at, credential_generation',
   inbox: 'version, first_seq, last_seq, total, unread, read_through',
-  tokenCutoff: 'user_id, sign_in_id, not_before, expires_at, first_generation',
+  tokenRevocation: 'user_id, sign_in_id, not_before, expires_at, first_generation',
   signingKey: 'kid, public_jwk, sealed_private_jwk, created_at',
   producer: 'id, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at',
   endedSession: 'user_id, username, created_at, last_seen_at',
@@ -53,7 +62,7 @@ export function toEndedSession(row: Row): EndedSession {
   }
 }
 
-export function toTokenCutoff(row: Row): TokenCutoff {
+export function toTokenRevocation(row: Row): TokenRevocation {
   return {
     userId: row[0] as string,
     signInId: row[1] === '' ? null : (row[1] as string),

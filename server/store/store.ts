@@ -50,7 +50,7 @@ export type LiveSession = {
 /** A session as it was when it ended. Whether it was still alive by its age is for the caller to say. */
 export type EndedSession = Omit<LiveSession, 'inbox'>
 
-export type TokenCutoff = {
+export type TokenRevocation = {
   userId: string
   /** One sign-in, or null for every sign-in of the user. */
   signInId: string | null
@@ -117,7 +117,10 @@ export type DeliveryStatus = 'delivered' | 'updated' | 'unknown_recipient'
 export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryResult[] }
 
 /** A hint that something changed, never the data: whoever hears it reads again. */
-export type Ring = { about: 'inbox' | 'session'; userId: string } | { about: 'token-cutoff' } | { about: 'anything' }
+export type ChangeSignal =
+  | { about: 'inbox' | 'session'; userId: string }
+  | { about: 'token-revocation' }
+  | { about: 'anything' }
 
 export interface Store {
   // Users
@@ -133,7 +136,7 @@ export interface Store {
    * Disables a user: in one step the credential generation is raised, every session ends and every token is revoked.
    * Repeating keeps the first moment.
    */
-  disableUser(change: { userId: string; at: number; cutoffExpiresAt: number }): Promise<'done' | 'absent'>
+  disableUser(change: { userId: string; at: number; revocationExpiresAt: number }): Promise<'done' | 'absent'>
   /**
    * Sets a password and enables the user: in one step the credential generation is raised, every session ends and every
    * token is revoked.
@@ -142,7 +145,7 @@ export interface Store {
     userId: string
     passwordHash: string
     at: number
-    cutoffExpiresAt: number
+    revocationExpiresAt: number
   }): Promise<'done' | 'absent'>
 
   // Sessions
@@ -179,12 +182,12 @@ export interface Store {
    * Revokes the tokens of one sign-in, or, if none is named, those of the user that carry no credential generation.
    * Of two revocations of the same thing the later moment holds; the first valid generation stays as it is.
    */
-  cutTokens(cutoff: Omit<TokenCutoff, 'firstGeneration'>): Promise<void>
+  revokeTokens(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void>
   /**
    * Lists the cutoffs that can still matter at `now`. A row is kept for a day after it expired, because the clock may
    * be set back.
    */
-  tokenCutoffs(now: number): Promise<TokenCutoff[]>
+  tokenRevocations(now: number): Promise<TokenRevocation[]>
   /** Keeps a first signing key, or nothing where there is one already; answers all keys, oldest first. */
   ensureSigningKey(key: SigningKey): Promise<SigningKey[]>
   signingKeys(): Promise<SigningKey[]>
@@ -213,13 +216,13 @@ export interface Store {
   /**
    * What changed after a version, in order, at most `limit` changes: `more` says that others follow the last one. Every
    * notification that arrived is there at the version at which it did, once; one that was changed since is there again,
-   * at its last change. 'reset' where the version was never reached, or lies more than `mostBehind` changes back.
+   * at its last change. 'reset' where the version was never reached, or lies more than `maxBehind` changes back.
    */
   changesSince(query: {
     userId: string
     version: number
     limit: number
-    mostBehind?: number
+    maxBehind?: number
   }): Promise<Changes | 'reset'>
   /** Marks one notification of this user as read. Repeating changes nothing and keeps the first moment. */
   markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
@@ -250,7 +253,7 @@ export interface Store {
   /** The one clock of all processes, milliseconds since 1970; where it is missing, this machine's is the only one. */
   readonly clock?: () => number
   /** Calls `listener` after every commit that changed something it may care for, wherever the commit was made. */
-  onRing(listener: (ring: Ring) => void): () => void
+  onChange(listener: (ring: ChangeSignal) => void): () => void
   /** Resolves, with the reason, when the store has failed for good and the process has to be started anew. */
   readonly failed: Promise<Error>
   /** Throws UNAVAILABLE where reading or writing cannot work now. */

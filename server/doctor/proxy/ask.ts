@@ -16,7 +16,7 @@ type Envelope = {
 }
 export type Question = { method?: string; headers?: Record<string, string>; body?: unknown }
 
-const patienceMs = 5_000
+const defaultTimeoutMs = 5_000
 
 export class Asker {
   readonly origin: string
@@ -35,7 +35,7 @@ export class Asker {
       headers: { 'user-agent': 'carillon-doctor', ...(body !== undefined && json), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       redirect: 'manual',
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(defaultTimeoutMs),
     })
     const at = (before + this.now()) / 2
     return { status: response.status, headers: response.headers, json: parsed(await response.text()), at }

@@ -18,7 +18,7 @@ import { type Examination, type Examined, type MovingRow, markFindings, schemaFi
 
 const migrations = new URL('../../store/sqlite/migrations/', import.meta.url)
 const mebibyte = 2 ** 20
-const leastFree = 64 * mebibyte
+const minFree = 64 * mebibyte
 const enoughFree = 512 * mebibyte
 const maxDamages = 100
 const largeLog = 256 * mebibyte
@@ -98,7 +98,7 @@ function ground(file: string): Finding[] {
     )
   const found = `${sizeOf(free)} free, the database has ${sizeOf(statSync(file).size + log)}`
   const change = `make room on the disk of ${dirname(resolve(file))}`
-  if (free < leastFree) findings.push(fault('disk', { found, change }))
+  if (free < minFree) findings.push(fault('disk', { found, change }))
   else findings.push(free < enoughFree ? warning('disk', { found, change }) : ok('disk', found))
   if (log > largeLog)
     findings.push(

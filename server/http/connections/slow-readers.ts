@@ -17,10 +17,10 @@ export function isLeftToOthers(socket: Socket): boolean {
 type Unread = { taken: number; looks: number }
 
 /** What must be taken within the patience, where so much waits: whoever takes a byte now and then does not read. */
-const leastBytes = 64 * 1024
+const minBytes = 64 * 1024
 
-/** Looks once every `everyMs`; a connection of which too little was taken for `patienceMs` is cut. */
-export function endSlowReaders(server: Server, { patienceMs, everyMs }: { patienceMs: number; everyMs: number }): void {
+/** Looks once every `everyMs`; a connection of which too little was taken for `timeoutMs` is cut. */
+export function endSlowReaders(server: Server, { timeoutMs, everyMs }: { timeoutMs: number; everyMs: number }): void {
   const sockets = new Map<Socket, Unread>()
   server.on('connection', (socket: Socket) => {
     sockets.set(socket, { taken: 0, looks: 0 })
@@ -33,8 +33,8 @@ export function endSlowReaders(server: Server, { patienceMs, everyMs }: { patien
         continue
       }
       const taken = socket.bytesWritten - socket.writableLength
-      if (socket.writableLength === 0 || taken - unread.taken >= leastBytes) Object.assign(unread, { taken, looks: 0 })
-      else if (++unread.looks * everyMs >= patienceMs) socket.destroy()
+      if (socket.writableLength === 0 || taken - unread.taken >= minBytes) Object.assign(unread, { taken, looks: 0 })
+      else if (++unread.looks * everyMs >= timeoutMs) socket.destroy()
     }
   }, everyMs)
   looking.unref()

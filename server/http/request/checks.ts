@@ -86,7 +86,7 @@ function malformed(field: string, reason: string): CarillonError {
   })
 }
 
-const mostPipelined = 16
+const maxPipelined = 16
 const pipelined = new WeakMap<Socket, number>()
 
 /**
@@ -99,7 +99,7 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
   const count = (pipelined.get(socket) ?? 0) + 1
   pipelined.set(socket, count)
   response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
-  if (count <= mostPipelined) return
+  if (count <= maxPipelined) return
   socket.destroy()
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for an answer before asking again', { retryAfter: 1 })
 }

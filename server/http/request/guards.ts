@@ -10,7 +10,7 @@ import type { AccessTokens, TokenSubject } from '../../sign-in/token/access-toke
 import type { Producer } from '../../store/store.ts'
 
 /** A user who stays: `validUntil` asks whether the proof still holds. */
-export type Staying = Subject & { validUntil: () => Promise<number | null> }
+export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
 export type Guard<Caller> = {
   name: 'open' | 'user' | 'token' | 'producer'
@@ -55,7 +55,7 @@ export function guards(parts: {
         const subject = await signedIn.admit(request)
         return { ...subject, validUntil: holdsUntil(parts, presentedBy(request), subject) }
       },
-    } satisfies Guard<Staying>,
+    } satisfies Guard<LongLivedCaller>,
     token: {
       name: 'token',
       async admit(request) {

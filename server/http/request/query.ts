@@ -1,7 +1,7 @@
 // Reads a query strictly, where Fastify's own parser repairs: broken encoding and repeated names are faults, and only a
 // decimal integer is a number.
 import type { preValidationHookHandler } from 'fastify'
-import { CarillonError, unfitRequest } from '../../errors.ts'
+import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { Schema } from '../openapi/schema.ts'
 import { maxFormFields, parseForm } from './strict-json.ts'
 
@@ -59,5 +59,5 @@ export function readQuery(schema: Schema): preValidationHookHandler {
 
 function unreadable({ cause }: UnreadableQuery): CarillonError {
   const reason = cause instanceof CarillonError ? cause.details?.[0]?.reason : undefined
-  return unfitRequest([{ field: 'query', reason: reason ?? 'cannot be read' }], cause)
+  return invalidRequest([{ field: 'query', reason: reason ?? 'cannot be read' }], cause)
 }

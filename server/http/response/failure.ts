@@ -1,18 +1,18 @@
 // The one place that turns an error into an answer: one envelope, one table of codes, nothing internal. What happened
 // inside goes to the log under the same request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode, noSuchRoute, statusOf, unfitRequest } from '../../errors.ts'
+import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections/drop-unread.ts'
 import { faultsOf } from '../request/faults.ts'
 import type { FailureLog } from './failure-log.ts'
 
-const mostFaults = 20
+const maxFaults = 20
 
 export function envelope(error: CarillonError, requestId: string): string {
   const { code, status, message, details } = error
   return JSON.stringify({
     success: false,
-    error: { code, status, message, requestId, ...(details && { details: details.slice(0, mostFaults) }) },
+    error: { code, status, message, requestId, ...(details && { details: details.slice(0, maxFaults) }) },
   })
 }
 
@@ -37,7 +37,7 @@ function challenge(request: FastifyRequest): string {
 function asCarillonError(failure: unknown, request: FastifyRequest): CarillonError {
   if (failure instanceof CarillonError) return failure
   const error = failure as Partial<FastifyError>
-  if (error.validation !== undefined) return unfitRequest(faultsOf(error as FastifyError, request))
+  if (error.validation !== undefined) return invalidRequest(faultsOf(error as FastifyError, request))
   const [code, message] = refusalOf(error, request)
   const details =
     error.code === 'FST_ERR_BAD_URL' ? [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] : undefined

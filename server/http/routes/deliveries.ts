@@ -1,5 +1,5 @@
 // The route of a producer: one request, notifications in many inboxes.
-import { unfitRequest } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { Deliveries } from '../../inbox/delivery/deliver.ts'
 import type { Producer, Recipient } from '../../store/store.ts'
 import { DeliveryBody } from '../openapi/schemas.ts'
@@ -20,7 +20,7 @@ export function deliveryOperations(deliveries: Deliveries) {
     async handle(producer, request, reply) {
       const key = request.raw.headersDistinct['idempotency-key']
       if (key !== undefined && key.length > 1)
-        throw unfitRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])
+        throw invalidRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])
       const { recipients, ...content } = request.body as DeliveryBody
       const outcome = await deliveries.deliver(
         producer.id,

@@ -1,10 +1,10 @@
 // The routes by which a reader follows his inbox: the live stream, and the changes since a place in it.
-import { notAuthenticated, unfitRequest } from '../../errors.ts'
+import { invalidRequest, notAuthenticated } from '../../errors.ts'
 import type { ChangesSince } from '../../inbox/live/changes.ts'
 import type { Live } from '../../inbox/live/live.ts'
 import { isPosition } from '../../inbox/live/position.ts'
 import { ChangesQuery, StreamQuery } from '../openapi/schemas.ts'
-import type { Staying } from '../request/guards.ts'
+import type { LongLivedCaller } from '../request/guards.ts'
 import { eventStream, onGone } from '../response/event-stream.ts'
 import { sendJson } from '../response/send.ts'
 import type { Operation } from './operation.ts'
@@ -12,7 +12,7 @@ import type { Operation } from './operation.ts'
 const positionReason = 'must be a version such as 42, or a position as an answer or an event names it'
 
 export function liveOperations({ live, changes }: { live: Live; changes: ChangesSince }) {
-  const stream: Operation<Staying> = {
+  const stream: Operation<LongLivedCaller> = {
     summary: 'The live stream of what happens in the inbox (Server-Sent Events)',
     query: StreamQuery,
     headers: { 'Last-Event-ID': 'The id of the last event that was received: what follows it is sent' },
@@ -30,14 +30,14 @@ export function liveOperations({ live, changes }: { live: Live; changes: Changes
     },
   }
 
-  const since: Operation<Staying> = {
+  const since: Operation<LongLivedCaller> = {
     summary:
       'What changed since a version, held until there is something on request; or that all has to be fetched anew',
     query: ChangesQuery,
     answers: { 200: ['Changes'], 429: ['Error'] },
     async handle(caller, request, reply) {
       const { since: place, limit = 100, wait = 0 } = request.query as ChangesQuery
-      if (!isPosition(place)) throw unfitRequest([{ field: 'since', reason: positionReason }])
+      if (!isPosition(place)) throw invalidRequest([{ field: 'since', reason: positionReason }])
       const gone = new AbortController()
       if (wait > 0) {
         // Longer than a connection may usually be idle.

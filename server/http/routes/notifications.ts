@@ -1,6 +1,6 @@
 // The routes of a reader's own inbox: list, one, counts, read, read-all.
 import type { FastifyRequest } from 'fastify'
-import { CarillonError, unfitRequest } from '../../errors.ts'
+import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { Inbox, ListQuery as ListRequest } from '../../inbox/inbox.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import { ListQuery, ReadAllQuery } from '../openapi/schemas.ts'
@@ -22,7 +22,7 @@ export function notificationOperations(inbox: Inbox) {
     async handle(subject, request, reply) {
       const { page, limit = 20, before, status } = request.query as ListQuery
       if (page !== undefined && before !== undefined)
-        throw unfitRequest([{ field: 'before', reason: 'takes the place of page: send one of the two' }])
+        throw invalidRequest([{ field: 'before', reason: 'takes the place of page: send one of the two' }])
       const place = before === undefined ? { page: page ?? 1 } : { before }
       const rendered = await inbox.list(subject, { limit, ...(status && { status }), ...place })
       reply.header('etag', rendered.etag)
@@ -70,13 +70,13 @@ export function notificationOperations(inbox: Inbox) {
 
 const positive = /^[1-9]\d{0,14}$/
 const numbers: ReadonlySet<string> = new Set(['limit', 'page', 'before'])
-const mostPerPage = 100
+const maxPerPage = 100
 
 /** The list that a query names before its schema has checked it; undefined if the check could refuse it. */
 function uncheckedQuery(query: Record<string, unknown>): ListRequest | undefined {
   for (const name in query) if (!isSure(name, query[name])) return undefined
   const { limit = '20', page, before, status } = query as Record<string, string | undefined>
-  if (Number(limit) > mostPerPage || (page !== undefined && before !== undefined)) return undefined
+  if (Number(limit) > maxPerPage || (page !== undefined && before !== undefined)) return undefined
   const place = before === undefined ? { page: Number(page ?? 1) } : { before: Number(before) }
   return { limit: Number(limit), ...(status && { status: 'unread' }), ...place }
 }

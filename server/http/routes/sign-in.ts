@@ -21,7 +21,7 @@ import { sendData, sendNothing, sendObject, shownUser } from '../response/send.t
 import type { Operation } from './operation.ts'
 import type { SignInLog, Source } from './sign-in-log.ts'
 
-export type SignInParts = {
+export type SignInDependencies = {
   store: Pick<Store, 'findCredentials' | 'findUser'>
   passwords: Passwords
   sessions: Sessions
@@ -37,7 +37,7 @@ export type SignInParts = {
 /** `lifetimeMs` is how long the browser is told to keep it. */
 export type Cookie = { name: string; isSecure: boolean; lifetimeMs: number }
 
-export function signInOperations(parts: SignInParts) {
+export function signInOperations(parts: SignInDependencies) {
   const { store, sessions, accessTokens, keys, cookie, signInLog } = parts
   const proofs = { sessions, accessTokens, cookieName: cookie.name }
 
@@ -126,7 +126,7 @@ export function signInOperations(parts: SignInParts) {
 }
 
 async function issueToken(
-  parts: SignInParts,
+  parts: SignInDependencies,
   user: CheckedUser,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ) {
@@ -138,7 +138,7 @@ async function issueToken(
 }
 
 async function issueSession(
-  { sessions, accessTokens, cookie }: SignInParts,
+  { sessions, accessTokens, cookie }: SignInDependencies,
   user: CheckedUser,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ) {
@@ -149,7 +149,7 @@ async function issueSession(
 }
 
 /** To be called before anything is waited for: the address of a closed connection is not known. */
-function sourceOf({ trustedProxies }: SignInParts, { id, raw }: FastifyRequest): Source {
+function sourceOf({ trustedProxies }: SignInDependencies, { id, raw }: FastifyRequest): Source {
   return { requestId: id, address: addressOf(raw, trustedProxies) }
 }
 

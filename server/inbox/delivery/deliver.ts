@@ -16,7 +16,7 @@ export type DeliveryRequest = {
   key?: string
 }
 
-const mostDataBytes = 8 * 1024
+const maxDataBytes = 8 * 1024
 /** How long a retry finds the answer to its key again. */
 const keptForMs = 24 * 3_600_000
 /** RFC 9110, section 5.6.2: visible ASCII characters. */
@@ -114,8 +114,8 @@ function refuseUnfit({ url, data }: DeliveryRequest, idempotencyKey: string | un
     details.push({ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' })
   const badLink = url === undefined ? undefined : linkFault(url)
   if (badLink !== undefined) details.push({ field: 'url', reason: badLink })
-  if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > mostDataBytes)
-    details.push({ field: 'data', reason: `must be at most ${mostDataBytes} bytes as JSON` })
+  if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes)
+    details.push({ field: 'data', reason: `must be at most ${maxDataBytes} bytes as JSON` })
   if (details.length > 0)
     throw new CarillonError('INVALID_REQUEST', 'The delivery cannot be sent like this', { details })
 }

@@ -1,31 +1,31 @@
 // What changed in an inbox since a place in it, in one answer; on request held until there is something to tell.
-import type { Change, Changes, Ring, Store } from '../../store/store.ts'
-import { markOf, mostBehind, positionOf, reached, versionIn } from './position.ts'
-import type { Seats } from './stream-limits.ts'
+import type { Change, ChangeSignal, Changes, Store } from '../../store/store.ts'
+import { inboxTagOf, maxBehind, positionOf, reached, versionIn } from './position.ts'
+import type { StreamLimits } from './stream-limits.ts'
 
 /** `since` is a position or a bare version. */
 export type ChangesQuery = { since: string; limit: number; waitMs: number; signal: AbortSignal }
-type ChangesStore = Pick<Store, 'changesSince' | 'onRing' | 'history'>
+type ChangesStore = Pick<Store, 'changesSince' | 'onChange' | 'history'>
 
 export class ChangesSince {
   readonly #store: ChangesStore
-  readonly #seats: Seats
+  readonly #streamLimits: StreamLimits
   /** Who waits for a ring, by user. */
   readonly #waiting = new Map<string, Set<() => void>>()
   #isEnding = false
 
-  constructor({ store, seats }: { store: ChangesStore; seats: Seats }) {
+  constructor({ store, seats }: { store: ChangesStore; seats: StreamLimits }) {
     this.#store = store
-    this.#seats = seats
-    store.onRing((ring) => this.#hear(ring))
+    this.#streamLimits = seats
+    store.onChange((ring) => this.#hear(ring))
   }
 
   /** The `data` of the answer as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE where it cannot be held. */
   async read({ userId }: { userId: string }, query: ChangesQuery): Promise<string> {
-    const mark = markOf(this.#store.history, userId)
+    const mark = inboxTagOf(this.#store.history, userId)
     const version = versionIn(query.since, mark)
     if (version === null) return reset
-    const ask = () => this.#store.changesSince({ userId, version, limit: query.limit, mostBehind })
+    const ask = () => this.#store.changesSince({ userId, version, limit: query.limit, maxBehind })
     const found = query.waitMs === 0 ? await ask() : await this.#held(userId, query, ask)
     return found === 'reset' ? reset : render(found, mark)
   }
@@ -37,12 +37,12 @@ export class ChangesSince {
   }
 
   async #held(userId: string, { waitMs, signal }: ChangesQuery, ask: () => Promise<Changes | 'reset'>) {
-    const giveUpSeat = this.#seats.take(userId)
+    const giveUpSeat = this.#streamLimits.take(userId)
     const giveUpAt = performance.now() + waitMs
     try {
       for (;;) {
         // Before it is read: what comes meanwhile rings.
-        const ring = this.#nextRing(userId, { ms: giveUpAt - performance.now(), signal })
+        const ring = this.#nextChange(userId, { ms: giveUpAt - performance.now(), signal })
         try {
           const found = await ask()
           const isOver = signal.aborted || this.#isEnding || performance.now() >= giveUpAt
@@ -57,7 +57,7 @@ export class ChangesSince {
     }
   }
 
-  #nextRing(userId: string, { ms, signal }: { ms: number; signal: AbortSignal }) {
+  #nextChange(userId: string, { ms, signal }: { ms: number; signal: AbortSignal }) {
     const { promise: rung, resolve } = Promise.withResolvers<void>()
     const waiting = this.#waiting.get(userId) ?? new Set()
     this.#waiting.set(userId, waiting.add(resolve))
@@ -73,7 +73,7 @@ export class ChangesSince {
     return { rung, forget }
   }
 
-  #hear(ring: Ring): void {
+  #hear(ring: ChangeSignal): void {
     if (ring.about === 'inbox') for (const resolve of this.#waiting.get(ring.userId) ?? []) resolve()
     if (ring.about === 'anything')
       for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve()

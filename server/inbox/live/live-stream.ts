@@ -23,10 +23,10 @@ export interface Sink {
   onClose(listener: () => void): void
 }
 
-const mostUnread = 1024 * 1024
-const longestUnreadMs = 30_000
+const maxUnread = 1024 * 1024
+const maxUnreadMs = 30_000
 /** What must be taken in that time where so much waits: whoever takes a byte now and then does not read. */
-const leastTaken = 64 * 1024
+const minTaken = 64 * 1024
 /** What is sent of a replay before its reader has taken it. */
 const replayedAtOnce = 256 * 1024
 
@@ -66,7 +66,7 @@ export class LiveStream {
     if (!this.#hasBegun || this.#hasEnded) return
     const { unread } = this.#sink
     // What is too much by itself goes to whoever has taken the rest: nobody is cut at one place again and again.
-    if (unread > 0 && unread + bytes.length > mostUnread) this.#cut()
+    if (unread > 0 && unread + bytes.length > maxUnread) this.#cut()
     else this.#sink.send(bytes)
   }
 
@@ -114,8 +114,8 @@ export class LiveStream {
   /** Once in a while: cuts a reader who takes nothing of what waits for him. `at` is by `performance.now()`. */
   checkReader(at: number): void {
     const { unread, taken } = this.#sink
-    if (unread === 0 || taken - this.#lastLook.taken >= leastTaken) this.#lastLook = { at, taken }
-    else if (at - this.#lastLook.at >= longestUnreadMs) this.#cut()
+    if (unread === 0 || taken - this.#lastLook.taken >= minTaken) this.#lastLook = { at, taken }
+    else if (at - this.#lastLook.at >= maxUnreadMs) this.#cut()
   }
 
   /** Ends it in order; one that has not begun is just no stream any more. */

@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StreamEvent, StrictEvents } from '../../../tests/support/event-source/event-source.ts'
-import { chanceOf } from '../../../tests/support/event-source/random.ts'
+import { randomOf } from '../../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../../errors.ts'
 import { type Person, World } from '../../store/contract/world.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { newFolder } from '../../store/sqlite/testing/folder.ts'
-import type { Ring, Store } from '../../store/store.ts'
+import type { ChangeSignal, Store } from '../../store/store.ts'
 import { ChangesSince } from './changes.ts'
 import { Live } from './live.ts'
 import type { Sink, Watcher } from './live-stream.ts'
 import { LiveStream } from './live-stream.ts'
-import { type SeatLimits, Seats } from './stream-limits.ts'
+import { type SeatLimits, StreamLimits } from './stream-limits.ts'
 
 /** That of the process, whatever a test makes of its clock. */
 const clock = performance.now.bind(performance)
@@ -93,18 +93,18 @@ class Reader implements Sink {
   }
 
   async until(isSo: () => boolean): Promise<void> {
-    const giveUpAt = clock() + longestWaitMs
+    const giveUpAt = clock() + maxWaitMs
     while (!isSo()) {
-      assert.ok(clock() < giveUpAt, `not within ${longestWaitMs} ms; ${JSON.stringify(this.types)}`)
+      assert.ok(clock() < giveUpAt, `not within ${maxWaitMs} ms; ${JSON.stringify(this.types)}`)
       await sleep(2)
     }
   }
 }
 
 /** However slow the machine: no heartbeat comes meanwhile to make a lost ring good. */
-const longestWaitMs = 20_000
+const maxWaitMs = 20_000
 
-type LiveStore = Pick<Store, 'readInbox' | 'changesSince' | 'onRing' | 'history'>
+type LiveStore = Pick<Store, 'readInbox' | 'changesSince' | 'onChange' | 'history'>
 
 /**
  * A world whose people can be listened to; there is no heartbeat unless the test moves the clock. `of` may put something
@@ -120,7 +120,7 @@ async function newWorld(
   const failures: unknown[] = []
   const failedAt: number[] = []
   const reads = { begun: 0, done: 0 }
-  const seats = new Seats(limits ?? { perUser: 1_000, perProcess: 100_000 }, Math.random)
+  const seats = new StreamLimits(limits ?? { perUser: 1_000, perProcess: 100_000 }, Math.random)
   const live = new Live({
     store: counted(of(store), reads),
     seats,
@@ -159,7 +159,7 @@ function withMethods(store: LiveStore, methods: Partial<LiveStore>): LiveStore {
     get history() {
       return store.history
     },
-    onRing: (listener) => store.onRing(listener),
+    onChange: (listener) => store.onChange(listener),
     readInbox: (userId) => store.readInbox(userId),
     changesSince: (query) => store.changesSince(query),
     ...methods,
@@ -318,16 +318,16 @@ test('Z6: a proof that ends while its stream is being opened opens none', async 
 
 test('another history of the store: every open stream gets a resync, and a position of before means nothing (N3, R7)', async (t) => {
   let history = 'before'
-  let ring: ((ring: Ring) => void) | undefined
+  let ring: ((ring: ChangeSignal) => void) | undefined
   const of = (store: Store): LiveStore => ({
     get history() {
       return history
     },
     readInbox: store.readInbox,
     changesSince: store.changesSince,
-    onRing(listener) {
+    onChange(listener) {
       ring = listener
-      return store.onRing(listener)
+      return store.onChange(listener)
     },
   })
   const { world, open } = await newWorld(t, { of })
@@ -597,7 +597,7 @@ test('N5: after thousands of opens and leaves nothing is kept of them', async (t
   const rounds = process.env.SOAK === undefined ? 3_000 : 100_000
   const { world, live, open, seats } = await newWorld(t, { limits: { perUser: 20, perProcess: 40 } })
   const people = [await world.addUser('ann'), await world.addUser('bob'), await world.addUser('cy')]
-  const chance = chanceOf(t)
+  const chance = randomOf(t)
   let stayed: Reader[] = []
   for (let n = 0; n < rounds; n++) {
     const person = people[n % 3] ?? assert.fail()
@@ -631,7 +631,7 @@ suite('N7: seats', () => {
   }
 
   test('N7: so many for each user and so many in all; each is given up once', () => {
-    const seats = new Seats({ perUser: 2, perProcess: 3 }, () => 0.5)
+    const seats = new StreamLimits({ perUser: 2, perProcess: 3 }, () => 0.5)
     const [first, second] = [seats.take('ann'), seats.take('ann')]
     assert.match(refusal(() => seats.take('ann')).message, /^You have 2 streams open \(CARILLON_STREAMS_PER_USER\)/)
     const other = seats.take('bob')
@@ -650,7 +650,7 @@ suite('N7: seats', () => {
   })
 
   test('N7: those who are refused together are told different times to come back', () => {
-    const seats = new Seats({ perUser: 0, perProcess: 0 }, Math.random)
+    const seats = new StreamLimits({ perUser: 0, perProcess: 0 }, Math.random)
     const told = Array.from({ length: 200 }, () => refusal(() => seats.take('ann')).retryAfter ?? 0)
     assert.ok(
       told.every((seconds) => Number.isInteger(seconds) && seconds >= 5 && seconds <= 15),
@@ -731,7 +731,9 @@ suite('heartbeats', () => {
   })
 
   test('a ring that is lost is made good at the next one', async (t) => {
-    const { world, open, pass, untilRead } = await beating(t, (store) => withMethods(store, { onRing: () => () => {} }))
+    const { world, open, pass, untilRead } = await beating(t, (store) =>
+      withMethods(store, { onChange: () => () => {} }),
+    )
     const ann = await world.addUser('ann')
     const reader = await open(ann)
     await untilRead(1)
@@ -766,11 +768,11 @@ suite('heartbeats', () => {
 })
 
 test('a ring about anything at all is heard by everybody', async (t) => {
-  const listeners: ((ring: Ring) => void)[] = []
+  const listeners: ((ring: ChangeSignal) => void)[] = []
   const { world, open, untilRead } = await newWorld(t, {
     of: (store) =>
       withMethods(store, {
-        onRing(listener) {
+        onChange(listener) {
           listeners.push(listener)
           return () => {}
         },

@@ -2,16 +2,16 @@
 // store and one text for all of them. Nobody waits for a slow reader.
 import { notAuthenticated } from '../../errors.ts'
 import { pause } from '../../event-loop.ts'
-import type { Changes, InboxState, Ring, Store } from '../../store/store.ts'
+import type { ChangeSignal, Changes, InboxState, Store } from '../../store/store.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
-import { markOf, mostBehind, reached, versionIn } from './position.ts'
-import { type Seats, stopping } from './stream-limits.ts'
+import { inboxTagOf, maxBehind, reached, versionIn } from './position.ts'
+import { type StreamLimits, stopping } from './stream-limits.ts'
 import { InSlices } from './work-queue.ts'
 
-type LiveParts = {
-  store: Pick<Store, 'readInbox' | 'changesSince' | 'onRing' | 'history'>
-  seats: Seats
+type LiveDependencies = {
+  store: Pick<Store, 'readInbox' | 'changesSince' | 'onChange' | 'history'>
+  seats: StreamLimits
   now: () => number
   /** From 0 to 1: those who were cut together do not come back together. */
   chance: () => number
@@ -24,7 +24,7 @@ const beatEveryMs = 15_000
 const tickMs = 100
 const slotCount = beatEveryMs / tickMs
 const ticksBetweenLooks = 1_000 / tickMs
-/** Rings tell when a session ends; one may be lost with the process that should have rung. */
+/** ChangeSignals tell when a session ends; one may be lost with the process that should have rung. */
 const beatsBetweenProofs = 4
 
 const comeBackMs = { least: 1_000, most: 4_000 }
@@ -52,12 +52,12 @@ class Subscription {
   /** From here on positions are those of this history. */
   follow(history: string): void {
     this.history = history
-    this.mark = markOf(history, this.userId)
+    this.mark = inboxTagOf(history, this.userId)
   }
 }
 
 export class Live {
-  readonly #parts: LiveParts
+  readonly #dependencies: LiveDependencies
   readonly #subscriptions = new Map<string, Subscription>()
   /** Who gets a heartbeat at which tick. */
   readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
@@ -66,10 +66,10 @@ export class Live {
   #ticks = 0
   #isEnding = false
 
-  constructor(parts: LiveParts) {
-    this.#parts = parts
+  constructor(parts: LiveDependencies) {
+    this.#dependencies = parts
     this.#reading = new InSlices((subscription) => this.#look(subscription), parts.onFailure)
-    parts.store.onRing((ring) => this.#hear(ring))
+    parts.store.onChange((ring) => this.#hear(ring))
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
   }
 
@@ -86,7 +86,7 @@ export class Live {
    */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
-    const giveUpSeat = this.#parts.seats.take(userId)
+    const giveUpSeat = this.#dependencies.seats.take(userId)
     const subscription = this.#subscriptionOf(userId)
     const stream = new LiveStream(watcher, sink, () => {
       giveUpSeat()
@@ -95,8 +95,8 @@ export class Live {
     this.#add(subscription, stream)
     try {
       // Now that it is among the streams: a proof that ends from here on finds it there.
-      const holds = await stream.checkProof(this.#parts.now)
-      const inbox = await this.#parts.store.readInbox(userId)
+      const holds = await stream.checkProof(this.#dependencies.now)
+      const inbox = await this.#dependencies.store.readInbox(userId)
       if (this.#isEnding) throw stopping()
       if (!holds || stream.isOver) throw notAuthenticated()
       this.#begin(subscription, stream, { from, inbox })
@@ -118,7 +118,7 @@ export class Live {
   /** Ends every stream, telling each when to come back, and takes no more. */
   async end(): Promise<void> {
     this.#isEnding = true
-    this.#parts.seats.close()
+    this.#dependencies.seats.close()
     clearInterval(this.#ticking)
     for (const stream of this.#streams()) {
       stream.send(Buffer.from(retryText(this.#comeBackMs())))
@@ -128,7 +128,7 @@ export class Live {
   }
 
   #comeBackMs(): number {
-    return comeBackMs.least + this.#parts.chance() * (comeBackMs.most - comeBackMs.least)
+    return comeBackMs.least + this.#dependencies.chance() * (comeBackMs.most - comeBackMs.least)
   }
 
   *#streams(): Generator<LiveStream> {
@@ -138,8 +138,8 @@ export class Live {
   #subscriptionOf(userId: string): Subscription {
     const known = this.#subscriptions.get(userId)
     if (known !== undefined) return known
-    const slot = Math.floor(this.#parts.chance() * slotCount) % slotCount
-    return new Subscription({ userId, history: this.#parts.store.history, slot })
+    const slot = Math.floor(this.#dependencies.chance() * slotCount) % slotCount
+    return new Subscription({ userId, history: this.#dependencies.store.history, slot })
   }
 
   #add(subscription: Subscription, stream: LiveStream): void {
@@ -161,10 +161,10 @@ export class Live {
     stream: LiveStream,
     { from, inbox }: { from: string | undefined; inbox: InboxState },
   ): void {
-    if (subscription.version === undefined) subscription.follow(this.#parts.store.history)
+    if (subscription.version === undefined) subscription.follow(this.#dependencies.store.history)
     const { mark } = subscription
     const since = from === undefined ? inbox.version : versionIn(from, mark)
-    const isLost = since === null || since > inbox.version || inbox.version - since > mostBehind
+    const isLost = since === null || since > inbox.version || inbox.version - since > maxBehind
     const hello = helloText(inbox, { from: isLost ? null : since, mark })
     const text = retryText(this.#comeBackMs()) + hello + (isLost ? resyncText(inbox, mark) : '')
     stream.begin(isLost ? inbox.version : since, text)
@@ -179,8 +179,8 @@ export class Live {
     const { userId, mark } = subscription
     try {
       while (!stream.isOver && stream.position < (subscription.version ?? 0)) {
-        const query = { userId, version: stream.position, limit: changesAtOnce, mostBehind }
-        const found = await this.#parts.store.changesSince(query)
+        const query = { userId, version: stream.position, limit: changesAtOnce, maxBehind }
+        const found = await this.#dependencies.store.changesSince(query)
         if (found === 'reset') return stream.end()
         await stream.replay(eventsOf(found, mark), reached(found))
         await pause()
@@ -188,12 +188,12 @@ export class Live {
       stream.isLive = true
     } catch (error) {
       // Its reader comes back to where he is.
-      this.#parts.onFailure(error)
+      this.#dependencies.onFailure(error)
       stream.end()
     }
   }
 
-  #hear(ring: Ring): void {
+  #hear(ring: ChangeSignal): void {
     if (ring.about === 'anything') for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
     else if (ring.about === 'session') this.checkProofs(ring.userId)
     else if (ring.about === 'inbox') {
@@ -212,8 +212,8 @@ export class Live {
   async #read(subscription: Subscription): Promise<void> {
     const { userId, mark, version } = subscription
     if (version === undefined) return
-    if (subscription.history !== this.#parts.store.history) return this.#startAnew(subscription, version)
-    const found = await this.#parts.store.changesSince({ userId, version, limit: changesAtOnce })
+    if (subscription.history !== this.#dependencies.store.history) return this.#startAnew(subscription, version)
+    const found = await this.#dependencies.store.changesSince({ userId, version, limit: changesAtOnce })
     // Another read of this user was told of meanwhile; this one may have seen more, or less.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#startAnew(subscription, version)
@@ -227,8 +227,8 @@ export class Live {
 
   /** The store lost changes that were told of, or may have, in a failover perhaps. */
   async #startAnew(subscription: Subscription, lost: number): Promise<void> {
-    const { history } = this.#parts.store
-    const inbox = await this.#parts.store.readInbox(subscription.userId)
+    const { history } = this.#dependencies.store
+    const inbox = await this.#dependencies.store.readInbox(subscription.userId)
     if (subscription.version !== lost) return
     subscription.version = inbox.version
     subscription.follow(history)
@@ -239,7 +239,7 @@ export class Live {
   async #checkProofsOf(subscription: Subscription): Promise<void> {
     subscription.isProofDue = false
     try {
-      for (const stream of [...subscription.streams]) await stream.checkProof(this.#parts.now)
+      for (const stream of [...subscription.streams]) await stream.checkProof(this.#dependencies.now)
     } catch (error) {
       subscription.isProofDue = true
       throw error
@@ -263,7 +263,7 @@ export class Live {
 
   /** Whose proof ends about now, and who does not read. */
   #lookAt(subscriptions: Iterable<Subscription>): void {
-    const [now, at] = [this.#parts.now(), performance.now()]
+    const [now, at] = [this.#dependencies.now(), performance.now()]
     for (const { userId, streams } of subscriptions)
       for (const stream of streams) {
         if (now >= stream.endsAt) this.checkProofs(userId)

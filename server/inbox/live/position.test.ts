@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isPosition, markOf, positionOf, versionIn } from './position.ts'
+import { inboxTagOf, isPosition, positionOf, versionIn } from './position.ts'
 
 const anyVersion = fc.integer({ min: 0, max: 999_999_999_999_999 })
-const anyMark = fc.tuple(fc.uuid(), fc.uuid()).map(([history, userId]) => markOf(history, userId))
+const anyMark = fc.tuple(fc.uuid(), fc.uuid()).map(([history, userId]) => inboxTagOf(history, userId))
 
 test('N3: a position leads back to its version, for its own inbox alone', () => {
   fc.assert(
@@ -28,7 +28,7 @@ test('N3: a bare version is taken at its word, by every inbox', () => {
 })
 
 test('N3: whatever else is written is no position, and what is read from one is a whole number', () => {
-  const mark = markOf('history', 'user')
+  const mark = inboxTagOf('history', 'user')
   const nearly = fc.stringMatching(/^[-+ ]?[0-9a-fx.e]{0,20}[- ]?[0-9a-fA-F]{0,10}\n?$/)
   fc.assert(
     fc.property(fc.oneof(nearly, fc.string()), (text) => {
@@ -56,8 +56,8 @@ test('N3: whatever else is written is no position, and what is read from one is 
 test('N3: the mark tells users and histories apart, and says nothing of either', () => {
   const marks = new Set<string>()
   for (let n = 0; n < 500; n++) {
-    marks.add(markOf('one history', `user ${n}`))
-    marks.add(markOf(`history ${n}`, 'one user'))
+    marks.add(inboxTagOf('one history', `user ${n}`))
+    marks.add(inboxTagOf(`history ${n}`, 'one user'))
   }
   assert.equal(marks.size, 1_000)
   for (const mark of marks) assert.match(mark, /^[0-9a-f]{8}$/)

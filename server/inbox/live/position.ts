@@ -4,13 +4,13 @@ import { hash } from 'node:crypto'
 import type { Changes } from '../../store/store.ts'
 
 /** Whoever is further behind, in changes, fetches a page sooner than he goes through all that. */
-export const mostBehind = 10_000
+export const maxBehind = 10_000
 
 const markLength = 8
 const shape = /^(0|[1-9]\d{0,14})(?:-([0-9a-f]{8}))?$/
 
 /** `history` is the store's: a version may be reached again after a restore, by another change. */
-export function markOf(history: string, userId: string): string {
+export function inboxTagOf(history: string, userId: string): string {
   return hash('sha256', `${history} ${userId}`, 'hex').slice(0, markLength)
 }
 

@@ -6,16 +6,16 @@ export type SeatLimits = { perUser: number; perProcess: number }
 /** Seconds: those who were refused together do not come back together. */
 const retryAfter = { least: 5, most: 15 }
 
-export class Seats {
+export class StreamLimits {
   readonly #limits: SeatLimits
-  readonly #chance: () => number
+  readonly #random: () => number
   readonly #byUser = new Map<string, number>()
   #taken = 0
   #isClosed = false
 
   constructor(limits: SeatLimits, chance: () => number) {
     this.#limits = limits
-    this.#chance = chance
+    this.#random = chance
   }
 
   /** Answers how the seat is given up, which works once. Throws TOO_MANY_REQUESTS, or UNAVAILABLE once it is closed. */
@@ -51,7 +51,7 @@ export class Seats {
   #full(message: string, report?: 'overload'): CarillonError {
     const { least, most } = retryAfter
     return new CarillonError('TOO_MANY_REQUESTS', message, {
-      retryAfter: least + Math.floor(this.#chance() * (most - least)),
+      retryAfter: least + Math.floor(this.#random() * (most - least)),
       ...(report && { report }),
     })
   }

@@ -8,7 +8,7 @@ import { CarillonError } from '../../errors.ts'
 export const maxPasswordLength = 256
 
 /** UTF-16 units. NFC makes one code point of at most four, of two units each: what is longer stays too long. */
-const longestInput = maxPasswordLength * 4 * 2
+const maxInput = maxPasswordLength * 4 * 2
 
 /**
  * The form that is hashed, at sign-up and at sign-in alike: every space is U+0020, then NFC. Refuses nothing, so that a
@@ -16,7 +16,7 @@ const longestInput = maxPasswordLength * 4 * 2
  * is given back as it is, so that nobody makes us work on a megabyte.
  */
 export function preparePassword(text: string): string {
-  return text.length > longestInput ? text : text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
+  return text.length > maxInput ? text : text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
 }
 
 /** Code points; stops counting beyond `maxPasswordLength`, so that its cost is bounded. */

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { importJWK } from 'jose'
 import { newId } from '../../ids.ts'
 import { AccessTokens } from './access-token.ts'
-import type { TokenCutoffs } from './revocations.ts'
+import type { TokenRevocations } from './revocations.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 type Key = { kid: string; publicKey: KeyObject; privateKey: Awaited<ReturnType<typeof importJWK>> }
@@ -24,7 +24,7 @@ function tokensWith(current: Key, known: readonly Key[], issuer = 'http://127.0.
   const keys = { current, find: (kid: string) => known.find((key) => key.kid === kid)?.publicKey }
   return new AccessTokens({
     keys: keys as unknown as SigningKeys,
-    cutoffs: { isCut: () => false } as unknown as TokenCutoffs,
+    revocations: { isCut: () => false } as unknown as TokenRevocations,
     now: Date.now,
     issuer: () => issuer,
     lifetimeMs: 60_000,

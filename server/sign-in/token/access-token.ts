@@ -7,19 +7,19 @@ import { CarillonError, notAuthenticated } from '../../errors.ts'
 import { madeAt, newId } from '../../ids.ts'
 import type { Subject } from '../subject.ts'
 import { ageOf, type Claims, clockLeewaySeconds, maxTokenLifeMs, readToken } from './read-token.ts'
-import type { TokenCutoffs } from './revocations.ts'
+import type { TokenRevocations } from './revocations.ts'
 import { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 /** A cutoff is kept until nothing that it cuts is alive, a token included that a node renewed before it heard of it. */
-export const cutoffKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
-const mostCachedTokens = 20_000
+export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
+const maxCachedTokens = 20_000
 /** In characters; about 8,000 of our tokens. */
 const maxRefused = 4_000_000
 
 type TokenOptions = {
   keys: SigningKeys
-  cutoffs: TokenCutoffs
+  revocations: TokenRevocations
   now: () => number
   /** `iss` and `aud`: this service's public URL, which with a free port is known only when it listens. */
   issuer: () => string
@@ -32,7 +32,7 @@ export type TokenSubject = Subject & { signInId: string; signedInAt: number; gen
 
 export class AccessTokens {
   readonly #options: TokenOptions
-  readonly #verified = new BoundedCache<TokenSubject>(mostCachedTokens)
+  readonly #verified = new BoundedCache<TokenSubject>(maxCachedTokens)
   /** What can never become valid: expired, or not signed by the key that it names. */
   readonly #refused = new BoundedCache<true>(maxRefused)
   readonly #signatures = new SignatureChecks()
@@ -55,7 +55,7 @@ export class AccessTokens {
       signedInAt,
       generation: user.credentialGeneration,
     }
-    if (this.#options.cutoffs.isCut(signIn))
+    if (this.#options.revocations.isCut(signIn))
       throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
     return this.#sign(signIn)
   }
@@ -68,18 +68,18 @@ export class AccessTokens {
 
   /** Until when a token that was verified lives, in milliseconds; null where it has ended or was cut. */
   validUntil(subject: TokenSubject): number | null {
-    const { cutoffs, now } = this.#options
-    return now() >= subject.expiresAt || cutoffs.isCut(subject) ? null : subject.expiresAt
+    const { revocations, now } = this.#options
+    return now() >= subject.expiresAt || revocations.isCut(subject) ? null : subject.expiresAt
   }
 
   /** Cuts every token of this sign-in, renewed ones included. */
   async revoke(subject: TokenSubject): Promise<void> {
     const at = this.#options.now()
-    await this.#options.cutoffs.cut({
+    await this.#options.revocations.cut({
       userId: subject.userId,
       signInId: subject.signInId,
       notBefore: at,
-      expiresAt: at + cutoffKeptForMs,
+      expiresAt: at + revocationKeptForMs,
     })
   }
 

@@ -1,9 +1,9 @@
 // Which tokens are revoked before they expire: a small table, whole in memory, so that a check costs no read. Loaded at
 // start and again whenever the store rings; only ever added to, since an entry outlives every token that it revokes.
-import type { Store, TokenCutoff } from '../../store/store.ts'
+import type { Store, TokenRevocation } from '../../store/store.ts'
 
 type Parts = {
-  store: Pick<Store, 'cutTokens' | 'tokenCutoffs' | 'onRing'>
+  store: Pick<Store, 'revokeTokens' | 'tokenRevocations' | 'onChange'>
   /** The time, which never goes back, and the wall clock, by which other processes wrote their rows. */
   now: () => number
   wall: () => number
@@ -17,24 +17,24 @@ export type SignIn = { userId: string; signInId: string; signedInAt: number; gen
 const shortReloadMs = 2
 const retryMs = 1_000
 
-export class TokenCutoffs {
-  readonly #parts: Parts
-  readonly #cutoffs = new Map<string, TokenCutoff>()
+export class TokenRevocations {
+  readonly #dependencies: Parts
+  readonly #revocations = new Map<string, TokenRevocation>()
   readonly #listeners = new Set<(userId: string) => void>()
   #isReloading = false
   #isRung = false
 
   private constructor(parts: Parts) {
-    this.#parts = parts
+    this.#dependencies = parts
   }
 
-  static async load(parts: Parts, onFailure: (error: unknown) => void): Promise<TokenCutoffs> {
-    const cutoffs = new TokenCutoffs(parts)
-    await cutoffs.#reload()
-    parts.store.onRing((ring) => {
-      if (ring.about === 'token-cutoff' || ring.about === 'anything') cutoffs.#reloadSoon(onFailure)
+  static async load(parts: Parts, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
+    const revocations = new TokenRevocations(parts)
+    await revocations.#reload()
+    parts.store.onChange((ring) => {
+      if (ring.about === 'token-revocation' || ring.about === 'anything') revocations.#reloadSoon(onFailure)
     })
-    return cutoffs
+    return revocations
   }
 
   /** At once, but for a table so long that reading it again and again would be all that is done. */
@@ -63,42 +63,42 @@ export class TokenCutoffs {
   }
 
   /** In force here when it resolves, and on the disk; on other nodes when the ring reaches them. */
-  async cut(cutoff: Omit<TokenCutoff, 'firstGeneration'>): Promise<void> {
-    await this.#parts.store.cutTokens(cutoff)
-    this.#add({ ...cutoff, firstGeneration: 0 })
+  async cut(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void> {
+    await this.#dependencies.store.revokeTokens(revocation)
+    this.#add({ ...revocation, firstGeneration: 0 })
   }
 
   /** Calls `listener` whenever tokens of a user are cut from now on, wherever that was done. */
-  onCut(listener: (userId: string) => void): void {
+  onRevocation(listener: (userId: string) => void): void {
     this.#listeners.add(listener)
   }
 
   /** No clock decides about a token that carries its generation; a sign-out compares the id of the sign-in only. */
   isCut({ userId, signInId, signedInAt, generation }: SignIn): boolean {
-    if (this.#cutoffs.size === 0) return false
-    if (this.#cutoffs.has(keyOf(userId, signInId))) return true
-    const everySignIn = this.#cutoffs.get(keyOf(userId, null))
+    if (this.#revocations.size === 0) return false
+    if (this.#revocations.has(keyOf(userId, signInId))) return true
+    const everySignIn = this.#revocations.get(keyOf(userId, null))
     if (everySignIn === undefined) return false
     return generation === undefined ? signedInAt <= everySignIn.notBefore : generation < everySignIn.firstGeneration
   }
 
   async #reload(): Promise<void> {
-    const { store, now, wall } = this.#parts
+    const { store, now, wall } = this.#dependencies
     // After the wall clock was set back, another process that writes a row counts its time from there.
-    for (const cutoff of await store.tokenCutoffs(Math.min(now(), wall()))) this.#add(cutoff)
+    for (const revocation of await store.tokenRevocations(Math.min(now(), wall()))) this.#add(revocation)
     const at = now()
-    for (const [key, { expiresAt }] of this.#cutoffs) if (expiresAt <= at) this.#cutoffs.delete(key)
+    for (const [key, { expiresAt }] of this.#revocations) if (expiresAt <= at) this.#revocations.delete(key)
   }
 
-  #add(cutoff: TokenCutoff): void {
-    const key = keyOf(cutoff.userId, cutoff.signInId)
-    const known = this.#cutoffs.get(key)
-    const firstGeneration = Math.max(cutoff.firstGeneration, known?.firstGeneration ?? 0)
-    const notBefore = Math.max(cutoff.notBefore, known?.notBefore ?? cutoff.notBefore)
+  #add(revocation: TokenRevocation): void {
+    const key = keyOf(revocation.userId, revocation.signInId)
+    const known = this.#revocations.get(key)
+    const firstGeneration = Math.max(revocation.firstGeneration, known?.firstGeneration ?? 0)
+    const notBefore = Math.max(revocation.notBefore, known?.notBefore ?? revocation.notBefore)
     if (known?.firstGeneration === firstGeneration && known.notBefore === notBefore) return
-    const expiresAt = Math.max(cutoff.expiresAt, this.#parts.now() + this.#parts.keepMs)
-    this.#cutoffs.set(key, { ...cutoff, firstGeneration, notBefore, expiresAt })
-    for (const listener of this.#listeners) listener(cutoff.userId)
+    const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + this.#dependencies.keepMs)
+    this.#revocations.set(key, { ...revocation, firstGeneration, notBefore, expiresAt })
+    for (const listener of this.#listeners) listener(revocation.userId)
   }
 }
 

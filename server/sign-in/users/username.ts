@@ -15,7 +15,7 @@ const plainName = /^[!-~]{1,64}$/
  */
 export function prepareUsername(text: string): string {
   if (plainName.test(text)) return text.toLowerCase()
-  if (text.length > longestInput) refuse(tooLong)
+  if (text.length > maxInput) refuse(tooLong)
   const prepared = settle(text)
   if (prepared === '') refuse('write at least one character')
   if ([...prepared].length > maxUsernameLength) refuse(tooLong)
@@ -35,7 +35,7 @@ export function findableUsername(text: string): string | undefined {
 const tooLong = `write at most ${maxUsernameLength} characters`
 
 /** UTF-16 units. NFC makes one code point of at most four, of two units each. */
-const longestInput = maxUsernameLength * 4 * 2
+const maxInput = maxUsernameLength * 4 * 2
 
 /**
  * RFC 8264, section 7, asks for a form that the rules leave as it is, and allows four attempts to reach it. With

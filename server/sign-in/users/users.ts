@@ -5,11 +5,11 @@ import { newId } from '../../ids.ts'
 import type { Store, User } from '../../store/store.ts'
 import type { Passwords } from '../password/passwords.ts'
 import { checkPassword, preparePassword } from '../password/policy.ts'
-import { cutoffKeptForMs } from '../token/access-token.ts'
+import { revocationKeptForMs } from '../token/access-token.ts'
 import { prepareUsername } from './username.ts'
 
 type Parts = {
-  store: Pick<Store, 'addUser' | 'findCredentials' | 'setPassword' | 'disableUser' | 'cutTokens'>
+  store: Pick<Store, 'addUser' | 'findCredentials' | 'setPassword' | 'disableUser' | 'revokeTokens'>
   passwords: Passwords
   passwordMinLength: number
   now: () => number
@@ -65,11 +65,11 @@ async function findByName(parts: Parts, username: string): Promise<User> {
  * first revocation and its commit read the old password, and is later than that moment.
  */
 async function cutAgain(parts: Parts, { id }: User): Promise<void> {
-  const { at, cutoffExpiresAt } = cutNow(parts)
-  await parts.store.cutTokens({ userId: id, signInId: null, notBefore: at, expiresAt: cutoffExpiresAt })
+  const { at, revocationExpiresAt } = cutNow(parts)
+  await parts.store.revokeTokens({ userId: id, signInId: null, notBefore: at, expiresAt: revocationExpiresAt })
 }
 
-function cutNow({ now }: Parts): { at: number; cutoffExpiresAt: number } {
+function cutNow({ now }: Parts): { at: number; revocationExpiresAt: number } {
   const at = now()
-  return { at, cutoffExpiresAt: at + cutoffKeptForMs }
+  return { at, revocationExpiresAt: at + revocationKeptForMs }
 }

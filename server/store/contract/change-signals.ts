@@ -1,12 +1,12 @@
 // What the store promises of rings: they come after the commit, and to whom they are about.
 import assert from 'node:assert/strict'
-import type { InboxState, Ring } from '../store.ts'
+import type { ChangeSignal, InboxState } from '../store.ts'
 import { at, type PromiseOf, type World } from './world.ts'
 
-export function ringPromises(promise: PromiseOf): void {
+export function changeSignalPromises(promise: PromiseOf): void {
   promise('law 8: rings for every inbox that a write changed', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const about = (userId: string) => (ring: Ring) => ring.about === 'inbox' && ring.userId === userId
+    const about = (userId: string) => (ring: ChangeSignal) => ring.about === 'inbox' && ring.userId === userId
     const rings = await heard(world, [about(ann.id), about(ben.id)], () => world.deliver({ to: [ann, ben] }))
     assert.ok(rings.every((ring) => about(ann.id)(ring) || about(ben.id)(ring)))
     const [id = ''] = await world.ids(ann)
@@ -19,34 +19,34 @@ export function ringPromises(promise: PromiseOf): void {
 
   promise('law 8: rings when tokens were cut, for whichever reason', async (world) => {
     const ann = await world.addUser('ann')
-    const [userId, cutoffExpiresAt] = [ann.id, at(900)]
-    const cut = (ring: Ring) => ring.about === 'token-cutoff'
-    const cutoff = { userId, signInId: null, notBefore: at(1), expiresAt: cutoffExpiresAt }
-    await heard(world, [cut], () => world.store.cutTokens(cutoff))
+    const [userId, revocationExpiresAt] = [ann.id, at(900)]
+    const cut = (ring: ChangeSignal) => ring.about === 'token-revocation'
+    const revocation = { userId, signInId: null, notBefore: at(1), expiresAt: revocationExpiresAt }
+    await heard(world, [cut], () => world.store.revokeTokens(revocation))
     await heard(world, [cut], () =>
-      world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), cutoffExpiresAt }),
+      world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
     )
-    await heard(world, [cut], () => world.store.disableUser({ userId, at: at(3), cutoffExpiresAt }))
+    await heard(world, [cut], () => world.store.disableUser({ userId, at: at(3), revocationExpiresAt }))
   })
 
   promise('law 8: rings for every user whose session was ended, for whichever reason', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [userId, cutoffExpiresAt] = [ann.id, at(900)]
-    const about = (id: string) => (ring: Ring) => ring.about === 'session' && ring.userId === id
+    const [userId, revocationExpiresAt] = [ann.id, at(900)]
+    const about = (id: string) => (ring: ChangeSignal) => ring.about === 'session' && ring.userId === id
     const session = await world.signIn(ann)
     await heard(world, [about(ann.id)], () => world.store.endSessions([session]))
     const replaced = await world.signIn(ann)
     await heard(world, [about(ann.id)], () => world.signIn(ben, { replaces: [replaced] }))
     await heard(world, [about(ann.id)], () =>
-      world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), cutoffExpiresAt }),
+      world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
     )
-    await heard(world, [about(ann.id)], () => world.store.disableUser({ userId, at: at(3), cutoffExpiresAt }))
+    await heard(world, [about(ann.id)], () => world.store.disableUser({ userId, at: at(3), revocationExpiresAt }))
   })
 
   promise('law 8: whoever reads at a ring finds what it rang for, under a hundred writes at once', async (world) => {
     const people = await Promise.all(Array.from({ length: 10 }, (_, n) => world.addUser(`person ${n}`)))
     const heardOf = new Map<string, Promise<InboxState>[]>(people.map(({ id }) => [id, []]))
-    const forget = world.store.onRing((ring) => {
+    const forget = world.store.onChange((ring) => {
       if (ring.about === 'inbox') heardOf.get(ring.userId)?.push(world.store.readInbox(ring.userId))
     })
     for (let round = 0; round < 3; round++) await Promise.all(people.map((person) => world.tellTimes(10, person)))
@@ -66,7 +66,7 @@ export function ringPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const seen: number[] = []
     const reads: Promise<void>[] = []
-    const forget = world.store.onRing(() => {
+    const forget = world.store.onChange(() => {
       reads.push(world.store.readInbox(ann.id).then(({ version }) => void seen.push(version)))
     })
     for (let version = 1; version <= 30; version++) {
@@ -81,8 +81,8 @@ export function ringPromises(promise: PromiseOf): void {
   promise('calls every listener until it is let go', async (world) => {
     const ann = await world.addUser('ann')
     const calls = { kept: 0, letGo: 0 }
-    const forgetKept = world.store.onRing(() => calls.kept++)
-    const forget = world.store.onRing(() => calls.letGo++)
+    const forgetKept = world.store.onChange(() => calls.kept++)
+    const forget = world.store.onChange(() => calls.letGo++)
     await world.tell(ann)
     await until(async () => calls.kept === 1 && calls.letGo === 1)
     forget()
@@ -96,11 +96,11 @@ export function ringPromises(promise: PromiseOf): void {
 /** Acts, waits until a ring of each kind was heard, and answers all that were heard. */
 async function heard(
   { store }: World,
-  kinds: readonly ((ring: Ring) => boolean)[],
+  kinds: readonly ((ring: ChangeSignal) => boolean)[],
   act: () => Promise<unknown>,
-): Promise<Ring[]> {
-  const rings: Ring[] = []
-  const forget = store.onRing((ring) => rings.push(ring))
+): Promise<ChangeSignal[]> {
+  const rings: ChangeSignal[] = []
+  const forget = store.onChange((ring) => rings.push(ring))
   await act()
   await until(async () => kinds.every((kind) => rings.some(kind)))
   forget()

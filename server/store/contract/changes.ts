@@ -119,7 +119,7 @@ export function changePromises(promise: PromiseOf): void {
     const since = (userId: string, version: number) => world.store.changesSince({ userId, version, limit: 9 })
     for (const version of [2, 1_000_000, 1e20, -1]) assert.equal(await since(ann.id, version), 'reset')
     await world.tellTimes(5, ann)
-    const behind = (version: number) => world.store.changesSince({ userId: ann.id, version, limit: 9, mostBehind: 3 })
+    const behind = (version: number) => world.store.changesSince({ userId: ann.id, version, limit: 9, maxBehind: 3 })
     assert.equal(await behind(2), 'reset')
     assert.notEqual(await behind(3), 'reset')
     assert.equal(await since(ben.id, 1), 'reset')

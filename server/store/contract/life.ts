@@ -13,7 +13,7 @@ export function lifePromises(promise: PromiseOf): void {
     await world.reopen()
     assert.equal(world.store.history, history)
     assert.deepEqual(await everything(world, [ann, ben], session), before)
-    assert.equal(before.cutoffs.length, 2)
+    assert.equal(before.revocations.length, 2)
     const again = { to: [ann, ben], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } }
     await world.deliver(again)
     assert.deepEqual(await everything(world, [ann, ben], session), before)
@@ -84,8 +84,8 @@ const producer = { name: 'app', secretHash: 'hash', scopes: ['send'], createdAt:
 
 async function fillEveryCorner(world: World, ann: Person, ben: Person): Promise<SessionKey> {
   const { store } = world
-  await store.disableUser({ userId: (await world.addUser('cay')).id, at: at(1), cutoffExpiresAt: at(900) })
-  await store.cutTokens({ userId: ann.id, signInId: newId(), notBefore: at(2), expiresAt: at(901) })
+  await store.disableUser({ userId: (await world.addUser('cay')).id, at: at(1), revocationExpiresAt: at(900) })
+  await store.revokeTokens({ userId: ann.id, signInId: newId(), notBefore: at(2), expiresAt: at(901) })
   await store.ensureSigningKey({ kid: 'k1', publicJwk: '{}', sealedPrivateJwk: 'sealed', createdAt: at(3) })
   await store.revokeProducer({ producerId: await world.addProducer('revoked'), at: at(4) })
   await store.touchProducer({ producerId: world.producerId, at: at(5) })
@@ -107,7 +107,7 @@ async function everything(world: World, people: Person[], session: SessionKey) {
     users: await store.listUsers({ after: '', limit: 10 }),
     credentials: await perPerson(({ username }) => store.findCredentials(username)),
     session: await store.findSession(session),
-    cutoffs: await store.tokenCutoffs(at(0)),
+    revocations: await store.tokenRevocations(at(0)),
     signingKeys: await store.signingKeys(),
     producers: await store.listProducers(),
     inboxes: await Promise.all(people.map((person) => world.inboxOf(person))),

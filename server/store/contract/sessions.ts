@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { emptyInbox, type SessionKey } from '../store.ts'
 import { at, newId, type Person, type PromiseOf } from './world.ts'
 
-const cutoffExpiresAt = at(3_600)
+const revocationExpiresAt = at(3_600)
 
 const madeUp: SessionKey = { userId: 'nobody', secretHash: 'made up' }
 
@@ -60,8 +60,8 @@ export function sessionPromises(promise: PromiseOf): void {
 
   promise('refuses a session where the user is gone, disabled, or has another password by now', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    await world.store.disableUser({ userId: ann.id, at: at(1), cutoffExpiresAt })
-    await world.store.setPassword({ userId: ben.id, passwordHash: 'new hash', at: at(1), cutoffExpiresAt })
+    await world.store.disableUser({ userId: ann.id, at: at(1), revocationExpiresAt })
+    await world.store.setPassword({ userId: ben.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
     const stranger = { id: newId(), username: 'stranger', passwordHash: 'hash' }
     for (const person of [ann, ben, stranger]) {
       const secretHash = newId()
@@ -166,8 +166,8 @@ export function sessionPromises(promise: PromiseOf): void {
     await store.endSessions([loggedOut])
     await world.signIn(ann, { replaces: [replaced] })
     await store.removeStaleSessions({ createdBefore: at(-50), lastSeenBefore: at(-50), lastSeenAfter: at(999) })
-    await store.disableUser({ userId: ann.id, at: at(1), cutoffExpiresAt })
-    await store.setPassword({ userId: ann.id, passwordHash: ann.passwordHash, at: at(2), cutoffExpiresAt })
+    await store.disableUser({ userId: ann.id, at: at(1), revocationExpiresAt })
+    await store.setPassword({ userId: ann.id, passwordHash: ann.passwordHash, at: at(2), revocationExpiresAt })
     for (const session of [loggedOut, replaced, stale, disabled]) {
       await store.touchSession({ ...session, at: at(9) })
       assert.equal(await store.findSession(session), undefined)
@@ -190,7 +190,7 @@ export function sessionPromises(promise: PromiseOf): void {
   promise('leaves no session that was added while its user was disabled or got a new password', async (world) => {
     for (let round = 0; round < 20; round++) {
       const person = await world.addUser(`person ${round}`)
-      const change = { userId: person.id, at: at(1), cutoffExpiresAt }
+      const change = { userId: person.id, at: at(1), revocationExpiresAt }
       const end = () =>
         round % 2 === 0
           ? world.store.disableUser(change)

@@ -1,7 +1,7 @@
 // The promises of store.ts as tests. Every engine is held to all of them: there are no flags, and nothing is skipped.
 // Each file of contract/ holds one question's promises; the laws are those of docs/architecture.md.
 import { describe } from 'node:test'
-import { ringPromises } from './change-signals.ts'
+import { changeSignalPromises } from './change-signals.ts'
 import { changePromises } from './changes.ts'
 import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
@@ -27,7 +27,7 @@ export function storeContract(engine: Engine): void {
     describe('deep pages', () => deepPagePromises(promise))
     describe('reading', () => readingPromises(promise))
     describe('versions and changes', () => changePromises(promise))
-    describe('rings', () => ringPromises(promise))
+    describe('rings', () => changeSignalPromises(promise))
     describe('any acts in any order', () => randomPromises(promise))
     describe('life', () => lifePromises(promise))
   })

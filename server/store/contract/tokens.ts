@@ -1,6 +1,6 @@
 // What the store promises of token cutoffs and of the keys that sign tokens.
 import assert from 'node:assert/strict'
-import type { SigningKey, TokenCutoff } from '../store.ts'
+import type { SigningKey, TokenRevocation } from '../store.ts'
 import { at, newId, type PromiseOf } from './world.ts'
 
 export function tokenPromises(promise: PromiseOf): void {
@@ -9,8 +9,8 @@ export function tokenPromises(promise: PromiseOf): void {
     const one = { userId: ann.id, signInId: newId(), notBefore: at(1), expiresAt: at(900), firstGeneration: 0 }
     const all = { userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(1_000), firstGeneration: 0 }
     const bens = { userId: ben.id, signInId: null, notBefore: at(3), expiresAt: at(1_100), firstGeneration: 0 }
-    for (const cutoff of [one, all, bens]) await world.store.cutTokens(cutoff)
-    const listedAt = async (seconds: number) => sorted(await world.store.tokenCutoffs(at(seconds)))
+    for (const revocation of [one, all, bens]) await world.store.revokeTokens(revocation)
+    const listedAt = async (seconds: number) => sorted(await world.store.tokenRevocations(at(seconds)))
     assert.deepEqual(await listedAt(3), sorted([one, all, bens]))
     assert.deepEqual(await listedAt(899), sorted([one, all, bens]))
     assert.deepEqual(await listedAt(900), sorted([all, bens]))
@@ -21,10 +21,10 @@ export function tokenPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const earlier = { signInId: null, notBefore: at(1), expiresAt: at(901) }
     const later = { signInId: null, notBefore: at(2), expiresAt: at(902) }
-    for (const cutoff of [earlier, later]) await world.store.cutTokens({ userId: ann.id, ...cutoff })
-    for (const cutoff of [later, earlier]) await world.store.cutTokens({ userId: ben.id, ...cutoff })
+    for (const revocation of [earlier, later]) await world.store.revokeTokens({ userId: ann.id, ...revocation })
+    for (const revocation of [later, earlier]) await world.store.revokeTokens({ userId: ben.id, ...revocation })
     assert.deepEqual(
-      sorted(await world.store.tokenCutoffs(at(3))),
+      sorted(await world.store.tokenRevocations(at(3))),
       sorted([ann, ben].map(({ id }) => ({ userId: id, ...later, firstGeneration: 0 }))),
     )
   })
@@ -34,21 +34,26 @@ export function tokenPromises(promise: PromiseOf): void {
     const moments = [5, 1, 9, 3, 7, 2, 8]
     await Promise.all(
       moments.map((seconds) =>
-        world.store.cutTokens({ userId: ann.id, signInId: null, notBefore: at(seconds), expiresAt: at(900 + seconds) }),
+        world.store.revokeTokens({
+          userId: ann.id,
+          signInId: null,
+          notBefore: at(seconds),
+          expiresAt: at(900 + seconds),
+        }),
       ),
     )
     const latest = { userId: ann.id, signInId: null, notBefore: at(9), expiresAt: at(909), firstGeneration: 0 }
-    assert.deepEqual(await world.store.tokenCutoffs(at(9)), [latest])
+    assert.deepEqual(await world.store.tokenRevocations(at(9)), [latest])
   })
 
   promise('keeps a revocation for a day after it expired, because the clock may be set back (R8)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const day = 24 * 3_600
     const cut = (userId: string, seconds: number) =>
-      world.store.cutTokens({ userId, signInId: null, notBefore: at(seconds), expiresAt: at(seconds + 960) })
+      world.store.revokeTokens({ userId, signInId: null, notBefore: at(seconds), expiresAt: at(seconds + 960) })
     await cut(ann.id, 0)
     await cut(ben.id, day)
-    const listed = async () => (await world.store.tokenCutoffs(at(0))).map(({ userId }) => userId)
+    const listed = async () => (await world.store.tokenRevocations(at(0))).map(({ userId }) => userId)
     assert.deepEqual((await listed()).toSorted(), [ann.id, ben.id].toSorted())
     await cut(ben.id, day + 960)
     assert.deepEqual(await listed(), [ben.id])
@@ -58,10 +63,10 @@ export function tokenPromises(promise: PromiseOf): void {
     'leaves the first valid generation as it is when tokens without one are revoked later (T7)',
     async (world) => {
       const ann = await world.addUser('ann')
-      await world.store.setPassword({ userId: ann.id, passwordHash: 'new', at: at(1), cutoffExpiresAt: at(901) })
-      await world.store.cutTokens({ userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(902) })
-      const [cutoff] = await world.store.tokenCutoffs(at(3))
-      assert.deepEqual([cutoff?.firstGeneration, cutoff?.notBefore], [1, at(2)])
+      await world.store.setPassword({ userId: ann.id, passwordHash: 'new', at: at(1), revocationExpiresAt: at(901) })
+      await world.store.revokeTokens({ userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(902) })
+      const [revocation] = await world.store.tokenRevocations(at(3))
+      assert.deepEqual([revocation?.firstGeneration, revocation?.notBefore], [1, at(2)])
     },
   )
 
@@ -86,6 +91,6 @@ function signingKey(kid: string, seconds: number): SigningKey {
   return { kid, publicJwk: `{"kid":"${kid}"}`, sealedPrivateJwk: `sealed ${kid}`, createdAt: at(seconds) }
 }
 
-function sorted(cutoffs: TokenCutoff[]): TokenCutoff[] {
-  return cutoffs.toSorted((a, b) => a.notBefore - b.notBefore || (a.userId < b.userId ? -1 : 1))
+function sorted(revocations: TokenRevocation[]): TokenRevocation[] {
+  return revocations.toSorted((a, b) => a.notBefore - b.notBefore || (a.userId < b.userId ? -1 : 1))
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from './world.ts'
 
-const cutoffExpiresAt = at(3_600)
+const revocationExpiresAt = at(3_600)
 
 export function userPromises(promise: PromiseOf): void {
   promise('finds a user by id, and by username with the password hash', async ({ store }) => {
@@ -60,8 +60,8 @@ export function userPromises(promise: PromiseOf): void {
 
   promise('disables a user, and keeps the first moment when that is repeated', async (world) => {
     const ann = await world.addUser('ann')
-    assert.equal(await world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt }), 'done')
-    assert.equal(await world.store.disableUser({ userId: ann.id, at: at(9), cutoffExpiresAt }), 'done')
+    assert.equal(await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt }), 'done')
+    assert.equal(await world.store.disableUser({ userId: ann.id, at: at(9), revocationExpiresAt }), 'done')
     assert.equal((await world.store.findUser(ann.id))?.disabledAt, at(5))
     assert.equal((await world.store.findCredentials(ann.username))?.disabledAt, at(5))
   })
@@ -70,24 +70,36 @@ export function userPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const sessions = [await world.signIn(ann), await world.signIn(ann)]
     const bens = await world.signIn(ben)
-    await world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt })
+    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
     for (const session of sessions) assert.equal(await world.store.findSession(session), undefined)
     assert.equal((await world.store.findSession(bens))?.userId, ben.id)
-    const cutoff = { userId: ann.id, signInId: null, notBefore: at(5), expiresAt: cutoffExpiresAt, firstGeneration: 1 }
-    assert.deepEqual(await world.store.tokenCutoffs(at(6)), [cutoff])
+    const revocation = {
+      userId: ann.id,
+      signInId: null,
+      notBefore: at(5),
+      expiresAt: revocationExpiresAt,
+      firstGeneration: 1,
+    }
+    assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
   })
 
   promise('sets a password: every session ends and every token is cut, and nobody else is touched', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
-    const change = { userId: ann.id, passwordHash: 'new hash', at: at(5), cutoffExpiresAt }
+    const change = { userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt }
     assert.equal(await world.store.setPassword(change), 'done')
     assert.equal((await world.store.findCredentials(ann.username))?.passwordHash, 'new hash')
     assert.equal((await world.store.findCredentials(ben.username))?.passwordHash, ben.passwordHash)
     assert.equal(await world.store.findSession(anns), undefined)
     assert.equal((await world.store.findSession(bens))?.userId, ben.id)
-    const cutoff = { userId: ann.id, signInId: null, notBefore: at(5), expiresAt: cutoffExpiresAt, firstGeneration: 1 }
-    assert.deepEqual(await world.store.tokenCutoffs(at(6)), [cutoff])
+    const revocation = {
+      userId: ann.id,
+      signInId: null,
+      notBefore: at(5),
+      expiresAt: revocationExpiresAt,
+      firstGeneration: 1,
+    }
+    assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
   })
 
   promise(
@@ -95,17 +107,17 @@ export function userPromises(promise: PromiseOf): void {
     async (world) => {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const changes = [
-        () => world.store.setPassword({ userId: ann.id, passwordHash: 'one', at: at(9), cutoffExpiresAt }),
-        () => world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt }),
-        () => world.store.disableUser({ userId: ann.id, at: at(1), cutoffExpiresAt }),
-        () => world.store.setPassword({ userId: ann.id, passwordHash: 'one', at: at(1), cutoffExpiresAt }),
+        () => world.store.setPassword({ userId: ann.id, passwordHash: 'one', at: at(9), revocationExpiresAt }),
+        () => world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt }),
+        () => world.store.disableUser({ userId: ann.id, at: at(1), revocationExpiresAt }),
+        () => world.store.setPassword({ userId: ann.id, passwordHash: 'one', at: at(1), revocationExpiresAt }),
       ]
       for (const [index, change] of changes.entries()) {
         await change()
         assert.equal((await world.store.findUser(ann.id))?.credentialGeneration, index + 1)
         assert.equal((await world.store.findCredentials(ann.username))?.credentialGeneration, index + 1)
-        const [cutoff] = await world.store.tokenCutoffs(at(0))
-        assert.deepEqual([cutoff?.firstGeneration, cutoff?.notBefore], [index + 1, at(9)])
+        const [revocation] = await world.store.tokenRevocations(at(0))
+        assert.deepEqual([revocation?.firstGeneration, revocation?.notBefore], [index + 1, at(9)])
       }
       assert.equal((await world.store.findUser(ben.id))?.credentialGeneration, 0)
     },
@@ -118,7 +130,7 @@ export function userPromises(promise: PromiseOf): void {
       for (let round = 1; round <= 20; round++) {
         let isDone = false
         const writing = world.store
-          .setPassword({ userId: ann.id, passwordHash: `hash ${round}`, at: at(round), cutoffExpiresAt })
+          .setPassword({ userId: ann.id, passwordHash: `hash ${round}`, at: at(round), revocationExpiresAt })
           .finally(() => {
             isDone = true
           })
@@ -136,18 +148,18 @@ export function userPromises(promise: PromiseOf): void {
   promise('enables a disabled user with the password that is set; the sessions of before stay ended', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
-    await world.store.disableUser({ userId: ann.id, at: at(5), cutoffExpiresAt })
-    await world.store.setPassword({ userId: ann.id, passwordHash: 'new hash', at: at(6), cutoffExpiresAt })
+    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
+    await world.store.setPassword({ userId: ann.id, passwordHash: 'new hash', at: at(6), revocationExpiresAt })
     assert.equal((await world.store.findUser(ann.id))?.disabledAt, null)
     assert.equal(await world.store.findSession(session), undefined)
     await world.signIn({ ...ann, passwordHash: 'new hash' })
   })
 
   promise('says of a user who is not there that he is absent, and cuts nothing', async ({ store }) => {
-    const change = { userId: newId(), at: at(5), cutoffExpiresAt }
+    const change = { userId: newId(), at: at(5), revocationExpiresAt }
     assert.equal(await store.disableUser(change), 'absent')
     assert.equal(await store.setPassword({ ...change, passwordHash: 'hash' }), 'absent')
-    assert.deepEqual(await store.tokenCutoffs(at(0)), [])
+    assert.deepEqual(await store.tokenRevocations(at(0)), [])
   })
 
   promise(
@@ -158,7 +170,7 @@ export function userPromises(promise: PromiseOf): void {
         const before = `hash ${round - 1}`
         const passwordHash = `hash ${round}`
         const session = await world.signIn(round === 1 ? ann : { ...ann, passwordHash: before })
-        const change = { userId: ann.id, passwordHash, at: at(round), cutoffExpiresAt }
+        const change = { userId: ann.id, passwordHash, at: at(round), revocationExpiresAt }
         let isDone = false
         const writing = world.store.setPassword(change).finally(() => {
           isDone = true
@@ -167,7 +179,7 @@ export function userPromises(promise: PromiseOf): void {
           const credentials = await world.store.findCredentials(ann.username)
           if (credentials?.passwordHash === passwordHash) {
             assert.equal(await world.store.findSession(session), undefined)
-            assert.equal((await world.store.tokenCutoffs(at(0)))[0]?.notBefore, at(round))
+            assert.equal((await world.store.tokenRevocations(at(0)))[0]?.notBefore, at(round))
           }
           await new Promise(setImmediate)
         }

@@ -1,11 +1,11 @@
-// Rings between processes where the database is not theirs alone, or stands behind something that passes no notices.
+// ChangeSignals between processes where the database is not theirs alone, or stands behind something that passes no notices.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, queryAt } from '../../../tests/support/postgres.ts'
 import { isUnavailable, World } from '../contract/world.ts'
-import type { Ring } from '../store.ts'
+import type { ChangeSignal } from '../store.ts'
 import { openPostgresStore } from './postgres-store.ts'
 
 const { url, drop } = await newDatabase()
@@ -16,8 +16,8 @@ const open = async (through = url) => (await openPostgresStore(through, { partit
 
 test('a notice of somebody else ends no process: it says that anything may have changed', async () => {
   const store = await open()
-  const rings: Ring[] = []
-  store.onRing((ring) => rings.push(ring))
+  const rings: ChangeSignal[] = []
+  store.onChange((ring) => rings.push(ring))
   const strange = ['hello', '', 'null', '[]', '7', '{"users":5}', '{"users":"ann"}', '{']
   for (const payload of strange) await queryAt(url, `select pg_notify('carillon', '${payload}')`)
   await until(() => rings.filter(({ about }) => about === 'anything').length >= 5)
@@ -36,7 +36,7 @@ test('T7: an address behind which no notice is heard is refused at the start, an
   proxy.intercept = undefined
   const store = await open(proxy.urlFor(url))
   let anything = 0
-  store.onRing(({ about }) => about === 'anything' && anything++)
+  store.onChange(({ about }) => about === 'anything' && anything++)
   const connections = new Set<unknown>()
   const deafAt = performance.now()
   proxy.intercept = (passing) => {

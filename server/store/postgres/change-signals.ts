@@ -1,4 +1,4 @@
-// Rings between processes: NOTIFY after the commit, gathered for a moment so that many commits are one notice (a NOTIFY
+// ChangeSignals between processes: NOTIFY after the commit, gathered for a moment so that many commits are one notice (a NOTIFY
 // inside each transaction would make all commits wait for one lock), and LISTEN on a connection of its own. A notice
 // that is lost is made good: whenever the connection comes back, everybody is told that anything may have changed. Each
 // process hears itself once a second, and so knows that it hears.
@@ -7,16 +7,16 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { CarillonError } from '../../errors.ts'
-import type { Ring } from '../store.ts'
+import type { ChangeSignal } from '../store.ts'
 import { Client } from './connection/connection.ts'
 
 const channel = 'carillon'
 const gatherMs = 20
 /** NOTIFY takes 8,000 bytes; beyond that many notices at once one says "anything". */
-const mostUsersInNotice = 150
-const mostNotices = 40
+const maxUsersInNotice = 150
+const maxNotices = 40
 const firstRetryMs = 100
-const longestRetryMs = 2_000
+const maxRetryMs = 2_000
 
 /** How often the listening connection is asked whether it still is one, and how long the answer may take. */
 const heartbeatMs = 1_000
@@ -28,13 +28,13 @@ const heartbeat = 'select pg_notify($1, $2), (extract(epoch from clock_timestamp
 /** What functions/ sends with a token cut has that word alone; a heartbeat has only its sender. */
 type Notice = { from?: string; users?: string[]; session?: string; cutoff?: true; anything?: true }
 
-export class Rings {
+export class ChangeSignals {
   readonly #node = randomUUID()
   /** 0.5 to 1, another in each process: many that lost their server do not come back in step. */
   readonly #patience = 0.5 + Number.parseInt(this.#node.slice(0, 4), 16) / 0x20000
   readonly #pool: pg.Pool
   readonly #url: string
-  readonly #listeners = new Set<(ring: Ring) => void>()
+  readonly #listeners = new Set<(ring: ChangeSignal) => void>()
   readonly #users = new Set<string>()
   #gathering: NodeJS.Timeout | undefined
   #client: Client | undefined
@@ -82,13 +82,13 @@ export class Rings {
     this.#heartbeat = setInterval(() => this.#ask(client), heartbeatMs).unref()
   }
 
-  on(listener: (ring: Ring) => void): () => void {
+  on(listener: (ring: ChangeSignal) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   /** After a commit: this process hears it at once, the others in a moment. */
-  ring(ring: Ring): void {
+  ring(ring: ChangeSignal): void {
     this.#announce(ring)
     // Of the end of a proof the commit itself tells the others.
     if (ring.about !== 'inbox') return
@@ -115,7 +115,7 @@ export class Rings {
     return this.#history
   }
 
-  #announce(ring: Ring): void {
+  #announce(ring: ChangeSignal): void {
     for (const listener of this.#listeners) listener(ring)
   }
 
@@ -128,16 +128,16 @@ export class Rings {
     if (this.#users.size === 0) return
     const users = [...this.#users]
     this.#users.clear()
-    const parts = Array.from({ length: Math.ceil(users.length / mostUsersInNotice) }, (_, i): Notice => {
-      return { users: users.slice(i * mostUsersInNotice, (i + 1) * mostUsersInNotice) }
+    const parts = Array.from({ length: Math.ceil(users.length / maxUsersInNotice) }, (_, i): Notice => {
+      return { users: users.slice(i * maxUsersInNotice, (i + 1) * maxUsersInNotice) }
     })
-    const notices: Notice[] = parts.length > mostNotices ? [{ anything: true }] : parts
+    const notices: Notice[] = parts.length > maxNotices ? [{ anything: true }] : parts
     const payloads = notices.map((notice) => JSON.stringify({ from: this.#node, ...notice }))
     try {
       await this.#pool.query('select pg_notify($1, payload) from unnest($2::text[]) payload', [channel, payloads])
     } catch {
       for (const user of users) this.#users.add(user)
-      if (!this.#isClosed) this.#notifySoon(longestRetryMs)
+      if (!this.#isClosed) this.#notifySoon(maxRetryMs)
     }
   }
 
@@ -147,7 +147,7 @@ export class Rings {
       this.#heardAt = performance.now()
       return
     }
-    if (notice.cutoff) this.#announce({ about: 'token-cutoff' })
+    if (notice.cutoff) this.#announce({ about: 'token-revocation' })
     if (notice.anything) this.#announce({ about: 'anything' })
     if (notice.session !== undefined) this.#announce({ about: 'session', userId: notice.session })
     for (const userId of notice.users ?? []) this.#announce({ about: 'inbox', userId })
@@ -187,7 +187,7 @@ export class Rings {
 
   #tryAgain(): void {
     const pause = this.#retryMs * this.#patience
-    this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs)
+    this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs)
     this.#comingBack = setTimeout(() => {
       this.open().then(
         () => this.#announce({ about: 'anything' }),

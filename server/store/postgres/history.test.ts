@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../tests/support/network/tcp-proxy.ts'
 import { PostgresServer } from '../../../tests/support/postgres.ts'
 import { ChangesSince } from '../../inbox/live/changes.ts'
-import { Seats } from '../../inbox/live/stream-limits.ts'
+import { StreamLimits } from '../../inbox/live/stream-limits.ts'
 import { World } from '../contract/world.ts'
 import { openStore } from '../open.ts'
 
@@ -78,7 +78,7 @@ async function newPlace(t: TestContext, server: PostgresServer) {
   })
   const world = await World.on(store)
   const ann = await world.addUser('ann')
-  const changes = new ChangesSince({ store, seats: new Seats({ perUser: 10, perProcess: 10 }, () => 0) })
+  const changes = new ChangesSince({ store, seats: new StreamLimits({ perUser: 10, perProcess: 10 }, () => 0) })
   const query = { limit: 100, waitMs: 0, signal: new AbortController().signal }
   const read = async (since: string) => JSON.parse(await changes.read({ userId: ann.id }, { ...query, since }))
   /** However slow the machine. */

@@ -14,11 +14,18 @@ import {
   toReadAll,
   toSession,
   toSigningKey,
-  toTokenCutoff,
+  toTokenRevocation,
   toUser,
 } from '../rows.ts'
-import { type DeliveryOutcome, emptyInbox, type Page, type Ring, type SessionKey, type Store } from '../store.ts'
-import { Rings } from './change-signals.ts'
+import {
+  type ChangeSignal,
+  type DeliveryOutcome,
+  emptyInbox,
+  type Page,
+  type SessionKey,
+  type Store,
+} from '../store.ts'
+import { ChangeSignals } from './change-signals.ts'
 import {
   ask,
   askAtOneMoment,
@@ -65,7 +72,7 @@ export async function openPostgresStore(
 async function openOnce(url: string, partitions: number): Promise<Opened> {
   const migrations = await prepare(url, partitions)
   const pool = openPool(url)
-  const rings = new Rings(pool, url)
+  const rings = new ChangeSignals(pool, url)
   try {
     await rings.open()
     return { store: new PostgresStore(pool, rings), migrations }
@@ -92,16 +99,16 @@ type Value = string | number | null | readonly (string | null)[] | readonly numb
 
 class PostgresStore implements Store {
   readonly #pool: Pool
-  readonly #rings: Rings
+  readonly #changeSignals: ChangeSignals
   readonly #deepUnread = new DeepUnread((work) => this.#atOneMoment(work))
   /** Nothing here fails for good: what goes away is waited for. */
   readonly failed = new Promise<Error>(() => {})
   #underWay = 0
   #closing: Promise<void> | undefined
 
-  constructor(pool: Pool, rings: Rings) {
+  constructor(pool: Pool, rings: ChangeSignals) {
     this.#pool = pool
-    this.#rings = rings
+    this.#changeSignals = rings
     rings.on(({ about }) => about === 'anything' && this.#deepUnread.forget())
   }
 
@@ -153,15 +160,15 @@ class PostgresStore implements Store {
     return row && toCredentials(row)
   }
   listUsers: Store['listUsers'] = async ({ after, limit }) => (await this.#all('users', after, limit)).map(toUser)
-  disableUser: Store['disableUser'] = async ({ userId, at, cutoffExpiresAt }) =>
-    this.#endProofs(userId, await this.#one('disableUser', userId, at, cutoffExpiresAt))
-  setPassword: Store['setPassword'] = async ({ userId, passwordHash, at, cutoffExpiresAt }) =>
-    this.#endProofs(userId, await this.#one('setPassword', userId, passwordHash, at, cutoffExpiresAt))
+  disableUser: Store['disableUser'] = async ({ userId, at, revocationExpiresAt }) =>
+    this.#endProofs(userId, await this.#one('disableUser', userId, at, revocationExpiresAt))
+  setPassword: Store['setPassword'] = async ({ userId, passwordHash, at, revocationExpiresAt }) =>
+    this.#endProofs(userId, await this.#one('setPassword', userId, passwordHash, at, revocationExpiresAt))
 
   #endProofs(userId: string, row: Row | undefined): 'done' | 'absent' {
     if (row?.[0] !== true) return 'absent'
-    this.#rings.ring({ about: 'session', userId })
-    this.#rings.ring({ about: 'token-cutoff' })
+    this.#changeSignals.ring({ about: 'session', userId })
+    this.#changeSignals.ring({ about: 'token-revocation' })
     return 'done'
   }
 
@@ -169,7 +176,7 @@ class PostgresStore implements Store {
     const row = await this.#one('addSession', userId, secretHash, checkedPasswordHash, at, ...columnsOf(replaces))
     const ended = row?.[0] as string[] | null
     if (ended === null) return 'refused'
-    this.#ringForSessions(ended)
+    this.#signalSessions(ended)
     return 'added'
   }
   findSession: Store['findSession'] = async ({ userId, secretHash }, page) => {
@@ -187,21 +194,22 @@ class PostgresStore implements Store {
   }
   endSessions: Store['endSessions'] = async (keys) => {
     const ended = (await this.#all('endSessions', ...columnsOf(keys))).map(toEndedSession)
-    this.#ringForSessions(ended.map(({ userId }) => userId))
+    this.#signalSessions(ended.map(({ userId }) => userId))
     return ended
   }
-  #ringForSessions(userIds: readonly string[]): void {
-    for (const userId of new Set(userIds)) this.#rings.ring({ about: 'session', userId })
+  #signalSessions(userIds: readonly string[]): void {
+    for (const userId of new Set(userIds)) this.#changeSignals.ring({ about: 'session', userId })
   }
   removeStaleSessions: Store['removeStaleSessions'] = async ({ createdBefore, lastSeenBefore, lastSeenAfter }) => {
     await this.#removeAll('removeStaleSessions', createdBefore, lastSeenBefore, lastSeenAfter)
   }
 
-  cutTokens: Store['cutTokens'] = async ({ userId, signInId, notBefore, expiresAt }) => {
-    await this.#one('cutTokens', userId, signInId ?? '', notBefore, expiresAt)
-    this.#rings.ring({ about: 'token-cutoff' })
+  revokeTokens: Store['revokeTokens'] = async ({ userId, signInId, notBefore, expiresAt }) => {
+    await this.#one('revokeTokens', userId, signInId ?? '', notBefore, expiresAt)
+    this.#changeSignals.ring({ about: 'token-revocation' })
   }
-  tokenCutoffs: Store['tokenCutoffs'] = async (now) => (await this.#all('tokenCutoffs', now)).map(toTokenCutoff)
+  tokenRevocations: Store['tokenRevocations'] = async (now) =>
+    (await this.#all('tokenRevocations', now)).map(toTokenRevocation)
   ensureSigningKey: Store['ensureSigningKey'] = async (key) => {
     await this.#one('ensureSigningKey', key.kid, key.publicJwk, key.sealedPrivateJwk, key.createdAt)
     return this.signingKeys()
@@ -239,11 +247,11 @@ class PostgresStore implements Store {
     const row = (await this.#one('counts', userId)) as Row
     return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[6] as string)) }
   }
-  changesSince: Store['changesSince'] = async ({ userId, version, limit, mostBehind = Number.MAX_SAFE_INTEGER }) => {
-    const row = (await this.#one('changes', userId, fitting(version), limit + 1, mostBehind)) as Row
+  changesSince: Store['changesSince'] = async ({ userId, version, limit, maxBehind = Number.MAX_SAFE_INTEGER }) => {
+    const row = (await this.#one('changes', userId, fitting(version), limit + 1, maxBehind)) as Row
     const inbox = toInbox(row)
     const behind = inbox.version - version
-    if (behind < 0 || version < 0 || behind > mostBehind) return 'reset'
+    if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
     const [arrived, later, readAlls] = (row.slice(6) as unknown as string[][]).map((texts) =>
       texts.map((text): Row => JSON.parse(text)),
     ) as [Row[], Row[], Row[]]
@@ -256,7 +264,7 @@ class PostgresStore implements Store {
     this.#changed(userId, await this.#one('markAllRead', userId, throughId, iso(at)))
 
   #changed(userId: string, row: Row | undefined): 'done' | 'absent' {
-    if (row?.[0] === 'done') this.#rings.ring({ about: 'inbox', userId })
+    if (row?.[0] === 'done') this.#changeSignals.ring({ about: 'inbox', userId })
     return row?.[0] === 'absent' ? 'absent' : 'done'
   }
 
@@ -281,7 +289,7 @@ class PostgresStore implements Store {
     const isNew = outcome.deliveryId === id
     if (isNew)
       for (const userId of new Set(outcome.results.map((result) => result.userId)))
-        if (userId !== null) this.#rings.ring({ about: 'inbox', userId })
+        if (userId !== null) this.#changeSignals.ring({ about: 'inbox', userId })
     return outcome
   }
   removeOldDeliveries: Store['removeOldDeliveries'] = async (before) => {
@@ -293,14 +301,14 @@ class PostgresStore implements Store {
     while ((await this.#change(name, ...bounds, removedAtOnce)) === removedAtOnce);
   }
 
-  clock = (): number => this.#rings.storeTime()
+  clock = (): number => this.#changeSignals.storeTime()
 
   get history(): string {
-    return this.#rings.history
+    return this.#changeSignals.history
   }
 
-  onRing(listener: (ring: Ring) => void): () => void {
-    return this.#rings.on(listener)
+  onChange(listener: (ring: ChangeSignal) => void): () => void {
+    return this.#changeSignals.on(listener)
   }
 
   async check(): Promise<void> {
@@ -315,7 +323,7 @@ class PostgresStore implements Store {
 
   async #end(): Promise<void> {
     while (this.#underWay > 0) await sleep(5)
-    await this.#rings.close()
+    await this.#changeSignals.close()
     await this.#pool.end()
   }
 }

@@ -46,8 +46,8 @@ const paths: Path[] = [
   { of: 'endSessions', with: [['u1'], ['h1']], reads: [session] },
   // Once an hour.
   { of: 'removeStaleSessions', with: [1, 1, 1e13, 1_000], reads: ['whole session'], partitions: 4 },
-  { of: 'cutTokens', with: ['u1', '', 1, 2], reads: expired },
-  { of: 'tokenCutoffs', with: [4_990], reads: ['token_cutoff by token_cutoff_by_expiry (expires_at)'] },
+  { of: 'revokeTokens', with: ['u1', '', 1, 2], reads: expired },
+  { of: 'tokenRevocations', with: [4_990], reads: ['token_cutoff by token_cutoff_by_expiry (expires_at)'] },
   // Once at the start: a handful of keys.
   { of: 'ensureSigningKey', with: ['kid', 'public', 'sealed', 1], reads: ['whole signing_key'] },
   { of: 'signingKeys', reads: ['sorted', 'whole signing_key'] },

@@ -119,8 +119,8 @@ export const statements = {
       select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 or last_seen_at > $3 limit $4
     )`,
 
-  cutTokens: `select cut_tokens($1, $2, $3, $4)`,
-  tokenCutoffs: `select ${columns.tokenCutoff} from token_cutoff where expires_at > $1`,
+  revokeTokens: `select cut_tokens($1, $2, $3, $4)`,
+  tokenRevocations: `select ${columns.tokenRevocation} from token_cutoff where expires_at > $1`,
   ensureSigningKey: `select ensure_signing_key($1, $2, $3, $4)`,
   signingKeys: `select ${columns.signingKey} from signing_key order by created_at, kid`,
 

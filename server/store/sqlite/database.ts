@@ -18,7 +18,7 @@ export const copyOnline = sqlite.backup
 
 /** "CRLN": SQLite keeps it in bytes 68-71 of the file, https://sqlite.org/fileformat.html section 1.3. */
 const applicationId = 0x43524c4e
-const oldestSqlite = '3.51.3'
+const minSqlite = '3.51.3'
 const busyTimeoutMs = 5_000
 
 const busy = 5
@@ -114,10 +114,10 @@ export function openingFailure(error: unknown, path: string): CarillonError {
 }
 
 export function refuseOldSqlite(version: string): void {
-  if (version.localeCompare(oldestSqlite, 'en', { numeric: true }) >= 0) return
+  if (version.localeCompare(minSqlite, 'en', { numeric: true }) >= 0) return
   throw new CarillonError(
     'UNAVAILABLE',
-    `This Node brings SQLite ${version}; Carillon needs ${oldestSqlite} or later. Run it with a newer Node.`,
+    `This Node brings SQLite ${version}; Carillon needs ${minSqlite} or later. Run it with a newer Node.`,
   )
 }
 

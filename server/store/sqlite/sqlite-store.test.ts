@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { storeContract } from '../contract/store.contract.ts'
 import { isUnavailable, newId, World } from '../contract/world.ts'
-import type { Ring } from '../store.ts'
+import type { ChangeSignal } from '../store.ts'
 import { connect } from './database.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import { commitsIn, newFolder } from './testing/folder.ts'
@@ -104,9 +104,9 @@ test('law 8: rings soon after another process wrote, and not for its own writes'
   await world.store.check()
   await new Promise((next) => setTimeout(next, 1_200))
 
-  const rings: Ring[] = []
+  const rings: ChangeSignal[] = []
   const { promise: rung, resolve } = Promise.withResolvers<number>()
-  world.store.onRing((ring) => {
+  world.store.onChange((ring) => {
     rings.push(ring)
     if (ring.about === 'anything') resolve(performance.now())
   })
@@ -117,9 +117,9 @@ test('law 8: rings soon after another process wrote, and not for its own writes'
   await theirs.tell(ann, 'From there')
   const writtenAt = performance.now()
   // The figure is 2 s, and what the machine does beside it.
-  const longestMs = 60_000
-  const tooLate = new Promise<number>((next) => setTimeout(next, longestMs, Infinity).unref())
-  assert.ok((await Promise.race([rung, tooLate])) - writtenAt < longestMs, `it did not ring within ${longestMs} ms`)
+  const maxMs = 60_000
+  const tooLate = new Promise<number>((next) => setTimeout(next, maxMs, Infinity).unref())
+  assert.ok((await Promise.race([rung, tooLate])) - writtenAt < maxMs, `it did not ring within ${maxMs} ms`)
   assert.deepEqual(await world.titles(ann), ['From there', 'From here'])
 })
 

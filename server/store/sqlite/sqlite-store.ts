@@ -1,7 +1,7 @@
 // The embedded engine: reads on the main thread, writes on one writer thread, both on one file in WAL mode.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Ring, Store } from '../store.ts'
+import type { ChangeSignal, Store } from '../store.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { hasForeignLog, historyGoingOn, setAsideSentence, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
@@ -37,7 +37,7 @@ class SqliteStore implements Store {
   readonly #reads: Reads
   readonly #deepUnread: DeepUnread
   readonly #writer: Writer
-  readonly #listeners = new Set<(ring: Ring) => void>()
+  readonly #listeners = new Set<(ring: ChangeSignal) => void>()
   readonly failed: Promise<Error>
   readonly history: string
 
@@ -52,7 +52,7 @@ class SqliteStore implements Store {
     this.failed = this.#writer.failed
   }
 
-  #announce(rings: readonly Ring[]): void {
+  #announce(rings: readonly ChangeSignal[]): void {
     this.#reads.endSnapshot()
     if (rings.some(({ about }) => about === 'anything')) this.#deepUnread.forget()
     for (const ring of rings) for (const listener of this.#listeners) listener(ring)
@@ -72,8 +72,8 @@ class SqliteStore implements Store {
   removeStaleSessions: Store['removeStaleSessions'] = async (bounds) =>
     this.#writer.write('removeStaleSessions', bounds)
 
-  cutTokens: Store['cutTokens'] = async (cutoff) => this.#writer.write('cutTokens', cutoff)
-  tokenCutoffs: Store['tokenCutoffs'] = async (now) => this.#reads.tokenCutoffs(now)
+  revokeTokens: Store['revokeTokens'] = async (revocation) => this.#writer.write('revokeTokens', revocation)
+  tokenRevocations: Store['tokenRevocations'] = async (now) => this.#reads.tokenRevocations(now)
   ensureSigningKey: Store['ensureSigningKey'] = async (key) => {
     await this.#writer.write('ensureSigningKey', key)
     return this.#reads.signingKeys()
@@ -101,7 +101,7 @@ class SqliteStore implements Store {
   removeOldDeliveries: Store['removeOldDeliveries'] = async (before) =>
     this.#writer.write('removeOldDeliveries', before)
 
-  onRing(listener: (ring: Ring) => void): () => void {
+  onChange(listener: (ring: ChangeSignal) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }

@@ -1,7 +1,7 @@
 // The writer thread: commits all writes that wait in one transaction (group commit), so that one fsync serves many
 // callers. Each write stands or falls alone, in its savepoint. The main thread's end of it is writer.ts.
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Ring } from '../store.ts'
+import type { ChangeSignal } from '../store.ts'
 import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss } from './file/guard.ts'
 import { schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
@@ -17,7 +17,7 @@ export type WriteReply =
   | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }
 export type WriterMessage = {
   replies: WriteReply[]
-  rings: Ring[]
+  rings: ChangeSignal[]
   /** Nothing more is written, since the file is not the one that this thread has open. */
   loss?: FileLoss | undefined
 }
@@ -71,9 +71,9 @@ function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
 /** Undefined where a write failed and the system did not: there is something to be tried again. */
 function commit(
   requests: readonly WriteRequest[],
-  runOne: (request: WriteRequest, rings: Ring[]) => WriteReply,
+  runOne: (request: WriteRequest, rings: ChangeSignal[]) => WriteReply,
 ): WriterMessage | undefined {
-  const rings: Ring[] = []
+  const rings: ChangeSignal[] = []
   let isOneWrites = false
   let isOfCommit = false
   try {
@@ -92,13 +92,13 @@ function commit(
   }
 }
 
-function run([name, change]: WriteRequest, rings: Ring[]): WriteReply {
+function run([name, change]: WriteRequest, rings: ChangeSignal[]): WriteReply {
   const context: WriteContext = { sql, ring: (ring) => rings.push(ring) }
   return { ok: true, value: (writes[name] as (context: WriteContext, change: unknown) => unknown)(context, change) }
 }
 
-function runAlone(request: WriteRequest, rings: Ring[]): WriteReply {
-  const rung: Ring[] = []
+function runAlone(request: WriteRequest, rings: ChangeSignal[]): WriteReply {
+  const rung: ChangeSignal[] = []
   database.exec('savepoint one')
   try {
     const reply = run(request, rung)

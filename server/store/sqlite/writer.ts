@@ -2,17 +2,17 @@
 // and answers each caller. When the thread dies every caller is told at once; none waits for ever.
 import { Worker } from 'node:worker_threads'
 import { CarillonError, overloaded } from '../../errors.ts'
-import type { Ring } from '../store.ts'
+import type { ChangeSignal } from '../store.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError } from './database.ts'
 import type { FileLoss, FileNumber } from './file/guard.ts'
 import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from './writer-thread.ts'
 
 /** In recipients; every other write counts as one. A commit of that many takes a tenth of a second. */
-const mostInOneCommit = 1_000
+const maxInOneCommit = 1_000
 /** Beyond it the answer is "not now", long before the caller's connection is given up. */
-const mostWaiting = 30_000
-const longestCommitMs = 6_000
+const maxWaiting = 30_000
+const maxCommitMs = 6_000
 /** Each answer sets a request going again; all of a commit's in one turn would keep the event loop for milliseconds. */
 const answersInOneTurn = 4
 
@@ -28,7 +28,7 @@ export type WriterPlace = { path: string; file: FileNumber; history: string }
 
 export class Writer {
   readonly #thread: Worker
-  readonly #onCommit: (rings: readonly Ring[]) => void
+  readonly #onCommit: (rings: readonly ChangeSignal[]) => void
   readonly #fail: (error: Error) => void
   readonly failed: Promise<Error>
   #loss: FileLoss | undefined
@@ -43,7 +43,7 @@ export class Writer {
   #isAskedToEnd = false
   readonly #ended: Promise<void>
 
-  constructor(place: WriterPlace, onCommit: (rings: readonly Ring[]) => void) {
+  constructor(place: WriterPlace, onCommit: (rings: readonly ChangeSignal[]) => void) {
     this.#onCommit = onCommit
     this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: place })
     const { promise, resolve } = Promise.withResolvers<Error>()
@@ -66,7 +66,7 @@ export class Writer {
     weight = 1,
   ): Promise<ReturnType<Writes[Name]>> {
     this.check()
-    if (this.#weightWaiting >= mostWaiting) throw overloaded('Too many writes wait for the disk; try again in a moment')
+    if (this.#weightWaiting >= maxWaiting) throw overloaded('Too many writes wait for the disk; try again in a moment')
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Writes[Name]>>()
     this.#waiting.push({ request: [name, change], weight, resolve, reject })
     this.#weightWaiting += weight
@@ -82,7 +82,7 @@ export class Writer {
   /** A write that changes nothing, but takes the lock and commits: rejects where none can be made now. */
   async probe(): Promise<void> {
     this.check()
-    if (this.#underWay.length > 0 && performance.now() - this.#handedOverAt > longestCommitMs)
+    if (this.#underWay.length > 0 && performance.now() - this.#handedOverAt > maxCommitMs)
       throw new CarillonError('UNAVAILABLE', 'The store is not writing: a commit hangs')
     if (this.#hasFailed) await this.write('changeNothing', null)
   }
@@ -112,7 +112,7 @@ export class Writer {
     let count = 0
     let weight = 0
     for (const waiting of this.#waiting) {
-      if (count > 0 && weight + waiting.weight > mostInOneCommit) break
+      if (count > 0 && weight + waiting.weight > maxInOneCommit) break
       weight += waiting.weight
       count++
     }

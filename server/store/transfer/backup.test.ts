@@ -14,7 +14,7 @@ import { openStore, usualPartitions } from '../open.ts'
 import { connect } from '../sqlite/database.ts'
 import { contentOf, newFolder } from '../sqlite/testing/folder.ts'
 import { backUp } from './backup.ts'
-import { openSide, openSource } from './endpoint/open.ts'
+import { openEndpoint, openSource } from './endpoint/open.ts'
 import { moveDatabase } from './move.ts'
 import { writeNewFile } from './new-file.ts'
 import { restoreBackup } from './restore.ts'
@@ -291,7 +291,7 @@ test('a restore that was ended in the middle goes on, with the same backup only'
       await assertHalfFilled(to)
       const other = join(await newFolder(t), 'other')
       const source = await openStore(from)
-      await source.store.cutTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
+      await source.store.revokeTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
       await source.store.close()
       await backUpFrom(from, { file: other, isPortable })
       await assert.rejects(restore(other, to), / is half filled by another move or restore/)
@@ -306,13 +306,13 @@ test('a backup of a database that is being moved takes writes where it is restor
   const file = join(await newFolder(t), 'backup.db')
   await backUpFrom(from, { file, isPortable: false })
   const { store } = await openStore(`sqlite:${file}`)
-  await store.cutTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
+  await store.revokeTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
   await store.close()
 })
 
 test('a database that is half filled, or is not there, is not backed up', async (t) => {
   const half = await emptyPlace(t, 'sqlite')
-  const side = await openSide(half)
+  const side = await openEndpoint(half)
   await side.migrate()
   await side.beginFilling('m')
   await side.close()

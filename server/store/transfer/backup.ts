@@ -5,8 +5,8 @@ import { CarillonError } from '../../errors.ts'
 import { copyOnline } from '../sqlite/database.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { Dump, writeDump } from './dump.ts'
-import { type Side, totalOf } from './endpoint/endpoint.ts'
-import { SqliteSide } from './endpoint/sqlite.ts'
+import { type Endpoint, totalOf } from './endpoint/endpoint.ts'
+import { SqliteEndpoint } from './endpoint/sqlite.ts'
 import { counting, currentMigrations, type Report, rowsIn } from './fill.ts'
 import { writeNewFile } from './new-file.ts'
 
@@ -17,22 +17,22 @@ type BackupOptions = { file: string; isPortable: boolean; at: string; report: Re
 
 /** A database of SQLite is copied as it is unless `isPortable`. `at` is ISO 8601. */
 export async function backUp(
-  side: Side,
+  side: Endpoint,
   { file, isPortable, at, report }: BackupOptions,
 ): Promise<{ form: BackupForm; digests: Digest[] }> {
-  if (side instanceof SqliteSide && !isPortable)
+  if (side instanceof SqliteEndpoint && !isPortable)
     return { form: 'sqlite', digests: await copyFile(side, { file, report }) }
   return { form: 'portable', digests: await writePortable(side, { file, at, report }) }
 }
 
-function copyFile(side: SqliteSide, { file, report }: { file: string; report: Report }): Promise<Digest[]> {
+function copyFile(side: SqliteEndpoint, { file, report }: { file: string; report: Report }): Promise<Digest[]> {
   return writeNewFile(file, async (draft) => {
     // The copy and the digests come from one moment: SQLite copies the snapshot that its connection holds.
     const digests = await side.snapshot(async () => {
       await copyOnline(side.database, draft)
       return digestsOf(side.batchesAfter(null), counting(report, 'Copying', totalOf(await side.counts())))
     })
-    const copy = SqliteSide.connect(draft)
+    const copy = SqliteEndpoint.connect(draft)
     try {
       await copy.makeBackup(digests)
       copy.refuseDamaged(file)
@@ -45,7 +45,7 @@ function copyFile(side: SqliteSide, { file, report }: { file: string; report: Re
   })
 }
 
-function writePortable(side: Side, { file, at, report }: Omit<BackupOptions, 'isPortable'>): Promise<Digest[]> {
+function writePortable(side: Endpoint, { file, at, report }: Omit<BackupOptions, 'isPortable'>): Promise<Digest[]> {
   const schema = currentMigrations.at(-1) ?? ''
   return writeNewFile(file, async (draft) => {
     const written = await side.snapshot(async () => {

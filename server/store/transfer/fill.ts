@@ -4,7 +4,7 @@ import { CarillonError } from '../../errors.ts'
 import { knownMigrations } from '../migrations.ts'
 import { tables } from '../tables.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
-import { type Counts, inUse, type Place, placeAfter, type Side, type Source, totalOf } from './endpoint/endpoint.ts'
+import { type Counts, type Endpoint, inUse, type Place, placeAfter, type Source, totalOf } from './endpoint/endpoint.ts'
 
 /** Told after every batch; `total` is how many rows the step has. */
 export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; total: number }) => void
@@ -13,7 +13,7 @@ export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; t
 export const currentMigrations = knownMigrations(new URL('../sqlite/migrations/', import.meta.url))
 
 /** Throws UNAVAILABLE if a database is not of this program's schema, or for `mayBeOlder` not of this one or an earlier one. */
-export async function refuseOtherSchema(side: Side, shown: string, { mayBeOlder = false } = {}): Promise<void> {
+export async function refuseOtherSchema(side: Endpoint, shown: string, { mayBeOlder = false } = {}): Promise<void> {
   const found = await side.migrations()
   if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${shown}.`)
   if (isCurrent(found)) return
@@ -31,7 +31,7 @@ function isCurrent(found: readonly string[]): boolean {
 }
 
 /** What `id` may go on filling, or begin to. Throws CONFLICT where the target has anything of its own in it. */
-export async function refuseForeignTarget(target: Side, { id, shown }: { id: string | null; shown: string }) {
+export async function refuseForeignTarget(target: Endpoint, { id, shown }: { id: string | null; shown: string }) {
   if ((await target.migrations()).length === 0) await target.migrate()
   await refuseOtherSchema(target, shown)
   const filling = await target.filling()
@@ -46,7 +46,7 @@ export async function refuseForeignTarget(target: Side, { id, shown }: { id: str
 
 /** Resolves when every row is in the target and is kept. */
 export async function fill(
-  target: Side,
+  target: Endpoint,
   { source, id, report }: { source: Source; id: string; report: Report },
 ): Promise<void> {
   const counts = await source.counts()
@@ -76,7 +76,7 @@ function rowsUpTo(place: Place | null, counts: Counts): number {
 
 /** Reads every row back, and throws UNAVAILABLE where a table is not as expected. */
 export async function verify(
-  side: Side,
+  side: Endpoint,
   { expected, shown, onRows }: { expected: readonly Digest[]; shown: string; onRows: (count: number) => void },
 ): Promise<void> {
   const difference = differenceOf(expected, await digestsOf(side.batchesAfter(null), onRows))

@@ -12,8 +12,8 @@ import { openStore, usualPartitions } from '../open.ts'
 import { connect } from '../sqlite/database.ts'
 import { tables } from '../tables.ts'
 import type { Digest } from './digest.ts'
-import type { Place, Side } from './endpoint/endpoint.ts'
-import { openSide, shownUrl } from './endpoint/open.ts'
+import type { Endpoint, Place } from './endpoint/endpoint.ts'
+import { displayUrl, openEndpoint } from './endpoint/open.ts'
 import { giveUpMove, moveDatabase, refusingSentence } from './move.ts'
 import { carillon, start } from './testing/command.ts'
 import { assertHalfFilled, digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
@@ -28,8 +28,8 @@ const move = (from: string, to: string): Promise<Digest[]> =>
   moveDatabase({ from, to, partitions: usualPartitions, id: `m${++moves}`, now: () => 0, report: () => {} })
 
 /** What a place holds, worked on through its side. */
-async function at<Result>(url: string, work: (side: Side) => Promise<Result>): Promise<Result> {
-  const side = await openSide(url)
+async function at<Result>(url: string, work: (side: Endpoint) => Promise<Result>): Promise<Result> {
+  const side = await openEndpoint(url)
   try {
     return await work(side)
   } finally {
@@ -53,7 +53,7 @@ function refusal(message: RegExp) {
 async function takesWrites(url: string): Promise<boolean> {
   const { store } = await openStore(url)
   try {
-    await store.cutTokens({ userId: 'nobody', signInId: 's', notBefore: 1, expiresAt: 2 })
+    await store.revokeTokens({ userId: 'nobody', signInId: 's', notBefore: 1, expiresAt: 2 })
     return true
   } catch (error) {
     assert.ok(refusal(/^This database is being moved; reading goes on/)(error), String(error))
@@ -130,7 +130,7 @@ test('a move that was ended between two of its steps is finished by the next', a
     const from = await filledPlace(t)
     const expected = await digestsAt(from)
     const to = await emptyPlace(t, engine)
-    await at(from, (side) => side.refuseWrites({ id: 'm', target: shownUrl(to), startedAt: 1, endedAt: null }))
+    await at(from, (side) => side.refuseWrites({ id: 'm', target: displayUrl(to), startedAt: 1, endedAt: null }))
     assert.deepEqual(await move(from, to), expected, 'writes were refused, and no more')
     await markAsFilled(to, 'm')
     await move(from, to)
@@ -182,10 +182,10 @@ test('a move that fails once writes are refused names the side and the reason, a
     await (engine === 'sqlite' ? runInSqlite(sqlitePath(to) ?? '') : (sql: string) => queryAt(to, sql))(breaks[engine])
     await assert.rejects(move(from, to), (error: Error) => {
       assert.ok(error instanceof CarillonError)
-      assert.ok(error.message.startsWith(`${shownUrl(to)}: `), error.message)
+      assert.ok(error.message.startsWith(`${displayUrl(to)}: `), error.message)
       assert.match(error.message, /no room\)?\. /)
       const ways = 'refuses writes until the move is done: run the same command again, or take it back with: '
-      const end = `. ${shownUrl(from)} ${ways}carillon move --give-up --from ${from}`
+      const end = `. ${displayUrl(from)} ${ways}carillon move --give-up --from ${from}`
       assert.ok(error.message.endsWith(end), error.message)
       return true
     })

@@ -5,8 +5,8 @@ import { isPostgres } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
 import { quoted } from '../../files/shell-path.ts'
 import { type Digest, digestsOf } from './digest.ts'
-import { type Move, type Side, totalOf } from './endpoint/endpoint.ts'
-import { openSide, openSource, shownUrl } from './endpoint/open.ts'
+import { type Endpoint, type Move, totalOf } from './endpoint/endpoint.ts'
+import { displayUrl, openEndpoint, openSource } from './endpoint/open.ts'
 import { counting, fill, type Report, refuseForeignTarget, verify } from './fill.ts'
 
 type MoveOptions = {
@@ -31,17 +31,17 @@ export async function moveDatabase(options: MoveOptions): Promise<Digest[]> {
     if (earlier !== null) await refuseOther(earlier, { from, to })
     isRefusing = earlier !== null
     if (isRefusing) onRefusing()
-    const target = await openSide(to, { partitions })
+    const target = await openEndpoint(to, { partitions })
     try {
-      const move = earlier ?? { id, target: shownUrl(to), startedAt: now(), endedAt: null }
-      await refuseForeignTarget(target, { id: move.id, shown: shownUrl(to) })
+      const move = earlier ?? { id, target: displayUrl(to), startedAt: now(), endedAt: null }
+      await refuseForeignTarget(target, { id: move.id, shown: displayUrl(to) })
       if (!isRefusing) {
         onRefusing()
         await source.refuseWrites(move)
         isRefusing = true
       }
       await fill(target, { source, id: move.id, report })
-      const digests = await compare(source, target, { shown: shownUrl(to), report })
+      const digests = await compare(source, target, { shown: displayUrl(to), report })
       // In this order: killed in between, the next call finds the target still marked and comes here again.
       isRefusing = await source.endMove({ id: move.id, at: now() })
       if (!isRefusing)
@@ -67,20 +67,20 @@ function whileRefusing(error: unknown, from: string): CarillonError {
 /** How things stand where a move was ended in the middle, and the two ways on. */
 export function refusingSentence(from: string): string {
   return (
-    `${shownUrl(from)} refuses writes until the move is done: run the same command again, ` +
+    `${displayUrl(from)} refuses writes until the move is done: run the same command again, ` +
     `or take it back with: ${giveUpCommand(from)}`
   )
 }
 
 /** Without the user and the password of the URL. */
 export function giveUpCommand(from: string): string {
-  const url = isPostgres(from) ? shownUrl(from) : `sqlite:${shownUrl(from)}`
+  const url = isPostgres(from) ? displayUrl(from) : `sqlite:${displayUrl(from)}`
   return `carillon move --give-up --from ${quoted(url)}`
 }
 
 async function compare(
-  source: Side,
-  target: Side,
+  source: Endpoint,
+  target: Endpoint,
   { shown, report }: { shown: string; report: Report },
 ): Promise<Digest[]> {
   const onRows = counting(report, 'Verifying', 2 * totalOf(await source.counts()))
@@ -94,21 +94,21 @@ async function compare(
  * of it is missing.
  */
 async function refuseOther({ id, target, endedAt }: Move, { from, to }: { from: string; to: string }): Promise<void> {
-  if (endedAt === null && target === shownUrl(to)) return
+  if (endedAt === null && target === displayUrl(to)) return
   if (endedAt === null)
     throw new CarillonError(
       'CONFLICT',
-      `${shownUrl(from)} is being moved to ${target}, and refuses writes. Finish that one, or give it up first: ` +
+      `${displayUrl(from)} is being moved to ${target}, and refuses writes. Finish that one, or give it up first: ` +
         giveUpCommand(from),
     )
-  if (target === shownUrl(to)) {
-    const side = await openSide(to)
+  if (target === displayUrl(to)) {
+    const side = await openEndpoint(to)
     const filling = await side.filling().finally(() => side.close())
     if (filling?.id === id) return
   }
   throw new CarillonError(
     'CONFLICT',
-    `${shownUrl(from)} was moved to ${target} at ${new Date(endedAt).toISOString()} and refuses writes since. ` +
+    `${displayUrl(from)} was moved to ${target} at ${new Date(endedAt).toISOString()} and refuses writes since. ` +
       `To use it again: ${giveUpCommand(from)}`,
   )
 }
@@ -119,7 +119,7 @@ export async function giveUpMove(from: string): Promise<Move> {
   try {
     const move = await source.move()
     if (move === null)
-      throw new CarillonError('NOT_FOUND', `${shownUrl(from)} is not being moved, and takes writes as ever.`)
+      throw new CarillonError('NOT_FOUND', `${displayUrl(from)} is not being moved, and takes writes as ever.`)
     await source.allowWrites()
     return move
   } finally {

@@ -15,8 +15,8 @@ import { tables } from '../tables.ts'
 import { backUp } from './backup.ts'
 import { type Digest, digestsOf } from './digest.ts'
 import { writeDump } from './dump.ts'
-import { openSide } from './endpoint/open.ts'
-import { SqliteSide } from './endpoint/sqlite.ts'
+import { openEndpoint } from './endpoint/open.ts'
+import { SqliteEndpoint } from './endpoint/sqlite.ts'
 import { currentMigrations } from './fill.ts'
 import { asOf, columnsAt } from './older-rows.ts'
 import { restoreBackup } from './restore.ts'
@@ -36,12 +36,12 @@ async function olderBackups(t: TestContext, schema: string): Promise<Older> {
   const file = (name: string) => join(folder, name)
   await makeDatabase(t, file('carillon.db'), { schema, from: sqlitePath(await filledPlace(t)) ?? '' })
   copyFileSync(file('carillon.db'), file('sqlite'))
-  const side = SqliteSide.openFile(file('carillon.db'))
+  const side = SqliteEndpoint.openFile(file('carillon.db'))
   assert.ok(side)
   const rows = { batchesAfter: () => asOf(side.batchesAfter(null), schema), counts: () => side.counts() }
   writeFileSync(file('portable'), '')
   await writeDump(file('portable'), { source: rows, schema, engine: 'sqlite', takenAt: at, onRows: report })
-  const copy = SqliteSide.connect(file('sqlite'))
+  const copy = SqliteEndpoint.connect(file('sqlite'))
   await copy.makeBackup(await digestsOf(rows.batchesAfter()))
   await copy.close()
   await side.close()
@@ -124,7 +124,7 @@ test('a backup of a database that was restored from an older backup restores as 
   const [to, again] = [await emptyPlace(t, 'sqlite'), await emptyPlace(t, 'sqlite')]
   await restore(portable, to)
   const file = join(await newFolder(t), 'backup')
-  const side = await openSide(to)
+  const side = await openEndpoint(to)
   await backUp(side, { file, isPortable: false, at, report })
   await side.close()
   assert.deepEqual(await restore(file, again), digests)

@@ -6,8 +6,8 @@ import { CarillonError } from '../../errors.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { Dump } from './dump.ts'
 import type { Source } from './endpoint/endpoint.ts'
-import { openSide, shownUrl } from './endpoint/open.ts'
-import { SqliteSide } from './endpoint/sqlite.ts'
+import { displayUrl, openEndpoint } from './endpoint/open.ts'
+import { SqliteEndpoint } from './endpoint/sqlite.ts'
 import {
   counting,
   currentMigrations,
@@ -26,14 +26,14 @@ type RestoreOptions = { file: string; to: string; partitions: number; report: Re
 /** Answers what was restored. Throws CarillonError with a sentence. */
 export function restoreBackup({ file, to, partitions, report }: RestoreOptions): Promise<readonly Digest[]> {
   return withBackup(file, async ({ source, digests }) => {
-    const target = await openSide(to, { partitions })
+    const target = await openEndpoint(to, { partitions })
     try {
       // What it holds is its name: only the same backup goes on with what an ended attempt has filled.
       const id = `backup ${createHash('sha256').update(JSON.stringify(digests)).digest('hex')}`
-      await refuseForeignTarget(target, { id, shown: shownUrl(to) })
+      await refuseForeignTarget(target, { id, shown: displayUrl(to) })
       await fill(target, { source, id, report })
       const onRows = counting(report, 'Verifying', rowsIn(digests))
-      await verify(target, { expected: digests, shown: shownUrl(to), onRows })
+      await verify(target, { expected: digests, shown: displayUrl(to), onRows })
       await target.endFilling()
       return digests
     } finally {
@@ -48,7 +48,7 @@ async function withBackup<Result>(file: string, work: (backup: Backup) => Promis
     const dump = await Dump.open(file, { known: currentMigrations })
     return work({ source: dump, digests: dump.digests })
   }
-  const side = SqliteSide.openFile(file)
+  const side = SqliteEndpoint.openFile(file)
   if (side === undefined) throw new CarillonError('UNPROCESSABLE', `${file} is no backup of Carillon.`)
   try {
     return await side.snapshot(async () => {
@@ -68,7 +68,7 @@ async function withBackup<Result>(file: string, work: (backup: Backup) => Promis
  * its time, also if it was migrated since.
  */
 async function refuseChanged(
-  side: SqliteSide,
+  side: SqliteEndpoint,
   { file, digests }: { file: string; digests: readonly Digest[] },
 ): Promise<void> {
   const taken = side.digestsWhenTaken()

@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { markOf, positionOf } from '../../../server/inbox/live/position.ts'
-import { chanceOf } from '../../support/event-source/random.ts'
+import { inboxTagOf, positionOf } from '../../../server/inbox/live/position.ts'
+import { randomOf } from '../../support/event-source/random.ts'
 import { DescribedApi, type Document } from '../../support/http/described-api.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Notification, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
 const rounds = process.env.SOAK === undefined ? 40 : 1_000
 /** The longest there is; everyday still longer than a connection may usually be idle. */
-const longestSeconds = process.env.SOAK === undefined ? 11 : 25
+const maxSeconds = process.env.SOAK === undefined ? 11 : 25
 /** What is answered at once is answered sooner than this, on a slow machine too; what is held by mistake is held for longer. */
 const atOnceMs = 20_000
 const path = '/api/notifications/changes'
@@ -91,7 +91,7 @@ class Asker {
 
 for (const variant of variants)
   test(`since 0, paged to the end, is the list, whatever was done and in whatever pages (${variant})`, async (t) => {
-    const chance = chanceOf(t)
+    const chance = randomOf(t)
     const ann = await app.user()
     const proof = await app.signIn(ann, variant)
     const askers = [1, 2, 7, 100].map((limit) => ({ limit, asker: new Asker(proof) }))
@@ -115,7 +115,7 @@ for (const variant of variants)
       assert.deepEqual(asker.items, list.items)
       const { total, unread, version, position, hasMore, removed } = asker.last ?? assert.fail()
       assert.deepEqual({ total, unread, version }, { total: list.total, unread: list.unread, version: list.version })
-      assert.equal(position, positionOf(version, markOf(app.store.history, ann.id)))
+      assert.equal(position, positionOf(version, inboxTagOf(app.store.history, ann.id)))
       assert.deepEqual([hasMore, removed], [false, []])
     }
   })
@@ -155,11 +155,11 @@ test('N3: a place that is not known is a reset: too new, of another user, of ano
   const [ann, bob] = [await app.user(), await app.user()]
   const proof = await app.signIn(ann, 'stateless')
   for (const user of [ann, bob]) for (const title of ['one', 'two']) await send(user, title)
-  const own = positionOf(2, markOf(app.store.history, ann.id))
+  const own = positionOf(2, inboxTagOf(app.store.history, ann.id))
   const lost = [
-    positionOf(2, markOf(app.store.history, bob.id)),
-    positionOf(2, markOf('another history', ann.id)),
-    positionOf(3, markOf(app.store.history, ann.id)),
+    positionOf(2, inboxTagOf(app.store.history, bob.id)),
+    positionOf(2, inboxTagOf('another history', ann.id)),
+    positionOf(3, inboxTagOf(app.store.history, ann.id)),
     '3',
     '999999999999999',
   ]
@@ -253,15 +253,15 @@ suite('what is held', { concurrency: true }, () => {
     })
   }
 
-  test(`held for ${longestSeconds} s with nothing to tell, it is answered with nothing, and the connection serves on`, async (t) => {
+  test(`held for ${maxSeconds} s with nothing to tell, it is answered with nothing, and the connection serves on`, async (t) => {
     const warnings: Error[] = []
     const onWarning = (warning: Error) => warnings.push(warning)
     process.on('warning', onWarning)
     t.after(() => process.off('warning', onWarning))
     const proof = await app.signIn(await app.user(), 'stateful')
-    const { changes, ms } = await timed(proof, `since=0&wait=${longestSeconds}`)
+    const { changes, ms } = await timed(proof, `since=0&wait=${maxSeconds}`)
     assert.deepEqual([changes.created, changes.version, changes.hasMore], [[], 0, false])
-    assert.ok(ms > longestSeconds * 1_000 - 50 && ms < longestSeconds * 1_000 + atOnceMs, `${ms} ms`)
+    assert.ok(ms > maxSeconds * 1_000 - 50 && ms < maxSeconds * 1_000 + atOnceMs, `${ms} ms`)
     assert.equal((await ask(proof, 'since=0')).version, 0)
     assert.deepEqual(warnings, [])
   })

@@ -3,17 +3,17 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { markOf, positionOf } from '../../../server/inbox/live/position.ts'
+import { inboxTagOf, positionOf } from '../../../server/inbox/live/position.ts'
 import { InboxCopy } from '../../support/event-source/copy.ts'
 import { arrivals, EventReader, streamPath } from '../../support/event-source/event-source.ts'
-import { type Chance, chanceOf } from '../../support/event-source/random.ts'
+import { type Chance, randomOf } from '../../support/event-source/random.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
 const soak = process.env.SOAK !== undefined
 const writtenForMs = soak ? 60_000 : 2_500
 const rounds = soak ? 3_000 : 120
 /** For what a slow machine has not come to by then. */
-const patienceMs = 30_000
+const timeoutMs = 30_000
 
 const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '500' } })
 after(() => app.stop())
@@ -91,8 +91,8 @@ for (const variant of variants)
       for (let n = 0; n < 3; n++) for (const user of [ann, bob]) await send(user, `No. ${n}`)
       const foreign = await positionNow(bobs)
       assert.match(foreign, /^3-/)
-      assert.equal(positionOf(3, markOf(app.store.history, bob.id)), foreign)
-      const ofAnotherHistory = positionOf(3, markOf('another history', ann.id))
+      assert.equal(positionOf(3, inboxTagOf(app.store.history, bob.id)), foreign)
+      const ofAnotherHistory = positionOf(3, inboxTagOf('another history', ann.id))
       for (const lost of [foreign, ofAnotherHistory, '1000', `1000-${foreign.slice(2)}`]) {
         await isLost(ann, { headers: { ...anns, 'last-event-id': lost } })
         await isLost(ann, { headers: anns, path: `${streamPath}?since=${lost}` })
@@ -174,7 +174,7 @@ async function resumeAtRandom(of: { proof: Proof; chance: Chance; seen: EventRea
 }
 
 test('N4: whoever resumes anywhere while it is written without pause sees all that follows, once, in order', async (t) => {
-  const chance = chanceOf(t)
+  const chance = randomOf(t)
   const ann = await app.user()
   const proofs = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')] as const
   const seen: EventReader[] = []
@@ -194,7 +194,7 @@ test('N4: whoever resumes anywhere while it is written without pause sees all th
   const endAt = performance.now() + writtenForMs
   const seeEnough = async () => {
     while (performance.now() < endAt || replayed() < 20) {
-      assert.ok(performance.now() < endAt + patienceMs, `${replayed()} of ${seen.length} were told something`)
+      assert.ok(performance.now() < endAt + timeoutMs, `${replayed()} of ${seen.length} were told something`)
       await sleep(20)
     }
   }
@@ -237,7 +237,7 @@ async function follow(
 }
 
 test('N4: whoever applies what he hears to a copy, and comes and goes, ends with what the list says', async (t) => {
-  const chance = chanceOf(t)
+  const chance = randomOf(t)
   const ann = await app.user()
   const proofs = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')] as const
   for (let n = 0; n < 10; n++) await send(ann, `Before ${n}`)
@@ -257,7 +257,7 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
   })
   // One who never goes away.
   using stays = await EventReader.of(app.url, { ...proofs[1], 'last-event-id': String(before.version) })
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + timeoutMs
   for (let round = 0; round < rounds || connections < 30; round++) {
     assert.ok(round < rounds || performance.now() < giveUpAt, `${connections} connections in ${round} rounds`)
     const { items } = await app.list(proofs[0], '?limit=40')

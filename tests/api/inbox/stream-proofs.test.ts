@@ -8,7 +8,7 @@ import { CarillonError } from '../../../server/errors.ts'
 import { Passwords } from '../../../server/sign-in/password/passwords.ts'
 import { setPassword } from '../../../server/sign-in/users/users.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
-import { chanceOf } from '../../support/event-source/random.ts'
+import { randomOf } from '../../support/event-source/random.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, type TestUser, type Variant, variants } from '../../support/service.ts'
 
@@ -44,7 +44,7 @@ async function send(to: TestUser): Promise<string> {
 }
 
 test('Z5: what is told to one user never reaches another, however many listen with whatever proof', async (t) => {
-  const chance = chanceOf(t)
+  const chance = randomOf(t)
   const users = await Promise.all(Array.from({ length: 8 }, () => app.user()))
   const readers: { user: TestUser; reader: EventReader }[] = []
   for (const user of users)
@@ -96,7 +96,7 @@ test('Z5, Z3: no proof, a proof in the URL, a producer key and a user id in the 
 
 type End = { reason: 'revoked' | 'expired'; by: (user: TestUser, proof: Proof, variant: Variant) => Promise<unknown> }
 
-const cutoffExpiresAt = () => app.now() + 60 * minute
+const revocationExpiresAt = () => app.now() + 60 * minute
 const ends: Record<string, End & { variants: readonly Variant[] }> = {
   'a sign-out': { reason: 'revoked', variants, by: (_user, proof) => app.post('/logout', undefined, proof) },
   'a password that is changed': {
@@ -111,14 +111,14 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
   'a user who is disabled': {
     reason: 'revoked',
     variants,
-    by: ({ id }) => app.store.disableUser({ userId: id, at: app.now(), cutoffExpiresAt: cutoffExpiresAt() }),
+    by: ({ id }) => app.store.disableUser({ userId: id, at: app.now(), revocationExpiresAt: revocationExpiresAt() }),
   },
   'tokens that are cut': {
     reason: 'revoked',
     variants: ['stateless'],
     by: ({ id }, { authorization = '' }) => {
       const signInId = String(decodeJwt(authorization.slice('Bearer '.length)).sid)
-      return app.store.cutTokens({ userId: id, signInId, notBefore: app.now(), expiresAt: cutoffExpiresAt() })
+      return app.store.revokeTokens({ userId: id, signInId, notBefore: app.now(), expiresAt: revocationExpiresAt() })
     },
   },
   'a new sign-in in place of the session': {

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { after, suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { arrivals, EventReader, streamPath } from '../../support/event-source/event-source.ts'
-import { chanceOf } from '../../support/event-source/random.ts'
+import { randomOf } from '../../support/event-source/random.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
@@ -107,7 +107,7 @@ function askAndLeave(
 
 for (const variant of variants)
   test(`N5: whoever leaves, at whatever moment, leaves no stream and no held poll behind (${variant})`, async (t) => {
-    const chance = chanceOf(t)
+    const chance = randomOf(t)
     const warnings = warningsDuring(t)
     const ann = await app.user()
     for (let n = 0; n < 20; n++) await Promise.all(Array.from({ length: 20 }, () => send(ann, biggest)))

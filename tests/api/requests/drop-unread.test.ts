@@ -138,7 +138,7 @@ test('a preflight and a live stream that come with a large body are answered (I2
   assert.equal(proxy.failures, 0)
   const stream = { ...cookie, 'content-length': String(large.length) }
   const { bytes } = await exchangeBytes(app.url, [headOf('GET /api/notifications/stream HTTP/1.1', stream), large], {
-    patienceMs: 1_000,
+    timeoutMs: 1_000,
   })
   assert.match(String(bytes), /^HTTP\/1\.1 200 OK\r\n(.+\r\n)*content-type: text\/event-stream/)
 })

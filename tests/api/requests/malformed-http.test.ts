@@ -20,7 +20,7 @@ const post = (fields: string[], body = '') => `${head('POST /login HTTP/1.1', 'H
 const chunks = (body: string) => post([json, 'Transfer-Encoding: chunked'], body)
 const length = (value: string, body = 'hello') => post([json, `Content-Length: ${value}`], body)
 /** Longer than the server waits for the rest of a refused body. */
-const patienceMs = 60_000
+const timeoutMs = 60_000
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 
 /** What is sent, and the status that it gets. */
@@ -142,7 +142,7 @@ test(`I7, E1, E2: each of ${cases.length} malformed requests gets one envelope, 
   const faults = await Promise.all(
     cases.map(async ([name, [sent, status]]) => {
       try {
-        const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { patienceMs })
+        const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { timeoutMs })
         const answers = readAnswers(received)
         assert.equal(answers.length, 1, `${answers.length} answers`)
         assert.ok(ended, 'the connection stayed open')
@@ -171,7 +171,7 @@ test('I7: however the bytes are cut into packets, a malformed request is refused
       const all = Buffer.from(sent)
       const at = [0, ...places.filter((place) => place < all.length).sort((a, b) => a - b), all.length]
       const pieces = at.slice(1).map((end, index) => all.subarray(at[index], end))
-      const { bytes: received, ended } = await exchangeBytes(app.url, pieces, { pauseMs: 2, patienceMs })
+      const { bytes: received, ended } = await exchangeBytes(app.url, pieces, { pauseMs: 2, timeoutMs })
       const answers = readAnswers(received)
       assert.equal(answers.length, 1)
       assert.ok(ended)

@@ -88,12 +88,12 @@ test('set back by an hour, a revocation that a command counts from there is in f
   const at = app.now() - hour
   const token = await app.signIn(user, 'stateless')
   const bystander = await app.signIn(await app.user(), 'stateless')
-  await app.store.setPassword({ userId: user.id, passwordHash: 'other', at, cutoffExpiresAt: at + 16 * minute })
+  await app.store.setPassword({ userId: user.id, passwordHash: 'other', at, revocationExpiresAt: at + 16 * minute })
   await app.refused(token)
   app.pass(9 * minute)
   // Each ring reads the revocations again.
   const other = await app.user()
-  await app.store.disableUser({ userId: other.id, at, cutoffExpiresAt: at + 16 * minute })
+  await app.store.disableUser({ userId: other.id, at, revocationExpiresAt: at + 16 * minute })
   assert.deepEqual([await ask(token), await ask(bystander)], [401, 200])
 })
 

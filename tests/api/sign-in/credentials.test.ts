@@ -8,7 +8,7 @@ const app = await startTestService()
 after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
-await app.store.disableUser({ userId: bob.id, at: app.now(), cutoffExpiresAt: app.now() })
+await app.store.disableUser({ userId: bob.id, at: app.now(), revocationExpiresAt: app.now() })
 
 const wrong = 'plum orchard gate 42'
 const refused = {

@@ -17,7 +17,7 @@ const ann = await app.user('ann')
 const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const logout = (proof: Proof = {}) => app.post('/logout', undefined, proof)
 const disable = (userId: string) =>
-  app.store.disableUser({ userId, at: app.now(), cutoffExpiresAt: app.now() + 15 * minute })
+  app.store.disableUser({ userId, at: app.now(), revocationExpiresAt: app.now() + 15 * minute })
 
 async function renewed(proof: Proof): Promise<Proof> {
   const answer = await app.post('/token/renew', undefined, proof)
@@ -150,7 +150,7 @@ test('S7: a user who is enabled again signs in anew, and what was cut stays cut'
     userId: eve.id,
     passwordHash,
     at: app.now(),
-    cutoffExpiresAt: app.now() + 15 * minute,
+    revocationExpiresAt: app.now() + 15 * minute,
   })
   app.pass(1_000)
   const fresh = [await app.signIn(eve, 'stateful'), await app.signIn(eve, 'stateless')]

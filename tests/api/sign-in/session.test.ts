@@ -186,7 +186,7 @@ test('S7: the next request of a disabled user is 401, soon with a token too, and
   const proofs = [await session(eve), await app.signIn(eve, 'stateful')]
   const token = await app.signIn(eve, 'stateless')
   assert.deepEqual(await Promise.all([...proofs, token].map(ask)), [200, 200, 200])
-  await app.store.disableUser({ userId: eve.id, at: app.now(), cutoffExpiresAt: app.now() + hour })
+  await app.store.disableUser({ userId: eve.id, at: app.now(), revocationExpiresAt: app.now() + hour })
   assert.deepEqual(await Promise.all(proofs.map(ask)), [401, 401])
   await app.refused(token)
   assert.deepEqual(await app.database.rows(`select * from session where user_id = '${eve.id}'`), [])

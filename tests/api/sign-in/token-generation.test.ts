@@ -30,7 +30,7 @@ const changes = {
 }
 const momentAt = (aheadMs: number) => {
   const at = app.now() + aheadMs
-  return { at, cutoffExpiresAt: at + 16 * minute }
+  return { at, revocationExpiresAt: at + 16 * minute }
 }
 const users = () => ({
   store: app.store,
@@ -126,7 +126,7 @@ test('a sign-out compares the id of the sign-in and no time: one that is dated l
   const [mine, other] = [await app.signIn(user, 'stateless'), await app.signIn(user, 'stateless')]
   const { sid } = claimsOf(mine)
   const signedInAt = madeAt(String(sid))
-  await app.store.cutTokens({
+  await app.store.revokeTokens({
     userId: user.id,
     signInId: String(sid),
     notBefore: signedInAt - 90_000,

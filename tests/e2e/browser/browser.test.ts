@@ -178,9 +178,9 @@ async function readOneThenAll(id: string): Promise<string[]> {
 
 /** Is a list answered within that time? */
 function lists(page: Page, ms: number): Promise<boolean> {
-  return page.evaluate(async (patienceMs) => {
+  return page.evaluate(async (timeoutMs) => {
     try {
-      await tab.inbox?.list({ signal: AbortSignal.timeout(patienceMs) })
+      await tab.inbox?.list({ signal: AbortSignal.timeout(timeoutMs) })
       return true
     } catch {
       return false

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Chance, chanceOf } from '../../support/event-source/random.ts'
+import { type Chance, randomOf } from '../../support/event-source/random.ts'
 import { TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Follower } from '../../support/processes/follower.ts'
@@ -13,8 +13,8 @@ import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import { variants } from '../../support/service.ts'
 
 const {
-  cuts: leastCuts,
-  events: leastEvents,
+  cuts: minCuts,
+  events: minEvents,
   kills,
 } = process.env.SOAK === undefined ? { cuts: 60, events: 800, kills: 2 } : { cuts: 1_000, events: 10_000, kills: 20 }
 
@@ -42,7 +42,7 @@ function cutAtRandom(proxy: TcpProxy, chance: Chance): () => number {
 async function deliverAndKill(ledger: Ledger, { user, node }: { user: UserOfService; node: Node }): Promise<void> {
   const stop = ledger.begin([user], { writersEach: 2 })
   for (let part = 1; part <= kills + 1; part++) {
-    while (ledger.delivered.size < (leastEvents * part) / (kills + 1)) await sleep(5)
+    while (ledger.delivered.size < (minEvents * part) / (kills + 1)) await sleep(5)
     if (part > kills) break
     await node.process.end('SIGKILL')
     await node.again()
@@ -52,8 +52,8 @@ async function deliverAndKill(ledger: Ledger, { user, node }: { user: UserOfServ
 
 suite('N2', { concurrency: true }, () => {
   for (const [engine, newPlace] of Object.entries(engines))
-    test(`N2: ${leastCuts} cuts during ${leastEvents} events, ${kills} kills in between: each exactly once, in order (${engine})`, async (t) => {
-      const chance = chanceOf(t)
+    test(`N2: ${minCuts} cuts during ${minEvents} events, ${kills} kills in between: each exactly once, in order (${engine})`, async (t) => {
+      const chance = randomOf(t)
       const { url, drop } = await newPlace()
       t.after(drop)
       await using nodes = new Nodes(url)
@@ -80,6 +80,6 @@ suite('N2', { concurrency: true }, () => {
       }
       const connections = followers.map((follower) => follower.connections)
       t.diagnostic(`${ids.length} events, ${cuts()} cuts, connections ${connections}, ${retried} deliveries sent again`)
-      assert.ok(cuts() >= leastCuts && ids.length >= leastEvents, `${cuts()} cuts, ${ids.length} events`)
+      assert.ok(cuts() >= minCuts && ids.length >= minEvents, `${cuts()} cuts, ${ids.length} events`)
     })
 })

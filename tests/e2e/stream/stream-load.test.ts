@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Sessions } from '../../../server/sign-in/session.ts'
 import { openStore } from '../../../server/store/open.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
-import { type Chance, chanceOf } from '../../support/event-source/random.ts'
+import { type Chance, randomOf } from '../../support/event-source/random.ts'
 import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
@@ -209,7 +209,7 @@ function comeAndGo(url: string, { proof, chance }: { proof: Proof; chance: Chanc
 }
 
 test(`N5: ${comings} comings and goings, orderly and abrupt, leave no connection, no seat and no memory behind`, async (t) => {
-  const chance = chanceOf(t)
+  const chance = randomOf(t)
   await using service = await Watched.standing({ CARILLON_STREAMS: '100', CARILLON_STREAMS_PER_USER: '60' })
   const user = new UserOfService(service.url, firstSignInOf(service.folder), { connections: 1 })
   const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]

@@ -21,7 +21,7 @@ const rounds = process.env.SOAK === undefined ? 2 : 50
 const server = await PostgresServer.start()
 after(() => server.remove())
 
-const endRings = (url: string) =>
+const endChangeSignals = (url: string) =>
   server.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where application_name = 'carillon rings' and datname = '${new URL(url).pathname.slice(1)}'`,
@@ -58,9 +58,9 @@ suite('a lost connection that hears', { concurrency: true }, () => {
     for (let round = 0; round < rounds; round++) {
       const stop = ledger.begin([user], { writersEach: 4 })
       await sleep(100)
-      await endRings(url)
+      await endChangeSignals(url)
       await sleep(100)
-      await endRings(url)
+      await endChangeSignals(url)
       await stop()
       const from = performance.now()
       for (const follower of followers)

@@ -10,7 +10,7 @@ export type Chance = {
 }
 
 /** The generator is mulberry32: 32 bits of state are enough to choose what a test does. */
-export function chanceOf(t: TestContext): Chance {
+export function randomOf(t: TestContext): Chance {
   const seed = Number(process.env.CHANCE_SEED ?? randomInt(2 ** 32))
   t.diagnostic(`CHANCE_SEED=${seed}`)
   let state = seed

@@ -10,13 +10,13 @@ export type RawExchange = {
   bytes: Buffer
   /** How long the connection lived, in milliseconds. */
   lifeMs: number
-  /** The other side ended it; else it was still open after `patienceMs`. */
+  /** The other side ended it; else it was still open after `timeoutMs`. */
   ended: boolean
 }
 
 export type RawOptions = {
   /** How long to wait for the other side to end the connection. */
-  patienceMs?: number
+  timeoutMs?: number
   /** Ends this side after the last byte, as a client does that dies. */
   halfClose?: boolean
   /** Between two pieces, in milliseconds. */
@@ -29,14 +29,14 @@ export type RawOptions = {
 export async function exchangeBytes(
   url: string,
   pieces: readonly (string | Buffer)[],
-  { patienceMs = 5_000, halfClose = false, pauseMs = 0, inTurn = false }: RawOptions = {},
+  { timeoutMs = 5_000, halfClose = false, pauseMs = 0, inTurn = false }: RawOptions = {},
 ): Promise<RawExchange> {
   const { socket, closed, closedAt } = open(url)
   const startedAt = performance.now()
   const chunks: Buffer[] = []
   let answered: Promise<unknown> | undefined
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const giveUp = setTimeout(() => socket.destroy(new Error('gave up')), patienceMs)
+  const giveUp = setTimeout(() => socket.destroy(new Error('gave up')), timeoutMs)
   for (const [index, piece] of pieces.entries()) {
     if (index > 0) await (answered ?? sleep(pauseMs))
     if (!socket.writable) break
@@ -47,7 +47,7 @@ export async function exchangeBytes(
   await closed
   clearTimeout(giveUp)
   const lifeMs = closedAt() - startedAt
-  return { bytes: Buffer.concat(chunks), lifeMs, ended: lifeMs < patienceMs }
+  return { bytes: Buffer.concat(chunks), lifeMs, ended: lifeMs < timeoutMs }
 }
 
 function open(url: string): { socket: Socket; closed: Promise<void>; closedAt: () => number } {

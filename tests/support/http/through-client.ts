@@ -14,8 +14,8 @@ import { wholeTextOf } from './whole-text.ts'
 
 type Asked = { method: string; url: URL; headers: Headers; body: unknown; init: RequestInit }
 /** Both sides of the client, and the token that the test sends, if it sends one. */
-type Sides = { carillon: Carillon; send: (delivery: DeliveryRequest, idempotencyKey?: string) => Promise<unknown> }
-type Made = (sides: Sides) => Promise<unknown>
+type Endpoints = { carillon: Carillon; send: (delivery: DeliveryRequest, idempotencyKey?: string) => Promise<unknown> }
+type Made = (sides: Endpoints) => Promise<unknown>
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -32,7 +32,7 @@ export async function throughClient(address: string, path: string, init: Request
   }
   passed.through++
   const answers: Answer[] = []
-  const told = await outcomeOf(made(sidesFor(address, asked, answers)))
+  const told = await outcomeOf(made(endpointsFor(address, asked, answers)))
   const [answer] = answers
   if (answer === undefined) throw 'error' in told && isCarillonError(told.error) ? told.error.cause : told
   assert.equal(answers.length, 1, 'the client asked more than once')
@@ -65,7 +65,7 @@ function read(address: string, path: string, init: RequestInit): Asked | undefin
   }
 }
 
-function sidesFor(address: string, asked: Asked, answers: Answer[]): Sides {
+function endpointsFor(address: string, asked: Asked, answers: Answer[]): Endpoints {
   const fetch = recorded(address, asked, answers)
   const token = bearerIn(asked)
   return {

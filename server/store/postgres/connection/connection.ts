@@ -5,16 +5,16 @@ import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 
 /** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
-const mostConnections = 10
+const maxConnections = 10
 /** Beside the pool, each process has one that listens. */
-export const connectionsOfProcess = mostConnections + 1
+export const connectionsOfProcess = maxConnections + 1
 /** Calls that wait for one of them: as many as are served in the time that they may wait. */
-const mostWaiting = 5_000
+const maxWaiting = 5_000
 /** For a connection of the pool, an old one or a new one. */
 const connectWithinMs = 2_000
 /** A reply that does not come in that time is given up, with its connection. */
 const answerWithinMs = 4_000
-const oldestServer = 150_000
+const minServer = 150_000
 
 // bigint: counts, sequence numbers and milliseconds all stay far below 2^53.
 const bigint = 20
@@ -44,7 +44,7 @@ type PoolOptions = {
 
 export function openPool(
   url: string,
-  { patientMs = answerWithinMs, size = mostConnections, startupOptions }: PoolOptions = {},
+  { patientMs = answerWithinMs, size = maxConnections, startupOptions }: PoolOptions = {},
 ): pg.Pool {
   const { connectionString, options } = parametersOf(url)
   const startup = startupOptions ?? options
@@ -139,7 +139,7 @@ export async function askAtOneMoment<Result>(
 
 /** Waits a bounded time, in a bounded crowd; where it throws, nothing was done. */
 async function connectionOf(pool: pg.Pool): Promise<pg.PoolClient> {
-  if (pool.waitingCount >= mostWaiting) throw overloaded('Too many calls wait for the store; try again in a moment')
+  if (pool.waitingCount >= maxWaiting) throw overloaded('Too many calls wait for the store; try again in a moment')
   try {
     return await pool.connect()
   } catch (error) {
@@ -168,7 +168,7 @@ export function asStoreError(error: unknown): unknown {
 /** Throws UNAVAILABLE with a sentence where the server is older than what is asked of it. */
 export async function refuseOld(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
-  if (rows[0].version < oldestServer)
+  if (rows[0].version < minServer)
     throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later.')
 }
 

@@ -12,7 +12,7 @@ const paths: Record<keyof typeof statements, string> = {
   users: 'user by sqlite_autoindex_user_2',
   session: 's by key, i by key',
   // Once at the start, and when a command cut tokens; expired rows go with the next cut.
-  tokenCutoffs: 'token_cutoff by token_cutoff_by_expiry',
+  tokenRevocations: 'token_cutoff by token_cutoff_by_expiry',
   // Once at the start: a handful of keys.
   signingKeys: 'whole signing_key, sorted',
   producer: 'producer by key',

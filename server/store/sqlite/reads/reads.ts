@@ -12,7 +12,7 @@ import {
   toReadAll,
   toSession,
   toSigningKey,
-  toTokenCutoff,
+  toTokenRevocation,
   toUser,
 } from '../../rows.ts'
 import {
@@ -28,7 +28,7 @@ import {
   type SessionKey,
   type SigningKey,
   type Store,
-  type TokenCutoff,
+  type TokenRevocation,
   type User,
 } from '../../store.ts'
 import { blockSize, type UnreadPlace } from '../../unread-blocks.ts'
@@ -138,8 +138,8 @@ export class Reads {
     return found === 'uncounted' ? session : { ...session, page: found }
   }
 
-  tokenCutoffs(now: number): TokenCutoff[] {
-    return this.#all('tokenCutoffs', now).map(toTokenCutoff)
+  tokenRevocations(now: number): TokenRevocation[] {
+    return this.#all('tokenRevocations', now).map(toTokenRevocation)
   }
 
   signingKeys(): SigningKey[] {
@@ -233,11 +233,11 @@ export class Reads {
     return { inbox: this.inbox(userId), categories }
   }
 
-  changesSince({ userId, version, limit, mostBehind = Infinity }: ChangesQuery): Changes | 'reset' {
+  changesSince({ userId, version, limit, maxBehind = Infinity }: ChangesQuery): Changes | 'reset' {
     const inbox = this.inbox(userId)
     const { readThrough } = inbox
     const behind = inbox.version - version
-    if (behind < 0 || version < 0 || behind > mostBehind) return 'reset'
+    if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
     if (behind === 0) return { inbox, changes: [], more: false }
     const earliest = this.#lastSeqUpTo({ userId, version, limit, behind, inbox })
     const arrived = this.#all('arrivals', userId, readThrough, earliest, version, limit + 1).map(toChange)

@@ -39,7 +39,7 @@ export const statements = {
     select ${columns.session}
     from session s left join inbox i on i.user_id = s.user_id
     where s.user_id = ? and s.secret_hash = ?`,
-  tokenCutoffs: `select ${columns.tokenCutoff} from token_cutoff where expires_at > ?`,
+  tokenRevocations: `select ${columns.tokenRevocation} from token_cutoff where expires_at > ?`,
   signingKeys: `select ${columns.signingKey} from signing_key order by created_at, kid`,
   producer: `select ${columns.producer} from producer where id = ?`,
   producers: `select ${columns.producer} from producer order by created_at, id`,

@@ -1,5 +1,5 @@
 // The writes of who may sign in: users, sessions, token cutoffs, keys. Each runs inside the writer's transaction.
-import type { EndedSession, NewUser, Producer, SessionKey, SigningKey, TokenCutoff } from '../../store.ts'
+import type { EndedSession, NewUser, Producer, SessionKey, SigningKey, TokenRevocation } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
 const dayMs = 24 * 3_600_000
@@ -12,7 +12,7 @@ export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'taken'
   return changes === 1 ? 'added' : 'taken'
 }
 
-type UserChange = { userId: string; at: number; cutoffExpiresAt: number }
+type UserChange = { userId: string; at: number; revocationExpiresAt: number }
 
 export function disableUser(context: WriteContext, change: UserChange): 'done' | 'absent' {
   const { changes } = context.sql.run`
@@ -33,10 +33,10 @@ export function setPassword(context: WriteContext, change: UserChange & { passwo
   return 'done'
 }
 
-function endEveryProof(context: WriteContext, { userId, at, cutoffExpiresAt }: UserChange): void {
+function endEveryProof(context: WriteContext, { userId, at, revocationExpiresAt }: UserChange): void {
   context.sql.run`delete from session where user_id = ${userId}`
   context.ring({ about: 'session', userId })
-  cutTokens(context, { userId, signInId: null, notBefore: at, expiresAt: cutoffExpiresAt })
+  revokeTokens(context, { userId, signInId: null, notBefore: at, expiresAt: revocationExpiresAt })
   context.sql.run`
     update token_cutoff set first_generation = (select credential_generation from user where id = ${userId})
     where user_id = ${userId} and sign_in_id = ''`
@@ -85,15 +85,15 @@ export function removeStaleSessions(
       or last_seen_at > ${bounds.lastSeenAfter}`
 }
 
-export function cutTokens({ sql, ring }: WriteContext, cutoff: Omit<TokenCutoff, 'firstGeneration'>): void {
+export function revokeTokens({ sql, ring }: WriteContext, revocation: Omit<TokenRevocation, 'firstGeneration'>): void {
   // A day later than it could: if the clock is set back in between, the tokens of that time are valid again.
-  sql.run`delete from token_cutoff where expires_at <= ${cutoff.notBefore - dayMs}`
+  sql.run`delete from token_cutoff where expires_at <= ${revocation.notBefore - dayMs}`
   sql.run`
     insert into token_cutoff (user_id, sign_in_id, not_before, expires_at)
-    values (${cutoff.userId}, ${cutoff.signInId ?? ''}, ${cutoff.notBefore}, ${cutoff.expiresAt})
+    values (${revocation.userId}, ${revocation.signInId ?? ''}, ${revocation.notBefore}, ${revocation.expiresAt})
     on conflict (user_id, sign_in_id) do update set
       not_before = max(not_before, excluded.not_before), expires_at = max(expires_at, excluded.expires_at)`
-  ring({ about: 'token-cutoff' })
+  ring({ about: 'token-revocation' })
 }
 
 export function ensureSigningKey({ sql }: WriteContext, key: SigningKey): void {

@@ -27,7 +27,7 @@ export type Move = { id: string; target: string; startedAt: number; endedAt: num
 export type Filling = { id: string; place: Place | null }
 export type Engine = 'sqlite' | 'postgres'
 
-export interface Side extends Source {
+export interface Endpoint extends Source {
   readonly engine: Engine
   /** The names of its migrations; none where there is no schema yet. */
   migrations(): Promise<string[]>
@@ -55,7 +55,7 @@ export interface Side extends Source {
 }
 
 /** Of two databases one failed: names it, and says why in the words of its driver, in which no password is. */
-export function sideFailure(error: unknown, shown: string): CarillonError {
+export function endpointFailure(error: unknown, shown: string): CarillonError {
   const isOurs = error instanceof CarillonError
   const message = (error instanceof Error ? error.message : String(error)).replaceAll(
     'CARILLON_DATABASE_URL',

@@ -5,25 +5,25 @@ import { CarillonError } from '../../../errors.ts'
 import { usualPartitions } from '../../open.ts'
 import { halfFilled } from '../../transfer-state.ts'
 import { refuseOtherSchema } from '../fill.ts'
-import { type Side, sideFailure } from './endpoint.ts'
+import { type Endpoint, endpointFailure } from './endpoint.ts'
 
 /** Opens a database whatever state it is in; makes the file where SQLite has none. `partitions`: see migrate. */
-export async function openSide(url: string, { partitions = usualPartitions } = {}): Promise<Side> {
+export async function openEndpoint(url: string, { partitions = usualPartitions } = {}): Promise<Endpoint> {
   if (isPostgres(url)) {
-    const { PostgresSide } = await import('./postgres.ts')
-    return PostgresSide.open(url, { partitions, shown: shownUrl(url) })
+    const { PostgresEndpoint } = await import('./postgres.ts')
+    return PostgresEndpoint.open(url, { partitions, shown: displayUrl(url) })
   }
   const path = pathIn(url)
-  const { SqliteSide } = await import('./sqlite.ts')
-  return SqliteSide.open(path)
+  const { SqliteEndpoint } = await import('./sqlite.ts')
+  return SqliteEndpoint.open(path)
 }
 
 /** Opens a database that is whole and of this program's schema. */
-export async function openSource(url: string): Promise<Side> {
-  const side = await openSide(url)
+export async function openSource(url: string): Promise<Endpoint> {
+  const side = await openEndpoint(url)
   try {
-    await refuseOtherSchema(side, shownUrl(url))
-    if ((await side.filling()) !== null) throw sideFailure(halfFilled(), shownUrl(url))
+    await refuseOtherSchema(side, displayUrl(url))
+    if ((await side.filling()) !== null) throw endpointFailure(halfFilled(), displayUrl(url))
     return side
   } catch (error) {
     await side.close()
@@ -32,14 +32,14 @@ export async function openSource(url: string): Promise<Side> {
 }
 
 /** Without user and password, which nobody has to see. */
-export function shownUrl(url: string): string {
+export function displayUrl(url: string): string {
   if (!isPostgres(url)) return pathIn(url)
   const parsed = URL.parse(url)
   return parsed === null ? 'the PostgreSQL database' : `postgres://${parsed.host}${parsed.pathname}`
 }
 
 export function isSamePlace(one: string, other: string): boolean {
-  return shownUrl(one) === shownUrl(other)
+  return displayUrl(one) === displayUrl(other)
 }
 
 /** Absolute, because SQLite takes ':memory:' and 'file:' for something else than a file's name. */

@@ -11,6 +11,8 @@ import {
   type Counts,
   columnsOf,
   countAll,
+  type Endpoint,
+  endpointFailure,
   type Filling,
   inUse,
   keyColumnsOf,
@@ -19,8 +21,6 @@ import {
   type Row,
   readBatches,
   rowsInBatch,
-  type Side,
-  sideFailure,
 } from './endpoint.ts'
 
 type Pool = Awaited<ReturnType<typeof openFitPool>>
@@ -40,7 +40,7 @@ const lockAttempts = 60
 const notNow = new Set(['55P03' /* lock_timeout */, '40P01' /* deadlock */])
 const types = { text: 'text', integer: 'bigint' } as const
 
-export class PostgresSide implements Side {
+export class PostgresEndpoint implements Endpoint {
   readonly engine = 'postgres'
   readonly #pool: Pool
   readonly #client: Client
@@ -58,15 +58,18 @@ export class PostgresSide implements Side {
    * `partitions` matters where it has no schema yet; `shown` is its name in every sentence. Throws UNAVAILABLE with a
    * sentence where the server or the database cannot be used.
    */
-  static async open(url: string, { partitions, shown }: { partitions: number; shown: string }): Promise<PostgresSide> {
+  static async open(
+    url: string,
+    { partitions, shown }: { partitions: number; shown: string },
+  ): Promise<PostgresEndpoint> {
     let pool: Pool | undefined
     try {
       pool = await openFitPool(url, { patientMs })
       const client = await pool.connect()
-      return new PostgresSide({ pool, client, partitions, shown })
+      return new PostgresEndpoint({ pool, client, partitions, shown })
     } catch (error) {
       await pool?.end()
-      throw sideFailure(openingFailure(error), shown)
+      throw endpointFailure(openingFailure(error), shown)
     }
   }
 
@@ -80,7 +83,7 @@ export class PostgresSide implements Side {
     try {
       await migrate(this.#pool, { partitions: this.#partitions })
     } catch (error) {
-      throw sideFailure(openingFailure(error), this.#shown)
+      throw endpointFailure(openingFailure(error), this.#shown)
     }
   }
 
@@ -259,6 +262,6 @@ export class PostgresSide implements Side {
   }
 
   #failure(error: unknown): CarillonError {
-    return sideFailure(asStoreError(error), this.#shown)
+    return endpointFailure(asStoreError(error), this.#shown)
   }
 }

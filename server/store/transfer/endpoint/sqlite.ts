@@ -22,6 +22,8 @@ import {
   type Counts,
   columnsOf,
   countAll,
+  type Endpoint,
+  endpointFailure,
   type Filling,
   inUse,
   keyColumnsOf,
@@ -30,15 +32,13 @@ import {
   type Row,
   readBatches,
   rowsInBatch,
-  type Side,
-  sideFailure,
 } from './endpoint.ts'
 
 /** The ledger is among them: a newer program must not migrate what is being moved. */
 const guarded = [...tables.map(({ name }) => name), 'kysely_migration']
 const changes = ['insert', 'update', 'delete'] as const
 
-export class SqliteSide implements Side {
+export class SqliteEndpoint implements Endpoint {
   readonly engine = 'sqlite'
   readonly #database: Database
   readonly #path: string
@@ -52,7 +52,7 @@ export class SqliteSide implements Side {
   }
 
   /** Opens the database at `path`, and makes the file where there is none. Throws UNAVAILABLE with a sentence. */
-  static open(path: string): SqliteSide {
+  static open(path: string): SqliteEndpoint {
     // A log without its database would be taken for that of the new one; SQLite deletes the log of an empty file.
     const isGone = !existsSync(path)
     const what = isGone ? 'gone' : 'empty'
@@ -70,20 +70,20 @@ export class SqliteSide implements Side {
     try {
       database = openDatabase(path)
       refuseNewer(database)
-      return new SqliteSide(database, path)
+      return new SqliteEndpoint(database, path)
     } catch (error) {
       database?.close()
-      throw sideFailure(openingFailure(error, path), path)
+      throw endpointFailure(openingFailure(error, path), path)
     }
   }
 
   /** Opens a file of ours that is only read, such as a backup, also of an older schema; undefined where it is none. */
-  static openFile(path: string): SqliteSide | undefined {
+  static openFile(path: string): SqliteEndpoint | undefined {
     if (!isOurs(readHeader(path))) return undefined
     let database: Database | undefined
     try {
       database = new Database(path, { readOnly: true })
-      return new SqliteSide(database, path, appliedMigrations(database).at(-1))
+      return new SqliteEndpoint(database, path, appliedMigrations(database).at(-1))
     } catch (error) {
       database?.close()
       throw openingFailure(error, path)
@@ -91,8 +91,8 @@ export class SqliteSide implements Side {
   }
 
   /** Opens an existing file, whatever it holds. */
-  static connect(path: string): SqliteSide {
-    return new SqliteSide(connect(path), path)
+  static connect(path: string): SqliteEndpoint {
+    return new SqliteEndpoint(connect(path), path)
   }
 
   get database(): Database {
@@ -267,7 +267,7 @@ export class SqliteSide implements Side {
     try {
       return read()
     } catch (error) {
-      throw sideFailure(openingFailure(error, this.#path), this.#path)
+      throw endpointFailure(openingFailure(error, this.#path), this.#path)
     }
   }
 
@@ -280,7 +280,7 @@ export class SqliteSide implements Side {
       return result
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback')
-      throw sideFailure(asStoreError(error), this.#path)
+      throw endpointFailure(asStoreError(error), this.#path)
     }
   }
 }

@@ -12,7 +12,7 @@ import { newFolder } from '../../sqlite/testing/folder.ts'
 import type { Store } from '../../store.ts'
 import { type Digest, digestsOf } from '../digest.ts'
 import type { Engine } from '../endpoint/endpoint.ts'
-import { openSide } from '../endpoint/open.ts'
+import { openEndpoint } from '../endpoint/open.ts'
 
 /** Text that two engines could keep, or sort, in two ways. */
 const words = [
@@ -73,7 +73,7 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   for (const [n, word] of words.entries()) {
     await world.tell(ann, word, { category: word, key: word })
     await world.deliver({ to: [ben], idempotency: { key: word, bodyHash: `${n}` }, producerId: newId() })
-    await store.cutTokens({ userId: ann.id, signInId: word, notBefore: at(n), expiresAt: at(n) + hour })
+    await store.revokeTokens({ userId: ann.id, signInId: word, notBefore: at(n), expiresAt: at(n) + hour })
     await startSession(store, ann, word)
   }
   await world.tellTimes(12, ben)
@@ -81,7 +81,7 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   for (const id of ids.slice(0, 9)) await store.markRead({ userId: ben.id, id, at: at(1) })
   await store.markAllRead({ userId: ann.id, throughId: null, at: at(2) })
   await store.markAllRead({ userId: cid.id, throughId: null, at: at(3) })
-  await store.disableUser({ userId: cid.id, at: at(4), cutoffExpiresAt: at(4) + hour })
+  await store.disableUser({ userId: cid.id, at: at(4), revocationExpiresAt: at(4) + hour })
   await store.ensureSigningKey({ kid: 'k1', publicJwk: '{"kty":"OKP"}', sealedPrivateJwk: 'sealed', createdAt: at(0) })
   await store.touchProducer({ producerId: world.producerId, at: at(5) })
   const rounds = Math.ceil(notifications / people.length)
@@ -105,7 +105,7 @@ async function startSession(store: Store, { id, passwordHash }: Person, secretHa
 
 /** What a database holds, table by table. */
 export async function digestsAt(url: string): Promise<Digest[]> {
-  const side = await openSide(url)
+  const side = await openEndpoint(url)
   try {
     return await digestsOf(side.batchesAfter(null))
   } finally {
