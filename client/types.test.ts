@@ -5,13 +5,13 @@ import { test } from 'node:test'
 import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/errors.ts'
 import type { TypeOf } from '../server/http/openapi/schema.ts'
 import {
-  type answers,
   type ChangesQuery,
   type DeliveryBody,
   events,
   type ListQuery,
   type LoginBody,
   type ReadAllQuery,
+  type responses,
   type StreamQuery,
 } from '../server/http/openapi/schemas.ts'
 import type * as client from './carillon-client.ts'
@@ -23,8 +23,9 @@ type Same<One, Other> =
   (<Any>() => Any extends Flat<One> ? 1 : 2) extends <Any>() => Any extends Flat<Other> ? 1 : 2 ? true : false
 function holds<_Claim extends true>(): void {}
 
-type Answer<Name extends keyof typeof answers> = TypeOf<(typeof answers)[Name]>
-type Data<Name extends keyof typeof answers> = Answer<Name> extends { success: true; data: infer Value } ? Value : never
+type Answer<Name extends keyof typeof responses> = TypeOf<(typeof responses)[Name]>
+type Data<Name extends keyof typeof responses> =
+  Answer<Name> extends { success: true; data: infer Value } ? Value : never
 
 test('every answer', () => {
   holds<Same<client.User, Answer<'User'>>>()

@@ -47,9 +47,9 @@ function runsAsShown(page: Page, by: string): void {
     t.after(database.drop)
     const blocks = page.blocks.map(atAddress(service.address)).map(onDatabase(database.url))
     const examples = examplesOf({ ...page, blocks })
-    const answers = new ShownAnswers()
+    const responses = new ShownAnswers()
     for (const { example, outcome } of run(examples, service, by))
-      await t.test(`line ${example.line}`, () => agrees(example, outcome, answers))
+      await t.test(`line ${example.line}`, () => agrees(example, outcome, responses))
   })
 }
 
@@ -67,10 +67,10 @@ test('the curl session that the first start shows works as it stands', async (t)
 })
 
 /** Throws AssertionError where an outcome is not what the page shows. */
-function agrees(example: Example, { complaint, printed, statuses }: Outcome, answers: ShownAnswers): void {
+function agrees(example: Example, { complaint, printed, statuses }: Outcome, responses: ShownAnswers): void {
   assert.equal(complaint, undefined, `it failed, or was not reached: ${complaint}`)
   assert.deepEqual(statuses, example.statuses, `the statuses of its requests; it printed ${printed}`)
-  if (example.json !== undefined) answers.compareJson(JSON.parse(example.json), JSON.parse(printed))
+  if (example.json !== undefined) responses.compareJson(JSON.parse(example.json), JSON.parse(printed))
   if (example.text !== undefined) compareText(example.text, printed)
 }
 

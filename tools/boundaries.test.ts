@@ -104,7 +104,10 @@ test('each runtime dependency has one room', () => {
   holds(product, ({ file, imports }) =>
     outer(imports)
       .filter((name) => rooms[name] && !isIn(file, rooms[name]))
-      .map((name) => `${file} imports ${name}, whose room is ${rooms[name]?.join(' and ')}. Ask that room instead.`),
+      .map(
+        (name) =>
+          `${file} imports ${name}, whose room is ${rooms[name]?.join(' and ')}. HttpRequest that room instead.`,
+      ),
   )
 })
 

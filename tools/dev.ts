@@ -53,6 +53,6 @@ function stop(): void {
 async function ring(): Promise<void> {
   const body = JSON.stringify({ recipients: [{ username: credentials.username }], title: `ChangeSignal ${++count}` })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const answer = await fetch(`${url}/api/notifications`, { method: 'POST', headers, body })
-  log.debug({ status: answer.status, count }, 'rang')
+  const response = await fetch(`${url}/api/notifications`, { method: 'POST', headers, body })
+  log.debug({ status: response.status, count }, 'rang')
 }

@@ -82,9 +82,9 @@ function useTheService(): void {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are what this script checks, not what it knows.
-type Answer = any
+type HttpResponse = any
 
-function list(proof: string[]): Answer {
+function list(proof: string[]): HttpResponse {
   return expect(200, [...proof, `${url}/api/notifications`]).data
 }
 
@@ -93,7 +93,7 @@ function post(path: string, body: object): string[] {
 }
 
 /** Calls curl as a reader of the README does; gives the answer's JSON. */
-function expect(status: number, args: string[]): Answer {
+function expect(status: number, args: string[]): HttpResponse {
   const output = execFileSync('curl', ['-s', '--max-time', '10', '-w', '\n%{http_code}', ...args], { encoding: 'utf8' })
   const end = output.lastIndexOf('\n')
   const [body, answered] = [output.slice(0, end), Number(output.slice(end))]
@@ -109,7 +109,7 @@ function eventsSince(version: number, proof: string[]): string[] {
 }
 
 /** What `carillon tail` prints until it is ended. */
-function tail(username: string, password: string): Answer[] {
+function tail(username: string, password: string): HttpResponse[] {
   const carillon = join(clone, 'node_modules', '.bin', 'carillon')
   const { stdout } = spawnSync(carillon, ['tail', '--user', username, '--password-stdin', '--last', '1'], {
     cwd: clone,

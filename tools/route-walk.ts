@@ -8,7 +8,7 @@ import { EventReader } from '../tests/support/event-source/event-source.ts'
 import { hasFirstSignIn } from '../tests/support/processes/carillon-process.ts'
 import { type Node, Nodes } from '../tests/support/processes/nodes.ts'
 import { idIn, type SignIn, type UserOfService } from '../tests/support/processes/user-of-service.ts'
-import type { Answer, Proof } from '../tests/support/service.ts'
+import type { HttpResponse, Proof } from '../tests/support/service.ts'
 
 const [url = '', word] = process.argv.slice(2)
 if (!/^postgres(ql)?:/.test(url) || word !== 'fill') {
@@ -20,11 +20,11 @@ let steps = 0
 const failures: string[] = []
 
 /** One step: a request and the status that it must have. */
-async function step(what: string, asked: Promise<Answer>, status = 200): Promise<Answer> {
-  const answer = await asked
+async function step(what: string, asked: Promise<HttpResponse>, status = 200): Promise<HttpResponse> {
+  const response = await asked
   steps++
-  if (answer.status !== status) failures.push(`${what}: ${answer.status}, not ${status}: ${answer.text}`)
-  return answer
+  if (response.status !== status) failures.push(`${what}: ${response.status}, not ${status}: ${response.text}`)
+  return response
 }
 
 function check(what: string, holds: boolean): void {
@@ -34,9 +34,9 @@ function check(what: string, holds: boolean): void {
 
 async function walkOpenRoutes(user: UserOfService): Promise<void> {
   for (const path of ['/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css', '/.well-known/jwks.json'])
-    await step(path, user.ask({ path }))
+    await step(path, user.request({ path }))
   for (const path of ['/routeRestreinte', '/api/me', '/api/notifications'])
-    await step(`${path} without a proof`, user.ask({ path }), 401)
+    await step(`${path} without a proof`, user.request({ path }), 401)
   await step('sign-in with a wrong password', user.post('/login', { username: 'operator', password: 'wrong' }), 401)
 }
 
@@ -45,7 +45,8 @@ async function walkReaderRoutes(
   user: UserOfService,
   { url: origin, proof, name }: { url: string; proof: Proof; name: string },
 ): Promise<void> {
-  const get = (path: string, status?: number) => step(`${name}: ${path}`, user.ask({ path, headers: proof }), status)
+  const get = (path: string, status?: number) =>
+    step(`${name}: ${path}`, user.request({ path, headers: proof }), status)
   await get('/routeRestreinte')
   await get('/api/me')
   using stream = await EventReader.open(origin, { headers: proof })
@@ -61,7 +62,7 @@ async function walkReaderRoutes(
   await get('/api/notifications/counts')
   await get(`/api/notifications/${id}`)
   await get('/api/notifications/01900000-0000-7000-8000-000000000000', 404)
-  const read = user.ask({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
+  const read = user.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
   await step(`${name}: read`, read, 204)
   check(`${name}: it is read`, (await get(`/api/notifications/${id}`)).json().data.read === true)
   await step(`${name}: read-all`, user.post('/api/notifications/read-all', {}, proof), 204)
@@ -92,8 +93,8 @@ async function walk(at: Node, signIn: SignIn): Promise<void> {
     check(`a ${variant} sign-in`, Object.values(proof).join('') !== '')
     await walkReaderRoutes(user, { url: at.url, proof, name: variant })
     if (variant === 'stateless') await step('renew', user.post('/token/renew', {}, proof))
-    await step(`${variant}: sign-out`, user.ask({ method: 'POST', path: '/logout', headers: proof }), 204)
-    await step(`${variant}: the proof is refused`, user.ask({ path: '/api/me', headers: proof }), 401)
+    await step(`${variant}: sign-out`, user.request({ method: 'POST', path: '/logout', headers: proof }), 204)
+    await step(`${variant}: the proof is refused`, user.request({ path: '/api/me', headers: proof }), 401)
   }
   await walkProducerRoute(user, signIn)
 }

@@ -15,8 +15,8 @@ import { endSlowReaders } from './connections/slow-readers.ts'
 import { allowedMethods, pathOfStrangeMethod } from './request/allowed-methods.ts'
 import {
   acceptBodies,
-  isAnswered,
-  noteEarlyAnswer,
+  hasResponse,
+  noteEarlyResponse,
   refuseCrossSite,
   refuseFlood,
   refuseMalformed,
@@ -29,7 +29,7 @@ import { guards } from './request/guards.ts'
 import { knownHosts } from './request/known-hosts.ts'
 import { parseQuery, readQuery } from './request/query.ts'
 import { pathOf, targetToRoute } from './request/spelling.ts'
-import { answerFailure, rawFailure } from './response/failure.ts'
+import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
 import { deliveryOperations } from './routes/deliveries.ts'
@@ -161,8 +161,8 @@ export function createApp(parts: AppDependencies): FastifyInstance {
 
   /** What never came as far as a hook has no header fields yet. */
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    noteEarlyAnswer(request)
-    answerFailure(failures, error, request, reply.headers(headers))
+    noteEarlyResponse(request)
+    sendFailure(failures, error, request, reply.headers(headers))
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined, more: Readonly<Record<string, string>> = {}) {
@@ -171,7 +171,7 @@ export function createApp(parts: AppDependencies): FastifyInstance {
     socket.on('error', () => socket.destroy())
     if (!socket.writable) socket.destroy()
     else {
-      const text = isAnswered(socket) ? '' : rawFailure(cause, nextRequestId(), { ...headers, ...more })
+      const text = hasResponse(socket) ? '' : rawFailure(cause, nextRequestId(), { ...headers, ...more })
       endAndDrop(socket, text, { isTimedOut: cause === 'ERR_HTTP_REQUEST_TIMEOUT' })
     }
   }
@@ -201,7 +201,7 @@ export function createApp(parts: AppDependencies): FastifyInstance {
     if (isSafeMethod(request.method)) afterUnreadBody(request, reply, done)
     else done()
   })
-  if (log.isLevelEnabled('debug')) logAnswers(app, log)
+  if (log.isLevelEnabled('debug')) logResponses(app, log)
   for (const each of routes) addRoute(app, each)
   return app
 }
@@ -229,7 +229,7 @@ function addRoute(app: FastifyInstance, { method, path, freeText, guard, operati
   })
 }
 
-function logAnswers(app: FastifyInstance, log: Log): void {
+function logResponses(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { id: requestId, method, routeOptions } = request
     log.debug(

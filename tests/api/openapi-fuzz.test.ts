@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { type Described, DescribedApi, type Parameter, type Schema } from '../support/http/described-api.ts'
 import { hasSecurityHeaders, refusalIn } from '../support/http/envelope.ts'
-import { type Ask, HttpClient } from '../support/http/http-client.ts'
+import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
 import { type Proof, startTestService } from '../support/service.ts'
 
 const requests = process.env.SOAK === undefined ? 1_000 : 20_000
@@ -188,28 +188,30 @@ const headersOf = ({ operation: { parameters = [] } }: Described, hasBody: boole
   return fc.tuple(named, some(described), unasked).map((fields) => Object.assign({}, ...fields))
 }
 
-const ask: fc.Arbitrary<{ ask: Ask; proof: string }> = fc.constantFrom(...api.operations).chain((described) =>
-  bodyOf(described).chain((body) =>
-    fc.record({
-      ask: fc.record({
-        method: fc.oneof(
-          { weight: 15, arbitrary: fc.constant(described.method) },
-          {
-            weight: 1,
-            arbitrary: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'TRACE'),
-          },
+const request: fc.Arbitrary<{ request: HttpRequest; proof: string }> = fc
+  .constantFrom(...api.operations)
+  .chain((described) =>
+    bodyOf(described).chain((body) =>
+      fc.record({
+        request: fc.record({
+          method: fc.oneof(
+            { weight: 15, arbitrary: fc.constant(described.method) },
+            {
+              weight: 1,
+              arbitrary: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'TRACE'),
+            },
+          ),
+          path: targetOf(described),
+          headers: headersOf(described, body !== undefined),
+          ...(body !== undefined && { body: fc.constant(body), chunked: fc.boolean() }),
+        }),
+        proof: fc.oneof(
+          { weight: 5, arbitrary: fc.constant(usualProof(described)) },
+          { weight: 1, arbitrary: fc.constantFrom(...Object.keys(proofs)) },
         ),
-        path: targetOf(described),
-        headers: headersOf(described, body !== undefined),
-        ...(body !== undefined && { body: fc.constant(body), chunked: fc.boolean() }),
       }),
-      proof: fc.oneof(
-        { weight: 5, arbitrary: fc.constant(usualProof(described)) },
-        { weight: 1, arbitrary: fc.constantFrom(...Object.keys(proofs)) },
-      ),
-    }),
-  ),
-)
+    ),
+  )
 
 function usualProof({ operation: { security } }: Described): string {
   const schemes = security.flatMap((one) => Object.keys(one))
@@ -220,18 +222,18 @@ function usualProof({ operation: { security } }: Described): string {
 test(`I9, E1, E2: ${requests} requests made from the description: none is answered by 5xx, all as it is described`, async (t) => {
   const statuses = new Map<number, number>()
   await fc.assert(
-    fc.asyncProperty(ask, async ({ ask: made, proof }) => {
+    fc.asyncProperty(request, async ({ request: made, proof }) => {
       const isLogout = made.path?.startsWith('/logout')
       const carried = isLogout ? {} : await proofs[proof]?.()
-      const answer = await client.ask({ ...made, headers: { ...made.headers, ...carried } })
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
-      assert.ok(answer.status < 500, answer.text)
-      hasSecurityHeaders(answer)
-      if (made.method === 'HEAD') return assert.equal(answer.text, '')
-      if (answer.status >= 400) refusalIn(answer)
+      const response = await client.request({ ...made, headers: { ...made.headers, ...carried } })
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
+      assert.ok(response.status < 500, response.text)
+      hasSecurityHeaders(response)
+      if (made.method === 'HEAD') return assert.equal(response.text, '')
+      if (response.status >= 400) refusalIn(response)
       const described = api.find(made.method ?? '', made.path ?? '')
-      if (described === undefined) assert.ok(answer.status >= 400)
-      else api.promises(described, answer)
+      if (described === undefined) assert.ok(response.status >= 400)
+      else api.promises(described, response)
     }),
     { numRuns: requests },
   )

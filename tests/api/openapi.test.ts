@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { type Described, DescribedApi, type Document } from '../support/http/described-api.ts'
 import { refusalIn } from '../support/http/envelope.ts'
-import { type Ask, HttpClient } from '../support/http/http-client.ts'
-import { type Answer, type Proof, startTestService } from '../support/service.ts'
+import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
+import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
 
 const app = await startTestService()
 const client = new HttpClient(app.url)
@@ -70,7 +70,7 @@ test('I9: a query that is needed is described as such', () => {
 })
 
 test('I9: the page for people shows what a route needs, and what events are', async () => {
-  const { text } = await client.ask({ path: '/docs' })
+  const { text } = await client.request({ path: '/docs' })
   assert.ok(text.includes('/api/notifications/changes?since=…'))
   assert.ok(text.includes('events: <a href="#StreamEvent">StreamEvent</a>'))
 })
@@ -100,17 +100,17 @@ test('I9: the document has every route of the table, and no route that is not in
 /** What was seen of each operation, by the status under which the document lists it. */
 const seen = new Map<Described, Set<string>>()
 
-async function record(ask: Ask): Promise<Answer> {
-  const answer = await client.ask(ask)
-  const described = api.find(ask.method ?? 'GET', ask.path ?? '/')
-  if (answer.status >= 400) refusalIn(answer)
+async function record(request: HttpRequest): Promise<HttpResponse> {
+  const response = await client.request(request)
+  const described = api.find(request.method ?? 'GET', request.path ?? '/')
+  if (response.status >= 400) refusalIn(response)
   if (described === undefined) {
-    assert.ok(answer.status >= 400, `${ask.path} is not described and answered ${answer.status}`)
-    return answer
+    assert.ok(response.status >= 400, `${request.path} is not described and answered ${response.status}`)
+    return response
   }
-  const listed = api.promises(described, answer)
+  const listed = api.promises(described, response)
   seen.set(described, (seen.get(described) ?? new Set()).add(listed))
-  return answer
+  return response
 }
 
 const proofFor = ({ operation: { security } }: Described): Proof => {
@@ -165,12 +165,12 @@ test('I9: true for who has too many streams open', async () => {
   const ended = new AbortController()
   const path = '/api/notifications/stream'
   // Kept: fetch ends an answer that nobody holds any more.
-  const answers: Response[] = []
-  do answers.push(await fetch(app.url + path, { headers: cookie, signal: ended.signal }))
-  while (answers.at(-1)?.status === 200)
+  const responses: Response[] = []
+  do responses.push(await fetch(app.url + path, { headers: cookie, signal: ended.signal }))
+  while (responses.at(-1)?.status === 200)
   for (const refused of [path, '/api/notifications/changes?since=0&wait=1'])
     assert.equal((await record({ path: refused, headers: cookie })).status, 429)
-  assert.ok(answers.length > 1)
+  assert.ok(responses.length > 1)
   ended.abort()
 })
 
@@ -204,7 +204,7 @@ test('I9: true for the refusals of a delivery', async () => {
 })
 
 /** Everything that is wrong with the request alone, whatever the route is. */
-function wrongAsks(described: Described): Ask[] {
+function wrongAsks(described: Described): HttpRequest[] {
   const { method, template } = described
   const proof = proofFor(described)
   const path = template.replace('{id}', id)
@@ -246,8 +246,8 @@ function wrongAsks(described: Described): Ask[] {
 test('I9: true for every refusal, on every route', async () => {
   const asks = [...api.operations.flatMap(wrongAsks), { path: '/nowhere' }]
   // Signing out is the one thing that succeeds with nearly anything, and it would end the proof of all that follow.
-  for (const ask of asks.filter(({ path }) => !path?.startsWith('/logout'))) await record(ask)
-  for (const ask of asks.filter(({ path }) => path?.startsWith('/logout'))) await record(ask)
+  for (const request of asks.filter(({ path }) => !path?.startsWith('/logout'))) await record(request)
+  for (const request of asks.filter(({ path }) => path?.startsWith('/logout'))) await record(request)
   assert.ok(asks.length > 400)
 })
 
@@ -263,7 +263,7 @@ test('I9: every status that the document lists was seen on its route, but for 50
 test('I9: a route that the document calls open asks for no proof, and every other does', async () => {
   for (const described of api.operations) {
     const { method, template, operation } = described
-    const { status } = await client.ask({ method, path: template.replace('{id}', id) })
+    const { status } = await client.request({ method, path: template.replace('{id}', id) })
     assert.equal(status === 401, operation.security.length > 0, `${method} ${template} answered ${status}`)
   }
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { type Answer, type Proof, startTestService, type TestUser, variants } from '../support/service.ts'
+import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../support/service.ts'
 
 for (const variant of variants) {
   const app = await startTestService({ env: { CARILLON_VARIANT: variant } })
@@ -14,9 +14,9 @@ for (const variant of variants) {
   const login = ({ username, password }: TestUser) => app.post('/login', { username, password })
 
   /** What the caller carries from now on: the cookie or the token, as the seed's login answered it. */
-  function proofIn(answer: Answer): Proof {
-    if (variant === 'stateless') return { authorization: `Bearer ${answer.json().token}` }
-    return { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  function proofIn(response: HttpResponse): Proof {
+    if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
+    return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
   }
   const signedIn = async (user: TestUser = ann) => proofIn(await login(user))
 
@@ -28,26 +28,26 @@ for (const variant of variants) {
     return { user, ids, proof: await signedIn(user) }
   }
 
-  function isUnauthorized(answer: Answer, code: string, message: string): void {
-    assert.equal(answer.status, 401)
-    const { error } = answer.json()
+  function isUnauthorized(response: HttpResponse, code: string, message: string): void {
+    assert.equal(response.status, 401)
+    const { error } = response.json()
     assert.deepEqual({ code: error.code, status: error.status, message: error.message }, { code, status: 401, message })
   }
 
   // 1. What the service does
 
   promise('seed 1.1: login takes a username and a password and returns proof of authentication', async () => {
-    const answer = await login(ann)
-    assert.equal(answer.status, 200)
-    const { data } = (await app.get('/routeRestreinte', proofIn(answer))).json()
+    const response = await login(ann)
+    assert.equal(response.status, 200)
+    const { data } = (await app.get('/routeRestreinte', proofIn(response))).json()
     assert.deepEqual([data.userId, data.username], [ann.id, 'ann'])
   })
 
   promise('seed 1.1: wrong credentials return no proof and authenticate nobody', async () => {
-    const answer = await login({ ...ann, password: 'not the password of ann' })
-    assert.equal(answer.status, 401)
-    assert.deepEqual(answer.headers.getSetCookie(), [])
-    assert.deepEqual(Object.keys(answer.json()), ['success', 'error'])
+    const response = await login({ ...ann, password: 'not the password of ann' })
+    assert.equal(response.status, 401)
+    assert.deepEqual(response.headers.getSetCookie(), [])
+    assert.deepEqual(Object.keys(response.json()), ['success', 'error'])
   })
 
   promise('seed 1.2: the client sends on later requests what login returned, as often as it likes', async () => {
@@ -83,26 +83,26 @@ for (const variant of variants) {
       const { username, password } = ann
       const { [field]: _, ...without } = { username, password }
       for (const body of [without, { ...without, [field]: 7 }, { ...without, [field]: null }]) {
-        const answer = await app.post('/login', body)
-        assert.equal(answer.status, 400)
+        const response = await app.post('/login', body)
+        assert.equal(response.status, 400)
         assert.deepEqual(
-          answer.json().error.details.map((fault: { field: string }) => fault.field),
+          response.json().error.details.map((fault: { field: string }) => fault.field),
           [field],
         )
       }
     })
 
   promise('seed 2: the login response is a cookie (stateful) or a User and a token (stateless)', async () => {
-    const answer = await login(ann)
-    const body = answer.json()
+    const response = await login(ann)
+    const body = response.json()
     if (variant === 'stateful') {
-      assert.equal(answer.headers.getSetCookie().length, 1)
+      assert.equal(response.headers.getSetCookie().length, 1)
       assert.equal(body.token, undefined)
       return
     }
     assert.equal(body.User.id, ann.id)
     assert.equal(typeof body.token, 'string')
-    assert.deepEqual(answer.headers.getSetCookie(), [])
+    assert.deepEqual(response.headers.getSetCookie(), [])
   })
 
   promise('seed 2: User is the authenticated user, without anything secret', async () => {
@@ -132,8 +132,8 @@ for (const variant of variants) {
   promise('seed 2: the id of a notification is the :id of its path', async () => {
     const { proof } = await reader(2)
     const newest = (await app.list(proof)).items[0]
-    const answer = await app.get(`/api/notifications/${newest?.id}`, proof)
-    assert.deepEqual(answer.json().data, newest)
+    const response = await app.get(`/api/notifications/${newest?.id}`, proof)
+    assert.deepEqual(response.json().data, newest)
   })
 
   // 3. States and transitions
@@ -148,9 +148,9 @@ for (const variant of variants) {
     promise('seed 3: login stores a session, of the cookie only a hash, and answers 200 with the cookie', async () => {
       const user = await app.user()
       const before = await app.database.tables()
-      const answer = await login(user)
-      assert.equal(answer.status, 200)
-      const secret = proofIn(answer).cookie?.split('=')[1] ?? ''
+      const response = await login(user)
+      assert.equal(response.status, 200)
+      const secret = proofIn(response).cookie?.split('=')[1] ?? ''
       const { session: sessions = [], ...others } = await app.database.tables()
       const { session: sessionsBefore = [], ...othersBefore } = before
       assert.deepEqual(others, othersBefore)
@@ -190,9 +190,9 @@ for (const variant of variants) {
     promise('seed 3: login answers 200 with User and token and stores nothing in any table', async () => {
       const user = await app.user()
       const [tables, version] = [await app.database.tables(), await app.database.version()]
-      const answer = await login(user)
-      assert.equal(answer.status, 200)
-      assert.deepEqual(Object.keys(answer.json()), ['User', 'token', 'expiresAt'])
+      const response = await login(user)
+      assert.equal(response.status, 200)
+      assert.deepEqual(Object.keys(response.json()), ['User', 'token', 'expiresAt'])
       assert.deepEqual(await app.database.tables(), tables)
       assert.equal(await app.database.version(), version)
     })
@@ -209,18 +209,18 @@ for (const variant of variants) {
   // 4. Endpoints
 
   promise('seed 4: GET {base_url}/routeRestreinte answers 200 with a response', async () => {
-    const answer = await app.get('/routeRestreinte', await signedIn())
-    assert.equal(answer.status, 200)
+    const response = await app.get('/routeRestreinte', await signedIn())
+    assert.equal(response.status, 200)
     const proof = variant === 'stateful' ? 'session' : 'access-token'
-    assert.deepEqual(answer.json(), { success: true, data: { userId: ann.id, username: 'ann', proof } })
+    assert.deepEqual(response.json(), { success: true, data: { userId: ann.id, username: 'ann', proof } })
   })
 
   promise('seed 4: POST {base_url}/login takes its body as JSON and as a form', async () => {
     const { username, password } = ann
     const form = await app.request('/login', { method: 'POST', body: new URLSearchParams({ username, password }) })
-    for (const answer of [await login(ann), form]) {
-      assert.equal(answer.status, 200)
-      assert.equal((await app.get('/routeRestreinte', proofIn(answer))).status, 200)
+    for (const response of [await login(ann), form]) {
+      assert.equal(response.status, 200)
+      assert.equal((await app.get('/routeRestreinte', proofIn(response))).status, 200)
     }
   })
 
@@ -237,15 +237,15 @@ for (const variant of variants) {
 
   promise('seed 4: POST {base_url}/api/notifications/read-all without payload answers 204, empty', async () => {
     const { proof } = await reader(2)
-    const answer = await app.post('/api/notifications/read-all', undefined, proof)
-    assert.deepEqual([answer.status, answer.text, answer.headers.get('content-type')], [204, '', null])
+    const response = await app.post('/api/notifications/read-all', undefined, proof)
+    assert.deepEqual([response.status, response.text, response.headers.get('content-type')], [204, '', null])
     assert.equal((await app.list(proof)).unread, 0)
   })
 
   promise('seed 4: PATCH {base_url}/api/notifications/:id/read without payload answers 204, empty', async () => {
     const { ids, proof } = await reader(2)
-    const answer = await app.patch(`/api/notifications/${ids[0]}/read`, proof)
-    assert.deepEqual([answer.status, answer.text, answer.headers.get('content-type')], [204, '', null])
+    const response = await app.patch(`/api/notifications/${ids[0]}/read`, proof)
+    assert.deepEqual([response.status, response.text, response.headers.get('content-type')], [204, '', null])
     assert.deepEqual(await readStates(proof), [false, true])
   })
 
@@ -289,12 +289,12 @@ for (const variant of variants) {
 
   promise('seed 4 rule 3: without an authenticated user each notification endpoint answers 401', async () => {
     const { ids, proof } = await reader(1)
-    const answers = [
+    const responses = [
       await app.get('/api/notifications'),
       await app.post('/api/notifications/read-all'),
       await app.patch(`/api/notifications/${ids[0]}/read`),
     ]
-    for (const answer of answers) isUnauthorized(answer, 'UNAUTHORIZED', 'Not authenticated')
+    for (const response of responses) isUnauthorized(response, 'UNAUTHORIZED', 'Not authenticated')
     assert.equal((await app.list(proof)).unread, 1)
   })
 
@@ -302,8 +302,8 @@ for (const variant of variants) {
 
   promise('seed 5.1: login is POST /login', async () => {
     const { username, password } = ann
-    const answer = await app.get(`/login?${new URLSearchParams({ username, password })}`)
-    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST'])
+    const response = await app.get(`/login?${new URLSearchParams({ username, password })}`)
+    assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST'])
     assert.equal((await login(ann)).status, 200)
   })
 
@@ -342,7 +342,7 @@ for (const variant of variants) {
 
   promise('seed 7: every error carries a code, an HTTP status and a message', async () => {
     const proof = await signedIn()
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       app.get('/routeRestreinte'),
       app.get('/nowhere'),
       app.get('/api/notifications?page=0', proof),
@@ -350,11 +350,11 @@ for (const variant of variants) {
       app.request('/login', { method: 'PUT' }),
       app.request('/login', { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } }),
     ])
-    for (const answer of answers) {
-      const { success, error } = answer.json()
+    for (const response of responses) {
+      const { success, error } = response.json()
       assert.equal(success, false)
       assert.match(error.code, /^[A-Za-z_]+$/)
-      assert.equal(error.status, answer.status)
+      assert.equal(error.status, response.status)
       assert.ok(error.message.length > 0)
     }
   })

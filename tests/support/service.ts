@@ -38,7 +38,7 @@ export type Listed = {
   next: string | null
 }
 
-export type Answer = { status: number; headers: Headers; text: string; json: () => ReturnType<typeof JSON.parse> }
+export type HttpResponse = { status: number; headers: Headers; text: string; json: () => ReturnType<typeof JSON.parse> }
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
@@ -77,7 +77,7 @@ export async function startTestService({
   let names = 0
   let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
 
-  async function fetchJson(path: string, init: RequestInit = {}): Promise<Answer> {
+  async function fetchJson(path: string, init: RequestInit = {}): Promise<HttpResponse> {
     const told = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
     if (told !== undefined) return told
     const response = await fetch(address + path, init)
@@ -129,10 +129,10 @@ export async function startTestService({
     },
 
     async signIn({ username, password }: Omit<TestUser, 'id'>, variant: Variant): Promise<Proof> {
-      const answer = await this.post('/login', { username, password, variant })
-      if (answer.status !== 200) throw new Error(`sign-in answered ${answer.status}: ${answer.text}`)
-      if (variant === 'stateless') return { authorization: `Bearer ${answer.json().token}` }
-      return { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+      const response = await this.post('/login', { username, password, variant })
+      if (response.status !== 200) throw new Error(`sign-in answered ${response.status}: ${response.text}`)
+      if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
+      return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
     },
 
     async producerKey(scopes: readonly Scope[] = ['send'], expiresAt: number | null = null) {
@@ -147,19 +147,19 @@ export async function startTestService({
       keyOfDeliveries ??= this.producerKey()
       const { key } = await keyOfDeliveries
       const recipients = [to].flat().map(({ username }) => ({ username }))
-      const answer = await this.post(
+      const response = await this.post(
         '/api/notifications',
         { recipients, ...content },
         { authorization: `Bearer ${key}` },
       )
-      if (answer.status !== 201) throw new Error(`delivery answered ${answer.status}: ${answer.text}`)
-      return answer.json().data.results.map(({ id }: { id: string }) => id)
+      if (response.status !== 201) throw new Error(`delivery answered ${response.status}: ${response.text}`)
+      return response.json().data.results.map(({ id }: { id: string }) => id)
     },
 
     async list(proof: Proof, query = ''): Promise<Listed> {
-      const answer = await this.get(`/api/notifications${query}`, proof)
-      if (answer.status !== 200) throw new Error(`list answered ${answer.status}: ${answer.text}`)
-      return answer.json().data
+      const response = await this.get(`/api/notifications${query}`, proof)
+      if (response.status !== 200) throw new Error(`list answered ${response.status}: ${response.text}`)
+      return response.json().data
     },
 
     /** Every page of the list, as one. */
@@ -190,17 +190,17 @@ export async function startTestService({
         fields = [],
         body,
       }: { method?: string; fields?: readonly [string, string][]; body?: string } = {},
-    ): Promise<Answer> {
+    ): Promise<HttpResponse> {
       const wire = [['host', new URL(address).host], ['connection', 'close'], ...fields]
       if (body !== undefined) wire.push(['content-length', String(Buffer.byteLength(body))])
       return new Promise((resolve, reject) => {
         const options = { host: '127.0.0.1', port, path, method, headers: wire.flat() }
-        const outgoing = httpRequest(options, async (answer) => {
+        const outgoing = httpRequest(options, async (response) => {
           const headers = new Headers()
-          for (const [name, values = []] of Object.entries(answer.headersDistinct))
+          for (const [name, values = []] of Object.entries(response.headersDistinct))
             for (const value of values) headers.append(name, value)
-          const text = await wholeText(answer)
-          resolve({ status: answer.statusCode ?? 0, headers, text, json: () => JSON.parse(text) })
+          const text = await wholeText(response)
+          resolve({ status: response.statusCode ?? 0, headers, text, json: () => JSON.parse(text) })
         })
         outgoing.on('error', reject)
         outgoing.end(body)

@@ -2,10 +2,10 @@
 import { CarillonError } from '../../errors.ts'
 
 /** Does what the client is for, and throws CarillonError with a sentence where the service does not do it. */
-export async function asking<Result>(url: string, ask: () => Promise<Result>): Promise<Result> {
+export async function asking<Result>(url: string, request: () => Promise<Result>): Promise<Result> {
   const { isCarillonError } = await import('carillon-client')
   try {
-    return await ask()
+    return await request()
   } catch (cause) {
     if (!isCarillonError(cause)) throw cause
     const { code, status, message, details = [] } = cause

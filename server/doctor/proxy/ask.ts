@@ -28,7 +28,7 @@ export class Asker {
   }
 
   /** Follows no redirect. Rejects where nothing answers. */
-  async ask(path: string, { method = 'GET', headers = {}, body }: Question = {}): Promise<Reply> {
+  async request(path: string, { method = 'GET', headers = {}, body }: Question = {}): Promise<Reply> {
     const before = this.now()
     const response = await fetch(this.origin + path, {
       method,
@@ -111,12 +111,12 @@ function parsed(text: string): Envelope | undefined {
 }
 
 /** The envelope of a refusal (docs/guide.md), which a proxy's own page of the same status has not. */
-export function isRefusal({ status, json: answer }: Reply, expected: number): boolean {
-  return status === expected && answer?.success === false && typeof answer.error?.requestId === 'string'
+export function isRefusal({ status, json: response }: Reply, expected: number): boolean {
+  return status === expected && response?.success === false && typeof response.error?.requestId === 'string'
 }
 
 /** What answered, where it was not as expected. */
-export function described({ status, headers, json: answer }: Reply): string {
+export function described({ status, headers, json: response }: Reply): string {
   const type = headers.get('content-type')?.split(';')[0]
-  return `${status}${answer?.error?.code ? ` ${answer.error.code}` : type ? ` with ${type}` : ''}`
+  return `${status}${response?.error?.code ? ` ${response.error.code}` : type ? ` with ${type}` : ''}`
 }

@@ -111,11 +111,11 @@ test('is content without a proxy, whichever proxies are trusted', async () => {
 test('/livez tells no address, and nothing without being asked', async () => {
   assert.deepEqual((await trusting.get('/livez')).json().data, { status: 'alive' })
   for (const service of [trusting, trustsNone]) {
-    const answer = await service.get('/livez', {
+    const response = await service.get('/livez', {
       'carillon-doctor': '127.0.0.1',
       'x-forwarded-for': '10.0.0.1, 127.0.0.1',
     })
-    assert.doesNotMatch(answer.text, /127|10\.0/)
+    assert.doesNotMatch(response.text, /127|10\.0/)
     // Whoever guesses the address of the proxy does not learn that it is the one.
     const guess = await service.get('/livez', { 'carillon-doctor': '127.0.0.1' })
     assert.equal(guess.json().data.clientAddress.isMadeUp, false)

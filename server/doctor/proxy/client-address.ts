@@ -79,7 +79,7 @@ async function spoofFinding(asker: Asker, plain: Traced): Promise<Finding | unde
 }
 
 async function trace(asker: Asker, headers: Record<string, string> = {}): Promise<Traced | undefined> {
-  const { json } = await asker.ask('/livez', { headers: { 'carillon-doctor': madeUp, ...headers } })
+  const { json } = await asker.request('/livez', { headers: { 'carillon-doctor': madeUp, ...headers } })
   return json?.data?.clientAddress as Traced | undefined
 }
 

@@ -19,10 +19,10 @@ export type Place = {
 export async function reach(place: Place): Promise<{ isReached: boolean; findings: Finding[] }> {
   const { asker } = place
   try {
-    const live = await asker.ask('/livez')
+    const live = await asker.request('/livez')
     if (live.status !== 200 || live.json?.data?.status !== 'alive')
       return { isReached: false, findings: [notCarillon(live, place)] }
-    const findings = [ok('reached', 'Carillon answers'), ready(await asker.ask('/readyz'))]
+    const findings = [ok('reached', 'Carillon answers'), ready(await asker.request('/readyz'))]
     return { isReached: true, findings: [...findings, ...(await isSameService(place))] }
   } catch (error) {
     return { isReached: false, findings: [unreachable(error, place)] }
@@ -91,8 +91,8 @@ const afterMove = 'start the service anew once CARILLON_DATABASE_URL is set to t
 
 /** Its public keys name the database that it has open, but for copies: a move or a restore carries the keys over. */
 async function isSameService({ asker, direct, signingKeys, isMoved = false }: Place): Promise<Finding[]> {
-  const { json: answer } = await asker.ask('/.well-known/jwks.json')
-  const kids = answer?.keys?.map(({ kid }) => kid)
+  const { json: response } = await asker.request('/.well-known/jwks.json')
+  const kids = response?.keys?.map(({ kid }) => kid)
   if (kids === undefined || signingKeys === undefined || signingKeys.length === 0) return []
   if (signingKeys.some(({ kid }) => kids.includes(kid))) {
     const found = 'it has the signing keys of the database of these settings'

@@ -87,16 +87,16 @@ test('a sign-in checks the stream too, if there is no other proof', async () => 
 
 test('the token of doctor opens no inbox of anybody, lives for a minute, and cannot be renewed beyond it', async () => {
   const proof = { authorization: `Bearer ${await token()}` }
-  const ask = async (path: string, method = 'GET') => await fetch(service.url + path, { method, headers: proof })
+  const request = async (path: string, method = 'GET') => await fetch(service.url + path, { method, headers: proof })
   const { sub } = JSON.parse(Buffer.from(proof.authorization.split('.')[1] ?? '', 'base64url').toString())
   assert.equal(await service.store.findUser(sub), undefined)
-  const list = (await (await ask('/api/notifications')).json()) as { data: { total: number } }
+  const list = (await (await request('/api/notifications')).json()) as { data: { total: number } }
   assert.equal(list.data.total, 0)
-  const renewed = await ask('/token/renew', 'POST')
+  const renewed = await request('/token/renew', 'POST')
   if (renewed.status === 200) {
     const { data } = (await renewed.json()) as { data: { expiresAt: string } }
     assert.ok(Date.parse(data.expiresAt) <= now() + 60_000, data.expiresAt)
   }
   service.pass(61_000)
-  assert.equal((await ask('/api/notifications')).status, 401)
+  assert.equal((await request('/api/notifications')).status, 401)
 })

@@ -260,14 +260,14 @@ test('finds a service that does not know that it is behind HTTPS, and one that i
     ['public URL', 'warning', /^npx carillon doctor https:\/\/bell\.example$/],
     ['Set-Cookie', 'warning', /^npx carillon doctor https:\/\/bell\.example$/],
   ])
-  const cookie = await asker.ask('/logout', { method: 'POST' })
+  const cookie = await asker.request('/logout', { method: 'POST' })
   const origin = 'https://bell.example'
   isFound([setCookieFinding(cookie, { origin, publicUrl: origin })], [])
   const [line = ''] = cookie.headers.getSetCookie()
   // A browser does not take U+00A0 for a space, so `Secure` with one after it is lost.
   const changed = { ...cookie, headers: new Headers({ 'set-cookie': `${line}\xa0` }) }
   isFound([setCookieFinding(changed, { origin, publicUrl: origin })], [['Set-Cookie', 'fault', /nginx/]])
-  const plain = await new Asker({ origin: service.url, now: Date.now }).ask('/logout', { method: 'POST' })
+  const plain = await new Asker({ origin: service.url, now: Date.now }).request('/logout', { method: 'POST' })
   isFound(
     [setCookieFinding(plain, { origin, publicUrl: origin })],
     [['Set-Cookie', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example, then start the service anew$/]],
@@ -284,7 +284,7 @@ test('finds a service on another database than the settings name', async (t) => 
 test('does not call the database of a service the one of the settings when it is being moved', async (t) => {
   const proxy = await startProxy(service.url)
   t.after(proxy.stop)
-  isFound(await look({ proxy, isMoved: true }), [['database', 'warning', /^start the service anew once /]])
+  isFound(await look({ proxy, isMoved: true }), [['database', 'warning', /^start the service again once /]])
 })
 
 test('does not advise a public URL that is set already', async (t) => {
@@ -318,7 +318,7 @@ test('finds a service that is not ready, and advises no new start where only its
     },
   })
   for (const [message, change] of [
-    ['Not now', /^start it anew/],
+    ['Not now', /^start it again/],
     ['The store cannot be reached now; nothing was done', /^start the database, .* goes on by itself then$/],
   ] as const) {
     const proxy = await startProxy(service.url, notReady(message))

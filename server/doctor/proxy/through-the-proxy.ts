@@ -15,14 +15,16 @@ export type Way = { asker: Asker; publicUrl: string | undefined; allowedOrigins:
 /** Rejects where nothing answers any more. */
 export async function examineWay({ asker, publicUrl, allowedOrigins }: Way): Promise<Finding[]> {
   const findings = [publicUrlFinding(asker.origin, publicUrl)]
-  const ready = await asker.ask('/readyz')
+  const ready = await asker.request('/readyz')
   findings.push(clockOf(ready), ...headerFindings(ready, asker.origin), await caching(asker))
   // Every other request would be refused for its Host alone.
-  if (isRefusal(await asker.ask('/api/me'), 421)) return [...findings, unknownHost(asker)]
+  if (isRefusal(await asker.request('/api/me'), 421)) return [...findings, unknownHost(asker)]
   const own = await hostAndOrigin(asker)
   const foreign = await foreignOrigin(asker)
   findings.push(own, foreign, await fetchSite(asker), await authorization(asker))
-  findings.push(setCookieFinding(await asker.ask('/logout', { method: 'POST' }), { origin: asker.origin, publicUrl }))
+  findings.push(
+    setCookieFinding(await asker.request('/logout', { method: 'POST' }), { origin: asker.origin, publicUrl }),
+  )
   if (foreign.state === 'ok') findings.push(await cookie(asker))
   for (const origin of allowedOrigins) findings.push(await preflight(asker, origin))
   return findings
@@ -62,7 +64,7 @@ async function caching(asker: Asker): Promise<Finding> {
   const ids: unknown[] = []
   let age: string | null = null
   for (let i = 0; i < 2; i++) {
-    const { headers, json } = await asker.ask('/routeRestreinte')
+    const { headers, json } = await asker.request('/routeRestreinte')
     ids.push(json?.error?.requestId)
     age ??= headers.get('age')
   }
@@ -85,7 +87,7 @@ function unknownHost({ origin }: Asker): Finding {
 async function hostAndOrigin(asker: Asker): Promise<Finding> {
   const check = 'Host and Origin'
   const headers = { origin: asker.origin }
-  const reply = await asker.ask('/login', { method: 'POST', headers, body: incomplete })
+  const reply = await asker.request('/login', { method: 'POST', headers, body: incomplete })
   if (isRefusal(reply, 400)) {
     if (reply.json?.error?.details?.some(({ field }) => field === 'password'))
       return ok(check, 'a sign-in from this address is let in')
@@ -107,7 +109,7 @@ async function hostAndOrigin(asker: Asker): Promise<Finding> {
 async function foreignOrigin(asker: Asker): Promise<Finding> {
   const check = 'foreign Origin'
   const headers = { origin: anotherSite }
-  const reply = await asker.ask('/login', { method: 'POST', headers, body: incomplete })
+  const reply = await asker.request('/login', { method: 'POST', headers, body: incomplete })
   if (isRefusal(reply, 403)) return ok(check, "another site's page is refused")
   if (!isRefusal(reply, 400)) return inTheWay(check, reply)
   return fault(check, {
@@ -120,7 +122,7 @@ async function foreignOrigin(asker: Asker): Promise<Finding> {
 async function fetchSite(asker: Asker): Promise<Finding> {
   const check = 'Sec-Fetch-Site'
   const headers = { 'sec-fetch-site': 'cross-site' }
-  const reply = await asker.ask('/login', { method: 'POST', headers, body: incomplete })
+  const reply = await asker.request('/login', { method: 'POST', headers, body: incomplete })
   if (isRefusal(reply, 403)) return ok(check, 'it arrives')
   if (!isRefusal(reply, 400)) return inTheWay(check, reply)
   const change = 'nginx: proxy_set_header Sec-Fetch-Site $http_sec_fetch_site;'
@@ -129,7 +131,7 @@ async function fetchSite(asker: Asker): Promise<Finding> {
 
 async function authorization(asker: Asker): Promise<Finding> {
   const check = 'Authorization'
-  const reply = await asker.ask('/api/me', { headers: { authorization: 'Bearer carillon-doctor' } })
+  const reply = await asker.request('/api/me', { headers: { authorization: 'Bearer carillon-doctor' } })
   if (!isRefusal(reply, 401)) return inTheWay(check, reply)
   const challenge = reply.headers.get('www-authenticate')
   if (challenge?.includes('invalid_token')) return ok(check, 'it arrives')
@@ -146,7 +148,7 @@ async function authorization(asker: Asker): Promise<Finding> {
 /** Without a cookie nothing could be done in its owner's name, and another site's request is let in. */
 async function cookie(asker: Asker): Promise<Finding> {
   const headers = { origin: anotherSite, 'sec-fetch-site': 'cross-site', cookie: 'carillon-doctor=1' }
-  const reply = await asker.ask('/logout', { method: 'POST', headers })
+  const reply = await asker.request('/logout', { method: 'POST', headers })
   if (isRefusal(reply, 403)) return ok('Cookie', 'it arrives')
   if (reply.status !== 204) return inTheWay('Cookie', reply)
   return fault('Cookie', {
@@ -158,8 +160,8 @@ async function cookie(asker: Asker): Promise<Finding> {
 async function preflight(asker: Asker, origin: string): Promise<Finding> {
   const check = 'allowed origin'
   const headers = { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization' }
-  const { headers: answer } = await asker.ask('/api/me', { method: 'OPTIONS', headers })
-  if (answer.get('access-control-allow-origin') === origin) return ok(check, `${origin} may call`)
+  const { headers: response } = await asker.request('/api/me', { method: 'OPTIONS', headers })
+  if (response.get('access-control-allow-origin') === origin) return ok(check, `${origin} may call`)
   const change = 'let the proxy pass OPTIONS on, and start the service anew with these settings'
   return fault(check, { found: `${origin} may not call`, change })
 }

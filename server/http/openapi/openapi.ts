@@ -1,8 +1,8 @@
 // The route table -> an OpenAPI 3.1 document. What is published is made from what is served, so it cannot drift.
 import { statusOf } from '../../errors.ts'
 import type { Guard } from '../request/guards.ts'
-import type { Answer, Route } from '../routes/operation.ts'
-import { answers } from './schemas.ts'
+import type { HttpResponse, Route } from '../routes/operation.ts'
+import { responses } from './schemas.ts'
 
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
@@ -23,7 +23,7 @@ export function openApi(routes: readonly Route[], version: string): object {
     },
     paths,
     components: {
-      schemas: answers,
+      schemas: responses,
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: 'carillon', description: '`__Host-carillon` on HTTPS' },
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'at+jwt' },
@@ -76,13 +76,13 @@ function describe(route: Route): object {
     }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(operation.answers).map(([status, answer]) => [
+        Object.entries(operation.responses).map(([status, response]) => [
           status,
-          describeAnswer(answer, meaningOf(Number(status))),
+          describeResponse(response, meaningOf(Number(status))),
         ]),
       ),
-      ...Object.fromEntries(refusals(route).map((status) => [status, describeAnswer(['Error'], codesOf(status))])),
-      default: describeAnswer(['Error'], 'Any other refusal, in the same envelope'),
+      ...Object.fromEntries(refusals(route).map((status) => [status, describeResponse(['Error'], codesOf(status))])),
+      default: describeResponse(['Error'], 'Any other refusal, in the same envelope'),
     },
   }
 }
@@ -100,7 +100,7 @@ function refusals({ path, method, guard, operation }: Route): number[] {
     [421, operation.anyHost !== true],
     [503, true],
   ]
-  return followsFrom.flatMap(([status, follows]) => (follows && !(status in operation.answers) ? [status] : []))
+  return followsFrom.flatMap(([status, follows]) => (follows && !(status in operation.responses) ? [status] : []))
 }
 
 function codesOf(status: number): string {
@@ -113,11 +113,11 @@ function meaningOf(status: number): string {
   return status < 400 ? 'Done' : codesOf(status)
 }
 
-function describeAnswer(answer: Answer, description: string): object {
-  if (answer === 'none') return { description: `${description}; no body` }
-  if (answer === 'text') return { description }
-  if (answer === 'events') return { description, content: { 'text/event-stream': { schema: eventText } } }
-  const refs = answer.map((name) => ({ $ref: `#/components/schemas/${name}` }))
+function describeResponse(response: HttpResponse, description: string): object {
+  if (response === 'none') return { description: `${description}; no body` }
+  if (response === 'text') return { description }
+  if (response === 'events') return { description, content: { 'text/event-stream': { schema: eventText } } }
+  const refs = response.map((name) => ({ $ref: `#/components/schemas/${name}` }))
   return { description, content: { [json]: { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } } }
 }
 

@@ -118,7 +118,7 @@ export const events = {
   'session-ended': object({ reason: oneOf(['expired', 'revoked']) }),
 } as const
 
-export const answers = {
+export const responses = {
   Error: object({
     success: constant(false),
     error: object(
@@ -192,4 +192,4 @@ export const answers = {
   ),
 } as const
 
-export type AnswerName = keyof typeof answers
+export type ResponseName = keyof typeof responses

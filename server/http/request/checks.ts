@@ -43,16 +43,16 @@ export function refuseOtherSpelling(request: FastifyRequest): void {
     throw noSuchRoute()
 }
 
-const answeredEarly = new WeakMap<Socket, IncomingMessage>()
+const respondedEarly = new WeakMap<Socket, IncomingMessage>()
 
 /** Notes a request that is answered before all of it is here: what is wrong with the rest gets no second answer. */
-export function noteEarlyAnswer({ raw }: FastifyRequest): void {
-  if (!raw.complete) answeredEarly.set(raw.socket, raw)
+export function noteEarlyResponse({ raw }: FastifyRequest): void {
+  if (!raw.complete) respondedEarly.set(raw.socket, raw)
 }
 
 /** Whether the request that is being read from a connection has its answer already, or one that goes on: a stream. */
-export function isAnswered(socket: Socket): boolean {
-  return isLeftToOthers(socket) || answeredEarly.get(socket)?.complete === false
+export function hasResponse(socket: Socket): boolean {
+  return isLeftToOthers(socket) || respondedEarly.get(socket)?.complete === false
 }
 
 const slash = 0x2f

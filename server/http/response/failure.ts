@@ -17,7 +17,7 @@ export function envelope(error: CarillonError, requestId: string): string {
 }
 
 /** Answers a failed request. What is not the caller's mistake goes to `log`. */
-export function answerFailure(log: FailureLog, failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
+export function sendFailure(log: FailureLog, failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = asCarillonError(failure, request)
   if (error.status >= 429)
     log.note(error, failure, { requestId: request.id, method: request.method, route: request.routeOptions.url })
@@ -67,7 +67,7 @@ function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): reado
   }
 }
 
-const rawAnswers: Record<string, readonly [ErrorCode, string]> = {
+const rawResponses: Record<string, readonly [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The header fields must be at most 16 KiB together'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['TIMEOUT', 'The request took too long to arrive'],
@@ -80,7 +80,7 @@ export function rawFailure(
   requestId: string,
   headers: Readonly<Record<string, string>>,
 ): string {
-  const [code, message] = rawAnswers[cause ?? ''] ?? ['INVALID_REQUEST', 'This is not a well-formed HTTP request']
+  const [code, message] = rawResponses[cause ?? ''] ?? ['INVALID_REQUEST', 'This is not a well-formed HTTP request']
   const body = envelope(new CarillonError(code, message), requestId)
   const fields = {
     ...headers,

@@ -16,7 +16,7 @@ export function deliveryOperations(deliveries: Deliveries) {
     bodyLimit: mebibyte,
     maxFields: maxKeys,
     headers: { 'Idempotency-Key': 'The same key and body again: the same answer and no second notification' },
-    answers: { 201: ['Delivery'], 409: ['Error'], 422: ['Error'] },
+    responses: { 201: ['Delivery'], 409: ['Error'], 422: ['Error'] },
     async handle(producer, request, reply) {
       const key = request.raw.headersDistinct['idempotency-key']
       if (key !== undefined && key.length > 1)

@@ -19,12 +19,12 @@ export function documentationOperations(routes: () => Route[]) {
 
   const openApiDocument: Operation<null> = {
     summary: 'This description (OpenAPI 3.1)',
-    answers: { 200: 'text' },
+    responses: { 200: 'text' },
     handle: async (_, _request, reply) => sendJson(reply, documentText()),
   }
   const page: Operation<null> = {
     summary: 'This description, to read',
-    answers: { 200: 'text' },
+    responses: { 200: 'text' },
     handle: async (_, _request, reply) =>
       reply
         .header(
@@ -36,7 +36,7 @@ export function documentationOperations(routes: () => Route[]) {
   }
   const style: Operation<null> = {
     summary: 'The look of that page',
-    answers: { 200: 'text' },
+    responses: { 200: 'text' },
     handle: async (_, _request, reply) => reply.type('text/css; charset=utf-8').send(styleText()),
   }
   return { openApi: openApiDocument, page, style }

@@ -14,7 +14,7 @@ type Parts = { store: Pick<Store, 'check'>; readiness: Readiness; signIn: { trus
 export function healthOperations({ store, readiness, signIn: { trustedProxies } }: Parts) {
   const live: Operation<null> = {
     summary: 'The process answers',
-    answers: { 200: ['Health'] },
+    responses: { 200: ['Health'] },
     anyHost: true,
     headers: {
       'Carillon-Doctor': 'An address: the answer says where the client’s came from, and whether it is this one',
@@ -30,7 +30,7 @@ export function healthOperations({ store, readiness, signIn: { trustedProxies } 
   }
   const ready: Operation<null> = {
     summary: 'The service takes requests: it is not stopping and its store works',
-    answers: { 200: ['Health'], 503: ['Error'] },
+    responses: { 200: ['Health'], 503: ['Error'] },
     anyHost: true,
     async handle(_, _request, reply) {
       readiness.askedAt = performance.now()

@@ -16,7 +16,7 @@ export function liveOperations({ live, changes }: { live: Live; changes: Changes
     summary: 'The live stream of what happens in the inbox (Server-Sent Events)',
     query: StreamQuery,
     headers: { 'Last-Event-ID': 'The id of the last event that was received: what follows it is sent' },
-    answers: { 200: 'events', 429: ['Error'] },
+    responses: { 200: 'events', 429: ['Error'] },
     async handle(caller, request, reply) {
       const { since } = request.query as StreamQuery
       // A browser's EventSource sends the field when it comes back; an empty one is none (WHATWG HTML, section 9.2.4).
@@ -34,7 +34,7 @@ export function liveOperations({ live, changes }: { live: Live; changes: Changes
     summary:
       'What changed since a version, held until there is something on request; or that all has to be fetched anew',
     query: ChangesQuery,
-    answers: { 200: ['Changes'], 429: ['Error'] },
+    responses: { 200: ['Changes'], 429: ['Error'] },
     async handle(caller, request, reply) {
       const { since: place, limit = 100, wait = 0 } = request.query as ChangesQuery
       if (!isPosition(place)) throw invalidRequest([{ field: 'since', reason: positionReason }])

@@ -14,7 +14,7 @@ export function notificationOperations(inbox: Inbox) {
     summary: "The caller's notifications, newest first, in pages",
     query: ListQuery,
     headers: { 'If-None-Match': 'The ETag of an earlier answer: 304 where nothing changed since' },
-    answers: { 200: ['NotificationPage'], 304: 'none' },
+    responses: { 200: ['NotificationPage'], 304: 'none' },
     pageOf(request) {
       const query = uncheckedQuery(request.query as Record<string, unknown>)
       return query && ((userId) => inbox.pageToRead(userId, query))
@@ -34,20 +34,20 @@ export function notificationOperations(inbox: Inbox) {
 
   const one: Operation<Subject> = {
     summary: "One of the caller's notifications",
-    answers: { 200: ['OneNotification'] },
+    responses: { 200: ['OneNotification'] },
     handle: async (subject, request, reply) =>
       sendJson(reply, `{"success":true,"data":${await inbox.one(subject, notificationId(request))}}`),
   }
 
   const counts: Operation<Subject> = {
     summary: 'How many there are and how many are unread, also by category; exact',
-    answers: { 200: ['Counts'] },
+    responses: { 200: ['Counts'] },
     handle: async (subject, _request, reply) => sendData(reply, await inbox.counts(subject)),
   }
 
   const read: Operation<Subject> = {
     summary: 'Mark one as read; repeating keeps the first readAt',
-    answers: { 204: 'none' },
+    responses: { 204: 'none' },
     async handle(subject, request, reply) {
       await inbox.read(subject, notificationId(request))
       return sendNothing(reply)
@@ -57,7 +57,7 @@ export function notificationOperations(inbox: Inbox) {
   const readAll: Operation<Subject> = {
     summary: 'Mark all as read, or all up to and with the one that `through` names',
     query: ReadAllQuery,
-    answers: { 204: 'none' },
+    responses: { 204: 'none' },
     async handle(subject, request, reply) {
       const { through } = request.query as ReadAllQuery
       await inbox.readAll(subject, through?.toLowerCase() ?? null)

@@ -3,11 +3,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PageOf } from '../../sign-in/subject.ts'
 import type { Schema } from '../openapi/schema.ts'
-import type { AnswerName } from '../openapi/schemas.ts'
+import type { ResponseName } from '../openapi/schemas.ts'
 import type { Guard } from '../request/guards.ts'
 
 /** The body of an answer: a named JSON shape (several where it depends on the request), events, other text, or none. */
-export type Answer = readonly AnswerName[] | 'events' | 'text' | 'none'
+export type HttpResponse = readonly ResponseName[] | 'events' | 'text' | 'none'
 
 export type Operation<Caller> = {
   summary: string
@@ -25,7 +25,7 @@ export type Operation<Caller> = {
   freeText?: string
   /** Header fields that it reads, with what they are for. */
   headers?: Readonly<Record<string, string>>
-  answers: Readonly<Record<number, Answer>>
+  responses: Readonly<Record<number, HttpResponse>>
   /**
    * Names the page that the request will read, so that the guard can read it with the proof. Called before the guard admits
    * anybody and before the query is checked: undefined unless the query is sure to pass that check.

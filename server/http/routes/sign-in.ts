@@ -45,7 +45,7 @@ export function signInOperations(parts: SignInDependencies) {
     summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
     body: LoginBody,
     acceptsForm: true,
-    answers: { 200: ['StatefulLogin', 'StatelessLogin'] },
+    responses: { 200: ['StatefulLogin', 'StatelessLogin'] },
     async handle(_, request, reply) {
       const { variant = parts.variant, ...presented } = request.body as LoginBody
       const source = sourceOf(parts, request)
@@ -53,12 +53,12 @@ export function signInOperations(parts: SignInDependencies) {
       const account = await findAccount(parts, presented.username, turn.address)
       try {
         const user = await checkCredentials(parts, account, { password: presented.password, ...turn })
-        const answer =
+        const response =
           variant === 'stateless'
             ? await issueToken(parts, user, { request, reply })
             : await issueSession(parts, user, { request, reply })
         signInLog.signedIn(source, user, variant)
-        return sendObject(reply, { User: shownUser(user), ...answer })
+        return sendObject(reply, { User: shownUser(user), ...response })
       } catch (error) {
         const code = refusalCode(error)
         if (code !== undefined) signInLog.refused(source, account, { code, variant })
@@ -69,7 +69,7 @@ export function signInOperations(parts: SignInDependencies) {
 
   const logout: Operation<null> = {
     summary: 'Sign out: ends every session and token that the request presents; 204 also when nothing was valid',
-    answers: { 204: 'none' },
+    responses: { 204: 'none' },
     async handle(_, request, reply) {
       const source = sourceOf(parts, request)
       const presented = presentedBy(request)
@@ -85,7 +85,7 @@ export function signInOperations(parts: SignInDependencies) {
 
   const renew: Operation<TokenSubject> = {
     summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
-    answers: { 200: ['StatelessLogin'] },
+    responses: { 200: ['StatelessLogin'] },
     async handle(subject, _request, reply) {
       const user = await findLive(subject)
       const { token, expiresAt } = await accessTokens.renew(subject, user)
@@ -95,7 +95,7 @@ export function signInOperations(parts: SignInDependencies) {
 
   const keySet: Operation<null> = {
     summary: 'The public keys that access tokens are verified with (RFC 7517)',
-    answers: { 200: ['KeySet'] },
+    responses: { 200: ['KeySet'] },
     anyHost: true,
     handle: async (_, _request, reply) =>
       sendObject(reply.header('cache-control', 'public, max-age=300'), keys.publicKeySet),
@@ -103,13 +103,13 @@ export function signInOperations(parts: SignInDependencies) {
 
   const restricted: Operation<Subject> = {
     summary: 'The restricted route: 200 with valid proof, 401 without',
-    answers: { 200: ['Restricted'] },
+    responses: { 200: ['Restricted'] },
     handle: async ({ userId, username, proof }, _request, reply) => sendData(reply, { userId, username, proof }),
   }
 
   const me: Operation<Subject> = {
     summary: 'The signed-in user and the proof in use',
-    answers: { 200: ['Me'] },
+    responses: { 200: ['Me'] },
     async handle(subject, _request, reply) {
       const user = await findLive(subject)
       return sendData(reply, { user: shownUser(user), proof: subject.proof, expiresAt: iso(subject.expiresAt) })

@@ -25,8 +25,8 @@ export class ChangesSince {
     const mark = inboxTagOf(this.#store.history, userId)
     const version = versionIn(query.since, mark)
     if (version === null) return reset
-    const ask = () => this.#store.changesSince({ userId, version, limit: query.limit, maxBehind })
-    const found = query.waitMs === 0 ? await ask() : await this.#held(userId, query, ask)
+    const request = () => this.#store.changesSince({ userId, version, limit: query.limit, maxBehind })
+    const found = query.waitMs === 0 ? await request() : await this.#held(userId, query, request)
     return found === 'reset' ? reset : render(found, mark)
   }
 
@@ -36,7 +36,7 @@ export class ChangesSince {
     this.#hear({ about: 'anything' })
   }
 
-  async #held(userId: string, { waitMs, signal }: ChangesQuery, ask: () => Promise<Changes | 'reset'>) {
+  async #held(userId: string, { waitMs, signal }: ChangesQuery, request: () => Promise<Changes | 'reset'>) {
     const giveUpSeat = this.#streamLimits.take(userId)
     const giveUpAt = performance.now() + waitMs
     try {
@@ -44,7 +44,7 @@ export class ChangesSince {
         // Before it is read: what comes meanwhile rings.
         const ring = this.#nextChange(userId, { ms: giveUpAt - performance.now(), signal })
         try {
-          const found = await ask()
+          const found = await request()
           const isOver = signal.aborted || this.#isEnding || performance.now() >= giveUpAt
           if (isOver || found === 'reset' || found.changes.length > 0) return found
           await ring.rung

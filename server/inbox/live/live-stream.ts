@@ -90,7 +90,7 @@ export class LiveStream {
   }
 
   /** The place where it is was lost; one that is still catching up comes back and is told so then. */
-  startAnew(version: number, resync: Buffer): void {
+  restart(version: number, resync: Buffer): void {
     if (!this.isLive) {
       if (this.#hasBegun) this.end()
       return

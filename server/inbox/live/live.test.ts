@@ -266,7 +266,7 @@ test('N4: who came while a read was under way that had seen less is told nothing
   const late = await open(ann)
   assert.equal(late.events[0]?.data.version, 2)
   hold(false)
-  for (const answer of held) answer()
+  for (const response of held) response()
   await reader.until(() => reader.events.length === 3)
   await world.tell(ann, 'three')
   await late.until(() => late.versions.at(-1) === 3)
@@ -666,11 +666,11 @@ suite('N7: seats', () => {
     const query = { since: '0', limit: 100, waitMs: 60_000, signal: new AbortController().signal }
     const held = async (since: string, end: (gone: AbortController) => unknown) => {
       const gone = new AbortController()
-      const answer = changes.read({ userId: ann.id }, { ...query, since, signal: gone.signal })
+      const response = changes.read({ userId: ann.id }, { ...query, since, signal: gone.signal })
       await sleep(20)
       refusal(() => seats.take(ann.id))
       await end(gone)
-      const { created } = JSON.parse(await answer)
+      const { created } = JSON.parse(await response)
       seats.take(ann.id)()
       return created.length
     }

@@ -212,11 +212,11 @@ export class Live {
   async #read(subscription: Subscription): Promise<void> {
     const { userId, mark, version } = subscription
     if (version === undefined) return
-    if (subscription.history !== this.#dependencies.store.history) return this.#startAnew(subscription, version)
+    if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
     const found = await this.#dependencies.store.changesSince({ userId, version, limit: changesAtOnce })
     // Another read of this user was told of meanwhile; this one may have seen more, or less.
     if (subscription.version !== version) return this.#reading.add(subscription)
-    if (found === 'reset') return this.#startAnew(subscription, version)
+    if (found === 'reset') return this.#restart(subscription, version)
     if (found.changes.length === 0) return
     const events = eventsOf(found, mark)
     const told = { whole: bytesOf(events), version: reached(found) }
@@ -226,14 +226,14 @@ export class Live {
   }
 
   /** The store lost changes that were told of, or may have, in a failover perhaps. */
-  async #startAnew(subscription: Subscription, lost: number): Promise<void> {
+  async #restart(subscription: Subscription, lost: number): Promise<void> {
     const { history } = this.#dependencies.store
     const inbox = await this.#dependencies.store.readInbox(subscription.userId)
     if (subscription.version !== lost) return
     subscription.version = inbox.version
     subscription.follow(history)
     const bytes = Buffer.from(resyncText(inbox, subscription.mark))
-    for (const stream of subscription.streams) stream.startAnew(inbox.version, bytes)
+    for (const stream of subscription.streams) stream.restart(inbox.version, bytes)
   }
 
   async #checkProofsOf(subscription: Subscription): Promise<void> {

@@ -40,12 +40,12 @@ async function send(to: TestUser, title: string, about?: string): Promise<string
 }
 
 /** What is answered is what is described, whatever it is. */
-async function ask(proof: Proof, query: string): Promise<Changes> {
-  const answer = await app.get(`${path}?${query}`, proof)
-  assert.equal(answer.status, 200, answer.text)
-  api.promises(described, answer)
-  assert.equal(answer.headers.get('cache-control'), 'no-store')
-  return answer.json().data
+async function request(proof: Proof, query: string): Promise<Changes> {
+  const response = await app.get(`${path}?${query}`, proof)
+  assert.equal(response.status, 200, response.text)
+  api.promises(described, response)
+  assert.equal(response.headers.get('cache-control'), 'no-store')
+  return response.json().data
 }
 
 /** A copy of an inbox that is kept by asking again and again, so many changes at a time. */
@@ -66,7 +66,7 @@ class Asker {
   async catchUp(limit: number): Promise<void> {
     let hasMore = true
     while (hasMore) {
-      const changes = await ask(this.#proof, `since=${this.position}&limit=${limit}`)
+      const changes = await request(this.#proof, `since=${this.position}&limit=${limit}`)
       assert.ok(changes.created.length + changes.changed.length + changes.readAlls.length <= limit)
       this.#apply(changes)
       hasMore = changes.hasMore
@@ -94,7 +94,7 @@ for (const variant of variants)
     const chance = randomOf(t)
     const ann = await app.user()
     const proof = await app.signIn(ann, variant)
-    const askers = [1, 2, 7, 100].map((limit) => ({ limit, asker: new Asker(proof) }))
+    const requesters = [1, 2, 7, 100].map((limit) => ({ limit, asker: new Asker(proof) }))
     for (let round = 0; round < rounds; round++) {
       const { items } = await app.list(proof, '?limit=20')
       const any = () => items[chance.below(items.length)]?.id
@@ -107,10 +107,10 @@ for (const variant of variants)
       for (let n = 0; n < 4; n++) await acts[n === 3 ? 3 * Math.round(chance.draw()) : chance.below(3)]?.()
       app.pass(1)
       // Most of them seldom ask.
-      for (const { limit, asker } of askers) if (chance.below(limit + 1) < 3) await asker.catchUp(limit)
+      for (const { limit, asker } of requesters) if (chance.below(limit + 1) < 3) await asker.catchUp(limit)
     }
     const list = await app.everything(proof)
-    for (const { limit, asker } of [...askers, { limit: 3, asker: new Asker(proof) }]) {
+    for (const { limit, asker } of [...requesters, { limit: 3, asker: new Asker(proof) }]) {
       await asker.catchUp(limit)
       assert.deepEqual(asker.items, list.items)
       const { total, unread, version, position, hasMore, removed } = asker.last ?? assert.fail()
@@ -125,7 +125,7 @@ test('each kind of change is told as what it is: arrived, replaced, read, all re
   const proof = await app.signIn(ann, 'stateful')
   const [first, second] = [await send(ann, 'one', 'k'), await send(ann, 'two')]
   const told = async (since: string) => {
-    const { created, changed, readAlls, version, position, unread } = await ask(proof, `since=${since}`)
+    const { created, changed, readAlls, version, position, unread } = await request(proof, `since=${since}`)
     const titles = (items: Notification[]) => items.map((item) => `${item.title}${item.read ? ', read' : ''}`)
     return {
       told: [titles(created), titles(changed), readAlls.map(({ through }) => through)],
@@ -166,11 +166,11 @@ test('N3: a place that is not known is a reset: too new, of another user, of ano
   for (const since of lost)
     for (const more of ['', '&limit=1', '&wait=25']) {
       const from = performance.now()
-      assert.deepEqual(await ask(proof, `since=${since}${more}`), { reset: true })
+      assert.deepEqual(await request(proof, `since=${since}${more}`), { reset: true })
       assert.ok(performance.now() - from < atOnceMs, 'it was held')
     }
-  assert.equal((await ask(proof, `since=${own}`)).version, 2)
-  assert.equal((await ask(proof, 'since=0')).created.length, 2)
+  assert.equal((await request(proof, `since=${own}`)).version, 2)
+  assert.equal((await request(proof, 'since=0')).created.length, 2)
 })
 
 test('I6: what is no position, is missing, is said twice or is out of range is 400, with the field', async () => {
@@ -191,13 +191,13 @@ test('I6: what is no position, is missing, is said twice or is out of range is 4
     ['since=0&wait=1&wait=1', 'query'],
   ]
   for (const [query, field] of bad) {
-    const answer = await app.get(`${path}?${query}`, proof)
-    assert.equal(answer.status, 400, query)
-    const { code, details = [] } = refusalIn(answer)
+    const response = await app.get(`${path}?${query}`, proof)
+    assert.equal(response.status, 400, query)
+    const { code, details = [] } = refusalIn(response)
     assert.equal(code, 'INVALID_REQUEST')
     assert.ok(
       details.some((fault) => fault.field === field),
-      `${query}: ${answer.text}`,
+      `${query}: ${response.text}`,
     )
   }
 })
@@ -205,7 +205,7 @@ test('I6: what is no position, is missing, is said twice or is out of range is 4
 suite('what is held', { concurrency: true }, () => {
   const timed = async (proof: Proof, query: string) => {
     const from = performance.now()
-    const changes = await ask(proof, query)
+    const changes = await request(proof, query)
     return { changes, ms: performance.now() - from }
   }
 
@@ -230,7 +230,7 @@ suite('what is held', { concurrency: true }, () => {
       assert.ok(none.ms > 1_950 && none.ms < 2_000 + atOnceMs, `${none.ms} ms`)
     })
 
-    test(`a read and an "all read" answer it too, what is there is not waited for, and so is nothing without wait (${variant})`, async () => {
+    test(`a read and an "all read" end the wait too, what is there is not waited for, and so is nothing without wait (${variant})`, async () => {
       const ann = await app.user()
       const proof = await app.signIn(ann, variant)
       const id = await send(ann, 'Hi')
@@ -262,7 +262,7 @@ suite('what is held', { concurrency: true }, () => {
     const { changes, ms } = await timed(proof, `since=0&wait=${maxSeconds}`)
     assert.deepEqual([changes.created, changes.version, changes.hasMore], [[], 0, false])
     assert.ok(ms > maxSeconds * 1_000 - 50 && ms < maxSeconds * 1_000 + atOnceMs, `${ms} ms`)
-    assert.equal((await ask(proof, 'since=0')).version, 0)
+    assert.equal((await request(proof, 'since=0')).version, 0)
     assert.deepEqual(warnings, [])
   })
 
@@ -284,9 +284,9 @@ suite('what is held', { concurrency: true }, () => {
       const hold = async () => {
         // The asking below may have the last seat, and a broken connection is noticed a moment later.
         for (let status = 429; status === 429; await sleep(20)) {
-          const answer = await fetch(`${app.url}${path}?since=0&wait=25`, { headers: proof, signal: gone.signal })
-          await answer.text()
-          ;({ status } = answer)
+          const response = await fetch(`${app.url}${path}?since=0&wait=25`, { headers: proof, signal: gone.signal })
+          await response.text()
+          ;({ status } = response)
         }
       }
       const held = Array.from({ length: 20 }, () => hold().catch(() => 'gone'))

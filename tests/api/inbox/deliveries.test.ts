@@ -19,9 +19,9 @@ const send = (body: unknown, headers: Record<string, string> = {}) =>
 const plain = { recipients: [{ username: 'ann' }], title: 'Hi' }
 
 async function sent(changes: object) {
-  const answer = await send({ ...plain, ...changes })
-  assert.equal(answer.status, 201, answer.text)
-  return answer.json().data
+  const response = await send({ ...plain, ...changes })
+  assert.equal(response.status, 201, response.text)
+  return response.json().data
 }
 const shown = async (id: string) => (await app.get(`/api/notifications/${id}`, anns)).json().data
 
@@ -34,9 +34,9 @@ test('CONTRACT 4: 201 with the id of the delivery and a result for each recipien
     data: { order: 7, nested: { deep: [1, 'two', null] } },
     key: 'order-7',
   }
-  const answer = await send({ ...content, recipients: [{ username: 'ann' }, { userId: bob.id }] })
-  assert.equal(answer.status, 201)
-  const { success, data } = answer.json()
+  const response = await send({ ...content, recipients: [{ username: 'ann' }, { userId: bob.id }] })
+  assert.equal(response.status, 201)
+  const { success, data } = response.json()
   assert.equal(success, true)
   assert.match(data.deliveryId, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
   const [first, second] = data.results
@@ -147,9 +147,9 @@ const refused: [string, object, string, RegExp][] = [
 for (const [name, changes, field, reason] of refused)
   test(`CONTRACT 4: refuses ${name}, names ${field} and says why, and sends nothing`, async () => {
     const version = await app.database.version()
-    const answer = await send({ ...plain, ...changes })
-    assert.equal(answer.status, 400)
-    const { error } = answer.json()
+    const response = await send({ ...plain, ...changes })
+    assert.equal(response.status, 400)
+    const { error } = response.json()
     assert.equal(error.code, 'INVALID_REQUEST')
     const reasons = error.details.filter((fault: { field: string }) => fault.field === field)
     assert.match(reasons.map((fault: { reason: string }) => fault.reason).join(), reason, JSON.stringify(error.details))
@@ -244,9 +244,9 @@ const badLinks = [
 for (const url of badLinks)
   test(`C8: refuses the link ${JSON.stringify(url)} with a reason`, async () => {
     const version = await app.database.version()
-    const answer = await send({ ...plain, url })
-    assert.equal(answer.status, 400)
-    const [fault] = answer.json().error.details
+    const response = await send({ ...plain, url })
+    assert.equal(response.status, 400)
+    const [fault] = response.json().error.details
     if (!url.includes('\0')) assert.deepEqual([fault.field, /http/.test(fault.reason)], ['url', true])
     assert.equal(await app.database.version(), version)
   })
@@ -267,9 +267,9 @@ test('C8: whatever link is taken leads a browser to http, https or the own host'
   const link = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''))
   await fc.assert(
     fc.asyncProperty(link, async (url) => {
-      const answer = await send({ ...plain, url })
-      if (answer.status === 400) return
-      assert.equal(answer.status, 201)
+      const response = await send({ ...plain, url })
+      if (response.status === 400) return
+      assert.equal(response.status, 201)
       // Read as a browser would, on two pages of two schemes.
       for (const page of ['https://inbox.example/a/b', 'http://inbox.example/']) {
         const { protocol, host, username } = new URL(url, page)
@@ -341,10 +341,10 @@ test('P1: all known recipients or none: a failure at any of them leaves no trace
   const before = await app.database.tables()
   for (const { id } of people) {
     const undo = await app.database.failInserts('notification', { userId: id, message: 'the disk is on fire' })
-    const answer = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })
+    const response = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })
     await undo()
-    assert.equal(answer.status, 500)
-    assert.ok(!/disk|trigger|sqlite|postgres|pgsql/i.test(answer.text))
+    assert.equal(response.status, 500)
+    assert.ok(!/disk|trigger|sqlite|postgres|pgsql/i.test(response.text))
     assert.deepEqual(await app.database.tables(), before)
   }
   const retried = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })

@@ -49,9 +49,9 @@ test('P2: the same key with another body is 422 and changes nothing', async () =
   const version = await app.database.version()
   const others = [body(ann, 'Ho'), body(bob), { ...body(ann), body: 'more' }, { ...body(ann), url: '/' }]
   for (const other of others) {
-    const answer = await send('order-2', other)
-    assert.deepEqual([answer.status, answer.json().error.code], [422, 'UNPROCESSABLE'])
-    assert.match(answer.json().error.message, /new key/)
+    const response = await send('order-2', other)
+    assert.deepEqual([response.status, response.json().error.code], [422, 'UNPROCESSABLE'])
+    assert.match(response.json().error.message, /new key/)
   }
   assert.equal(await app.database.version(), version)
   assert.equal((await send('order-2', body(ann))).text, first.text)
@@ -77,10 +77,10 @@ test('P3: while the first is still running, a second with its key is 409, and th
   assert.equal(another.status, 409)
   const sameKeyOfAnother = send('slow', body(ann, 'From another'), othersKey)
   await release()
-  const answers = await Promise.all(both)
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409])
+  const responses = await Promise.all(both)
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 409])
   assert.equal((await sameKeyOfAnother).status, 201)
-  const delivered = answers.find(({ status }) => status === 201)
+  const delivered = responses.find(({ status }) => status === 201)
   assert.equal((await send('slow', body(ann))).text, delivered?.text)
   assert.equal(await told(ann), 2)
 })
@@ -88,10 +88,10 @@ test('P3: while the first is still running, a second with its key is 409, and th
 test('P3: of ten at once one is delivered, and the others are 409 or its answer: 20 of 20 races', async () => {
   for (let round = 0; round < 20; round++) {
     const ann = await app.user()
-    const answers = await Promise.all(Array.from({ length: 10 }, () => send(`race-${round}`, body(ann))))
-    const delivered = answers.filter(({ status }) => status === 201)
+    const responses = await Promise.all(Array.from({ length: 10 }, () => send(`race-${round}`, body(ann))))
+    const delivered = responses.filter(({ status }) => status === 201)
     assert.equal(new Set(delivered.map(({ text }) => text)).size, 1)
-    assert.ok(answers.every(({ status }) => status === 201 || status === 409))
+    assert.ok(responses.every(({ status }) => status === 201 || status === 409))
     assert.equal(await told(ann), 1)
   }
 })
@@ -163,9 +163,9 @@ test('CONTRACT 4: a key of 1 to 255 visible characters is taken', async () => {
 test('CONTRACT 4: any other key is 400 and names the header', async () => {
   const ann = await app.user()
   for (const idempotencyKey of ['', 'x'.repeat(256), 'two words', 'tab\there', 'ümlaut', '\x80', '\xff']) {
-    const answer = await send(idempotencyKey, body(ann))
-    assert.equal(answer.status, 400, JSON.stringify(idempotencyKey))
-    const { details } = answer.json().error
+    const response = await send(idempotencyKey, body(ann))
+    assert.equal(response.status, 400, JSON.stringify(idempotencyKey))
+    const { details } = response.json().error
     assert.equal(details[0].field, 'Idempotency-Key')
     assert.match(details[0].reason, /1 to 255 visible/)
   }

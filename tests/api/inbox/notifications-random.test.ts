@@ -20,9 +20,9 @@ async function reader(notifications = 0) {
 
 async function send(userId: string, category?: string, itsKey?: string): Promise<string> {
   const body = { recipients: [{ userId }], title: 'x', ...(category && { category }), ...(itsKey && { key: itsKey }) }
-  const answer = await app.post('/api/notifications', body, { authorization: `Bearer ${key}` })
-  assert.equal(answer.status, 201)
-  return answer.json().data.results[0].id
+  const response = await app.post('/api/notifications', body, { authorization: `Bearer ${key}` })
+  assert.equal(response.status, 201)
+  return response.json().data.results[0].id
 }
 
 const readers = await Promise.all([0, 1, 2, 19, 20, 21, 40, 99, 100, 101, 137].map((total) => reader(total)))

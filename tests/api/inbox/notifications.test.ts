@@ -16,7 +16,7 @@ async function reader(notifications = 0, variant = variants[0] ?? 'stateful') {
 }
 
 const idsOf = (items: readonly Notification[]) => items.map(({ id }) => id)
-const ask = (proof: Proof, query: string) => app.get(`/api/notifications${query}`, proof)
+const request = (proof: Proof, query: string) => app.get(`/api/notifications${query}`, proof)
 const read = (proof: Proof, id: string | undefined) => app.patch(`/api/notifications/${id}/read`, proof)
 const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-all${query}`, undefined, proof)
 const one = async (proof: Proof, id: string | undefined) =>
@@ -64,9 +64,9 @@ for (const name of ['page', 'limit'])
     'NaN',
   ])
     test(`I6: ${name}=${value} is 400 and names ${name}`, async () => {
-      const answer = await ask(strict.proof, `?${name}=${value}`)
-      assert.equal(answer.status, 400)
-      const { code, details } = answer.json().error
+      const response = await request(strict.proof, `?${name}=${value}`)
+      assert.equal(response.status, 400)
+      const { code, details } = response.json().error
       assert.equal(code, 'INVALID_REQUEST')
       assert.deepEqual(
         details.map(({ field }: { field: string }) => field),
@@ -99,10 +99,10 @@ const refusedQueries: [string, string][] = [
 ]
 for (const [query, field] of refusedQueries)
   test(`I6: ?${query} is 400 and names ${field}`, async () => {
-    const answer = await ask(strict.proof, `?${query}`)
-    assert.equal(answer.status, 400)
+    const response = await request(strict.proof, `?${query}`)
+    assert.equal(response.status, 400)
     assert.deepEqual(
-      answer.json().error.details.map((fault: { field: string }) => fault.field),
+      response.json().error.details.map((fault: { field: string }) => fault.field),
       [field],
     )
   })
@@ -179,12 +179,12 @@ for (const variant of variants) {
       () => app.deliver({ to: user, title: 'y', key: 'k' }),
     ]
     for (const change of changes) {
-      const fresh = await ask(proof, '')
+      const fresh = await request(proof, '')
       const etag = fresh.headers.get('etag') ?? ''
       assert.match(etag, /^"[!#-~]+"$/)
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const answer = await conditional(known)
-        assert.deepEqual([answer.status, answer.text, answer.headers.get('etag')], [304, '', etag], known)
+        const response = await conditional(known)
+        assert.deepEqual([response.status, response.text, response.headers.get('etag')], [304, '', etag], known)
       }
       for (const other of ['"other"', etag.slice(1, -1), `${etag}x`, ''])
         assert.equal((await conditional(other)).status, 200, other)
@@ -197,14 +197,14 @@ for (const variant of variants) {
 
   test(`CONTRACT 3: another user’s ETag saves nothing, though both inboxes look alike (${variant})`, async () => {
     const [ann, bob] = [await reader(1, variant), await reader(1, variant)]
-    const [anns, bobs] = [await ask(ann.proof, ''), await ask(bob.proof, '')]
+    const [anns, bobs] = [await request(ann.proof, ''), await request(bob.proof, '')]
     assert.equal(anns.json().data.version, bobs.json().data.version)
-    const answer = await app.get('/api/notifications', {
+    const response = await app.get('/api/notifications', {
       ...bob.proof,
       'if-none-match': anns.headers.get('etag') ?? '',
     })
-    assert.equal(answer.status, 200)
-    assert.deepEqual(idsOf(answer.json().data.items), bob.ids)
+    assert.equal(response.status, 200)
+    assert.deepEqual(idsOf(response.json().data.items), bob.ids)
     const withoutProof = await app.get('/api/notifications', { 'if-none-match': anns.headers.get('etag') ?? '' })
     assert.equal(withoutProof.status, 401)
   })
@@ -237,8 +237,8 @@ test('CONTRACT 3: one by id is what the list shows of it', async () => {
   const { ids, proof } = await reader(3)
   const { items } = await app.list(proof)
   for (const [index, id] of ids.entries()) {
-    const answer = await app.get(`/api/notifications/${id}`, proof)
-    assert.deepEqual(answer.json(), { success: true, data: items[index] })
+    const response = await app.get(`/api/notifications/${id}`, proof)
+    assert.deepEqual(response.json(), { success: true, data: items[index] })
   }
   const upper = await app.get(`/api/notifications/${ids[0]?.toUpperCase()}`, proof)
   assert.deepEqual(upper.json().data, items[0])
@@ -247,9 +247,9 @@ test('CONTRACT 3: one by id is what the list shows of it', async () => {
 test('CONTRACT 3: what is no id is 404 like an unknown id, and says what an id is', async () => {
   const { ids, proof } = await reader(1)
   for (const id of ['1', 'x', 'null', '%20', `${ids[0]}x`, `${ids[0]}%0a`, ids[0]?.replaceAll('-', ''), "'or'1'='1"])
-    for (const answer of [await app.get(`/api/notifications/${id}`, proof), await read(proof, id)]) {
-      assert.deepEqual([answer.status, answer.json().error.code], [404, 'NOT_FOUND'], `${id}`)
-      assert.equal(answer.json().error.details[0].field, 'id')
+    for (const response of [await app.get(`/api/notifications/${id}`, proof), await read(proof, id)]) {
+      assert.deepEqual([response.status, response.json().error.code], [404, 'NOT_FOUND'], `${id}`)
+      assert.equal(response.json().error.details[0].field, 'id')
     }
   assert.equal((await read(proof, newId(app.now()))).status, 404)
   const path = await app.get('/api/notifications/..%2fme', proof)
@@ -311,9 +311,9 @@ test('CONTRACT 3: read-all?through= what is no notification of the caller reads 
   const { proof } = await reader(2)
   assert.equal((await readAll(proof, `?through=${newId(app.now())}`)).status, 404)
   for (const query of ['?through=', '?through=1', '?through=x&through=y', '?until=1', '?through=%00']) {
-    const answer = await readAll(proof, query)
-    assert.equal(answer.status, 400, query)
-    assert.ok(answer.json().error.details[0].reason)
+    const response = await readAll(proof, query)
+    assert.equal(response.status, 400, query)
+    assert.ok(response.json().error.details[0].reason)
   }
   assert.equal((await app.list(proof)).unread, 2)
 })

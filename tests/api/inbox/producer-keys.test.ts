@@ -60,14 +60,14 @@ test('P4: what is not exactly a key is 401 with error="invalid_token", and sends
   ]
   const before = await deliveries()
   for (const made of wrong) {
-    const answer = await send(made)
-    assert.equal(answer.status, 401, made)
-    assert.equal(answer.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
-    assert.equal(answer.json().error.code, 'UNAUTHORIZED')
+    const response = await send(made)
+    assert.equal(response.status, 401, made)
+    assert.equal(response.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+    assert.equal(response.json().error.code, 'UNAUTHORIZED')
   }
   for (const authorization of [key, `Basic ${key}`, `Token ${key}`, '']) {
-    const answer = await sendWith(authorization)
-    assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer'], authorization)
+    const response = await sendWith(authorization)
+    assert.deepEqual([response.status, response.headers.get('www-authenticate')], [401, 'Bearer'], authorization)
   }
   assert.equal((await app.post('/api/notifications', body)).status, 401)
   assert.equal((await app.post(`/api/notifications?key=${key}`, body)).status, 401)
@@ -106,12 +106,12 @@ test('Z4: a key without the scope is FORBIDDEN, and the answer says what would d
   const before = await deliveries()
   for (const scopes of [['users'], []] as ('users' | 'send')[][]) {
     const { key } = await app.producerKey(scopes)
-    const answer = await send(key)
-    assert.equal(answer.status, 403)
-    const { error } = answer.json()
+    const response = await send(key)
+    assert.equal(response.status, 403)
+    const { error } = response.json()
     assert.equal(error.code, 'FORBIDDEN')
     assert.match(error.message, /carillon key add NAME --scope send/)
-    assert.equal(answer.headers.get('www-authenticate'), null)
+    assert.equal(response.headers.get('www-authenticate'), null)
   }
   assert.equal(await deliveries(), before)
   assert.equal(await statusWith((await app.producerKey(['users', 'send'])).key), 201)
@@ -141,8 +141,8 @@ for (const variant of variants)
   test(`P4: no proof of a user sends anything, to nobody, not even to that user (${variant})`, async () => {
     const proof = await app.signIn(ann, variant)
     const before = await deliveries()
-    const answer = await app.post('/api/notifications', body, proof)
-    assert.deepEqual([answer.status, answer.json().error.code], [401, 'UNAUTHORIZED'])
+    const response = await app.post('/api/notifications', body, proof)
+    assert.deepEqual([response.status, response.json().error.code], [401, 'UNAUTHORIZED'])
     assert.equal(await deliveries(), before)
   })
 

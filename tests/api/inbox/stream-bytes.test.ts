@@ -142,8 +142,8 @@ test('N1: whatever the text, what came is what was sent, for every parser', asyn
   })
   await fc.assert(
     fc.asyncProperty(contents, async (content) => {
-      const answer = await send(ann, content)
-      assert.equal(answer.status, 201, answer.text)
+      const response = await send(ann, content)
+      assert.equal(response.status, 201, response.text)
       // As JSON, in which __proto__ is a name like others.
       const told = contentOf(await reader.next('notification'))
       assert.deepEqual(told, JSON.parse(JSON.stringify({ ...content, url: null, key: null })))

@@ -146,9 +146,9 @@ for (const variant of variants)
     test('N3: what the query takes beside `since` is refused, and so is `since` twice', async () => {
       const proof = await app.signIn(await app.user(), variant)
       for (const query of ['?sinc=1', '?since=1&since=2', '?since=1&limit=3']) {
-        const answer = await app.get(streamPath + query, proof)
-        assert.equal(answer.status, 400, query)
-        assert.ok(answer.json().error.details.length > 0)
+        const response = await app.get(streamPath + query, proof)
+        assert.equal(response.status, 400, query)
+        assert.ok(response.json().error.details.length > 0)
       }
     })
   })

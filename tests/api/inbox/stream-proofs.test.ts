@@ -87,8 +87,8 @@ test('Z5, Z3: no proof, a proof in the URL, a producer key and a user id in the 
     for (const path of [streamPath + query, `/api/notifications/changes${query || '?since=0'}`]) {
       using reader = await EventReader.open(app.url, { headers, path })
       await reader.ended()
-      const answer = { status: reader.status, headers: reader.headers, text: reader.text }
-      assert.equal(refusalIn(answer).code, 'UNAUTHORIZED', `${path} ${JSON.stringify(headers)}`)
+      const response = { status: reader.status, headers: reader.headers, text: reader.text }
+      assert.equal(refusalIn(response).code, 'UNAUTHORIZED', `${path} ${JSON.stringify(headers)}`)
     }
   for (const query of ['?user=1', `?userId=${ann.id}`])
     assert.equal((await app.get(streamPath + query, cookie)).status, 400)
@@ -176,7 +176,7 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
       await sleep(100)
       await app.post('/logout', undefined, proof)
       await send(ann)
-      for (const answer of await Promise.all(held)) assert.equal(refusalIn(answer).code, 'UNAUTHORIZED')
+      for (const response of await Promise.all(held)) assert.equal(refusalIn(response).code, 'UNAUTHORIZED')
     })
 
   test('Z7: while it cannot be known whether a proof holds no stream is opened, and none that is open ends', async (t) => {

@@ -171,8 +171,8 @@ suite('N7: seats', () => {
       const hold = async () => {
         // The asking below may have the last seat.
         for (;;) {
-          const answer = await app.get(`${polls}25`, proof)
-          if (answer.status !== 429) return answer
+          const response = await app.get(`${polls}25`, proof)
+          if (response.status !== 429) return response
           assert.ok(performance.now() < giveUpAt, 'the last seat is never free')
           await sleep(20)
         }

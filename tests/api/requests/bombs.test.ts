@@ -11,7 +11,7 @@ import type { Operation } from '../../../server/http/routes/operation.ts'
 import { route } from '../../../server/http/routes/operation.ts'
 import { sessionSecrets } from '../../../server/sign-in/authenticate.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { type Ask, HttpClient } from '../../support/http/http-client.ts'
+import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import { startTestService } from '../../support/service.ts'
 
 const fs = process.getBuiltinModule('node:fs')
@@ -37,16 +37,16 @@ const reasonOf = (act: () => unknown): string => {
   return 'nothing was refused'
 }
 
-async function refused(ask: Ask) {
-  const answer = await client.ask({ method: 'POST', ...ask })
-  return { ...refusalIn(answer), bytes: answer.text.length }
+async function refused(request: HttpRequest) {
+  const response = await client.request({ method: 'POST', ...request })
+  return { ...refusalIn(response), bytes: response.text.length }
 }
 
 test('a sign-in takes 4 KiB and 8 fields, in JSON and as a form, and refuses more before it looks at a field (I2)', async () => {
   const { username, password } = ann
   const fields = { username, password, variant: 'stateful' }
-  const post = (headers: Ask['headers'], body: string) =>
-    client.ask({ method: 'POST', path: '/login', headers: headers ?? {}, body })
+  const post = (headers: HttpRequest['headers'], body: string) =>
+    client.request({ method: 'POST', path: '/login', headers: headers ?? {}, body })
   const more = (count: number) => Object.fromEntries(names(count).map((name) => [name, '1']))
   assert.equal((await post(json, JSON.stringify(fields))).status, 200)
   assert.equal((await post(form, new URLSearchParams(fields).toString())).status, 200)
@@ -156,7 +156,7 @@ test('a delivery takes no more values than the largest that is right needs (I2)'
     title: 'x',
     data: { a: Array.from({ length: 2_700 }, () => []) },
   }
-  const sent = await client.ask({
+  const sent = await client.request({
     method: 'POST',
     path: '/api/notifications',
     headers: producer,
@@ -175,16 +175,16 @@ test('a delivery takes no more values than the largest that is right needs (I2)'
 test('a query of many fields is refused at the ninth, and ignored by a route that takes none (I2, I6)', async () => {
   const proof = await app.signIn(ann, 'stateful')
   for (const query of [names(3_000).join('&'), `${'a&'.repeat(7_000)}a`, 'page=1&'.repeat(2_000), names(9).join('&')]) {
-    assert.equal((await client.ask({ path: `/livez?${query}` })).status, 200)
-    const answer = await client.ask({ path: `/api/notifications?${query}`, headers: proof })
-    assert.equal(refusalIn(answer).details?.length, 1)
-    assert.equal(answer.status, 400)
+    assert.equal((await client.request({ path: `/livez?${query}` })).status, 200)
+    const response = await client.request({ path: `/api/notifications?${query}`, headers: proof })
+    assert.equal(refusalIn(response).details?.length, 1)
+    assert.equal(response.status, 400)
   }
 })
 
 test('a long path is taken apart no further than the longest route (I2)', () => {
   const guard = { name: 'open' as const, admit: async () => null }
-  const operation: Operation<null> = { summary: '', answers: {}, handle: async () => null }
+  const operation: Operation<null> = { summary: '', responses: {}, handle: async () => null }
   const routes = [route('GET', '/a/:id', guard, operation), route('POST', '/', guard, operation)]
   const parts: number[] = []
   const path = new (class extends String {
@@ -237,18 +237,18 @@ test('the router decodes no path of more than 1,024 characters (I2)', async () =
   const proof = await app.signIn(ann, 'stateless')
   for (const path of [`/api/notifications/${'%25'.repeat(5_000)}`, `${'/%25'.repeat(3_000)}?a=%25`]) {
     for (const target of [path, `${app.url}${path}`]) assert.equal(targetToRoute(target), '/-')
-    for (const headers of [{}, proof]) assert.equal((await client.ask({ path, headers })).status, 404)
+    for (const headers of [{}, proof]) assert.equal((await client.request({ path, headers })).status, 404)
   }
   const id = 'a'.repeat(5_000)
   for (const path of [`/api/notifications/${id}`, `/docs?a=${'%25'.repeat(4_000)}`, '/api/notifications/%25'])
     assert.equal(targetToRoute(path), path)
-  assert.equal((await client.ask({ path: `/api/notifications/${id}`, headers: proof })).status, 404)
-  assert.equal((await client.ask({ path: `/api/notifications/${id}` })).status, 401)
+  assert.equal((await client.request({ path: `/api/notifications/${id}`, headers: proof })).status, 404)
+  assert.equal((await client.request({ path: `/api/notifications/${id}` })).status, 401)
 })
 
 test('the description of the API is made once, however often anybody requests it (I2)', async () => {
   const paths = ['/docs', '/openapi.json', '/docs/style.css']
-  const first = await Promise.all(paths.map((path) => client.ask({ path })))
+  const first = await Promise.all(paths.map((path) => client.request({ path })))
   const { stringify } = JSON
   const { readFileSync } = fs
   let made = 0
@@ -262,7 +262,7 @@ test('the description of the API is made once, however often anybody requests it
   }) as typeof readFileSync
   syncBuiltinESMExports()
   try {
-    const again = await Promise.all(paths.map((path) => client.ask({ path })))
+    const again = await Promise.all(paths.map((path) => client.request({ path })))
     assert.deepEqual(
       again.map(({ text }) => text),
       first.map(({ text }) => text),

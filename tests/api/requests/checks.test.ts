@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { type Ask, HttpClient } from '../../support/http/http-client.ts'
+import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -29,14 +29,14 @@ const bodied = Object.entries(documented).flatMap(([path, operations]) =>
 /** Those that change something and take no body. */
 const bodiless = ['/logout', '/api/notifications/read-all'].map((path) => ({ method: 'POST', path, proof }))
 
-async function refused(status: number, ask: Ask) {
-  const answer = await client.ask(ask)
+async function refused(status: number, request: HttpRequest) {
+  const response = await client.request(request)
   assert.equal(
-    answer.status,
+    response.status,
     status,
-    `${ask.method ?? 'GET'} ${ask.path} ${JSON.stringify(ask.headers)}: ${answer.text}`,
+    `${request.method ?? 'GET'} ${request.path} ${JSON.stringify(request.headers)}: ${response.text}`,
   )
-  return refusalIn(answer)
+  return refusalIn(response)
 }
 
 const typed = (type: string, more: Proof = {}) => ({ 'content-type': type, ...more })
@@ -66,8 +66,8 @@ const unfitTypes = [
 test('I1, C3: only JSON comes in: any other media type, or none, is 415 on every route that changes something', async () => {
   for (const { method, path, proof: carried } of [...bodied, ...bodiless]) {
     for (const type of unfitTypes) {
-      const ask = { method, path, body: anything, headers: typed(type, carried) }
-      assert.equal((await refused(415, ask)).code, 'UNSUPPORTED_MEDIA_TYPE')
+      const request = { method, path, body: anything, headers: typed(type, carried) }
+      assert.equal((await refused(415, request)).code, 'UNSUPPORTED_MEDIA_TYPE')
     }
     await refused(415, { method, path, body: anything, headers: carried })
   }
@@ -78,7 +78,7 @@ test('I1, C3: form encoding is 415, but for the login', async () => {
   const headers = typed('application/x-www-form-urlencoded')
   for (const { method, path, proof: carried } of [...bodied, ...bodiless])
     if (path !== '/login') await refused(415, { method, path, body: form, headers: { ...headers, ...carried } })
-  assert.equal((await client.ask({ method: 'POST', path: '/login', body: form, headers })).status, 200)
+  assert.equal((await client.request({ method: 'POST', path: '/login', body: form, headers })).status, 200)
 })
 
 test('I1: JSON and forms are UTF-8: the charset may say so, and nothing else', async () => {
@@ -90,7 +90,7 @@ test('I1: JSON and forms are UTF-8: the charset may say so, and nothing else', a
   for (const [type, body] of Object.entries(bodies)) {
     for (const charset of ['; charset=utf-8', ';charset=UTF-8', '; charset="utf-8"', '; charset=utf8', '; a=b', ''])
       assert.equal(
-        (await client.ask({ method: 'POST', path: '/login', body, headers: typed(type + charset) })).status,
+        (await client.request({ method: 'POST', path: '/login', body, headers: typed(type + charset) })).status,
         200,
       )
     for (const charset of ['iso-8859-1', 'utf-16', '"utf-16le"', 'utf-7', 'utf-8x', ''])
@@ -113,20 +113,20 @@ test('a body of 4 KiB is read, one byte more is 413, whether its length was said
   assert.ok(limits.length > 0)
   for (const { method, path, proof: carried } of limits)
     for (const chunked of [false, true]) {
-      const ask = { method, path, chunked, headers: json(carried) }
-      await refused(400, { ...ask, body: sized(4 * 1024) })
-      const { code, message } = await refused(413, { ...ask, body: sized(4 * 1024 + 1) })
+      const request = { method, path, chunked, headers: json(carried) }
+      await refused(400, { ...request, body: sized(4 * 1024) })
+      const { code, message } = await refused(413, { ...request, body: sized(4 * 1024 + 1) })
       assert.equal(code, 'PAYLOAD_TOO_LARGE')
       assert.match(message, /4096 bytes/)
-      await refused(413, { ...ask, body: sized(20 * 1024 * 1024) })
+      await refused(413, { ...request, body: sized(20 * 1024 * 1024) })
     }
 })
 
 test('I2: a delivery may have 1 MiB, and not one byte more', async () => {
   for (const chunked of [false, true]) {
-    const ask = { method: 'POST', path: '/api/notifications', chunked, headers: json(producer) }
-    await refused(400, { ...ask, body: sized(1024 * 1024) })
-    assert.match((await refused(413, { ...ask, body: sized(1024 * 1024 + 1) })).message, /1048576 bytes/)
+    const request = { method: 'POST', path: '/api/notifications', chunked, headers: json(producer) }
+    await refused(400, { ...request, body: sized(1024 * 1024) })
+    assert.match((await refused(413, { ...request, body: sized(1024 * 1024 + 1) })).message, /1048576 bytes/)
   }
 })
 
@@ -134,11 +134,11 @@ test('I2: 32 levels of nesting are read, 33 are 400', async () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   const delivery = (levels: number) =>
     `{"recipients":[{"username":"ann"}],"title":"Deep","data":{"x":${nested(levels)}}}`
-  const ask = { method: 'POST', path: '/api/notifications', headers: json(producer) }
-  assert.equal((await client.ask({ ...ask, body: delivery(30) })).status, 201)
-  const { details } = await refused(400, { ...ask, body: delivery(31) })
+  const request = { method: 'POST', path: '/api/notifications', headers: json(producer) }
+  assert.equal((await client.request({ ...request, body: delivery(30) })).status, 201)
+  const { details } = await refused(400, { ...request, body: delivery(31) })
   assert.match(details?.[0]?.reason ?? '', /deeper than 32 levels/)
-  await refused(400, { ...ask, body: nested(200_000) })
+  await refused(400, { ...request, body: nested(200_000) })
 })
 
 const illFormed: Record<string, string | Buffer> = {
@@ -229,5 +229,5 @@ test('I6: page and limit are decimal integers in their range, written once; anyt
   for (const query of ['limit=101', 'page=1&limit=1000', 'page[]=1', 'Page=1', 'status=read,unread', 'x=1'])
     await refused(400, { path: `/api/notifications?${query}`, headers: proof })
   for (const query of ['page=1&limit=1', 'limit=100', 'page=2', 'page=%31'])
-    assert.equal((await client.ask({ path: `/api/notifications?${query}`, headers: proof })).status, 200)
+    assert.equal((await client.request({ path: `/api/notifications?${query}`, headers: proof })).status, 200)
 })

@@ -25,16 +25,16 @@ test('C4: nobody else is let in, and every answer varies by Origin', async () =>
   for (const origin of ['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null']) {
     const preflight = await app.request('/api/notifications', { method: 'OPTIONS', headers: { origin, ...asks } })
     assert.equal(preflight.status, 405, origin)
-    for (const answer of [preflight, await app.get('/livez', { origin })]) {
-      assert.equal(answer.headers.get('access-control-allow-origin'), null, origin)
-      assert.match(answer.headers.get('vary') ?? '', /\bOrigin\b/i)
+    for (const response of [preflight, await app.get('/livez', { origin })]) {
+      assert.equal(response.headers.get('access-control-allow-origin'), null, origin)
+      assert.match(response.headers.get('vary') ?? '', /\bOrigin\b/i)
     }
   }
 })
 
 test('C4: without a list nothing is said of origins', async () => {
-  const answer = await closed.get('/livez', { origin: listed })
-  assert.equal(answer.headers.get('access-control-allow-origin'), null)
+  const response = await closed.get('/livez', { origin: listed })
+  assert.equal(response.headers.get('access-control-allow-origin'), null)
   const preflight = await closed.request('/api/notifications', {
     method: 'OPTIONS',
     headers: { origin: listed, ...asks },

@@ -133,10 +133,10 @@ async function holds({ service, host, method, path, proof, fetchSite, origin }: 
   const site = fetchSite === undefined ? {} : { 'sec-fetch-site': fetchSite }
   const from = origin === undefined ? {} : { origin }
   const headers = { ...proof, host, ...site, ...from }
-  const answer = await client.ask({ method, path: path.replace(':id', id), headers })
-  const passed = answer.status !== 403
-  assert.equal(passed, expected, `${method} ${path} ${JSON.stringify(headers)} answered ${answer.text}`)
-  if (!passed) assert.match(refusalIn(answer).message, /CARILLON_ALLOWED_ORIGINS/)
+  const response = await client.request({ method, path: path.replace(':id', id), headers })
+  const passed = response.status !== 403
+  assert.equal(passed, expected, `${method} ${path} ${JSON.stringify(headers)} answered ${response.text}`)
+  if (!passed) assert.match(refusalIn(response).message, /CARILLON_ALLOWED_ORIGINS/)
   return passed
 }
 
@@ -155,12 +155,12 @@ test('C1: the refusal names the setting and the origin that would allow it, and 
     const before = await app.database.tables()
     const page: Proof = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     for (const { method, path } of acts.slice(0, 6)) {
-      const answer = await client.ask({ method, path: path.replace(':id', id), headers: page })
-      const { code, status, message } = refusalIn(answer)
+      const response = await client.request({ method, path: path.replace(':id', id), headers: page })
+      const { code, status, message } = refusalIn(response)
       assert.deepEqual([code, status], ['FORBIDDEN', 403])
       assert.match(message, /https:\/\/evil\.example/)
       assert.match(message, /CARILLON_ALLOWED_ORIGINS/)
-      assert.deepEqual(answer.headers.getSetCookie(), [])
+      assert.deepEqual(response.headers.getSetCookie(), [])
     }
     assert.deepEqual(await app.database.tables(), before)
     assert.equal((await app.get('/api/me', cookie)).status, 200)
@@ -191,10 +191,10 @@ test('C1, C7: nobody is signed in by another site, in no variant and by no encod
     const json = await app.post('/login', { username, password, variant }, from)
     const body = new URLSearchParams({ username, password, variant })
     const form = await app.request('/login', { method: 'POST', headers: from, body })
-    for (const answer of [json, form]) {
-      assert.equal(refusalIn(answer).status, 403)
-      assert.deepEqual(answer.headers.getSetCookie(), [])
-      assert.ok(!answer.text.includes('token"'))
+    for (const response of [json, form]) {
+      assert.equal(refusalIn(response).status, 403)
+      assert.deepEqual(response.headers.getSetCookie(), [])
+      assert.ok(!response.text.includes('token"'))
     }
     assert.equal((await app.post('/login', { username, password, variant })).status, 200)
   }
@@ -221,11 +221,11 @@ test('C1: two Origins, two Sec-Fetch-Sites, or one of each kind are no way in', 
     ],
   ]
   for (const fields of twice) {
-    const answer = await app.exchange('/api/notifications/read-all', {
+    const response = await app.exchange('/api/notifications/read-all', {
       method: 'POST',
       fields: [['cookie', cookie.cookie ?? ''], ...fields],
     })
-    assert.equal(refusalIn(answer).status, 403, JSON.stringify(fields))
+    assert.equal(refusalIn(response).status, 403, JSON.stringify(fields))
   }
 })
 

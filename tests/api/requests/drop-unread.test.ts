@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, suite, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { exchangeBytes, readAnswers } from '../../support/http/raw-http.ts'
+import { exchangeBytes, readResponses } from '../../support/http/raw-http.ts'
 import { WritingProxy } from '../../support/network/writing-proxy.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
@@ -174,7 +174,7 @@ test('a refusal is sent at once, to a client that waits for it before it sends i
     const head = refused.replace('\r\n\r\n', `\r\n${expect}\r\n`)
     const next = headOf('GET /livez HTTP/1.1', { connection: 'close' })
     const { bytes } = await exchangeBytes(app.url, [head, Buffer.concat([large, Buffer.from(next)])], { inTurn: true })
-    const [refusal, sound, ...more] = readAnswers(bytes)
+    const [refusal, sound, ...more] = readResponses(bytes)
     assert.equal(refusalIn(refusal ?? assert.fail('no response')).status, 401)
     assert.equal(sound?.status, 200, 'the connection was not kept')
     assert.deepEqual(more, [])
@@ -188,7 +188,7 @@ test('what follows a refused body is a request of its own, and what is in it nev
   for (const line of ['POST /nowhere', 'PUT /login', 'POST /api/me', 'GET /livez']) {
     const head = headOf(`${line} HTTP/1.1`, lengthOf(hidden))
     const { bytes } = await exchangeBytes(app.url, [Buffer.concat([Buffer.from(head), hidden, Buffer.from(next)])])
-    const statuses = readAnswers(bytes).map(({ status }) => status)
+    const statuses = readResponses(bytes).map(({ status }) => status)
     assert.equal(statuses.length, 2, `${line}: ${statuses}`)
     assert.equal(statuses[1], 200, line)
   }
@@ -232,14 +232,14 @@ suite('the dropping has its limits', { concurrency: true }, () => {
       const { sent, bytes } = await sendsForEver(start, Buffer.alloc(64 * 1024, 'a'), 1)
       assert.ok(sent >= 1024 * 1024, `${sent} bytes`)
       assert.ok(sent <= 24 * 1024 * 1024, `${sent} bytes`)
-      assert.equal(readAnswers(bytes).length, 1)
+      assert.equal(readResponses(bytes).length, 1)
     })
 
     test(`${name}, a byte at a time: it is read for 5 s, and the connection is closed before 10 s (I2, I8)`, async () => {
       const { lifeMs, bytes } = await sendsForEver(start, 'a', 100)
       // What a busy machine adds comes to the upper figure alone.
       assert.ok(lifeMs >= 5_000 && lifeMs < 40_000, `it lived for ${lifeMs} ms`)
-      assert.equal(readAnswers(bytes).length, 1)
+      assert.equal(readResponses(bytes).length, 1)
     })
   }
 

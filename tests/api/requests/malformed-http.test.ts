@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { exchangeBytes, readAnswers } from '../../support/http/raw-http.ts'
+import { exchangeBytes, readResponses } from '../../support/http/raw-http.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'a' } })
@@ -143,13 +143,13 @@ test(`I7, E1, E2: each of ${cases.length} malformed requests gets one envelope, 
     cases.map(async ([name, [sent, status]]) => {
       try {
         const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { timeoutMs })
-        const answers = readAnswers(received)
-        assert.equal(answers.length, 1, `${answers.length} answers`)
+        const responses = readResponses(received)
+        assert.equal(responses.length, 1, `${responses.length} answers`)
         assert.ok(ended, 'the connection stayed open')
-        for (const answer of answers) {
-          assert.equal(answer.status, status)
-          assert.equal(answer.headers.get('connection'), 'close')
-          requestIds.add(refusalIn(answer).requestId)
+        for (const response of responses) {
+          assert.equal(response.status, status)
+          assert.equal(response.headers.get('connection'), 'close')
+          requestIds.add(refusalIn(response).requestId)
         }
         return []
       } catch (error) {
@@ -172,10 +172,10 @@ test('I7: however the bytes are cut into packets, a malformed request is refused
       const at = [0, ...places.filter((place) => place < all.length).sort((a, b) => a - b), all.length]
       const pieces = at.slice(1).map((end, index) => all.subarray(at[index], end))
       const { bytes: received, ended } = await exchangeBytes(app.url, pieces, { pauseMs: 2, timeoutMs })
-      const answers = readAnswers(received)
-      assert.equal(answers.length, 1)
+      const responses = readResponses(received)
+      assert.equal(responses.length, 1)
       assert.ok(ended)
-      for (const answer of answers) assert.ok(refusalIn(answer).status < 500)
+      for (const response of responses) assert.ok(refusalIn(response).status < 500)
     }),
     { numRuns: 60 },
   )
@@ -196,7 +196,7 @@ test('I7: a request with any bytes changed is answered in the envelope or as a r
       // Ended by the client too, so that a request which became longer than its bytes is answered at once.
       const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { halfClose: true })
       assert.ok(ended)
-      for (const answer of readAnswers(received)) assert.ok(refusalIn(answer).status < 500)
+      for (const response of readResponses(received)) assert.ok(refusalIn(response).status < 500)
     }),
     { numRuns: 300 },
   )
@@ -209,7 +209,7 @@ test('I7: garbage that follows a sound request gets its own envelope, after the 
     ['GET /livez HTTP/1.1\r\nHost: a\r\n\r\n', '\x16\x03\x01 garbage\r\n\r\n'],
     { inTurn: true },
   )
-  const [sound, garbage, ...more] = readAnswers(received)
+  const [sound, garbage, ...more] = readResponses(received)
   assert.equal(sound?.status, 200)
   assert.ok(garbage)
   assert.equal(refusalIn(garbage).status, 400)
@@ -226,10 +226,10 @@ test('I7: garbage in one packet with a sound request never mixes into its answer
   ]
   for (const request of sound) {
     const { bytes: received, ended } = await exchangeBytes(app.url, [`${request}\x16\x03\x01 garbage\r\n\r\n`])
-    const answers = readAnswers(received)
+    const responses = readResponses(received)
     assert.ok(ended)
-    assert.equal(refusalIn(answers.at(-1) ?? assert.fail('no answer')).status, 400)
-    assert.ok(answers.length <= 2)
+    assert.equal(refusalIn(responses.at(-1) ?? assert.fail('no answer')).status, 400)
+    assert.ok(responses.length <= 2)
   }
 })
 
@@ -243,8 +243,8 @@ test('I7: a request that was refused before its body came gets no second answer 
         await exchangeBytes(app.url, [start, rest], { pauseMs: 50 }),
       ]
       for (const { bytes: received, ended } of exchanges) {
-        const [answer, ...more] = readAnswers(received)
-        assert.match(String(refusalIn(answer ?? assert.fail('no answer')).status), /^40[0145]$/)
+        const [response, ...more] = readResponses(received)
+        assert.match(String(refusalIn(response ?? assert.fail('no answer')).status), /^40[0145]$/)
         assert.deepEqual(more, [])
         assert.ok(ended)
       }
@@ -260,8 +260,8 @@ test('I7: a client that dies in the middle of its request is answered, and its c
   ]
   for (const sent of cut) {
     const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { halfClose: true })
-    const [answer, ...more] = readAnswers(received)
-    assert.equal(refusalIn(answer ?? assert.fail('no answer')).status, 400)
+    const [response, ...more] = readResponses(received)
+    assert.equal(refusalIn(response ?? assert.fail('no answer')).status, 400)
     assert.deepEqual(more, [])
     assert.ok(ended)
   }
@@ -282,18 +282,18 @@ test('I7: what a sound client may do is not refused', async () => {
     'fields of 15 KB': get(`X-A: ${'a'.repeat(15_000)}`),
   }
   for (const [name, sent] of Object.entries(sound)) {
-    const [answer, ...more] = readAnswers((await exchangeBytes(app.url, [sent])).bytes)
+    const [response, ...more] = readResponses((await exchangeBytes(app.url, [sent])).bytes)
     const isLogin = sent.startsWith('POST')
-    assert.equal(answer?.status, isLogin ? 400 : 200, name)
-    if (isLogin) assert.match(answer?.text ?? '', /"field":"username","reason":"is missing"/, name)
+    assert.equal(response?.status, isLogin ? 400 : 200, name)
+    if (isLogin) assert.match(response?.text ?? '', /"field":"username","reason":"is missing"/, name)
     assert.deepEqual(more, [], name)
   }
 })
 
 test('I7: an absolute form opens no route that needs a proof', async () => {
   for (const target of ['http://a/api/me', 'http://example.org/api/notifications', 'HTTP://A/routeRestreinte']) {
-    const [answer] = readAnswers((await exchangeBytes(app.url, [path(target)])).bytes)
-    const { status } = refusalIn(answer ?? assert.fail('no answer'))
+    const [response] = readResponses((await exchangeBytes(app.url, [path(target)])).bytes)
+    const { status } = refusalIn(response ?? assert.fail('no answer'))
     assert.ok([400, 401, 404, 421].includes(status), target)
   }
 })

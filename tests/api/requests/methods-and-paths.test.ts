@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, test } from 'node:test'
 import { hasSecurityHeaders, refusalIn } from '../../support/http/envelope.ts'
-import { type Ask, HttpClient } from '../../support/http/http-client.ts'
+import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -49,7 +49,7 @@ test('Z10, E1: every other method on every path is 405, and Allow names those th
   )
   assert.ok(asks.length > 400)
   for (const { method, path } of asks) {
-    const { status, headers, text } = await client.ask({ method, path, headers: proof })
+    const { status, headers, text } = await client.request({ method, path, headers: proof })
     assert.equal(status, 405, `${method} ${path} answered ${status}`)
     assert.deepEqual(headers.get('allow')?.split(', ').sort(), methodsOf(path), path)
     if (method === 'HEAD') assert.equal(text, '')
@@ -127,7 +127,7 @@ test('C2: GET and HEAD change nothing, on every path, whatever they carry', asyn
     for (const method of ['GET', 'HEAD'])
       for (const carried of proofs)
         for (const override of overrides) {
-          const { status } = await client.ask({
+          const { status } = await client.request({
             method,
             path: `${path}?_method=POST`,
             headers: { ...carried, ...override },
@@ -145,8 +145,8 @@ test('HEAD answers what GET answers, without the body', async () => {
   for (const { path, methods } of routes) {
     if (!methods.includes('GET')) continue
     const [got, headed] = [
-      await client.ask({ path, headers: proof }),
-      await client.ask({ method: 'HEAD', path, headers: proof }),
+      await client.request({ path, headers: proof }),
+      await client.request({ method: 'HEAD', path, headers: proof }),
     ]
     assert.deepEqual([headed.status, headed.text], [got.status, ''], path)
     for (const name of ['content-type', 'content-length', 'etag', 'cache-control'])
@@ -155,8 +155,8 @@ test('HEAD answers what GET answers, without the body', async () => {
   }
 })
 
-async function refused(status: number, path: string, ask: Omit<Ask, 'path'>): Promise<void> {
-  const answer = await client.ask({ path, ...ask })
-  assert.equal(answer.status, status, `${ask.method ?? 'GET'} ${path}: ${answer.text}`)
-  refusalIn(answer)
+async function refused(status: number, path: string, request: Omit<HttpRequest, 'path'>): Promise<void> {
+  const response = await client.request({ path, ...request })
+  assert.equal(response.status, status, `${request.method ?? 'GET'} ${path}: ${response.text}`)
+  refusalIn(response)
 }

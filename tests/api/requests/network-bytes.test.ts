@@ -21,8 +21,8 @@ async function statusOf(
   body = '',
 ): Promise<number> {
   const head = [`${start} HTTP/1.1`, `Host: ${new URL(service.url).host}`, 'Connection: close', ...lines]
-  const answer = await service.raw(Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1'))
-  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1] ?? 0)
+  const response = await service.raw(Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1'))
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(response)?.[1] ?? 0)
 }
 
 for (const [name, service] of [

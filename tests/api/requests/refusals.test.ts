@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { type Ask, HttpClient } from '../../support/http/http-client.ts'
+import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -23,7 +23,7 @@ test('E1: every refusal has a request id of its own', async () => {
   const ids = await Promise.all(
     Array.from({ length: 500 }, async (_, n) => {
       const path = ['/nowhere', '/api/me', '/api/notifications?page=0', '/%zz'][n % 4] as string
-      return refusalIn(await client.ask({ path, headers: n % 4 === 2 ? proof : {} })).requestId
+      return refusalIn(await client.request({ path, headers: n % 4 === 2 ? proof : {} })).requestId
     }),
   )
   assert.equal(new Set(ids).size, 500)
@@ -31,7 +31,7 @@ test('E1: every refusal has a request id of its own', async () => {
 
 test('E2: what the caller sent comes back in no refusal, but for the names of its fields', async () => {
   const secret = 'hunter2-and-more'
-  const asks: Ask[] = [
+  const asks: HttpRequest[] = [
     { method: 'POST', path: '/login', headers: json, body: `{"username":"${secret}","password":${secret}}` },
     { method: 'POST', path: '/login', headers: json, body: `{"username":"ann","password":["${secret}"]}` },
     { method: 'POST', path: '/login', headers: json, body: `{"username":"ann","password":"${secret}"}` },
@@ -48,16 +48,16 @@ test('E2: what the caller sent comes back in no refusal, but for the names of it
     { path: '/api/me', headers: { authorization: `Bearer ${secret}` } },
     { path: '/api/me', headers: { cookie: `carillon=${secret}` } },
   ]
-  for (const ask of asks) {
-    const answer = await client.ask(ask)
-    assert.ok(refusalIn(answer).status >= 400)
-    const all = answer.text + JSON.stringify([...answer.headers])
-    assert.ok(!all.includes(secret), `${ask.path}: ${all}`)
+  for (const request of asks) {
+    const response = await client.request(request)
+    assert.ok(refusalIn(response).status >= 400)
+    const all = response.text + JSON.stringify([...response.headers])
+    assert.ok(!all.includes(secret), `${request.path}: ${all}`)
   }
 })
 
 test('E3: a 401 carries its challenge, which names the reason only where a token was presented', async () => {
-  const challenged: [Ask, string][] = [
+  const challenged: [HttpRequest, string][] = [
     [{ path: '/api/me' }, 'Bearer'],
     [{ path: '/routeRestreinte' }, 'Bearer'],
     [{ path: '/api/me', headers: { cookie: `carillon=${'A'.repeat(43)}` } }, 'Bearer'],
@@ -72,10 +72,10 @@ test('E3: a 401 carries its challenge, which names the reason only where a token
       'Bearer',
     ],
   ]
-  for (const [ask, challenge] of challenged) {
-    const answer = await client.ask(ask)
-    assert.equal(refusalIn(answer).status, 401, `${ask.path}`)
-    assert.equal(answer.headers.get('www-authenticate'), challenge, `${ask.path}`)
+  for (const [request, challenge] of challenged) {
+    const response = await client.request(request)
+    assert.equal(refusalIn(response).status, 401, `${request.path}`)
+    assert.equal(response.headers.get('www-authenticate'), challenge, `${request.path}`)
   }
 })
 
@@ -85,7 +85,7 @@ test('E3: where too many passwords wait to be checked, the answer is 503 with Re
   const statuses: number[] = []
   await Promise.all(
     Array.from({ length: 150 }, async () => {
-      statuses.push(refusalIn(await many.ask({ method: 'POST', path: '/login', body, headers: json })).status)
+      statuses.push(refusalIn(await many.request({ method: 'POST', path: '/login', body, headers: json })).status)
     }),
   )
   many.close()

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { exchangeBytes, type RawExchange, readAnswers } from '../../support/http/raw-http.ts'
+import { exchangeBytes, type RawExchange, readResponses } from '../../support/http/raw-http.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'a' } })
@@ -33,9 +33,9 @@ const drip = (text: string) => Array.from({ length: 200 }, (_, n) => text[n % te
 
 function isTimedOut({ bytes, lifeMs, ended }: RawExchange): void {
   assert.ok(ended && lifeMs <= maxLifeMs, `it lived for ${lifeMs} ms`)
-  const [answer, ...more] = readAnswers(bytes)
-  assert.equal(refusalIn(answer ?? assert.fail('no answer')).code, 'TIMEOUT')
-  assert.equal(answer?.headers.get('connection'), 'close')
+  const [response, ...more] = readResponses(bytes)
+  assert.equal(refusalIn(response ?? assert.fail('no answer')).code, 'TIMEOUT')
+  assert.equal(response?.headers.get('connection'), 'close')
   assert.deepEqual(more, [])
 }
 
@@ -61,8 +61,8 @@ suite('I8: what is too slow is ended', { concurrency: true }, () => {
     const start = 'POST /api/notifications HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{'
     const { bytes, lifeMs, ended } = await exchangeBytes(app.url, [start], patience)
     assert.ok(ended && lifeMs <= maxLifeMs, `it lived for ${lifeMs} ms`)
-    const [answer, ...more] = readAnswers(bytes)
-    assert.equal(answer?.status, 401)
+    const [response, ...more] = readResponses(bytes)
+    assert.equal(response?.status, 401)
     assert.deepEqual(more, [])
   })
 
@@ -75,7 +75,7 @@ suite('I8: what is too slow is ended', { concurrency: true }, () => {
     const { bytes, lifeMs, ended } = await exchangeBytes(app.url, ['GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'], patience)
     assert.ok(ended && lifeMs <= maxLifeMs, `it lived for ${lifeMs} ms`)
     assert.deepEqual(
-      readAnswers(bytes).map(({ status }) => status),
+      readResponses(bytes).map(({ status }) => status),
       [200],
     )
   })
@@ -106,14 +106,14 @@ suite('I8: what is too slow is ended', { concurrency: true }, () => {
   })
 
   test('I8: a client that asks on and on without waiting is cut, and one that asks a little ahead is served', async () => {
-    const ask = 'GET /docs HTTP/1.1\r\nHost: a\r\n\r\n'
-    const flood = await exchangeBytes(app.url, [ask.repeat(2_000)], { timeoutMs: 5_000 })
+    const request = 'GET /docs HTTP/1.1\r\nHost: a\r\n\r\n'
+    const flood = await exchangeBytes(app.url, [request.repeat(2_000)], { timeoutMs: 5_000 })
     assert.ok(flood.ended, `it lived for ${flood.lifeMs} ms`)
     const last = 'GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
-    const ahead = await exchangeBytes(app.url, [ask.repeat(10) + last], { timeoutMs: 10_000 })
-    const answers = readAnswers(ahead.bytes)
-    assert.equal(answers.length, 11)
-    assert.match(answers.at(-1)?.text ?? '', /alive/)
+    const ahead = await exchangeBytes(app.url, [request.repeat(10) + last], { timeoutMs: 10_000 })
+    const responses = readResponses(ahead.bytes)
+    assert.equal(responses.length, 11)
+    assert.match(responses.at(-1)?.text ?? '', /alive/)
   })
 
   test('I8: everybody else is served meanwhile', async (t) => {

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { isOtherSpelling, pathOf } from '../../../server/http/request/spelling.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { HttpClient } from '../../support/http/http-client.ts'
-import { exchangeBytes, readAnswers } from '../../support/http/raw-http.ts'
+import { exchangeBytes, readResponses } from '../../support/http/raw-http.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -47,7 +47,7 @@ function bodyOf(template: string): object {
 
 function request(path: string, { method, proof, body }: Omit<(typeof routes)[0], 'path'>) {
   const json = body === undefined ? {} : { 'content-type': 'application/json' }
-  return client.ask({
+  return client.request({
     method,
     path,
     headers: { ...proof, ...json },
@@ -56,13 +56,13 @@ function request(path: string, { method, proof, body }: Omit<(typeof routes)[0],
 }
 
 async function isNoRoute(path: string, route: Omit<(typeof routes)[0], 'path'>): Promise<void> {
-  const answer = await request(path, route)
-  assert.equal(answer.status, 404, `${route.method} ${path} answered ${answer.status}`)
-  const { code, message } = route.method === 'HEAD' ? { code: 'NOT_FOUND', message: unknown } : refusalIn(answer)
+  const response = await request(path, route)
+  assert.equal(response.status, 404, `${route.method} ${path} answered ${response.status}`)
+  const { code, message } = route.method === 'HEAD' ? { code: 'NOT_FOUND', message: unknown } : refusalIn(response)
   assert.deepEqual([code, message], ['NOT_FOUND', unknown], `${route.method} ${path}`)
 }
 
-const unknown = refusalIn(await client.ask({ path: '/nowhere' })).message
+const unknown = refusalIn(await client.request({ path: '/nowhere' })).message
 const encoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`
 const replacedAt = (path: string, at: number, text: string) => path.slice(0, at) + text + path.slice(at + 1)
 
@@ -140,7 +140,7 @@ test('an absolute form opens the same route by the same spelling, and only under
   const { host } = new URL(app.url)
   const line = async (target: string) => {
     const sent = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${session.cookie}\r\nConnection: close\r\n\r\n`
-    return readAnswers((await exchangeBytes(app.url, [sent])).bytes)[0]?.status
+    return readResponses((await exchangeBytes(app.url, [sent])).bytes)[0]?.status
   }
   assert.equal(await line(`http://${host}/api/me`), 200)
   for (const target of [

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/ids.ts'
-import { type Answer, type Proof, startTestService, variants } from '../../support/service.ts'
+import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -12,7 +12,7 @@ const [annsId = ''] = await app.deliver({ to: ann, title: 'For ann', category: '
 const [bobsId = ''] = await app.deliver({ to: bob, title: 'For bob', category: 'private' })
 
 /** All that a caller sees but for the two fields that differ in every answer. */
-function seen({ status, headers, text }: Answer) {
+function seen({ status, headers, text }: HttpResponse) {
   const { requestId } = JSON.parse(text).error
   const { date: _, 'content-length': length, ...fields } = Object.fromEntries(headers) as Record<string, string>
   return { status, fields, body: text.replace(requestId, ''), length: Number(length) - requestId.length }
@@ -27,20 +27,20 @@ for (const variant of variants) {
   const proof = await app.signIn(ann, variant)
   const bobsProof = await app.signIn(bob, variant)
 
-  const byId: Record<string, (id: string) => Promise<Answer>> = {
+  const byId: Record<string, (id: string) => Promise<HttpResponse>> = {
     'GET one': (id) => app.get(`/api/notifications/${id}`, proof),
     'PATCH read': (id) => app.patch(`/api/notifications/${id}/read`, proof),
     'POST read-all through': (id) => app.post(`/api/notifications/read-all?through=${id}`, undefined, proof),
   }
-  for (const [route, ask] of Object.entries(byId))
+  for (const [route, request] of Object.entries(byId))
     test(`Z1: ${route}: another user’s id is an unknown id, byte for byte (${variant})`, async () => {
       const tables = await app.database.tables()
-      const unknown = seen(await ask(newId(app.now())))
+      const unknown = seen(await request(newId(app.now())))
       assert.equal(unknown.status, 404)
       assert.match(unknown.body, /"code":"NOT_FOUND"/)
-      assert.deepEqual(seen(await ask(bobsId)), unknown)
+      assert.deepEqual(seen(await request(bobsId)), unknown)
       assert.deepEqual(await app.database.tables(), tables)
-      assert.ok([200, 204].includes((await ask(annsId)).status), 'the own id is found')
+      assert.ok([200, 204].includes((await request(annsId)).status), 'the own id is found')
     })
 
   test(`Z1: lists, counts and single ones show the own and nothing else (${variant})`, async () => {
@@ -95,8 +95,8 @@ for (const variant of variants) {
   test(`Z3: a request without a proof is nobody’s, whatever was asked before on its connection (${variant})`, async () => {
     const [name, value] = Object.entries(proof)[0] ?? ['', '']
     const head = 'GET /routeRestreinte HTTP/1.1\r\nHost: localhost\r\n'
-    const answers = await app.raw(`${head}${name}: ${value}\r\n\r\n${head}Connection: close\r\n\r\n`)
-    assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 401'])
+    const responses = await app.raw(`${head}${name}: ${value}\r\n\r\n${head}Connection: close\r\n\r\n`)
+    assert.deepEqual(responses.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 401'])
   })
 }
 
@@ -141,8 +141,8 @@ const spellings = [
 test('Z8: no second spelling of a protected path opens it', async () => {
   for (const path of spellings)
     for (const method of ['GET', 'HEAD']) {
-      const answer = await app.raw(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
-      assert.match(answer, /^HTTP\/1\.1 40[014] /, `${method} ${path}`)
+      const response = await app.raw(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+      assert.match(response, /^HTTP\/1\.1 40[014] /, `${method} ${path}`)
     }
   // They are spellings of something: the plain ones open with a proof.
   const [name, value] = Object.entries(await app.signIn(ann, 'stateless'))[0] ?? ['', '']
@@ -154,8 +154,8 @@ test('Z8: HEAD asks for the same proof as GET', async () => {
   const proof = await app.signIn(ann, 'stateful')
   for (const path of ['/routeRestreinte', '/api/me', '/api/notifications', '/api/notifications/counts']) {
     assert.equal((await app.request(path, { method: 'HEAD' })).status, 401)
-    const answer = await app.request(path, { method: 'HEAD', headers: proof })
-    assert.deepEqual([answer.status, answer.text], [200, ''])
+    const response = await app.request(path, { method: 'HEAD', headers: proof })
+    assert.deepEqual([response.status, response.text], [200, ''])
   }
 })
 
@@ -163,8 +163,8 @@ test('Z10: no header, field or query turns one method into another', async () =>
   const proof = await app.signIn(bob, 'stateful')
   const before = await app.list(proof)
   for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
-    const answer = await app.get(`/api/notifications/${bobsId}?_method=PATCH`, { ...proof, [name]: 'PATCH' })
-    assert.equal(answer.status, 200)
+    const response = await app.get(`/api/notifications/${bobsId}?_method=PATCH`, { ...proof, [name]: 'PATCH' })
+    assert.equal(response.status, 200)
     assert.equal((await app.get('/api/notifications/read-all?_method=POST', { ...proof, [name]: 'POST' })).status, 404)
   }
   assert.deepEqual(await app.list(proof), before)

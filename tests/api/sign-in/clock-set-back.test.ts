@@ -16,7 +16,7 @@ const forge = await openForge(app)
 after(() => app.stop())
 beforeEach(() => app.setWallClock(0))
 
-const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const request = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const afterwards = [-hour, -25 * hour, -5 * second]
 
 for (const offset of afterwards)
@@ -26,17 +26,17 @@ for (const offset of afterwards)
       await app.signIn(user, 'stateless'),
       { authorization: `Bearer ${await forge.token(forge.header, { ...forge.claims(user), gen: 0 })}` },
     ]
-    assert.equal(await ask(remembered), 200)
+    assert.equal(await request(remembered), 200)
     app.setWallClock(offset)
-    assert.equal(await ask(remembered), 200)
+    assert.equal(await request(remembered), 200)
     app.pass(9 * minute)
-    assert.equal(await ask(remembered), 200)
+    assert.equal(await request(remembered), 200)
     app.pass(minute + second)
-    assert.equal(await ask(remembered), 401)
+    assert.equal(await request(remembered), 401)
     assert.equal((await app.post('/token/renew', undefined, remembered)).status, 401)
     // That one lives for 15 minutes.
     app.pass(5 * minute)
-    assert.equal(await ask(fresh), 401)
+    assert.equal(await request(fresh), 401)
   })
 
 for (const offset of afterwards)
@@ -46,14 +46,14 @@ for (const offset of afterwards)
     app.pass(second)
     app.setWallClock(offset)
     for (let passed = 0; passed < 45; passed += 15) {
-      assert.equal(await ask(used), 200)
+      assert.equal(await request(used), 200)
       await app.noted()
       app.pass(15 * minute)
     }
-    assert.equal(await ask(idle), 401)
-    assert.equal(await ask(used), 200)
+    assert.equal(await request(idle), 401)
+    assert.equal(await request(used), 200)
     app.pass(5 * minute + second)
-    assert.equal(await ask(used), 401)
+    assert.equal(await request(used), 401)
   })
 
 for (const variant of variants)
@@ -94,7 +94,7 @@ test('set back by an hour, a revocation that a command counts from there is in f
   // Each ring reads the revocations again.
   const other = await app.user()
   await app.store.disableUser({ userId: other.id, at, revocationExpiresAt: at + 16 * minute })
-  assert.deepEqual([await ask(token), await ask(bystander)], [401, 200])
+  assert.deepEqual([await request(token), await request(bystander)], [401, 200])
 })
 
 test('set ahead by an hour and back, with a restart each time, a revocation of before is still in force (R8)', async () => {
@@ -106,7 +106,7 @@ test('set ahead by an hour and back, with a restart each time, a revocation of b
   await app.post('/logout', undefined, await app.signIn(user, 'stateless'))
   app.setWallClock(0)
   await app.restart()
-  assert.equal(await ask(token), 401)
+  assert.equal(await request(token), 401)
 })
 
 test('set back by an hour while it is down, sessions that were used after that are over, and are removed (R8)', async () => {
@@ -118,11 +118,11 @@ test('set back by an hour while it is down, sessions that were used after that a
   app.setWallClock(-5 * minute)
   await app.restart()
   // It was last used ten minutes ago: five by the clock.
-  assert.equal(await ask(ahead), 401)
-  assert.equal(await ask(long), 200)
+  assert.equal(await request(ahead), 401)
+  assert.equal(await request(long), 200)
   app.setWallClock(-leeway)
   await app.restart()
-  assert.equal(await ask(ahead), 401)
+  assert.equal(await request(ahead), 401)
   const { session = [] } = await app.database.tables()
   assert.equal(session.filter(({ user_id }) => user_id === user.id).length, 1)
 })
@@ -131,7 +131,7 @@ test('a clock within the leeway after a restart ends no session: nobody signs in
   const session = await app.signIn(await app.user(), 'stateful')
   app.setWallClock(-leeway)
   await app.restart()
-  assert.equal(await ask(session), 200)
+  assert.equal(await request(session), 200)
 })
 
 test('people see the wall clock: a notification says the time of the clock that was set', async () => {

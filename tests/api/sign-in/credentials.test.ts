@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
-import { type Answer, startTestService, variants } from '../../support/service.ts'
+import { type HttpResponse, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -22,9 +22,9 @@ const refused = {
 for (const variant of variants) {
   test(`A1: unknown user, wrong password and disabled user get one answer, byte for byte (${variant})`, async () => {
     const version = await app.database.version()
-    const answers: ReturnType<typeof seen>[] = []
-    for (const body of Object.values(refused)) answers.push(seen(await app.post('/login', { ...body, variant })))
-    const [first, ...others] = answers
+    const responses: ReturnType<typeof seen>[] = []
+    for (const body of Object.values(refused)) responses.push(seen(await app.post('/login', { ...body, variant })))
+    const [first, ...others] = responses
     assert.equal(first?.status, 401)
     assert.match(first?.body ?? '', /"code":"INVALID_CREDENTIALS"/)
     assert.equal(first?.headers['www-authenticate'], 'Bearer')
@@ -41,9 +41,9 @@ test('A1: a refused sign-in leaves the session that was running as it is', async
 
 test('A1: the right password is accepted, under another spelling of the name too', async () => {
   for (const username of ['ann', 'ANN', 'ａｎｎ']) {
-    const answer = await app.post('/login', { username, password: ann.password })
-    assert.equal(answer.status, 200)
-    assert.equal(answer.json().User.id, ann.id)
+    const response = await app.post('/login', { username, password: ann.password })
+    assert.equal(response.status, 200)
+    assert.equal(response.json().User.id, ann.id)
   }
 })
 
@@ -90,7 +90,7 @@ test('A5: a password of 256 characters signs in and is not cut: without its last
 })
 
 /** All that a caller sees but for the two fields that differ in every answer. */
-function seen({ status, headers, text }: Answer) {
+function seen({ status, headers, text }: HttpResponse) {
   const { requestId } = JSON.parse(text).error
   const { date: _, 'content-length': length, ...fields } = Object.fromEntries(headers) as Record<string, string>
   return { status, headers: fields, body: text.replace(requestId, ''), length: Number(length) - requestId.length }

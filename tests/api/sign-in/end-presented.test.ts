@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { openForge } from '../../support/http/forge.ts'
-import { type Answer, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
 const app = await startTestService()
 const forge = await openForge(app)
@@ -34,12 +34,12 @@ const signOut = (proof: Proof, more: Proof = {}) => app.post('/logout', undefine
 const signIn = (proof: Proof, variant: string, { username, password } = ann) =>
   app.post('/login', { username, password, variant }, proof)
 
-function newProof(answer: Answer): Proof {
-  assert.equal(answer.status, 200, answer.text)
-  const { token: value } = answer.json()
+function newProof(response: HttpResponse): Proof {
+  assert.equal(response.status, 200, response.text)
+  const { token: value } = response.json()
   return value
     ? { authorization: `Bearer ${value}` }
-    : { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+    : { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
 }
 
 /** What a request can present at once, with how many sign-ins that are. */
@@ -57,8 +57,8 @@ const combinations: Record<string, () => Promise<Proof[]>> = {
 for (const [name, present] of Object.entries(combinations)) {
   test(`a sign-out ends all that it presents and clears the cookie: ${name} (S3, S4)`, async () => {
     const [proofs, others] = [await present(), [await session(ann), await token(ann), await session(ben)]]
-    const answer = await signOut(together(...proofs))
-    assert.deepEqual([answer.status, answer.headers.getSetCookie()], [204, [cleared]])
+    const response = await signOut(together(...proofs))
+    assert.deepEqual([response.status, response.headers.getSetCookie()], [204, [cleared]])
     for (const status of await statuses(...proofs)) assert.equal(status, 401)
     assert.deepEqual(await statuses(...others), [200, 200, 200])
   })
@@ -66,12 +66,12 @@ for (const [name, present] of Object.entries(combinations)) {
   for (const variant of variants)
     test(`a sign-in (${variant}) ends all that it presents: ${name} (S3, S4)`, async () => {
       const [proofs, others] = [await present(), [await session(ann), await token(ann), await session(ben)]]
-      const answer = await signIn(together(...proofs), variant)
-      const fresh = newProof(answer)
+      const response = await signIn(together(...proofs), variant)
+      const fresh = newProof(response)
       for (const status of await statuses(...proofs)) assert.equal(status, 401)
       assert.deepEqual(await statuses(fresh, ...others), [200, 200, 200, 200])
       const hadCookie = proofs.some(({ cookie }) => cookie !== undefined)
-      const cookies = answer.headers.getSetCookie()
+      const cookies = response.headers.getSetCookie()
       if (variant === 'stateless') assert.deepEqual(cookies, hadCookie ? [cleared] : [])
       else assert.deepEqual([cookies.length, cookies[0]?.startsWith(fresh.cookie ?? 'none')], [1, true])
     })
@@ -162,9 +162,9 @@ test('a form of another site signs no one out, by no Authorization that an addre
   const basic = { authorization: `Basic ${Buffer.from('x:y').toString('base64')}` }
   assert.equal(refusalIn(await signOut(running, page)).status, 403)
   for (const proof of [together(running, basic), basic, {}]) {
-    const answer = await signOut(proof, page)
+    const response = await signOut(proof, page)
     // Clearing the cookie would sign the user out in the browser all the same.
-    assert.deepEqual([answer.status, answer.headers.getSetCookie()], [204, []])
+    assert.deepEqual([response.status, response.headers.getSetCookie()], [204, []])
   }
   assert.equal(await statusOf(running), 200)
 })
@@ -175,6 +175,6 @@ test('50 sign-outs and uses at once of the same two sessions leave none alive (S
   const acts = Array.from({ length: 50 }, (_, n) =>
     n % 2 === 0 ? signOut(both) : app.get('/api/me', proofs[n % 4 === 1 ? 0 : 1]),
   )
-  for (const answer of await Promise.all(acts)) assert.ok([200, 204, 401].includes(answer.status))
+  for (const response of await Promise.all(acts)) assert.ok([200, 204, 401].includes(response.status))
   assert.deepEqual(await statuses(...proofs), [401, 401])
 })

@@ -277,13 +277,13 @@ const fields: Record<string, string> = {
 
 async function refusedEverywhere(authorization: string): Promise<string[]> {
   const asked = { headers: { authorization } }
-  const answers = [
+  const responses = [
     await app.request('/routeRestreinte', asked),
     await app.request('/api/notifications', asked),
     await app.request('/api/notifications', { ...asked, method: 'POST' }),
     await app.request('/token/renew', { ...asked, method: 'POST' }),
   ]
-  return answers.map((answer) => `${answer.status} ${answer.headers.get('www-authenticate')}`)
+  return responses.map((response) => `${response.status} ${response.headers.get('www-authenticate')}`)
 }
 const refused = Array<string>(4).fill('401 Bearer error="invalid_token"')
 
@@ -341,27 +341,27 @@ test('T1: no bit of a token can be another', async () => {
       const target = flipped[segment] as Buffer
       target.writeUInt8(target.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3)
       const token = flipped.map(encode).join('.')
-      const answer = await app.get('/routeRestreinte', { authorization: `Bearer ${token}` })
-      assert.equal(answer.status, 401)
-      assert.equal(answer.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+      const response = await app.get('/routeRestreinte', { authorization: `Bearer ${token}` })
+      assert.equal(response.status, 401)
+      assert.equal(response.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
     }),
     { numRuns: 300 },
   )
 })
 
 test('T10: a token that does not fit into the header fields is refused there', async () => {
-  const answer = await app.raw(
+  const response = await app.raw(
     `GET /routeRestreinte HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(20_000)}\r\n\r\n`,
   )
-  assert.match(answer, /^HTTP\/1\.1 431 /)
+  assert.match(response, /^HTTP\/1\.1 431 /)
 })
 
 test('T10: a control character in the header field is no HTTP', async () => {
   for (const control of ['\0', '\x01', '\x7f', '\n']) {
-    const answer = await app.raw(
+    const response = await app.raw(
       `GET /routeRestreinte HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${good}${control}x\r\n\r\n`,
     )
-    assert.match(answer, /^HTTP\/1\.1 40[01] /, JSON.stringify(control))
+    assert.match(response, /^HTTP\/1\.1 40[01] /, JSON.stringify(control))
   }
 })
 

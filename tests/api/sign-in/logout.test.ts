@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { Passwords } from '../../../server/sign-in/password/passwords.ts'
 import { setPassword } from '../../../server/sign-in/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
-import { type Answer, type Proof, startTestService, variants } from '../../support/service.ts'
+import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 
 const minute = 60_000
 
@@ -14,28 +14,28 @@ const forge = await openForge(app)
 after(() => app.stop())
 const ann = await app.user('ann')
 
-const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const request = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const logout = (proof: Proof = {}) => app.post('/logout', undefined, proof)
 const disable = (userId: string) =>
   app.store.disableUser({ userId, at: app.now(), revocationExpiresAt: app.now() + 15 * minute })
 
 async function renewed(proof: Proof): Promise<Proof> {
-  const answer = await app.post('/token/renew', undefined, proof)
-  assert.equal(answer.status, 200)
-  return { authorization: `Bearer ${answer.json().token}` }
+  const response = await app.post('/token/renew', undefined, proof)
+  assert.equal(response.status, 200)
+  return { authorization: `Bearer ${response.json().token}` }
 }
 
-function isSignedOut(answer: Answer): void {
-  assert.deepEqual([answer.status, answer.text], [204, ''])
-  assert.deepEqual(answer.headers.getSetCookie(), ['carillon=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax'])
+function isSignedOut(response: HttpResponse): void {
+  assert.deepEqual([response.status, response.text], [204, ''])
+  assert.deepEqual(response.headers.getSetCookie(), ['carillon=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax'])
 }
 
 for (const variant of variants) {
   test(`S4, T7: /logout answers 204, clears the cookie and ends the proof at once (${variant})`, async () => {
     const proof = await app.signIn(ann, variant)
-    assert.equal(await ask(proof), 200)
+    assert.equal(await request(proof), 200)
     isSignedOut(await logout(proof))
-    assert.equal(await ask(proof), 401)
+    assert.equal(await request(proof), 401)
     for (const path of ['/api/me', '/api/notifications', '/api/notifications/counts'])
       assert.equal((await app.get(path, proof)).status, 401)
   })
@@ -48,7 +48,7 @@ for (const variant of variants) {
     ]
     const bob = await app.signIn(await app.user(), variant)
     await logout(mine)
-    assert.deepEqual(await Promise.all([mine, sameUser, otherKind, bob].map(ask)), [401, 200, 200, 200])
+    assert.deepEqual(await Promise.all([mine, sameUser, otherKind, bob].map(request)), [401, 200, 200, 200])
   })
 
   test(`/logout twice is 204 twice, and the second writes nothing (${variant})`, async () => {
@@ -63,7 +63,7 @@ for (const variant of variants) {
     const [ended, other] = [await app.signIn(ann, variant), await app.signIn(ann, variant)]
     await logout(ended)
     await app.restart()
-    assert.deepEqual(await Promise.all([ended, other].map(ask)), [401, 200])
+    assert.deepEqual(await Promise.all([ended, other].map(request)), [401, 200])
   })
 
   test(`S7: a disabled user is out, a session at once and a token soon, and after a restart (${variant})`, async () => {
@@ -71,9 +71,9 @@ for (const variant of variants) {
     const [proof, bobs] = [await app.signIn(eve, variant), await app.signIn(bob, variant)]
     await disable(eve.id)
     if (variant === 'stateless') await app.refused(proof)
-    assert.deepEqual(await Promise.all([proof, bobs].map(ask)), [401, 200])
+    assert.deepEqual(await Promise.all([proof, bobs].map(request)), [401, 200])
     await app.restart()
-    assert.deepEqual(await Promise.all([proof, bobs].map(ask)), [401, 200])
+    assert.deepEqual(await Promise.all([proof, bobs].map(request)), [401, 200])
   })
 }
 
@@ -90,7 +90,7 @@ test('/logout is 204 where nothing was valid, and writes nothing', async () => {
     { authorization: '' },
   ]
   for (const nothing of nothings) isSignedOut(await logout(nothing))
-  assert.equal(await ask(session), 200)
+  assert.equal(await request(session), 200)
   assert.equal(await app.database.version(), version)
 })
 
@@ -101,11 +101,11 @@ test('T7: /logout with one token cuts every token of its sign-in: older, renewed
   app.pass(minute)
   const third = await renewed(second)
   const other = await app.signIn(ann, 'stateless')
-  assert.deepEqual(await Promise.all([first, second, third, other].map(ask)), [200, 200, 200, 200])
+  assert.deepEqual(await Promise.all([first, second, third, other].map(request)), [200, 200, 200, 200])
   await logout(second)
-  assert.deepEqual(await Promise.all([first, second, third, other].map(ask)), [401, 401, 401, 200])
+  assert.deepEqual(await Promise.all([first, second, third, other].map(request)), [401, 401, 401, 200])
   assert.equal((await app.post('/token/renew', undefined, third)).status, 401)
-  assert.equal(await ask(await renewed(other)), 200)
+  assert.equal(await request(await renewed(other)), 200)
 })
 
 test('T7: a renewal in flight while its sign-in is cut gets none that lives: 100 of 100 races', async () => {
@@ -113,13 +113,13 @@ test('T7: a renewal in flight while its sign-in is cut gets none that lives: 100
   for (let round = 0; round < 100; round++) {
     const proof = { authorization: `Bearer ${await forge.token(forge.header, forge.claims(ann))}` }
     const renew = () => app.post('/token/renew', undefined, proof)
-    const [one, cut, another] = await Promise.all([renew(), logout(proof), renew(), ask(proof)])
+    const [one, cut, another] = await Promise.all([renew(), logout(proof), renew(), request(proof)])
     assert.equal(cut.status, 204)
-    for (const answer of [one, another].filter(({ status }) => status === 200)) {
+    for (const response of [one, another].filter(({ status }) => status === 200)) {
       gained++
-      assert.equal(await ask({ authorization: `Bearer ${answer.json().token}` }), 401, `round ${round}`)
+      assert.equal(await request({ authorization: `Bearer ${response.json().token}` }), 401, `round ${round}`)
     }
-    assert.equal(await ask(proof), 401, `round ${round}`)
+    assert.equal(await request(proof), 401, `round ${round}`)
   }
   assert.ok(gained > 0, 'no renewal was quick enough to race')
 })
@@ -131,11 +131,11 @@ test('T7: a cut lasts as long as the longest token of its sign-in, through resta
   await logout(last)
   await app.restart()
   app.pass(15 * minute - 1)
-  assert.equal(await ask(last), 401)
+  assert.equal(await request(last), 401)
   await app.restart()
-  assert.equal(await ask(last), 401)
+  assert.equal(await request(last), 401)
   app.pass(-15 * minute)
-  assert.equal(await ask(last), 401)
+  assert.equal(await request(last), 401)
 })
 
 test('S7: a user who is enabled again signs in anew, and what was cut stays cut', async () => {
@@ -154,14 +154,14 @@ test('S7: a user who is enabled again signs in anew, and what was cut stays cut'
   })
   app.pass(1_000)
   const fresh = [await app.signIn(eve, 'stateful'), await app.signIn(eve, 'stateless')]
-  assert.deepEqual(await Promise.all([session, token, ...fresh].map(ask)), [401, 401, 200, 200])
+  assert.deepEqual(await Promise.all([session, token, ...fresh].map(request)), [401, 401, 200, 200])
 })
 
 test('/logout takes no GET, and no other site’s page signs anybody out', async () => {
   const proof = await app.signIn(ann, 'stateful')
   assert.equal((await app.get('/logout', proof)).status, 405)
   assert.equal((await logout({ ...proof, 'sec-fetch-site': 'cross-site' })).status, 403)
-  assert.equal(await ask(proof), 200)
+  assert.equal(await request(proof), 200)
 })
 
 test('S7: who signs in with the old password while the new one waits for the disk is out when it is kept', async () => {

@@ -15,16 +15,16 @@ const lines = () => written.map((line) => JSON.parse(line))
 
 test('a flood of sign-ins writes a warning a second and no stack, and every refusal is counted (L1)', async () => {
   const started = performance.now()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 400 }, (_, n) => app.post('/login', { username: `name ${n}`, password: 'x' })),
   )
   const seconds = Math.ceil((performance.now() - started) / 1_000) + 1
   await app.restart()
-  const refused = answers.filter(({ status }) => status === 503)
+  const refused = responses.filter(({ status }) => status === 503)
   assert.ok(refused.length > 0, 'the queue was never full')
-  for (const answer of refused) {
-    assert.equal(answer.headers.get('retry-after'), '1')
-    assert.equal(answer.json().error.code, 'UNAVAILABLE')
+  for (const response of refused) {
+    assert.equal(response.headers.get('retry-after'), '1')
+    assert.equal(response.json().error.code, 'UNAVAILABLE')
   }
   const overload = lines().filter(({ event }) => event === 'overload')
   assert.equal(
@@ -39,7 +39,7 @@ test('a flood of sign-ins writes a warning a second and no stack, and every refu
   const wrong = lines().filter(({ event }) => event === 'sign-in-refused')
   assert.equal(
     wrong.reduce((sum, { count = 1 }) => sum + count, 0),
-    answers.filter(({ status }) => status === 401).length,
+    responses.filter(({ status }) => status === 401).length,
   )
 })
 
@@ -70,10 +70,10 @@ test('clients that leave cost no hash: 50 that hang up while they wait (A12)', a
 
 test('a sign-in that a full queue refuses costs no read of the store (A12)', async (t) => {
   const reads = t.mock.method(app.store, 'findCredentials')
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, () => app.post('/login', { username: 'ann', password: 'x' })),
   )
-  const refused = answers.filter(({ status }) => status === 503).length
+  const refused = responses.filter(({ status }) => status === 503).length
   assert.ok(refused > 0, 'the queue was never full')
   // Not exactly 200 less the refused ones: the queue can fill while one of them is read.
   assert.ok(reads.mock.callCount() <= 200 - refused / 2, `${reads.mock.callCount()} reads, ${refused} refused`)

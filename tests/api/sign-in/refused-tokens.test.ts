@@ -28,7 +28,7 @@ beforeEach(() => {
   checks = 0
 })
 
-const ask = async (one: string) => (await app.get('/routeRestreinte', { authorization: `Bearer ${one}` })).status
+const request = async (one: string) => (await app.get('/routeRestreinte', { authorization: `Bearer ${one}` })).status
 const seconds = () => Math.floor(app.now() / 1000)
 const claims = (changes: Claims = {}): Claims => ({ ...forge.claims(ann), gen: 0, ...changes })
 const token = (changes: Claims = {}, header: Header = {}) =>
@@ -60,24 +60,24 @@ const wrong: Record<string, () => Promise<string>> = {
 for (const [what, make] of Object.entries(wrong))
   test(`a token that ${what} is refused without a check of its signature`, async () => {
     const one = await make()
-    for (let n = 0; n < 3; n++) assert.equal(await ask(one), 401)
+    for (let n = 0; n < 3; n++) assert.equal(await request(one), 401)
     assert.equal(checks, 0)
-    assert.equal(await ask(await token()), 200)
+    assert.equal(await request(await token()), 200)
     assert.equal(checks, 1)
   })
 
 test('a forged signature is checked once, however often and however many at once present it', async () => {
   const one = await forged()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(one)))
-  for (let n = 0; n < 20; n++) answers.push(await ask(one))
-  assert.deepEqual(new Set(answers), new Set([401]))
+  const responses = await Promise.all(Array.from({ length: 20 }, () => request(one)))
+  for (let n = 0; n < 20; n++) responses.push(await request(one))
+  assert.deepEqual(new Set(responses), new Set([401]))
   assert.equal(checks, 1)
 })
 
 test('a valid signature is checked once, however many at once present it', async () => {
   const one = await token()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(one)))
-  assert.deepEqual(new Set(answers), new Set([200]))
+  const responses = await Promise.all(Array.from({ length: 20 }, () => request(one)))
+  assert.deepEqual(new Set(responses), new Set([200]))
   assert.equal(checks, 1)
 })
 
@@ -85,7 +85,7 @@ test('a token that was issued here needs no check at all', async () => {
   const proof = await app.signIn(ann, 'stateless')
   assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
   const renewed = await app.post('/token/renew', undefined, proof)
-  assert.equal(await ask(renewed.json().token), 200)
+  assert.equal(await request(renewed.json().token), 200)
   assert.equal(checks, 0)
 })
 
@@ -94,26 +94,26 @@ test('a token that was too early is valid when its time has come, however often 
     await token({ iat: seconds() + 120, exp: seconds() + 900 }),
     await token({ nbf: seconds() + 120 }),
   ]
-  for (let n = 0; n < 3; n++) assert.deepEqual([await ask(ahead), await ask(notYet)], [401, 401])
+  for (let n = 0; n < 3; n++) assert.deepEqual([await request(ahead), await request(notYet)], [401, 401])
   app.pass(2 * minute)
-  assert.deepEqual([await ask(ahead), await ask(notYet)], [200, 200])
+  assert.deepEqual([await request(ahead), await request(notYet)], [200, 200])
 })
 
 test('a token of a user who is signed out is refused by that, and nothing of it is remembered as forged', async () => {
   const one = await token()
-  assert.equal(await ask(one), 200)
+  assert.equal(await request(one), 200)
   await app.post('/logout', undefined, { authorization: `Bearer ${one}` })
-  for (let n = 0; n < 3; n++) assert.equal(await ask(one), 401)
+  for (let n = 0; n < 3; n++) assert.equal(await request(one), 401)
   assert.equal(checks, 1)
 })
 
 test('in a flood of forged tokens everybody else is served: with a token that is known, and with a fresh one', async () => {
   const known = await token()
-  assert.equal(await ask(known), 200)
+  assert.equal(await request(known), 200)
   const flood = await Promise.all(Array.from({ length: 400 }, forged))
-  const flooding = flood.map(ask)
-  const fresh = ask(await token())
-  for (let n = 0; n < 5; n++) assert.equal(await ask(known), 200)
+  const flooding = flood.map(request)
+  const fresh = request(await token())
+  for (let n = 0; n < 5; n++) assert.equal(await request(known), 200)
   assert.equal(await fresh, 200)
   assert.deepEqual(new Set(await Promise.all(flooding)), new Set([401]))
 })

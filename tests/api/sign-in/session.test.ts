@@ -14,7 +14,7 @@ after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
 
-const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const request = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const secretOf = (proof: Proof) => proof.cookie?.split('=')[1] ?? ''
 
 const rowsOf = (proof: Proof) =>
@@ -79,7 +79,7 @@ test('S3: every login is a new session, and the one that it replaces is dead', a
   const login = await app.post('/login', { username, password }, first)
   const second = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
   assert.notEqual(second.cookie, first.cookie)
-  assert.deepEqual([await ask(first), await ask(second)], [401, 200])
+  assert.deepEqual([await request(first), await request(second)], [401, 200])
 })
 
 test('S3: a made-up session is never adopted', async () => {
@@ -88,7 +88,7 @@ test('S3: a made-up session is never adopted', async () => {
   const login = await app.post('/login', { username, password }, madeUp)
   assert.equal(login.status, 200)
   assert.ok(!login.headers.getSetCookie()[0]?.startsWith(madeUp.cookie))
-  assert.equal(await ask(madeUp), 401)
+  assert.equal(await request(madeUp), 401)
 })
 
 test('S3: what is no session of ours opens nothing', async () => {
@@ -110,16 +110,16 @@ test('S3: what is no session of ours opens nothing', async () => {
     `${ann.id}.${sha256(secret)}`,
     sha256(secret),
   ]
-  for (const other of others) assert.equal(await ask({ cookie: `carillon=${other}` }), 401, other)
-  assert.equal(await ask({ cookie: `Carillon=${secret}` }), 401)
-  assert.equal(await ask({ cookie: `theme=dark; carillon=${secret}; lang=fr` }), 200)
+  for (const other of others) assert.equal(await request({ cookie: `carillon=${other}` }), 401, other)
+  assert.equal(await request({ cookie: `Carillon=${secret}` }), 401)
+  assert.equal(await request({ cookie: `theme=dark; carillon=${secret}; lang=fr` }), 200)
 })
 
 test('S4: logout ends the session on the server, and no other of the same user', async () => {
   const [one, another, bobs] = [await session(ann), await session(ann), await session(bob)]
   assert.equal((await rowsOf(one)).length, 1)
   assert.equal((await app.post('/logout', undefined, one)).status, 204)
-  assert.deepEqual([await ask(one), await ask(another), await ask(bobs)], [401, 200, 200])
+  assert.deepEqual([await request(one), await request(another), await request(bobs)], [401, 200, 200])
   assert.deepEqual([(await rowsOf(one)).length, (await rowsOf(another)).length], [0, 1])
 })
 
@@ -130,10 +130,16 @@ test(`S5: a request in flight never revives a session that ends: ${rounds} of ${
     const proof = await session(bob)
     // Old enough that every use of it wants to be noted.
     app.pass(2 * minute)
-    const requests = [ask(proof), ask(proof), app.post('/logout', undefined, proof), ask(proof), ask(proof)]
+    const requests = [
+      request(proof),
+      request(proof),
+      app.post('/logout', undefined, proof),
+      request(proof),
+      request(proof),
+    ]
     const [, , logout] = await Promise.all(requests)
     assert.equal((logout as { status: number }).status, 204)
-    assert.equal(await ask(proof), 401, `round ${round}`)
+    assert.equal(await request(proof), 401, `round ${round}`)
     await app.noted()
     assert.deepEqual(await rowsOf(proof), [], `round ${round}`)
   }
@@ -143,11 +149,11 @@ test('S6: a session that is not used ends after CARILLON_SESSION_IDLE, to the se
   const proof = await session(ann)
   for (let use = 0; use < 2; use++) {
     app.pass(idleMs - 1_000)
-    assert.equal(await ask(proof), 200)
+    assert.equal(await request(proof), 200)
     await app.noted()
   }
   app.pass(idleMs)
-  assert.equal(await ask(proof), 401)
+  assert.equal(await request(proof), 401)
 })
 
 test('S6: a session ends CARILLON_SESSION_LIFETIME after its login, however much it is used', async () => {
@@ -158,14 +164,14 @@ test('S6: a session ends CARILLON_SESSION_LIFETIME after its login, however much
   const proof = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
   while (app.now() + 20 * minute < end) {
     app.pass(20 * minute)
-    assert.equal(await ask(proof), 200)
+    assert.equal(await request(proof), 200)
     await app.noted()
   }
   app.pass(end - app.now() - 1)
-  assert.equal(await ask(proof), 200)
+  assert.equal(await request(proof), 200)
   assert.equal((await app.get('/api/me', proof)).json().data.expiresAt, new Date(end).toISOString())
   app.pass(1)
-  assert.equal(await ask(proof), 401)
+  assert.equal(await request(proof), 401)
 })
 
 test('S6: a short idle timeout too is counted from the last use', async (t) => {
@@ -185,9 +191,9 @@ test('S7: the next request of a disabled user is 401, soon with a token too, and
   const eve = await app.user('eve')
   const proofs = [await session(eve), await app.signIn(eve, 'stateful')]
   const token = await app.signIn(eve, 'stateless')
-  assert.deepEqual(await Promise.all([...proofs, token].map(ask)), [200, 200, 200])
+  assert.deepEqual(await Promise.all([...proofs, token].map(request)), [200, 200, 200])
   await app.store.disableUser({ userId: eve.id, at: app.now(), revocationExpiresAt: app.now() + hour })
-  assert.deepEqual(await Promise.all(proofs.map(ask)), [401, 401])
+  assert.deepEqual(await Promise.all(proofs.map(request)), [401, 401])
   await app.refused(token)
   assert.deepEqual(await app.database.rows(`select * from session where user_id = '${eve.id}'`), [])
   const { username, password } = eve
@@ -196,24 +202,24 @@ test('S7: the next request of a disabled user is 401, soon with a token too, and
 
 test('S12: whatever is authenticated is no-store, and logout clears the cache', async () => {
   const proof = await session(ann)
-  const answers = [
+  const responses = [
     await app.get('/routeRestreinte', proof),
     await app.get('/api/me', proof),
     await app.get('/api/notifications', proof),
     await app.get('/api/notifications/counts', proof),
     await app.get('/api/notifications'),
   ]
-  for (const { headers } of answers) assert.equal(headers.get('cache-control'), 'no-store')
+  for (const { headers } of responses) assert.equal(headers.get('cache-control'), 'no-store')
   const logout = await app.post('/logout', undefined, proof)
   assert.equal(logout.headers.get('clear-site-data'), '"cache"')
 })
 
 test('two cookies of the name with different values open nothing; with equal values they are one', async () => {
   const [anns, bobs] = [await session(ann), await session(bob)]
-  assert.equal(await ask({ cookie: `${anns.cookie}; ${bobs.cookie}` }), 401)
-  assert.equal(await ask({ cookie: `${bobs.cookie}; ${anns.cookie}` }), 401)
-  assert.equal(await ask({ cookie: `${anns.cookie}; carillon=` }), 401)
-  assert.equal(await ask({ cookie: `${anns.cookie}; ${anns.cookie}` }), 200)
+  assert.equal(await request({ cookie: `${anns.cookie}; ${bobs.cookie}` }), 401)
+  assert.equal(await request({ cookie: `${bobs.cookie}; ${anns.cookie}` }), 401)
+  assert.equal(await request({ cookie: `${anns.cookie}; carillon=` }), 401)
+  assert.equal(await request({ cookie: `${anns.cookie}; ${anns.cookie}` }), 200)
   const [name, value] = ['cookie', anns.cookie ?? '']
   const inTwoFields: [string, string][] = [
     [name, value],

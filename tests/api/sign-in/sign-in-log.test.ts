@@ -22,11 +22,11 @@ const login = (body: object, headers = {}) => app.post('/login', body, headers)
 
 for (const variant of variants)
   test(`names user, address and request of a sign-in and a sign-out (${variant}) (L2)`, async () => {
-    const answer = await login({ ...credentialsOf(ann), variant }, from('203.0.113.5'))
+    const response = await login({ ...credentialsOf(ann), variant }, from('203.0.113.5'))
     const proof =
       variant === 'stateless'
-        ? { authorization: `Bearer ${answer.json().token}` }
-        : { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+        ? { authorization: `Bearer ${response.json().token}` }
+        : { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
     await app.post('/logout', undefined, { ...proof, ...from('2001:DB8::7') })
     for (const [event, address] of [
       ['sign-in', '203.0.113.5'],
@@ -45,12 +45,12 @@ for (const variant of variants)
   })
 
 test('names the user of a refusal, the address and the request; the request is that of the answer (L2)', async () => {
-  const answer = await login({ username: 'ANN', password: 'wrong' }, from('203.0.113.6'))
+  const response = await login({ username: 'ANN', password: 'wrong' }, from('203.0.113.6'))
   const [line] = lines('sign-in-refused')
   const { userId, username, address, requestId, code, variant } = line
   assert.deepEqual([userId, username, address], [ann.id, 'ann', '203.0.113.6'])
   assert.deepEqual([code, variant], ['INVALID_CREDENTIALS', 'stateful'])
-  assert.equal(requestId, answer.json().error.requestId)
+  assert.equal(requestId, response.json().error.requestId)
 })
 
 test('names an unknown user by a keyed hash, the same for every spelling of the name, and never by the name (L2)', async () => {

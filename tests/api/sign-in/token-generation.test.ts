@@ -16,7 +16,7 @@ const app = await startTestService()
 const forge = await openForge(app)
 after(() => app.stop())
 
-const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const request = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const bearer = (token: string): Proof => ({ authorization: `Bearer ${token}` })
 const claimsOf = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
 const renew = (proof: Proof) => app.post('/token/renew', undefined, proof)
@@ -51,9 +51,9 @@ for (const [name, change] of Object.entries(changes))
       await change(user, aheadMs)
       for (const token of tokens) await app.refused(token)
       for (const token of tokens) assert.equal((await renew(token)).status, 401)
-      assert.equal(await ask(bystander), 200)
+      assert.equal(await request(bystander), 200)
       await app.restart()
-      for (const token of tokens) assert.equal(await ask(token), 401)
+      for (const token of tokens) assert.equal(await request(token), 401)
     })
 
 for (const aheadMs of [-1_500, 0, 1_500, 90_000])
@@ -64,8 +64,8 @@ for (const aheadMs of [-1_500, 0, 1_500, 90_000])
     await setPassword(ahead, { username: user.username, password: another })
     const token = await app.signIn({ ...user, password: another }, 'stateless')
     await app.refused(before)
-    assert.equal(await ask(token), 200)
-    assert.equal(await ask(await renewed(token)), 200)
+    assert.equal(await request(token), 200)
+    assert.equal(await request(await renewed(token)), 200)
   })
 
 test('a sign-in whose password was checked before it changed, and that ends after, yields no valid token (T7)', async () => {
@@ -89,11 +89,11 @@ test('a sign-in whose password was checked before it changed, and that ends afte
   // The clock says that the sign-in came after the change.
   app.pass(1_000)
   changed.resolve()
-  for (const answer of await Promise.all(waiting)) {
-    if (answer.status === 401) assert.equal(answer.json().error.code, 'INVALID_CREDENTIALS')
-    else await app.refused(bearer(answer.json().token))
+  for (const response of await Promise.all(waiting)) {
+    if (response.status === 401) assert.equal(response.json().error.code, 'INVALID_CREDENTIALS')
+    else await app.refused(bearer(response.json().token))
   }
-  assert.equal(await ask(await app.signIn({ username, password: another }, 'stateless')), 200)
+  assert.equal(await request(await app.signIn({ username, password: another }, 'stateless')), 200)
 })
 
 test('a renewed token carries the generation of its sign-in, not that of now (T7)', async () => {
@@ -116,7 +116,7 @@ test('a token is not renewed if the row of its user says what this node has not 
     await setPassword(users(), { username: user.username, password: user.password })
     const token = await app.signIn(user, 'stateless')
     await app.database.change(`update "user" set ${change} where id = '${user.id}'`)
-    assert.equal(await ask(token), 200)
+    assert.equal(await request(token), 200)
     assert.equal((await renew(token)).status, 401, change)
   }
 })
@@ -133,34 +133,34 @@ test('a sign-out compares the id of the sign-in and no time: one that is dated l
     expiresAt: app.now() + 16 * minute,
   })
   await app.refused(mine)
-  assert.equal(await ask(other), 200)
+  assert.equal(await request(other), 200)
 })
 
 test('a token of the version before goes on, is renewed as such, and is revoked by the time of its sign-in (T7)', async () => {
   const user = await app.user()
   const old = await issuedBefore(user)
-  assert.equal(await ask(old), 200)
+  assert.equal(await request(old), 200)
   const next = await renewed(old)
   assert.equal('gen' in claimsOf(next), false)
-  assert.equal(await ask(next), 200)
+  assert.equal(await request(next), 200)
   await setPassword(users(), { username: user.username, password: another })
   for (const token of [old, next]) await app.refused(token)
   app.pass(1_000)
   // A node of the version before signs in with the new password, and a new node renews that token.
   const later = await issuedBefore(user)
-  assert.equal(await ask(later), 200)
-  assert.equal(await ask(await renewed(later)), 200)
+  assert.equal(await request(later), 200)
+  assert.equal(await request(await renewed(later)), 200)
 })
 
 test('a token whose generation is no whole number from 0 is refused', async () => {
   const user = await app.user()
   for (const gen of [0, 7]) {
     const token = await forge.token(forge.header, { ...forge.claims(user), gen })
-    assert.equal(await ask(bearer(token)), 200)
+    assert.equal(await request(bearer(token)), 200)
   }
   for (const gen of [-1, 1.5, '0', null, true, [0], 2 ** 53]) {
     const token = await forge.token(forge.header, { ...forge.claims(user), gen })
-    assert.equal(await ask(bearer(token)), 401, JSON.stringify(gen))
+    assert.equal(await request(bearer(token)), 401, JSON.stringify(gen))
   }
 })
 
@@ -174,9 +174,9 @@ test('a database of the version before is migrated at the start, and signs nobod
      delete from kysely_migration where name = '0002-credential-generation'`,
   )
   await app.restart()
-  assert.deepEqual(await Promise.all([session, old, ended].map(ask)), [200, 200, 401])
+  assert.deepEqual(await Promise.all([session, old, ended].map(request)), [200, 200, 401])
   const token = await app.signIn(user, 'stateless')
   await setPassword(users(), { username: user.username, password: another })
   for (const proof of [old, token]) await app.refused(proof)
-  assert.equal(await ask(session), 401)
+  assert.equal(await request(session), 401)
 })

@@ -15,7 +15,7 @@ after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
 
-const ask = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
+const request = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const tokenOf = (proof: Proof) => proof.authorization?.split(' ')[1] ?? ''
 const bearer = (token: string): Proof => ({ authorization: `Bearer ${token}` })
 const tokenFor = async (user = ann) => tokenOf(await app.signIn(user, 'stateless'))
@@ -41,8 +41,8 @@ test('T1, T4, T5: a token is an at+jwt of EdDSA with every claim of RFC 9068 tha
 })
 
 test('T3: the published keys are public, and name the key of every token', async () => {
-  const answer = await app.get('/.well-known/jwks.json')
-  const { keys } = answer.json()
+  const response = await app.get('/.well-known/jwks.json')
+  const { keys } = response.json()
   assert.deepEqual(
     keys.map((key: object) => Object.keys(key).sort()),
     [['alg', 'crv', 'kid', 'kty', 'use', 'x']],
@@ -54,23 +54,23 @@ test('T6: a token ends when it says so, to the second', async () => {
   const proof = bearer(await tokenFor())
   const { exp = 0 } = decodeJwt(tokenOf(proof))
   app.pass(exp * 1000 - app.now() - 1)
-  assert.equal(await ask(proof), 200)
+  assert.equal(await request(proof), 200)
   app.pass(1)
-  assert.equal(await ask(proof), 401)
+  assert.equal(await request(proof), 401)
 })
 
 test('T8: a token that was verified, and is remembered, ends when it says so all the same', async () => {
   const proof = bearer(await tokenFor())
-  for (let use = 0; use < 3; use++) assert.equal(await ask(proof), 200)
+  for (let use = 0; use < 3; use++) assert.equal(await request(proof), 200)
   app.pass(10 * minute)
-  assert.equal(await ask(proof), 401)
+  assert.equal(await request(proof), 401)
 })
 
 test('T8: a token that was verified, and is remembered, is cut at once all the same', async () => {
   const proof = bearer(await tokenFor())
-  for (let use = 0; use < 3; use++) assert.equal(await ask(proof), 200)
+  for (let use = 0; use < 3; use++) assert.equal(await request(proof), 200)
   await app.post('/logout', undefined, proof)
-  for (let use = 0; use < 3; use++) assert.equal(await ask(proof), 401)
+  for (let use = 0; use < 3; use++) assert.equal(await request(proof), 401)
 })
 
 test('T8: what is remembered of two tokens is never mixed', async () => {
@@ -82,8 +82,8 @@ test('T8: what is remembered of two tokens is never mixed', async () => {
   await Promise.all(asked)
   // The payload of one under the signature of the other, both of which were just verified.
   const [anns, bobs] = [tokenOf(proofs[0] ?? {}).split('.'), tokenOf(proofs[1] ?? {}).split('.')]
-  assert.equal(await ask(bearer([anns[0], anns[1], bobs[2]].join('.'))), 401)
-  assert.equal(await ask(bearer([anns[0], bobs[1], anns[2]].join('.'))), 401)
+  assert.equal(await request(bearer([anns[0], anns[1], bobs[2]].join('.'))), 401)
+  assert.equal(await request(bearer([anns[0], bobs[1], anns[2]].join('.'))), 401)
 })
 
 test('T9: a token is carried by the Authorization header and by nothing else', async () => {
@@ -101,10 +101,10 @@ test('T9: a token is carried by the Authorization header and by nothing else', a
       body: new URLSearchParams({ access_token: token }),
     }),
   ]
-  for (const answer of places) {
-    assert.equal(answer.status, 401)
+  for (const response of places) {
+    assert.equal(response.status, 401)
     // Nothing was presented where a token belongs, so nothing is called invalid (RFC 6750, section 3.1).
-    assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
+    assert.equal(response.headers.get('www-authenticate'), 'Bearer')
   }
 })
 
@@ -113,11 +113,11 @@ test('T9: under another scheme a token opens nothing; the name of the scheme is 
   const basic = Buffer.from(`ann:${token}`).toString('base64')
   const others = [token, `Token ${token}`, `Basic ${basic}`, `Basic ${token}`, `DPoP ${token}`, `JWT ${token}`, '']
   for (const authorization of others) {
-    const answer = await app.get('/routeRestreinte', { authorization })
-    assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer'], authorization)
+    const response = await app.get('/routeRestreinte', { authorization })
+    assert.deepEqual([response.status, response.headers.get('www-authenticate')], [401, 'Bearer'], authorization)
   }
-  assert.equal(await ask({ authorization: `bearer ${token}` }), 200)
-  assert.equal(await ask({ authorization: `BEARER ${token}` }), 200)
+  assert.equal(await request({ authorization: `bearer ${token}` }), 200)
+  assert.equal(await request({ authorization: `BEARER ${token}` }), 200)
 })
 
 test('T9: two Authorization headers open nothing, also when they are equal', async () => {
@@ -136,32 +136,32 @@ test('where an Authorization header is present the cookie is not looked at, vali
   const both = await app.get('/routeRestreinte', { ...session, ...token })
   assert.deepEqual([both.json().data.userId, both.json().data.proof], [bob.id, 'access-token'])
   for (const authorization of ['Bearer a.b.c', 'Bearer', 'Basic YTpi', 'x', ''])
-    assert.equal(await ask({ ...session, authorization }), 401, authorization)
-  assert.equal(await ask({ cookie: 'carillon=made-up', ...token }), 200)
+    assert.equal(await request({ ...session, authorization }), 401, authorization)
+  assert.equal(await request({ cookie: 'carillon=made-up', ...token }), 200)
 })
 
 test('T13: the secret of a cookie is no token, and a token no secret of a cookie', async () => {
   const session = await app.signIn(ann, 'stateful')
   const secret = session.cookie?.split('=')[1] ?? ''
   const token = await tokenFor()
-  assert.equal(await ask(bearer(secret)), 401)
-  for (const part of secret.split('.')) assert.equal(await ask(bearer(`${part}.${part}.${part}${part}`)), 401)
-  assert.equal(await ask({ cookie: `carillon=${token}` }), 401)
+  assert.equal(await request(bearer(secret)), 401)
+  for (const part of secret.split('.')) assert.equal(await request(bearer(`${part}.${part}.${part}${part}`)), 401)
+  assert.equal(await request({ cookie: `carillon=${token}` }), 401)
   const [, , signature = ''] = token.split('.')
-  assert.equal(await ask({ cookie: `carillon=${ann.id}.${signature.slice(0, 43)}` }), 401)
-  assert.equal(await ask(session), 200)
+  assert.equal(await request({ cookie: `carillon=${ann.id}.${signature.slice(0, 43)}` }), 401)
+  assert.equal(await request(session), 200)
 })
 
 test('a token is verified without a look at any session or user', async () => {
   const [token, session] = [bearer(await tokenFor()), await app.signIn(ann, 'stateful')]
   await app.database.change('alter table session rename to session_away; alter table "user" rename to user_away')
   try {
-    assert.equal(await ask(token), 200)
-    assert.equal(await ask(session), 500)
+    assert.equal(await request(token), 200)
+    assert.equal(await request(session), 500)
   } finally {
     await app.database.change('alter table session_away rename to session; alter table user_away rename to "user"')
   }
-  assert.equal(await ask(session), 200)
+  assert.equal(await request(session), 200)
 })
 
 test('a token is renewed by a fresh one of the same sign-in, until the chain ends', async () => {
@@ -170,23 +170,23 @@ test('a token is renewed by a fresh one of the same sign-in, until the chain end
   let token = first
   while (app.now() + 9 * minute < signedInAt + hour) {
     app.pass(9 * minute)
-    const answer = await app.post('/token/renew', undefined, bearer(token))
-    assert.equal(answer.status, 200)
-    const { User, token: fresh, expiresAt } = answer.json()
+    const response = await app.post('/token/renew', undefined, bearer(token))
+    assert.equal(response.status, 200)
+    const { User, token: fresh, expiresAt } = response.json()
     assert.equal(User.id, ann.id)
     const lastMoment = Math.min(app.now() + 10 * minute, signedInAt + hour)
     assert.equal(expiresAt, new Date(lastMoment).toISOString())
     assert.deepEqual(sameSignIn(fresh), sameSignIn(first))
     assert.notEqual(decodeJwt(fresh).jti, decodeJwt(token).jti)
-    assert.equal(await ask(bearer(fresh)), 200)
+    assert.equal(await request(bearer(fresh)), 200)
     token = fresh
   }
   app.pass(signedInAt + hour - app.now() - 1)
-  assert.equal(await ask(bearer(token)), 200)
+  assert.equal(await request(bearer(token)), 200)
   app.pass(1)
-  assert.equal(await ask(bearer(token)), 401)
-  const answer = await app.post('/token/renew', undefined, bearer(token))
-  assert.deepEqual([answer.status, answer.json().error.code], [401, 'UNAUTHORIZED'])
+  assert.equal(await request(bearer(token)), 401)
+  const response = await app.post('/token/renew', undefined, bearer(token))
+  assert.deepEqual([response.status, response.json().error.code], [401, 'UNAUTHORIZED'])
 })
 
 const sameSignIn = (token: string) => {

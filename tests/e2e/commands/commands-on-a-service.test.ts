@@ -37,7 +37,7 @@ async function newUser(name: string) {
 async function refusedAfter(user: UserOfService, proof: Proof): Promise<number> {
   const startedAt = performance.now()
   for (;;) {
-    const { status } = await user.ask({ path: '/routeRestreinte', headers: proof })
+    const { status } = await user.request({ path: '/routeRestreinte', headers: proof })
     if (status === 401) break
     assert.equal(status, 200)
     assert.ok(performance.now() - startedAt < soonMs, 'it still opens the route')
@@ -46,7 +46,7 @@ async function refusedAfter(user: UserOfService, proof: Proof): Promise<number> 
   const tookMs = performance.now() - startedAt
   for (let n = 0; n < 5; n++) {
     await sleep(50)
-    assert.equal((await user.ask({ path: '/api/me', headers: proof })).status, 401)
+    assert.equal((await user.request({ path: '/api/me', headers: proof })).status, 401)
   }
   return tookMs
 }
@@ -57,14 +57,15 @@ const soonMs = 60_000
 test('S7, T7: a user who is disabled loses the session at once and the token within five seconds, and signs in no more', async (t) => {
   const { user, password } = await newUser('ann')
   const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
-  for (const proof of [session, token]) assert.equal((await user.ask({ path: '/api/me', headers: proof })).status, 200)
+  for (const proof of [session, token])
+    assert.equal((await user.request({ path: '/api/me', headers: proof })).status, 200)
   await json('user', 'disable', 'ann')
   // The command has ended: what reads the store finds the session gone.
-  assert.equal((await user.ask({ path: '/routeRestreinte', headers: session })).status, 401)
+  assert.equal((await user.request({ path: '/routeRestreinte', headers: session })).status, 401)
   const tookMs = await refusedAfter(user, token)
   t.diagnostic(`the token was refused after ${tookMs.toFixed(0)} ms`)
   assert.ok(tookMs < soonMs)
-  assert.equal((await user.ask({ method: 'POST', path: '/token/renew', headers: token })).status, 401)
+  assert.equal((await user.request({ method: 'POST', path: '/token/renew', headers: token })).status, 401)
   const login = await user.post('/login', { username: 'ann', password })
   assert.deepEqual([login.status, login.json().error.code], [401, 'INVALID_CREDENTIALS'])
 })
@@ -73,12 +74,12 @@ test('S7, T7: a password that is set ends the session and the token, and the new
   const { user, password: old } = await newUser('ben')
   const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
   const { password } = await json('user', 'password', 'ben')
-  assert.equal((await user.ask({ path: '/api/me', headers: session })).status, 401)
+  assert.equal((await user.request({ path: '/api/me', headers: session })).status, 401)
   assert.ok((await refusedAfter(user, token)) < soonMs)
   assert.equal((await user.post('/login', { username: 'ben', password: old })).status, 401)
   const later = new UserOfService(running.url, { username: 'ben', password, key: '' })
   for (const variant of ['stateful', 'stateless'] as const)
-    assert.equal((await later.ask({ path: '/api/me', headers: await later.signIn(variant) })).status, 200)
+    assert.equal((await later.request({ path: '/api/me', headers: await later.signIn(variant) })).status, 200)
   later.close()
 })
 

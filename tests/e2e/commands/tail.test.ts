@@ -53,7 +53,7 @@ suite('carillon tail', () => {
     const id = idIn(await operator.deliver('Tea is ready'))
     await running.until((all) => all.some(({ type }) => type === 'notification'))
     const proof = await operator.signIn()
-    await operator.ask({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
+    await operator.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
     const told = await running.until((all) => all.some(({ type }) => type === 'read'))
     assert.deepEqual(
       told.map(({ type }) => type),
@@ -117,7 +117,7 @@ suite('carillon tail', () => {
     'a wrong password': [['--password-stdin'], {}, 'wrong', 1, /The username or the password is wrong/],
     'no terminal to ask on': [[], {}, '', 2, /use --password-stdin/],
     'a count that is none': [['--last', 'all'], {}, '', 2, /a whole number from 0 to 100/],
-    'no service': [['--password-stdin'], { CARILLON_URL: 'http://127.0.0.1:1' }, 'x', 1, /Nothing answers at/],
+    'no service': [['--password-stdin'], { CARILLON_URL: 'http://127.0.0.1:1' }, 'x', 1, /Nothing responses at/],
   }
   for (const [name, [args, env, stdin, expected, says]] of Object.entries(wrong))
     test(`with ${name} it ends with status ${expected} and says why`, async () => {

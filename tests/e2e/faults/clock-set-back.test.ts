@@ -22,7 +22,7 @@ test('set back by an hour: session, token and their streams end within their lif
   using folder = new Folder()
   await using running = await CarillonProcess.standing(folder, { env, nodeOptions: ['--import', shift] })
   const user = new UserOfService(running.url, firstSignInOf(folder))
-  const statusOf = async (headers: Proof) => (await user.ask({ path: '/api/notifications', headers })).status
+  const statusOf = async (headers: Proof) => (await user.request({ path: '/api/notifications', headers })).status
   const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]
   const from = performance.now()
   const streams = await Promise.all(proofs.map((proof) => EventReader.of(running.url, proof)))

@@ -31,7 +31,7 @@ test('E2: an error that nobody foresaw is 500 without its reason, and the log ha
   await file.change('alter table notification rename to mislaid')
 
   for (const headers of [cookie, token]) {
-    const reading = await user.ask({ path: '/api/notifications?page=1&limit=7', headers })
+    const reading = await user.request({ path: '/api/notifications?page=1&limit=7', headers })
     const refusal = refusalIn(reading)
     assert.deepEqual([refusal.code, refusal.status], ['INTERNAL', 500])
     assert.doesNotMatch(reading.text, /mislaid|notification"/)
@@ -40,7 +40,7 @@ test('E2: an error that nobody foresaw is 500 without its reason, and the log ha
   const writing = refusalIn(await user.deliver('Lost?'))
   assert.equal(writing.code, 'INTERNAL')
   await isLogged(running, writing, /no such table: .*notification/)
-  assert.equal((await user.ask({ path: '/routeRestreinte', headers: cookie })).status, 200)
+  assert.equal((await user.request({ path: '/routeRestreinte', headers: cookie })).status, 200)
 
   await file.change('alter table mislaid rename to notification')
   assert.equal((await user.deliver('Found')).status, 201)
@@ -67,13 +67,13 @@ test('E3, R6, Z7: a store that is damaged under it is 503 with Retry-After, neve
     ['/readyz', {}],
   ]
   for (const [path, headers] of asks) {
-    const answer = await user.ask({ path, headers })
-    const refusal = refusalIn(answer)
+    const response = await user.request({ path, headers })
+    const refusal = refusalIn(response)
     assert.deepEqual([refusal.code, refusal.status], ['UNAVAILABLE', 503], path)
     await isLogged(running, refusal, /malformed|not a database/)
   }
   assert.equal(refusalIn(await user.deliver('Lost')).status, 503)
-  assert.equal((await user.ask({ path: '/livez' })).status, 200)
+  assert.equal((await user.request({ path: '/livez' })).status, 200)
   user.close()
   await file.close()
 })

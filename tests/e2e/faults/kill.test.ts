@@ -44,18 +44,18 @@ async function load(user: UserOfService, ledger: Ledger, { proof, killed }: Load
   const deliver = async () => {
     const key = `delivery-${++deliveries}`
     ledger.unsureDeliveries.add(key)
-    const answer = await user.deliver(key, key)
-    assert.equal(answer.status, 201, answer.text)
+    const response = await user.deliver(key, key)
+    assert.equal(response.status, 201, response.text)
     ledger.unsureDeliveries.delete(key)
-    ledger.delivered.set(key, idIn(answer))
-    ledger.fresh.push(idIn(answer))
+    ledger.delivered.set(key, idIn(response))
+    ledger.fresh.push(idIn(response))
   }
   const read = async () => {
     const id = ledger.fresh[randomInt(ledger.fresh.length + 1)]
     if (id === undefined || ledger.read.has(id)) return sleep(1)
     ledger.unsureReads.add(id)
     assert.equal(
-      (await user.ask({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })).status,
+      (await user.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })).status,
       204,
     )
     ledger.unsureReads.delete(id)
@@ -64,7 +64,7 @@ async function load(user: UserOfService, ledger: Ledger, { proof, killed }: Load
   const signInAndOut = async () => {
     const [kept, ended] = [await user.signIn(), await user.signIn()]
     ledger.sessions.push(kept)
-    assert.equal((await user.ask({ method: 'POST', path: '/logout', headers: ended })).status, 204)
+    assert.equal((await user.request({ method: 'POST', path: '/logout', headers: ended })).status, 204)
     ledger.signedOut.push(ended)
   }
   const acts = [...Array(16).fill(deliver), ...Array(6).fill(read), ...Array(2).fill(signInAndOut)]
@@ -81,7 +81,7 @@ async function retry(user: UserOfService, ledger: Ledger, proof: Proof): Promise
   }
   for (const id of ledger.unsureReads) {
     assert.equal(
-      (await user.ask({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })).status,
+      (await user.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })).status,
       204,
     )
     ledger.read.add(id)
@@ -93,16 +93,16 @@ async function retry(user: UserOfService, ledger: Ledger, proof: Proof): Promise
 /** `before` is how many others lay in the inbox when the ledger was begun. */
 async function isKept(user: UserOfService, ledger: Ledger, { proof, before }: { proof: Proof; before: number }) {
   for (const id of ledger.fresh) {
-    const answer = await user.ask({ path: `/api/notifications/${id}`, headers: proof })
-    assert.equal(answer.status, 200, `${id} was acknowledged and is lost`)
-    if (ledger.read.has(id)) assert.equal(answer.json().data.read, true, `${id} was read and is not`)
+    const response = await user.request({ path: `/api/notifications/${id}`, headers: proof })
+    assert.equal(response.status, 200, `${id} was acknowledged and is lost`)
+    if (ledger.read.has(id)) assert.equal(response.json().data.read, true, `${id} was read and is not`)
   }
   for (const session of ledger.sessions.splice(0))
-    assert.equal((await user.ask({ path: '/api/me', headers: session })).status, 200, 'a session is lost')
+    assert.equal((await user.request({ path: '/api/me', headers: session })).status, 200, 'a session is lost')
   for (const session of ledger.signedOut.splice(0))
-    assert.equal((await user.ask({ path: '/api/me', headers: session })).status, 401, 'an ended session lives')
+    assert.equal((await user.request({ path: '/api/me', headers: session })).status, 401, 'an ended session lives')
   await retry(user, ledger, proof)
-  const { data } = (await user.ask({ path: '/api/notifications/counts', headers: proof })).json()
+  const { data } = (await user.request({ path: '/api/notifications/counts', headers: proof })).json()
   assert.equal(data.total, before + ledger.delivered.size, 'not exactly one of each')
   assert.equal(data.unread, data.total - ledger.read.size)
 }
@@ -123,7 +123,7 @@ test(`R1: killed ${rounds} times under load, it keeps all that it acknowledged, 
     const startedAt = performance.now()
     await using running = await CarillonProcess.standing(folder)
     const user = new UserOfService(running.url, firstSignInOf(folder))
-    assert.equal((await user.ask({ path: '/readyz' })).status, 200)
+    assert.equal((await user.request({ path: '/readyz' })).status, 200)
     upAfterMs.push(performance.now() - startedAt)
     proof ??= await user.signIn()
     await isKept(user, ledger, { proof, before: 1 })

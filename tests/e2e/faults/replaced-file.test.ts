@@ -72,8 +72,8 @@ class Running implements AsyncDisposable {
           const name = `${title} ${n + i}`
           // Once more if the service has just closed the idle connection.
           const send = () => this.user.deliver(name, name.replace(' ', '-'))
-          const answer = await send().catch(send)
-          assert.equal(answer.status, 201, answer.text)
+          const response = await send().catch(send)
+          assert.equal(response.status, 201, response.text)
           this.kept.push(name)
         }),
       )
@@ -193,9 +193,9 @@ async function endsBecauseOfIt({ process, user }: Running, { says, isWriting }: 
     const refused = await Promise.all(Array.from({ length: 5 }, () => user.deliver('Never')))
     for (const { status, text } of refused) {
       assert.equal(status, 503, text)
-      assert.match(text, /The store cannot be written; it has to be started anew|The store went away/)
+      assert.match(text, /The store cannot be written; it has to be started again|The store went away/)
     }
-    assert.equal((await user.ask({ path: '/readyz' })).status, 503)
+    assert.equal((await user.request({ path: '/readyz' })).status, 503)
   }
   assert.deepEqual(await process.isGone(), { status: 1, signal: null })
   const fatal = process.lines.filter(({ level }) => level === 60)
@@ -264,9 +264,10 @@ test('a database and its log that were copied together after kill -9, and moved,
 
 /** A position of the stream, as a client keeps it. */
 async function positionOf({ user }: Running, proof: Proof): Promise<string> {
-  const { version } = (await user.ask({ path: '/api/notifications', headers: proof })).json().data
-  const { position } = (await user.ask({ path: `/api/notifications/changes?since=${version}`, headers: proof })).json()
-    .data
+  const { version } = (await user.request({ path: '/api/notifications', headers: proof })).json().data
+  const { position } = (
+    await user.request({ path: `/api/notifications/changes?since=${version}`, headers: proof })
+  ).json().data
   return position
 }
 
@@ -274,11 +275,11 @@ async function isReset(folder: Folder, position: string): Promise<boolean> {
   await using running = await CarillonProcess.standing(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const headers = await user.signIn()
-  const answer = await user.ask({ path: `/api/notifications/changes?since=${position}`, headers })
+  const response = await user.request({ path: `/api/notifications/changes?since=${position}`, headers })
   user.close()
   await running.end('SIGTERM')
-  assert.equal(answer.status, 200, answer.text)
-  return answer.json().data.reset === true
+  assert.equal(response.status, 200, response.text)
+  return response.json().data.reset === true
 }
 
 test('a position outlives a restart and kill -9, and is unknown after an older file was put back (N3)', async () => {

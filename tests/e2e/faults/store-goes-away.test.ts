@@ -35,20 +35,20 @@ async function isAway({ user, node, session, token }: Place): Promise<void> {
   const path = '/api/notifications'
   const id = '01900000-0000-7000-8000-000000000000'
   const refused = await Promise.all([
-    user.ask({ path: '/readyz' }),
-    user.ask({ path: '/routeRestreinte', headers: session }),
+    user.request({ path: '/readyz' }),
+    user.request({ path: '/routeRestreinte', headers: session }),
     ...[session, token].flatMap((headers) => [
-      user.ask({ path, headers }),
-      user.ask({ path: `${path}/counts`, headers }),
-      user.ask({ method: 'PATCH', path: `${path}/${id}/read`, headers }),
+      user.request({ path, headers }),
+      user.request({ path: `${path}/counts`, headers }),
+      user.request({ method: 'PATCH', path: `${path}/${id}/read`, headers }),
       user.post(`${path}/read-all`, {}, headers),
     ]),
     user.post('/login', { username: 'operator', password: 'not the right one' }),
     user.deliver('Nobody hears it'),
   ])
-  for (const answer of refused) isUnavailable(answer)
-  assert.equal((await user.ask({ path: '/livez' })).status, 200)
-  assert.equal((await user.ask({ path: '/routeRestreinte', headers: token })).status, 200)
+  for (const response of refused) isUnavailable(response)
+  assert.equal((await user.request({ path: '/livez' })).status, 200)
+  assert.equal((await user.request({ path: '/routeRestreinte', headers: token })).status, 200)
   assert.equal(node.process.child.exitCode, null)
 }
 
@@ -59,14 +59,14 @@ async function isUnderLoad({ delivered }: Ledger): Promise<void> {
 }
 
 async function isReady(user: UserOfService): Promise<boolean> {
-  return (await user.ask({ path: '/readyz' })).status === 200
+  return (await user.request({ path: '/readyz' })).status === 200
 }
 
 /** Ready, reading and writing again within the time. */
 async function isBack({ user, session, token }: Place): Promise<number> {
   const afterMs = await untilSo(() => isReady(user), backWithinMs)
   for (const headers of [session, token])
-    assert.equal((await user.ask({ path: '/api/notifications', headers })).status, 200)
+    assert.equal((await user.request({ path: '/api/notifications', headers })).status, 200)
   return afterMs
 }
 
@@ -121,7 +121,7 @@ test('R7: a replica takes over: it is not ready before, then all that was acknow
   await isUnderLoad(ledger)
   await primary.stop('immediate')
   proxy.target = replica.port
-  await untilSo(async () => (await user.ask({ path: '/api/notifications', headers: place.session })).status === 200)
+  await untilSo(async () => (await user.request({ path: '/api/notifications', headers: place.session })).status === 200)
   assert.equal(await isReady(user), false, 'a replica cannot be written')
   const env = { ...nodes.environment, CARILLON_DATABASE_URL: replica.url(new URL(url).pathname.slice(1)) }
   const refused = await carillon(nodes.folder, ['serve'], { env })
@@ -143,10 +143,10 @@ suite('a network in between', { concurrency: 4 }, () => {
       await using place = await newPlace(proxy)
       const { user, session, node } = place
       const broken = breakOnce(proxy, 'deliver', where)
-      const answer = await user.deliver('Once', 'once')
+      const response = await user.deliver('Once', 'once')
       await broken
-      isUnavailable(answer)
-      assert.match(answer.json().error.message, /the outcome is unknown/)
+      isUnavailable(response)
+      assert.match(response.json().error.message, /the outcome is unknown/)
       const titles = async () => (await user.inbox(session)).map(({ title }) => title)
       const welcome = 'Welcome to Carillon'
       assert.deepEqual(await titles(), where === 'before the call' ? [welcome] : ['Once', welcome])
@@ -161,9 +161,9 @@ suite('a network in between', { concurrency: 4 }, () => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
     const broken = breakOnce(proxy, 'endSessions', 'before the reply')
-    isUnavailable(await place.user.ask({ method: 'POST', path: '/logout', headers: place.session }))
+    isUnavailable(await place.user.request({ method: 'POST', path: '/logout', headers: place.session }))
     await broken
-    assert.equal((await place.user.ask({ path: '/api/notifications', headers: place.session })).status, 401)
+    assert.equal((await place.user.request({ path: '/api/notifications', headers: place.session })).status, 401)
   })
 
   test('R7: a slow network slows it and nothing else', async () => {
@@ -201,8 +201,8 @@ suite('a network in between', { concurrency: 4 }, () => {
     const hearing = (await nodes.add()).user(nodes.firstSignIn)
     rings.isDeaf = true
     const deafAt = performance.now()
-    assert.equal((await hearing.ask({ method: 'POST', path: '/logout', headers: token })).status, 204)
-    const status = async () => (await user.ask({ path: '/routeRestreinte', headers: token })).status
+    assert.equal((await hearing.request({ method: 'POST', path: '/logout', headers: token })).status, 204)
+    const status = async () => (await user.request({ path: '/routeRestreinte', headers: token })).status
     const atFirst = await status()
     // It notices its deafness after two seconds at best.
     if (performance.now() - deafAt < 1_500) assert.equal(atFirst, 200, 'it heard the ring')

@@ -22,7 +22,7 @@ const server = await PostgresServer.start()
 after(() => server.remove())
 
 const statusOf = async (user: UserOfService, proof: Proof) =>
-  (await user.ask({ path: '/routeRestreinte', headers: proof })).status
+  (await user.request({ path: '/routeRestreinte', headers: proof })).status
 const signedInAt = ({ authorization = '' }: Proof) => madeAt(String(decodeJwt(authorization.split(' ')[1] ?? '').sid))
 
 test(`a password that is set while a node's clock estimate is wrong leaves 0 of ${rounds * tokensPerRound} tokens valid (T7)`, async (t) => {
@@ -42,14 +42,14 @@ test(`a password that is set while a node's clock estimate is wrong leaves 0 of 
   for (let round = 0; round < rounds; round++) {
     const [username, password, next] = [`user-${round}`, 'plum orchard gate 41', 'plum orchard gate 42']
     await addUser(users, { username, password })
-    const ask = [slow, quick].map((node) => node.user({ username, password, key: '' }))
-    const tokens = await signIns(ask[0] as UserOfService)
+    const request = [slow, quick].map((node) => node.user({ username, password, key: '' }))
+    const tokens = await signIns(request[0] as UserOfService)
     t.diagnostic(`the last sign-in is dated ${signedInAt(tokens.at(-1) ?? {}) - now()} ms ahead of the database`)
     await setPassword(users, { username, password: next })
     const fresh = await quick.user({ username, password: next, key: '' }).signIn('stateless')
-    for (const user of ask) await untilSo(async () => (await statusOf(user, tokens[0] ?? {})) === 401)
-    for (const user of ask) survived += await countValid(user, tokens)
-    for (const user of ask) assert.equal(await statusOf(user, fresh), 200)
+    for (const user of request) await untilSo(async () => (await statusOf(user, tokens[0] ?? {})) === 401)
+    for (const user of request) survived += await countValid(user, tokens)
+    for (const user of request) assert.equal(await statusOf(user, fresh), 200)
   }
   assert.equal(survived, 0)
 })

@@ -9,13 +9,13 @@ import { SqliteBehind } from '../../support/network/database-behind.ts'
 import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
-import type { Answer } from '../../support/service.ts'
+import type { HttpResponse } from '../../support/service.ts'
 
 const tap = fileURLToPath(new URL('../../support/processes/tapped-writer.ts', import.meta.url))
 
-function isUnavailable(answer: Answer): void {
-  assert.equal(refusalIn(answer).code, 'UNAVAILABLE', answer.text)
-  assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
+function isUnavailable(response: HttpResponse): void {
+  assert.equal(refusalIn(response).code, 'UNAVAILABLE', response.text)
+  assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
 }
 
 test('E3: when the writer dies, waiting and later writes are 503, reads go on, and the process ends and is replaced', async () => {
@@ -34,26 +34,26 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   const file = new SqliteBehind(folder.path)
   const letGo = await file.holdWrites()
   const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
-  const signingOut = user.ask({ method: 'POST', path: '/logout', headers: await user.signIn('stateless') })
+  const signingOut = user.request({ method: 'POST', path: '/logout', headers: await user.signIn('stateless') })
   await sleep(300)
   running.child.kill('SIGUSR2')
   await untilSo(async () => running.stderr.includes('terminated'))
   await letGo()
-  for (const answer of await Promise.all([...waiting, signingOut])) isUnavailable(answer)
+  for (const response of await Promise.all([...waiting, signingOut])) isUnavailable(response)
 
   // All at once, on connections that are open: in a second it closes them.
   const writes = [
     user.deliver('Too late'),
-    user.ask({ method: 'PATCH', path: `${path}/read`, headers: cookie }),
-    user.ask({ method: 'POST', path: '/api/notifications/read-all', headers: token }),
-    user.ask({ method: 'POST', path: '/logout', headers: cookie }),
-    user.ask({ path: '/readyz' }),
+    user.request({ method: 'PATCH', path: `${path}/read`, headers: cookie }),
+    user.request({ method: 'POST', path: '/api/notifications/read-all', headers: token }),
+    user.request({ method: 'POST', path: '/logout', headers: cookie }),
+    user.request({ path: '/readyz' }),
   ]
   const readable = ['/api/notifications', '/api/notifications/counts', path, '/api/me', '/routeRestreinte']
-  const reads = readable.flatMap((one) => [cookie, token].map((headers) => user.ask({ path: one, headers })))
-  for (const answer of await Promise.all(writes)) isUnavailable(answer)
-  for (const answer of await Promise.all([...reads, user.ask({ path: '/livez' })]))
-    assert.equal(answer.status, 200, answer.text)
+  const reads = readable.flatMap((one) => [cookie, token].map((headers) => user.request({ path: one, headers })))
+  for (const response of await Promise.all(writes)) isUnavailable(response)
+  for (const response of await Promise.all([...reads, user.request({ path: '/livez' })]))
+    assert.equal(response.status, 200, response.text)
   user.close()
 
   const { status, signal } = await running.isGone()
@@ -75,7 +75,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   const all = (await later.inbox(cookie)).map(({ title }) => title)
   assert.equal(all.length, new Set(all).size)
   assert.equal(all.length, 1 + 20 + 20)
-  assert.equal((await later.ask({ path: '/readyz' })).status, 200)
+  assert.equal((await later.request({ path: '/readyz' })).status, 200)
   later.close()
 })
 

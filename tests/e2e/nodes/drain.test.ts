@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { refusalIn, type Seen } from '../../support/http/envelope.ts'
-import { readAnswers } from '../../support/http/raw-http.ts'
+import { readResponses } from '../../support/http/raw-http.ts'
 import { SqliteBehind } from '../../support/network/database-behind.ts'
 import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
@@ -41,7 +41,7 @@ class KeptConnection {
   }
 
   /** The answer, or undefined where the connection ended without one. */
-  async ask(head: string, fields: readonly string[] = [], body = ''): Promise<Seen | undefined> {
+  async request(head: string, fields: readonly string[] = [], body = ''): Promise<Seen | undefined> {
     if (!this.isOpen) return undefined
     this.unanswered++
     this.#received = Buffer.alloc(0)
@@ -52,10 +52,10 @@ class KeptConnection {
     while (this.isOpen && !isWhole(this.#received)) await new Promise<void>((resolve) => (this.#wake = resolve))
     if (!isWhole(this.#received)) return undefined
     this.unanswered--
-    const [answer] = readAnswers(this.#received)
+    const [response] = readResponses(this.#received)
     // As HTTP has it: no other request on this one (RFC 9112, section 9.6).
-    if (answer?.headers.get('connection') === 'close') this.end()
-    return answer
+    if (response?.headers.get('connection') === 'close') this.end()
+    return response
   }
 
   end(): void {
@@ -123,20 +123,20 @@ test('R9: told to stop under load, it answers every request that it took, and is
   let deliveries = 0
   const statuses = new Map<number, number>()
   const reader = (connection: KeptConnection, n: number) =>
-    connection.ask(reads[n % reads.length] as string, [`cookie: ${cookie}`])
-  const signer = (connection: KeptConnection) => connection.ask('POST /login', [], login)
+    connection.request(reads[n % reads.length] as string, [`cookie: ${cookie}`])
+  const signer = (connection: KeptConnection) => connection.request('POST /login', [], login)
   const producer = async (connection: KeptConnection) => {
     const title = `No. ${++deliveries}`
     const body = JSON.stringify({ recipients: [{ username: signIn.username }], title })
-    const answer = await connection.ask('POST /api/notifications', [`authorization: Bearer ${signIn.key}`], body)
-    if (answer?.status === 201) acknowledged.push(title)
-    return answer
+    const response = await connection.request('POST /api/notifications', [`authorization: Bearer ${signIn.key}`], body)
+    if (response?.status === 201) acknowledged.push(title)
+    return response
   }
   const acts = [...Array(30).fill(reader), ...Array(16).fill(producer), ...Array(4).fill(signer)]
   const connections = acts.map(() => new KeptConnection(url))
   const work = async (connection: KeptConnection, worker: number, n: number) => {
-    const answer = await acts[worker](connection, n)
-    if (answer !== undefined) statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+    const response = await acts[worker](connection, n)
+    if (response !== undefined) statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
   }
   // What still waits in the system's queue of connections was not taken, so each has its first answer before the signal.
   await Promise.all(connections.map((connection, worker) => work(connection, worker, worker)))
@@ -192,22 +192,22 @@ async function saysThatItStops(): Promise<boolean> {
   const connections = Array.from({ length: 12 }, () => new KeptConnection(url))
   await Promise.all(connections.map((connection) => connection.opened()))
   const before = connections.pop()
-  assert.equal((await before?.ask('GET /readyz'))?.status, 200)
+  assert.equal((await before?.request('GET /readyz'))?.status, 200)
   assert.ok(before?.isOpen)
 
   const ended = running.end('SIGTERM')
   const signalledAt = performance.now()
   const isLate = () => performance.now() - signalledAt > 400
-  const answers: Seen[] = []
+  const responses: Seen[] = []
   for (const connection of connections) {
     await sleep(10)
-    const answer = await connection.ask('GET /readyz')
-    if (!answer && isLate()) return false
-    assert.ok(answer, 'a connection was cut that was about to ask')
-    answers.push(answer)
-    if (answer.status !== 200) break
+    const response = await connection.request('GET /readyz')
+    if (!response && isLate()) return false
+    assert.ok(response, 'a connection was cut that was about to ask')
+    responses.push(response)
+    if (response.status !== 200) break
   }
-  const last = answers.at(-1)
+  const last = responses.at(-1)
   assert.ok(last)
   assert.equal(refusalIn(last).code, 'UNAVAILABLE')
   assert.equal(last.headers.get('connection'), 'close')
@@ -229,14 +229,14 @@ test('while it stops it serves on for the grace, streams included, if a load bal
   await using running = await CarillonProcess.standing(folder, { env: { CARILLON_DRAIN_GRACE: `${graceMs}ms` } })
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const proof = await user.signIn()
-  assert.equal((await user.ask({ path: '/readyz' })).status, 200)
+  assert.equal((await user.request({ path: '/readyz' })).status, 200)
   const before = await EventReader.of(running.url, proof)
   const signalledAt = performance.now()
   const ended = running.end('SIGTERM')
-  await untilSo(async () => (await user.ask({ path: '/readyz' })).status === 503)
+  await untilSo(async () => (await user.request({ path: '/readyz' })).status === 503)
   // New connections, each of them: the service closes every one that it answers on.
   const later = await EventReader.of(running.url, proof)
-  assert.equal((await user.ask({ path: '/api/notifications', headers: proof })).status, 200)
+  assert.equal((await user.request({ path: '/api/notifications', headers: proof })).status, 200)
   const seenAfterMs = performance.now() - signalledAt
   await Promise.all([before.ended(), later.ended()])
   const endedAfterMs = performance.now() - signalledAt
@@ -257,17 +257,17 @@ async function answersWhatItFinds(): Promise<boolean> {
   await using running = await CarillonProcess.standing(folder)
   const connections = Array.from({ length: 20 }, () => new KeptConnection(running.url))
   await Promise.all(connections.map((connection) => connection.opened()))
-  await Promise.all(connections.map((connection) => connection.ask('GET /livez')))
+  await Promise.all(connections.map((connection) => connection.request('GET /livez')))
   const ended = running.end('SIGTERM')
   // It has begun to stop, and lets what is idle be for half a second.
   await sleep(100)
   running.child.kill('SIGSTOP')
   await sleep(20)
   const areOpen = connections.every(({ isOpen }) => isOpen)
-  const answers = connections.map((connection) => connection.ask('GET /livez'))
+  const responses = connections.map((connection) => connection.request('GET /livez'))
   await sleep(900)
   running.child.kill('SIGCONT')
-  const statuses = (await Promise.all(answers)).map((answer) => answer?.status)
+  const statuses = (await Promise.all(responses)).map((response) => response?.status)
   assert.equal((await ended).status, 0)
   if (areOpen) assert.deepEqual(statuses, Array(20).fill(200))
   return areOpen
@@ -281,7 +281,7 @@ test('R9: a request that never ends and a client that never reads hold it up for
   for (const hanger of hangers) await hanger.begun
   // Who comes later is answered: these were taken.
   const later = new KeptConnection(running.url)
-  assert.equal((await later.ask('GET /livez'))?.status, 200)
+  assert.equal((await later.request('GET /livez'))?.status, 200)
   await sleep(300)
   const { status, afterMs } = await running.end('SIGTERM')
   for (const hanger of hangers) hanger.leave()
@@ -302,7 +302,7 @@ test('R9: SIGINT and SIGHUP stop it as SIGTERM does, and a second signal changes
     assert.equal(status, 0)
     await using again = await CarillonProcess.standing(folder)
     const later = new UserOfService(again.url, firstSignInOf(folder))
-    assert.equal((await later.ask({ path: `/api/notifications/${id}`, headers: await later.signIn() })).status, 200)
+    assert.equal((await later.request({ path: `/api/notifications/${id}`, headers: await later.signIn() })).status, 200)
     later.close()
   }
 })

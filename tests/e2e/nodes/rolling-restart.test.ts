@@ -49,8 +49,8 @@ async function goesUnnoticed(
     statuses.set(line, (statuses.get(line) ?? 0) + 1)
   }
   const acts = [
-    async () => note('list, session', await user.ask({ path: '/api/notifications', headers: session })),
-    async () => note('list, token', await user.ask({ path: '/api/notifications', headers: token })),
+    async () => note('list, session', await user.request({ path: '/api/notifications', headers: session })),
+    async () => note('list, token', await user.request({ path: '/api/notifications', headers: token })),
     async () => note('read-all', await user.post('/api/notifications/read-all', {}, session)),
     async () => {
       const title = `No. ${delivered.length}`
@@ -59,7 +59,7 @@ async function goesUnnoticed(
     },
     async () => {
       const proof = await user.signIn()
-      note('sign-out', await user.ask({ method: 'POST', path: '/logout', headers: proof }))
+      note('sign-out', await user.request({ method: 'POST', path: '/logout', headers: proof }))
     },
   ]
   const work = async (act: () => Promise<void>) => {

@@ -23,7 +23,7 @@ const users = started.map((node) => node.user(nodes.firstSignIn))
 const [a, b, c] = users as [UserOfService, UserOfService, UserOfService]
 
 const statusOf = async (user: UserOfService, proof: Proof) =>
-  (await user.ask({ path: '/api/notifications', headers: proof })).status
+  (await user.request({ path: '/api/notifications', headers: proof })).status
 
 /** In milliseconds, how long it took until the last node refused it. */
 async function refusedEverywhere(proof: Proof): Promise<number> {
@@ -34,7 +34,7 @@ async function refusedEverywhere(proof: Proof): Promise<number> {
 test('three processes that start at once on an empty database make one first sign-in and one signing key', async () => {
   const lines = started.flatMap((node) => node.process.lines)
   assert.equal(lines.filter(({ msg }) => msg.startsWith('first start')).length, 1)
-  const keySets = await Promise.all(users.map((user) => user.ask({ path: '/.well-known/jwks.json' })))
+  const keySets = await Promise.all(users.map((user) => user.request({ path: '/.well-known/jwks.json' })))
   assert.equal(keySets[0]?.status, 200)
   assert.equal(new Set(keySets.map(({ text }) => text)).size, 1)
 })
@@ -46,7 +46,7 @@ for (const variant of variants)
       for (let n = 0; n < times; n++) {
         const proof = await a.signIn(variant)
         for (const user of users) assert.equal(await statusOf(user, proof), 200)
-        assert.equal((await a.ask({ method: 'POST', path: '/logout', headers: proof })).status, 204)
+        assert.equal((await a.request({ method: 'POST', path: '/logout', headers: proof })).status, 204)
         if (variant === 'stateful') assert.equal(await statusOf(b, proof), 401)
         took.push(await refusedEverywhere(proof))
       }
@@ -79,27 +79,27 @@ test('what one node acknowledged, every other shows at once, pages that it has k
       typeof b,
       typeof c,
     ]
-    await reader.ask({ path: '/api/notifications', headers: proof })
+    await reader.request({ path: '/api/notifications', headers: proof })
     const id = idIn(await writer.deliver(`No. ${n}`))
-    const [newest] = (await reader.ask({ path: '/api/notifications', headers: proof })).json().data.items
+    const [newest] = (await reader.request({ path: '/api/notifications', headers: proof })).json().data.items
     assert.deepEqual([newest.id, newest.read], [id, false])
-    const read = await third.ask({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
+    const read = await third.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
     assert.equal(read.status, 204)
-    const seen = await reader.ask({ path: `/api/notifications/${id}`, headers: proof })
+    const seen = await reader.request({ path: `/api/notifications/${id}`, headers: proof })
     assert.equal(seen.json().data.read, true)
   }
   assert.equal((await a.post('/api/notifications/read-all', {}, proof)).status, 204)
-  assert.equal((await c.ask({ path: '/api/notifications/counts', headers: proof })).json().data.unread, 0)
+  assert.equal((await c.request({ path: '/api/notifications/counts', headers: proof })).json().data.unread, 0)
 })
 
 test('P1-P3: the same Idempotency-Key on three nodes at the same moment is one notification and one answer', async () => {
   for (let n = 0; n < times; n++) {
-    const answers = await Promise.all(users.map((user) => user.deliver(`Once ${n}`, `once-${n}`)))
+    const responses = await Promise.all(users.map((user) => user.deliver(`Once ${n}`, `once-${n}`)))
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [201, 201, 201],
     )
-    assert.equal(new Set(answers.map(idIn)).size, 1)
+    assert.equal(new Set(responses.map(idIn)).size, 1)
   }
   const titles = (await a.inbox(await a.signIn())).map(({ title }) => title).filter((title) => title.startsWith('Once'))
   assert.equal(titles.length, times)

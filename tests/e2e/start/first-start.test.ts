@@ -50,9 +50,9 @@ test('the curl session of the first sign-in runs as it stands', async () => {
   const session = text.slice(text.indexOf('Sign in, stateful')).split('\n')
   const script = session.map((line) => (/^[A-Z]/.test(line) && line !== 'EOF' ? `# ${line}` : line)).join('\n')
   assert.equal(script.match(/^curl /gm)?.length, 4)
-  const answers = await runSession(script, { folder, url: running.url })
-  const [login, restricted, sent, listed] = answers
-  assert.equal(answers.length, 4)
+  const responses = await runSession(script, { folder, url: running.url })
+  const [login, restricted, sent, listed] = responses
+  assert.equal(responses.length, 4)
   assert.equal(login.User.username, 'operator')
   assert.equal(restricted.data.username, 'operator')
   assert.equal(sent.data.results[0].status, 'delivered')
@@ -81,11 +81,11 @@ async function runSession(script: string, { folder, url }: { folder: Folder; url
   const user = new UserOfService(url, signIn)
   const login = await user.post('/login', { username: signIn.username, password: signIn.password })
   const headers = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
-  const restricted = await user.ask({ path: '/routeRestreinte', headers })
+  const restricted = await user.request({ path: '/routeRestreinte', headers })
   const sent = await user.deliver('Hello')
-  const listed = await user.ask({ path: '/api/notifications', headers })
+  const listed = await user.request({ path: '/api/notifications', headers })
   user.close()
-  return [login, restricted, sent, listed].map((answer) => answer.json())
+  return [login, restricted, sent, listed].map((response) => response.json())
 }
 
 test('a second start makes nothing, and shows nothing, on the same folder', async () => {
@@ -161,8 +161,8 @@ test('two processes that start at once on a new folder both stand, and there is 
     const [here, there] = [new UserOfService(one.url, signIn), new UserOfService(two.url, signIn)]
     const cookie = await here.signIn()
     const id = idIn(await there.deliver('Through the other'))
-    assert.equal((await there.ask({ path: '/api/me', headers: cookie })).status, 200)
-    assert.equal((await here.ask({ path: `/api/notifications/${id}`, headers: cookie })).status, 200)
+    assert.equal((await there.request({ path: '/api/me', headers: cookie })).status, 200)
+    assert.equal((await here.request({ path: `/api/notifications/${id}`, headers: cookie })).status, 200)
     here.close()
     there.close()
   }
@@ -181,7 +181,7 @@ test('where the file cannot be written the service stands all the same, and the 
   mkdirSync(folder.file('first-sign-in.txt'))
   await using running = await CarillonProcess.standing(folder)
   const user = new UserOfService(running.url, { username: '', password: '', key: '' })
-  assert.equal((await user.ask({ path: '/readyz' })).status, 200)
+  assert.equal((await user.request({ path: '/readyz' })).status, 200)
   user.close()
   assert.match(running.stdout, /carillon user password operator/)
   assert.equal((await running.end('SIGTERM')).status, 0)
@@ -197,10 +197,10 @@ test('A16, S9: no secret is in the log or in the database, whatever happens in b
   await user.post('/login', { username: 'operator', password: typo })
   await user.post('/login', { username: typo, password: signIn.password })
   await user.deliver('Hello')
-  await user.ask({ path: '/api/me', headers: { authorization: `${authorization}x` } })
-  await user.ask({ path: `/api/notifications?page=${signIn.password}`, headers: { cookie } })
-  await user.ask({ method: 'POST', path: '/logout', headers: { cookie } })
-  await user.ask({ method: 'POST', path: '/logout', headers: { authorization } })
+  await user.request({ path: '/api/me', headers: { authorization: `${authorization}x` } })
+  await user.request({ path: `/api/notifications?page=${signIn.password}`, headers: { cookie } })
+  await user.request({ method: 'POST', path: '/logout', headers: { cookie } })
+  await user.request({ method: 'POST', path: '/logout', headers: { authorization } })
   user.close()
   const kept = readFileSync(folder.file('carillon.secret'), 'utf8').trim()
   const secrets = [

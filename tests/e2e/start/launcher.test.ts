@@ -48,8 +48,8 @@ test('the service of a killed launcher drains: a request under way is answered, 
   await using running = await CarillonProcess.standing(folder, { nodeOptions: relayed })
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const headers = await user.signIn()
-  const { version } = (await user.ask({ path: '/api/notifications', headers })).json().data
-  const held = user.ask({ path: `/api/notifications/changes?since=${version}&wait=25`, headers })
+  const { version } = (await user.request({ path: '/api/notifications', headers })).json().data
+  const held = user.request({ path: `/api/notifications/changes?since=${version}&wait=25`, headers })
   await sleep(300)
   await running.end('SIGKILL')
   assert.equal((await held).status, 200)

@@ -225,7 +225,7 @@ test('a database that was emptied or truncated is not taken for a first start, b
       assert.equal(status, 1, args.join(' '))
       assert.match(
         stdout + stderr,
-        args[0] === 'doctor' ? /Restore the database; to begin anew/ : sentence,
+        args[0] === 'doctor' ? /Restore the database; to begin again/ : sentence,
         args.join(' '),
       )
       assert.deepEqual(stateOf(folder), before, args.join(' '))

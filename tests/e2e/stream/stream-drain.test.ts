@@ -28,9 +28,9 @@ function connectionThatAsksLater(url: string): Promise<(headers: Proof) => Promi
           const askedAt = performance.now()
           return new Promise((told) => {
             asking.on('error', () => told({ askedAt, status: 0 }))
-            asking.on('response', (answer) => {
-              answer.destroy()
-              told({ askedAt, status: answer.statusCode ?? 0 })
+            asking.on('response', (response) => {
+              response.destroy()
+              told({ askedAt, status: response.statusCode ?? 0 })
             })
             asking.end()
           })
@@ -57,10 +57,10 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
   const late = await Promise.all(Array.from({ length: 5 }, () => connectionThatAsksLater(running.url)))
 
   // Connections that are open already: what waits to be accepted when a listener closes was not taken.
-  const ask = (headers: Proof) => user.ask({ path: '/api/notifications?limit=1', headers })
-  const { version } = (await Promise.all(Array.from({ length: 64 }, () => ask(proofs[1]))))[0]?.json().data ?? {}
+  const list = (headers: Proof) => user.request({ path: '/api/notifications?limit=1', headers })
+  const { version } = (await Promise.all(Array.from({ length: 64 }, () => list(proofs[1]))))[0]?.json().data ?? {}
   const held = Array.from({ length: polls }, (_, n) =>
-    user.ask({ path: `/api/notifications/changes?since=${version}&wait=25`, headers: proofs[n % 2] ?? {} }),
+    user.request({ path: `/api/notifications/changes?since=${version}&wait=25`, headers: proofs[n % 2] ?? {} }),
   )
   const login = {
     method: 'POST',
@@ -69,13 +69,13 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
     body: loginOf(folder),
   }
   await sleep(50)
-  const requests = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? user.ask(login) : ask(proofs[0])))
+  const requests = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? user.request(login) : list(proofs[0])))
   await sleep(5)
   const ended = running.end('SIGTERM')
   const signalledAt = performance.now()
   await readers[0]?.ended()
   const firstEndedAt = performance.now()
-  const lateAnswers = Promise.all(late.map((asks, n) => asks(proofs[n % 2] ?? {})))
+  const lateResponses = Promise.all(late.map((asks, n) => asks(proofs[n % 2] ?? {})))
   const overAt = await Promise.all(
     readers.map(async (reader) => {
       await reader.ended()
@@ -83,7 +83,7 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
     }),
   )
   const polled = await Promise.all(held)
-  const answers = await Promise.all(requests)
+  const responses = await Promise.all(requests)
   const { status, afterMs } = await ended
   user.close()
   t.diagnostic(`gone after ${afterMs.toFixed(0)} ms`)
@@ -96,14 +96,14 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
   assert.ok(retries.every((retry) => retry >= 1_000 && retry <= 4_000))
   assert.ok(new Set(retries).size > streams / 4, 'they would come back together')
   assert.ok(Math.max(...overAt) - Math.min(...overAt) < 60_000)
-  for (const answer of polled) {
-    assert.equal(answer.status, 200, answer.text)
-    assert.deepEqual(answer.json().data.created, [])
+  for (const response of polled) {
+    assert.equal(response.status, 200, response.text)
+    assert.deepEqual(response.json().data.created, [])
   }
-  for (const answer of answers) assert.equal(answer.status, 200, answer.text)
+  for (const response of responses) assert.equal(response.status, 200, response.text)
   assert.ok(firstEndedAt - signalledAt < 60_000, `the first stream ended after ${firstEndedAt - signalledAt} ms`)
   // An idle connection is kept for half a second: too late to ask on it where this machine stood still meanwhile.
-  for (const { askedAt, status: told } of await lateAnswers)
+  for (const { askedAt, status: told } of await lateResponses)
     assert.ok(told === 503 || (told === 0 && askedAt - signalledAt > 400), `${told}`)
 })
 

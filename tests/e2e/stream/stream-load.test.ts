@@ -145,8 +145,8 @@ test(`N5: ${idlers} who read nothing of ${sentMiB} MiB each are cut, memory is b
     while (!isOver) {
       const from = performance.now()
       for (const headers of proofs) {
-        const answer = await asker.ask({ path: '/api/notifications?limit=1', headers })
-        assert.equal(answer.status, 200)
+        const response = await asker.request({ path: '/api/notifications?limit=1', headers })
+        assert.equal(response.status, 200)
       }
       waits.push((performance.now() - from) / 2)
       await sleep(20)
@@ -154,8 +154,8 @@ test(`N5: ${idlers} who read nothing of ${sentMiB} MiB each are cut, memory is b
   })()
   const deliveries = Math.ceil((sentMiB * MiB) / 26_000)
   for (let n = 1; n <= deliveries / 5; n++) {
-    const answers = Array.from({ length: 5 }, () => user.post('/api/notifications', { recipients, ...big() }, key))
-    for (const answer of await Promise.all(answers)) assert.equal(answer.status, 201, answer.text)
+    const responses = Array.from({ length: 5 }, () => user.post('/api/notifications', { recipients, ...big() }, key))
+    for (const response of await Promise.all(responses)) assert.equal(response.status, 201, response.text)
     assert.equal((await user.deliver(`No. ${n}`)).status, 201)
     for (const reader of readers) assert.equal((await reader.next('notification')).data.notification.title, `No. ${n}`)
   }

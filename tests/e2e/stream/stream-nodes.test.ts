@@ -90,7 +90,7 @@ suite('a lost connection that hears', { concurrency: true }, () => {
     const deafAt = performance.now()
     const ids: string[] = []
     for (let n = 0; n < 20; n++) ids.push(idIn(await user.deliver(`No. ${n}`)))
-    await user.ask({ method: 'POST', path: '/logout', headers: ends })
+    await user.request({ method: 'POST', path: '/logout', headers: ends })
     const from = performance.now()
     // It notices its deafness after two seconds at best.
     if (from - deafAt < 1_500) assert.deepEqual([reader.isUpToDate, ending.isOver], [true, false], 'it heard')
@@ -153,7 +153,7 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
         const proof = await user.signIn(variant)
         using stays = await EventReader.of(other.url, await user.signIn(variant))
         const readers = [await EventReader.of(other.url, proof), await EventReader.of(one.url, proof)]
-        assert.equal((await user.ask({ method: 'POST', path: '/logout', headers: proof })).status, 204)
+        assert.equal((await user.request({ method: 'POST', path: '/logout', headers: proof })).status, 204)
         for (const [index, reader] of readers.entries()) {
           const node = [other, one][index] ?? assert.fail()
           slowest = Math.max(slowest, await hasEnded(reader, { node, proof, ms: withinMs }))

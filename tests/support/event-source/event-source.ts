@@ -61,27 +61,27 @@ export class EventReader implements Disposable {
   readonly piecesAt: number[] = []
   isOver = false
   readonly #parser = new StrictEvents()
-  readonly #answer: IncomingMessage
+  readonly #response: IncomingMessage
   #failure: unknown
   #taken = 0
   #wake: (() => void)[] = []
 
-  private constructor(answer: IncomingMessage) {
-    this.status = answer.statusCode ?? 0
+  private constructor(response: IncomingMessage) {
+    this.status = response.statusCode ?? 0
     this.headers = new Headers()
-    for (const [name, values = []] of Object.entries(answer.headersDistinct))
+    for (const [name, values = []] of Object.entries(response.headersDistinct))
       for (const value of values) this.headers.append(name, value)
-    this.#answer = answer
-    answer.on('data', (piece: Buffer) => this.#take(piece))
-    answer.on('error', () => {}) // `close` follows
-    answer.on('close', () => this.#end())
+    this.#response = response
+    response.on('data', (piece: Buffer) => this.#take(piece))
+    response.on('error', () => {}) // `close` follows
+    response.on('close', () => this.#end())
   }
 
   /** Resolves with the head of the answer, whatever its status. */
   static open(url: string, { headers = {}, path = streamPath, method = 'GET' }: Opening = {}): Promise<EventReader> {
     return new Promise((resolve, reject) => {
-      const asking = request(new URL(path, url), { method, headers, agent: false }, (answer) =>
-        resolve(new EventReader(answer)),
+      const asking = request(new URL(path, url), { method, headers, agent: false }, (response) =>
+        resolve(new EventReader(response)),
       )
       asking.on('error', reject)
       asking.end()
@@ -150,15 +150,15 @@ export class EventReader implements Disposable {
 
   /** From here on nothing is taken from the connection. */
   stopReading(): void {
-    this.#answer.pause()
+    this.#response.pause()
   }
 
   readOn(): void {
-    this.#answer.resume()
+    this.#response.resume()
   }
 
   close(): void {
-    this.#answer.destroy()
+    this.#response.destroy()
   }
 
   [Symbol.dispose](): void {

@@ -31,21 +31,21 @@ if (body !== undefined && !headers.has('content-type')) headers.set('content-typ
 const method = values.request ?? (body === undefined ? 'GET' : 'POST')
 
 const signal = AbortSignal.timeout(Number(values['max-time'] ?? 60) * 1_000)
-const answer = await fetch(positionals[0] ?? '', { method, headers, signal, ...(body !== undefined && { body }) })
-const fields = [...answer.headers].map(([name, value]) => `${name}: ${value}\r\n`)
-if (values['dump-header']) write(values['dump-header'], `HTTP/1.1 ${answer.status}\r\n${fields.join('')}\r\n`)
+const response = await fetch(positionals[0] ?? '', { method, headers, signal, ...(body !== undefined && { body }) })
+const fields = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`)
+if (values['dump-header']) write(values['dump-header'], `HTTP/1.1 ${response.status}\r\n${fields.join('')}\r\n`)
 if (values['cookie-jar']) {
-  const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])
+  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])
   writeFileSync(values['cookie-jar'], cookies.join('; '))
 }
 write(values.output ?? '-', await textUntil(signal))
-process.stderr.write(`${answer.status}\n`)
+process.stderr.write(`${response.status}\n`)
 
 /** All of it, or what came in time. */
 async function textUntil(end: AbortSignal): Promise<string> {
   let text = ''
   try {
-    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece
   } catch (error) {
     if (!end.aborted) throw error
   }

@@ -56,22 +56,22 @@ export class DescribedApi {
   }
 
   /** Throws where the document does not promise this answer to this request; answers the status that it is listed under. */
-  promises({ method, template, operation }: Described, answer: Seen): string {
-    const place = `${method} ${template} answered ${answer.status}`
-    const listed = String(answer.status) in operation.responses ? String(answer.status) : 'default'
-    const response = operation.responses[listed]
-    assert.ok(response, `${place}, which is not described`)
-    assert.ok(listed !== 'default' || answer.status >= 400, `${place}, which is described as a refusal`)
-    if (response.content === undefined) {
-      if (response.description === 'No body' || answer.status === 204 || answer.status === 304)
-        assert.equal(answer.text, '', `${place} with a body that is not described`)
+  promises({ method, template, operation }: Described, response: Seen): string {
+    const place = `${method} ${template} answered ${response.status}`
+    const listed = String(response.status) in operation.responses ? String(response.status) : 'default'
+    const promised = operation.responses[listed]
+    assert.ok(promised, `${place}, which is not described`)
+    assert.ok(listed !== 'default' || response.status >= 400, `${place}, which is described as a refusal`)
+    if (promised.content === undefined) {
+      if (promised.description === 'No body' || response.status === 204 || response.status === 304)
+        assert.equal(response.text, '', `${place} with a body that is not described`)
       return listed
     }
-    const type = answer.headers.get('content-type')?.split(';')[0] ?? 'nothing'
-    const described = response.content[type]
+    const type = response.headers.get('content-type')?.split(';')[0] ?? 'nothing'
+    const described = promised.content[type]
     assert.ok(described, `${place} with ${type}, which is not described`)
     if (type === 'text/event-stream') return listed
-    assert.deepEqual(this.compile(described.schema)(JSON.parse(answer.text)), [], `${place} with ${answer.text}`)
+    assert.deepEqual(this.compile(described.schema)(JSON.parse(response.text)), [], `${place} with ${response.text}`)
     return listed
   }
 }

@@ -1,9 +1,9 @@
 // For tests: requests as they are written (any method, any path, any Host or Origin), over connections that are kept.
 import { Agent, request } from 'node:http'
-import type { Answer } from '../service.ts'
+import type { HttpResponse } from '../service.ts'
 import { wholeText } from './whole-text.ts'
 
-export type Ask = {
+export type HttpRequest = {
   method?: string
   path?: string
   headers?: Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ export class HttpClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  ask({ method = 'GET', path = '/', headers = {}, body, chunked = false }: Ask): Promise<Answer> {
+  request({ method = 'GET', path = '/', headers = {}, body, chunked = false }: HttpRequest): Promise<HttpResponse> {
     const { hostname, host, port } = this.#url
     // Said outright, since Node says neither for a GET.
     const framing = chunked

@@ -64,17 +64,17 @@ function open(url: string): { socket: Socket; closed: Promise<void>; closedAt: (
 }
 
 /** Every final answer in these bytes, in order. Throws where anything else is in them. */
-export function readAnswers(bytes: Buffer): Seen[] {
-  const answers: Seen[] = []
+export function readResponses(bytes: Buffer): Seen[] {
+  const responses: Seen[] = []
   for (let rest = bytes; rest.length > 0; ) {
-    const { answer, length } = readAnswer(rest)
-    if (answer.status >= 200) answers.push(answer)
+    const { response, length } = readResponse(rest)
+    if (response.status >= 200) responses.push(response)
     rest = rest.subarray(length)
   }
-  return answers
+  return responses
 }
 
-function readAnswer(bytes: Buffer): { answer: Seen; length: number } {
+function readResponse(bytes: Buffer): { response: Seen; length: number } {
   const headLength = bytes.indexOf('\r\n\r\n') + 4
   assert.ok(headLength > 3, `no whole header in ${JSON.stringify(bytes.toString('latin1', 0, 200))}`)
   const [statusLine = '', ...fields] = bytes.toString('latin1', 0, headLength - 4).split('\r\n')
@@ -91,5 +91,5 @@ function readAnswer(bytes: Buffer): { answer: Seen; length: number } {
   const bodyLength = hasBody ? Number(headers.get('content-length') ?? Number.NaN) : 0
   assert.ok(bytes.length >= headLength + bodyLength, 'the body is cut')
   const text = bytes.toString('utf8', headLength, headLength + bodyLength)
-  return { answer: { status: Number(status), headers, text }, length: headLength + bodyLength }
+  return { response: { status: Number(status), headers, text }, length: headLength + bodyLength }
 }

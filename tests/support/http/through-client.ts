@@ -9,7 +9,7 @@ import {
   isCarillonError,
   type Variant,
 } from '../../../client/carillon-client.ts'
-import type { Answer } from '../service.ts'
+import type { HttpResponse } from '../service.ts'
 import { wholeTextOf } from './whole-text.ts'
 
 type Asked = { method: string; url: URL; headers: Headers; body: unknown; init: RequestInit }
@@ -23,7 +23,11 @@ const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 export const passed = { through: 0, past: 0 }
 
 /** The answer on the wire; undefined where no method of the client makes this request, and nothing was sent. */
-export async function throughClient(address: string, path: string, init: RequestInit): Promise<Answer | undefined> {
+export async function throughClient(
+  address: string,
+  path: string,
+  init: RequestInit,
+): Promise<HttpResponse | undefined> {
   const asked = read(address, path, init)
   const made = asked && methodFor(asked)
   if (asked === undefined || made === undefined) {
@@ -31,13 +35,13 @@ export async function throughClient(address: string, path: string, init: Request
     return undefined
   }
   passed.through++
-  const answers: Answer[] = []
-  const told = await outcomeOf(made(endpointsFor(address, asked, answers)))
-  const [answer] = answers
-  if (answer === undefined) throw 'error' in told && isCarillonError(told.error) ? told.error.cause : told
-  assert.equal(answers.length, 1, 'the client asked more than once')
-  agrees(asked, told, answer)
-  return answer
+  const responses: HttpResponse[] = []
+  const told = await outcomeOf(made(endpointsFor(address, asked, responses)))
+  const [response] = responses
+  if (response === undefined) throw 'error' in told && isCarillonError(told.error) ? told.error.cause : told
+  assert.equal(responses.length, 1, 'the client asked more than once')
+  agrees(asked, told, response)
+  return response
 }
 
 type Told = { value: unknown } | { error: unknown }
@@ -65,8 +69,8 @@ function read(address: string, path: string, init: RequestInit): Asked | undefin
   }
 }
 
-function endpointsFor(address: string, asked: Asked, answers: Answer[]): Endpoints {
-  const fetch = recorded(address, asked, answers)
+function endpointsFor(address: string, asked: Asked, responses: HttpResponse[]): Endpoints {
+  const fetch = recorded(address, asked, responses)
   const token = bearerIn(asked)
   return {
     carillon: createCarillon({ baseUrl: address, fetch, auth: token === undefined ? 'cookie' : () => token }),
@@ -80,7 +84,7 @@ function bearerIn({ headers }: Asked): string | undefined {
 }
 
 /** What the client sends has to be what the test asks, and goes out with the test's own header fields. */
-function recorded(address: string, asked: Asked, answers: Answer[]) {
+function recorded(address: string, asked: Asked, responses: HttpResponse[]) {
   return async (url: string, init: RequestInit): Promise<Response> => {
     const sent = new URL(url)
     assert.equal(init.method, asked.method)
@@ -95,7 +99,7 @@ function recorded(address: string, asked: Asked, answers: Answer[]) {
     const response = await fetch(url, { ...init, ...asked.init, body: init.body ?? null, headers: asked.headers })
     const text = await wholeTextOf(response)
     const { status, headers } = response
-    answers.push({ status, headers, text, json: () => JSON.parse(text) })
+    responses.push({ status, headers, text, json: () => JSON.parse(text) })
     return new Response(text === '' ? null : text, { status, headers })
   }
 }
@@ -108,7 +112,7 @@ function namesItsDelivery({ headers }: Asked, own: Headers): void {
 }
 
 /** Throws AssertionError where what the method returned or threw is not what the answer says. */
-function agrees({ url }: Asked, told: Told, { status, headers, json }: Answer): void {
+function agrees({ url }: Asked, told: Told, { status, headers, json }: HttpResponse): void {
   if ('value' in told) {
     assert.ok(status >= 200 && status < 300, `${url.pathname}: the client took status ${status} for a success`)
     const isBare = url.pathname === '/login' || url.pathname === '/token/renew'

@@ -2,10 +2,10 @@
 import type { IncomingMessage } from 'node:http'
 
 /** Ends what goes on: the connection of a stream is closed. */
-export async function wholeText(answer: IncomingMessage): Promise<string> {
-  const goesOn = isEventStream(answer.headers['content-type'])
+export async function wholeText(response: IncomingMessage): Promise<string> {
+  const goesOn = isEventStream(response.headers['content-type'])
   const pieces: Buffer[] = []
-  for await (const piece of answer) {
+  for await (const piece of response) {
     pieces.push(piece as Buffer)
     if (goesOn && hasHello(Buffer.concat(pieces).toString('utf8'))) break
   }

@@ -6,7 +6,7 @@ import { Agent, createServer, type IncomingMessage, request, type Server, type S
 import type { AddressInfo } from 'node:net'
 
 const askEveryMs = 50
-const answerWithinMs = 10_000
+const responseTimeoutMs = 10_000
 
 type Node = { readonly port: number; readonly agent: Agent; isReady: boolean; answered: number }
 
@@ -19,13 +19,13 @@ export class Balancer implements AsyncDisposable {
   private constructor(ports: readonly number[], keepAlive: boolean) {
     this.#nodes = ports.map((port) => ({ port, agent: new Agent({ keepAlive }), isReady: false, answered: 0 }))
     this.#server = createServer((incoming, outgoing) => void this.#serve(incoming, outgoing))
-    this.#asking = setInterval(() => void this.#askAll(), askEveryMs)
+    this.#asking = setInterval(() => void this.#requestAll(), askEveryMs)
   }
 
   /** `keepAlive`: whether the connections to the nodes are used again. */
   static async before(ports: readonly number[], { keepAlive = true } = {}): Promise<Balancer> {
     const balancer = new Balancer(ports, keepAlive)
-    await balancer.#askAll()
+    await balancer.#requestAll()
     await once(balancer.#server.listen(0, '127.0.0.1'), 'listening')
     return balancer
   }
@@ -50,14 +50,14 @@ export class Balancer implements AsyncDisposable {
     for (const { agent } of this.#nodes) agent.destroy()
   }
 
-  async #askAll(): Promise<void> {
+  async #requestAll(): Promise<void> {
     await Promise.all(
       this.#nodes.map(async (node) => {
-        const answer = await fetch(`http://127.0.0.1:${node.port}/readyz`, {
-          signal: AbortSignal.timeout(answerWithinMs),
+        const response = await fetch(`http://127.0.0.1:${node.port}/readyz`, {
+          signal: AbortSignal.timeout(responseTimeoutMs),
         }).catch(() => undefined)
-        node.isReady = answer?.ok === true
-        await answer?.body?.cancel()
+        node.isReady = response?.ok === true
+        await response?.body?.cancel()
       }),
     )
   }
@@ -77,12 +77,12 @@ export class Balancer implements AsyncDisposable {
     }
     const { method, url, headers } = incoming
     const passed = request({ agent: node.agent, host: '127.0.0.1', port: node.port, method, path: url, headers })
-    passed.on('response', (answer) => {
+    passed.on('response', (response) => {
       node.answered++
       // Theirs is the connection to the balancer; the client's is its own.
-      const { connection: _, ...fields } = answer.headers
-      outgoing.writeHead(answer.statusCode ?? 502, fields)
-      answer.pipe(outgoing)
+      const { connection: _, ...fields } = response.headers
+      outgoing.writeHead(response.statusCode ?? 502, fields)
+      response.pipe(outgoing)
     })
     passed.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') {

@@ -162,9 +162,9 @@ export class PostgresBehind implements DatabaseBehind {
 }
 
 /** The columns of the key come first, and no key has more than two. */
-async function contents(names: Row[], ask: (sql: string) => Promise<Row[]>): Promise<Record<string, Row[]>> {
+async function contents(names: Row[], request: (sql: string) => Promise<Row[]>): Promise<Record<string, Row[]>> {
   const tables: Record<string, Row[]> = {}
-  for (const { name } of names) tables[String(name)] = await ask(`select * from "${name}" order by 1, 2`)
+  for (const { name } of names) tables[String(name)] = await request(`select * from "${name}" order by 1, 2`)
   return tables
 }
 

@@ -44,19 +44,19 @@ async function passOn(
   const body = Buffer.concat(await incoming.toArray())
   const { hostname, port } = new URL(target)
   const { method, path, headers } = passing
-  const inner = request({ hostname, port, method, path, headers: present(headers) }, async (answer) => {
-    if (!buffers && answer.headers['content-type']?.startsWith('text/event-stream')) {
-      outgoing.on('close', () => answer.destroy())
-      outgoing.writeHead(answer.statusCode ?? 0, answer.headers)
-      answer.on('error', () => outgoing.destroy()).pipe(outgoing)
+  const inner = request({ hostname, port, method, path, headers: present(headers) }, async (response) => {
+    if (!buffers && response.headers['content-type']?.startsWith('text/event-stream')) {
+      outgoing.on('close', () => response.destroy())
+      outgoing.writeHead(response.statusCode ?? 0, response.headers)
+      response.on('error', () => outgoing.destroy()).pipe(outgoing)
       return
     }
-    const chunks = await answer.toArray().catch(() => null)
+    const chunks = await response.toArray().catch(() => null)
     // The client is gone, and the answer with it.
     if (chunks === null) return
     const returning: Returning = {
-      status: answer.statusCode ?? 0,
-      headers: { ...answer.headers },
+      status: response.statusCode ?? 0,
+      headers: { ...response.headers },
       body: Buffer.concat(chunks),
     }
     onTheWayBack?.(returning, passing)

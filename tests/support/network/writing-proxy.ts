@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Seen } from '../http/envelope.ts'
-import { readAnswers } from '../http/raw-http.ts'
+import { readResponses } from '../http/raw-http.ts'
 
 const pieceBytes = 64 * 1024
 /** Between the first piece and the rest: what is written at once goes to the system's buffers, whatever the server does. */
@@ -70,7 +70,7 @@ async function read(socket: Socket, { hasBody }: { hasBody: boolean }): Promise<
     socket.pause().off('data', onData).off('end', onEnd).off('error', reject).off('close', onEnd)
   }
   const bytes = hasBody ? received : withoutLength(received)
-  const [response, ...more] = readAnswers(bytes)
+  const [response, ...more] = readResponses(bytes)
   if (response === undefined || more.length > 0) throw new Error(`not one response: ${received.toString('latin1')}`)
   return response
 }

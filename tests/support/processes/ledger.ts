@@ -2,7 +2,7 @@
 // acknowledged has to be there, once; what it did not acknowledge can be sent again under the same key, and is there once.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer, Proof } from '../service.ts'
+import type { HttpResponse, Proof } from '../service.ts'
 import { idIn, type UserOfService } from './user-of-service.ts'
 
 const pauseAfterFailureMs = 50
@@ -34,16 +34,16 @@ export class Ledger {
   async #deliverOnce(user: UserOfService): Promise<boolean> {
     const key = `delivery-${++this.#begun}`
     this.#unsure.add(key)
-    const answer = await user.deliver(key, key).catch(onlyBroken)
-    if (answer === undefined) return false
-    this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1)
-    if (answer.status === 201) {
-      this.delivered.set(key, idIn(answer))
+    const response = await user.deliver(key, key).catch(onlyBroken)
+    if (response === undefined) return false
+    this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1)
+    if (response.status === 201) {
+      this.delivered.set(key, idIn(response))
       this.#unsure.delete(key)
       return true
     }
-    isUnavailable(answer)
-    if (!answer.text.includes('outcome is unknown')) this.#undone.add(key)
+    isUnavailable(response)
+    if (!response.text.includes('outcome is unknown')) this.#undone.add(key)
     return false
   }
 
@@ -65,17 +65,17 @@ export class Ledger {
     const titles = (await user.inbox(proof)).map(({ title }) => title)
     assert.equal(titles.pop(), 'Welcome to Carillon')
     assert.deepEqual(titles.sort(), [...this.delivered.keys()].sort())
-    const { data } = (await user.ask({ path: '/api/notifications/counts', headers: proof })).json()
+    const { data } = (await user.request({ path: '/api/notifications/counts', headers: proof })).json()
     assert.deepEqual([data.total, data.unread], [titles.length + 1, titles.length + 1])
     return { retried }
   }
 }
 
 /** A service without its store says so, and when to come back (TRUST E3, Z7). */
-export function isUnavailable(answer: Answer): void {
-  assert.equal(answer.status, 503, answer.text)
-  assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
-  assert.equal(answer.json().error.code, 'UNAVAILABLE')
+export function isUnavailable(response: HttpResponse): void {
+  assert.equal(response.status, 503, response.text)
+  assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
+  assert.equal(response.json().error.code, 'UNAVAILABLE')
 }
 
 /** A connection that broke; any other failure is one of the test. */
