@@ -1,8 +1,8 @@
 // What the package offers, on one screen.
 import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer.ts'
-import { type Auth, type Connection, Requests } from './requests.ts'
 import { type SignIn, signInOf } from './sign-in.ts'
+import { type Auth, type Connection, Requests } from './transport/requests.ts'
 
 export type Carillon = SignIn & { inbox: Inbox }
 
@@ -20,10 +20,16 @@ export function createProducer({ key, ...connection }: Connection & { key: strin
   return producerOf(new Requests(connection, () => key))
 }
 
-export { CarillonError, type ClientErrorCode, type ErrorCode, isCarillonError, type ServerErrorCode } from './errors.ts'
 export type { ChangesOptions, Inbox, ListOptions } from './inbox.ts'
 export type { Producer, SendOptions } from './producer.ts'
-export type { Auth, CallOptions, Connection } from './requests.ts'
 export type { SignIn } from './sign-in.ts'
-export type { StreamOptions } from './subscription.ts'
-export type * from './types.ts'
+export type { StreamOptions } from './stream/subscription.ts'
+export {
+  CarillonError,
+  type ClientErrorCode,
+  type ErrorCode,
+  isCarillonError,
+  type ServerErrorCode,
+} from './transport/errors.ts'
+export type { Auth, CallOptions, Connection } from './transport/requests.ts'
+export type * from './transport/types.ts'

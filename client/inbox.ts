@@ -1,9 +1,10 @@
 // The signed-in user's own notifications: list, count, mark as read, follow. Every method is one route.
-import { CarillonError } from './errors.ts'
-import type { CallOptions, Requests } from './requests.ts'
-import { openSharedStream } from './shared-stream.ts'
-import type { StreamOptions } from './subscription.ts'
-import type { Changes, Counts, Notification, NotificationPage, Position, StreamEvent } from './types.ts'
+
+import { openSharedStream } from './stream/shared-stream.ts'
+import type { StreamOptions } from './stream/subscription.ts'
+import { CarillonError } from './transport/errors.ts'
+import type { CallOptions, Requests } from './transport/requests.ts'
+import type { Changes, Counts, Notification, NotificationPage, Position, StreamEvent } from './transport/types.ts'
 
 export type ListOptions = CallOptions & {
   /** From 1; default 1. */

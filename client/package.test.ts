@@ -124,7 +124,7 @@ test('it holds what a package holds, and no comment, no test and no TypeScript',
 
 /** All the JavaScript, as one text. */
 function code(): string {
-  return globSync('*.js', { cwd: installed })
+  return globSync('**/*.js', { cwd: installed })
     .map((file) => readFileSync(join(installed, file), 'utf8'))
     .join('')
 }

@@ -6,8 +6,8 @@ import { TcpProxy } from '../tests/support/network/tcp-proxy.ts'
 import { startTestService, type TestService } from '../tests/support/service.ts'
 import { type Connection, createProducer, isCarillonError } from './carillon-client.ts'
 import { producerOf } from './producer.ts'
-import { Requests } from './requests.ts'
 import { failureOf } from './testing/clients.ts'
+import { Requests } from './transport/requests.ts'
 
 let service: TestService
 let key: string

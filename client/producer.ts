@@ -1,10 +1,10 @@
 // An application that sends, and is sure that each delivery happened once: what may have been lost is sent again under the
 // same idempotency key.
-import { type Backoff, delayAfter } from './backoff.ts'
-import { following, pause, within } from './cancellation.ts'
-import { isCarillonError, networkError } from './errors.ts'
-import type { CallOptions, Requests } from './requests.ts'
-import type { Delivery, DeliveryRequest } from './types.ts'
+import { type Backoff, delayAfter } from './transport/backoff.ts'
+import { following, pause, within } from './transport/cancellation.ts'
+import { isCarillonError, networkError } from './transport/errors.ts'
+import type { CallOptions, Requests } from './transport/requests.ts'
+import type { Delivery, DeliveryRequest } from './transport/types.ts'
 
 export type SendOptions = CallOptions & {
   /**

@@ -1,6 +1,6 @@
 // Signing in and out, and who is signed in.
-import type { CallOptions, Requests } from './requests.ts'
-import type { Credentials, Me, Restricted, StatefulLogin, StatelessLogin, Variant } from './types.ts'
+import type { CallOptions, Requests } from './transport/requests.ts'
+import type { Credentials, Me, Restricted, StatefulLogin, StatelessLogin, Variant } from './transport/types.ts'
 
 export type SignIn = {
   /**

@@ -15,7 +15,7 @@ import {
   type StreamQuery,
 } from '../server/http/openapi/schemas.ts'
 import type * as client from './carillon-client.ts'
-import { eventTypes } from './subscription.ts'
+import { eventTypes } from './stream/subscription.ts'
 
 /** The same type written flat, so that an intersection compares equal to what it amounts to. */
 type Flat<Type> = Type extends object ? { [Field in keyof Type]: Flat<Type[Field]> } : Type

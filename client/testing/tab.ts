@@ -1,8 +1,8 @@
 // For tests, in the page: follows the inbox as an application would, and keeps what it was told for the test to ask for.
 import { createCarillon, type Inbox, type StreamEvent } from '../carillon-client.ts'
-import { Requests } from '../requests.ts'
-import { openSharedStream } from '../shared-stream.ts'
-import { usual } from '../subscription.ts'
+import { openSharedStream } from '../stream/shared-stream.ts'
+import { usual } from '../stream/subscription.ts'
+import { Requests } from '../transport/requests.ts'
 
 export type Following = {
   since?: string | number

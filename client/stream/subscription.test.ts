@@ -5,10 +5,7 @@ import { spawn } from 'node:child_process'
 import { getEventListeners, once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isCarillonError } from './errors.ts'
-import { type Auth, type Connection, Requests } from './requests.ts'
-import { openStream, type StreamOptions, type Timing } from './subscription.ts'
-import { until } from './testing/clients.ts'
+import { until } from '../testing/clients.ts'
 import {
   eventText,
   notificationText,
@@ -16,8 +13,11 @@ import {
   type Stream,
   StreamServer,
   sessionEndedText,
-} from './testing/stream-server.ts'
-import type { StreamEvent } from './types.ts'
+} from '../testing/stream-server.ts'
+import { isCarillonError } from '../transport/errors.ts'
+import { type Auth, type Connection, Requests } from '../transport/requests.ts'
+import type { StreamEvent } from '../transport/types.ts'
+import { openStream, type StreamOptions, type Timing } from './subscription.ts'
 
 /** No watchdog bites, however long the machine stands still; tests of the watchdogs have their own. */
 const timing: Timing = { heartbeatMs: 600_000, connectMs: 600_000, retryMs: 20, maxRetryMs: 100, random: () => 0.5 }
@@ -531,7 +531,7 @@ test('a loop that stays away longer than the watchdog is not dropped for it', as
 test('a process ends by itself when its loop is over', async (t) => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
   const script = `
-    import { createCarillon } from '${new URL('./carillon-client.ts', import.meta.url)}'
+    import { createCarillon } from '${new URL('../carillon-client.ts', import.meta.url)}'
     const { inbox } = createCarillon({ baseUrl: '${server.url}' })
     for await (const { type } of inbox.subscribe()) if (type === 'notification') break
     const ending = AbortSignal.timeout(50)

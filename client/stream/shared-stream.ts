@@ -1,11 +1,11 @@
 // What does `subscribe()` open? In a page the stream that all tabs of this sign-in share, elsewhere one of its own.
-import { type Backoff, delayAfter } from './backoff.ts'
-import { pause, within } from './cancellation.ts'
-import { networkError } from './errors.ts'
-import type { Requests } from './requests.ts'
+import { type Backoff, delayAfter } from '../transport/backoff.ts'
+import { pause, within } from '../transport/cancellation.ts'
+import { networkError } from '../transport/errors.ts'
+import type { Requests } from '../transport/requests.ts'
+import type { Me, StreamEvent } from '../transport/types.ts'
 import { isFinal, openStream, type StreamOptions, type Timing, usual } from './subscription.ts'
 import { oneForAllTabs, type SharedInbox } from './tabs.ts'
-import type { Me, StreamEvent } from './types.ts'
 
 export function openSharedStream(
   requests: Requests,

@@ -1,10 +1,10 @@
 // How do all tabs of a browser share one stream? The tab that holds the Web Lock leads: it has the stream, and tells the
 // others by BroadcastChannel what comes. They take over where it stops, each from its own position, so that a change of
 // leader loses and doubles nothing. Over HTTP/1.1 a browser has six connections to a server, for all its tabs together.
-import { type Backoff, delayAfter } from './backoff.ts'
-import { follow, leavable, pause, unlessAborted } from './cancellation.ts'
-import { CarillonError, isCarillonError } from './errors.ts'
-import type { Position, StreamEvent } from './types.ts'
+import { type Backoff, delayAfter } from '../transport/backoff.ts'
+import { follow, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
+import { CarillonError, isCarillonError } from '../transport/errors.ts'
+import type { Position, StreamEvent } from '../transport/types.ts'
 
 /** Tabs that have the same name for it share its stream. By cookie they share the proof too, and its end. */
 export type SharedInbox = { name: string; isByCookie: boolean }

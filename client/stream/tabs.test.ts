@@ -6,11 +6,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
-import { Chromium } from '../tests/support/chromium.ts'
-import { type Proof, startTestService, type TestUser } from '../tests/support/service.ts'
-import { createCarillon, type StreamEvent } from './carillon-client.ts'
-import { StreamServer } from './testing/stream-server.ts'
-import type { Following } from './testing/tab.ts'
+import { Chromium } from '../../tests/support/chromium.ts'
+import { type Proof, startTestService, type TestUser } from '../../tests/support/service.ts'
+import { createCarillon, type StreamEvent } from '../carillon-client.ts'
+import { StreamServer } from '../testing/stream-server.ts'
+import type { Following } from '../testing/tab.ts'
 
 const service = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '100' } })
 after(() => service.stop())

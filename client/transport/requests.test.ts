@@ -4,10 +4,10 @@ import { getEventListeners, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { startTestService, type TestService } from '../tests/support/service.ts'
-import { CarillonError, createCarillon, createProducer, type ErrorCode, isCarillonError } from './carillon-client.ts'
+import { startTestService, type TestService } from '../../tests/support/service.ts'
+import { CarillonError, createCarillon, createProducer, type ErrorCode, isCarillonError } from '../carillon-client.ts'
+import { failureOf, signedIn, until } from '../testing/clients.ts'
 import { Requests } from './requests.ts'
-import { failureOf, signedIn, until } from './testing/clients.ts'
 
 let service: TestService
 before(async () => {

@@ -1,11 +1,11 @@
 // The live stream that does not end: `openStream(requests, { since, signal })` yields each event of the inbox once, in
 // order, over any number of connections. It leaves the bytes to event-stream.ts, the proof to requests.ts.
-import { delayAfter } from './backoff.ts'
-import { follow, leavable, pause, unlessAborted } from './cancellation.ts'
-import { CarillonError, isCarillonError, unreadable } from './errors.ts'
+import { delayAfter } from '../transport/backoff.ts'
+import { follow, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
+import { CarillonError, isCarillonError, unreadable } from '../transport/errors.ts'
+import type { CallOptions, Requests } from '../transport/requests.ts'
+import type { Position, SessionEnd, StreamData, StreamEvent } from '../transport/types.ts'
 import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
-import type { CallOptions, Requests } from './requests.ts'
-import type { Position, SessionEnd, StreamData, StreamEvent } from './types.ts'
 
 export type StreamOptions = CallOptions & {
   /** The position of the last event that is known; default: from now on. */
