@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { inflate } from '@sparticuz/chromium'
 import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core'
 
-const packed = new URL('../../', import.meta.resolve('@sparticuz/chromium'))
+const packed = new URL('../', import.meta.resolve('@sparticuz/chromium'))
 const archives = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br', 'swiftshader.tar.br']
 const clientSource = new URL('../../client/', import.meta.url)
 

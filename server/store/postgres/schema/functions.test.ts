@@ -191,7 +191,7 @@ test('a function that cannot be created takes its migration back with it', async
   const path = mkdtempSync(join(tmpdir(), 'carillon-functions-'))
   t.after(() => rmSync(path, { recursive: true }))
   for (const name of ['migrations', 'functions'])
-    cpSync(new URL(`./${name}/`, import.meta.url), join(path, name), { recursive: true })
+    cpSync(new URL(`../${name}/`, import.meta.url), join(path, name), { recursive: true })
   writeFileSync(join(path, 'functions', 'zebra.sql'), 'create function zebra() returns text language nothing as $$ $$;')
   const { ask, url } = await database(t, { isBare: true })
   const pool = openPool(url)
