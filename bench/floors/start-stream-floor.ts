@@ -1,0 +1,47 @@
+// How is the floor of the live streams started? With the bytes that Carillon sent to one stream: fields, greeting, an event.
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { ask } from '../load/requests.ts'
+import { Asked } from '../processes/processes.ts'
+import type { Server } from './compare.ts'
+import type { Told } from './stream-floor.ts'
+
+/** What Node writes by itself. */
+const ofNode = new Set(['date', 'connection'])
+
+export async function startStreamFloor(told: Told): Promise<Server & { stop(): Promise<void> }> {
+  const process = new Asked({ args: [fileURLToPath(new URL('./stream-floor.ts', import.meta.url))], role: 'anywhere' })
+  const { port } = await process.ask<{ port: number }>(told)
+  return { port, process, stop: () => process.stop('SIGKILL') }
+}
+
+/** What one stream of the service is told: when it is opened, and of one delivery to its user. */
+export async function toldBy(port: number, { stream, delivery }: { stream: string; delivery: string }): Promise<Told> {
+  const socket = connect({ port, host: '127.0.0.1' }).setEncoding('latin1')
+  let received = ''
+  const until = (shape: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => shape.test(received) && resolve(received)
+      socket.on('data', look).on('close', () => reject(new Error(`the stream ended\n${received}`)))
+    })
+  socket.on('data', (piece) => {
+    received += piece
+  })
+  socket.write(stream)
+  const opening = await until(/\nevent: hello\n[\s\S]*\n\n$/)
+  const { status, body } = await ask(port, delivery)
+  assert.equal(status, 201, body)
+  const whole = await until(/\nevent: notification\n[\s\S]*\n\n$/)
+  socket.destroy()
+  const end = opening.indexOf('\r\n\r\n')
+  const fields = opening.slice(0, end).split('\r\n').slice(1)
+  return {
+    fields: fields
+      .map((field) => [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1).trim()])
+      .filter(([name = '']) => !ofNode.has(name.toLowerCase()))
+      .flat(),
+    greeting: opening.slice(end + 4),
+    event: whole.slice(opening.length),
+  }
+}

@@ -1,0 +1,192 @@
+// The load: how many requests does a server answer in a second, and how long does each take? Raw sockets, requests that
+// lie ready as bytes, and no more of an answer is read than its status and length, so that the server is what is busy.
+// Runs as a process of its own; loader.ts is the other end.
+import { connect, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { answerQuestions } from '../processes/respond.ts'
+
+export type Plan = {
+  port: number
+  connections: number
+  /** Each the whole text of one request. Taken in turn by whichever connection is free. */
+  requests: readonly string[]
+  /** The only status that is right; another one fails the run. */
+  status: number
+  /** Every request is sent once at most; else they begin anew. */
+  isOnce?: boolean
+  /**
+   * Does not sleep while it waits for answers. For where the server has a core of its own: there every answer to a sleeper
+   * costs an interrupt to the other core, which is this harness's and not the server's, and more of it the slower a server.
+   */
+  staysAwake?: boolean
+  /** A pause, in milliseconds, from one request of a connection to its next; without it there is none. */
+  everyMs?: number
+}
+export type LoadQuestion = { step: 'begin'; plan: Plan; warmUpSeconds: number } | { step: 'measure'; seconds: number }
+export type Measured = { count: number; perSecond: number; p50Ms: number; p99Ms: number; processorShare: number }
+
+const headEnd = Buffer.from('\r\n\r\n')
+/** Where the status stands in `HTTP/1.1 200`. */
+const statusAt = 9
+
+class Run {
+  readonly #plan: Plan
+  readonly #requests: Buffer[]
+  readonly #sockets: Socket[] = []
+  /** For each connection: sends its next request. */
+  readonly #sends: (() => void)[] = []
+  readonly #latencies = new Latencies()
+  #next = 0
+  #isSending = false
+  #isOver = false
+  #underWay = 0
+  #whenDone = Promise.withResolvers<void>()
+
+  constructor(plan: Plan) {
+    this.#plan = plan
+    this.#requests = plan.requests.map((text) => Buffer.from(text, 'latin1'))
+    this.#whenDone.promise.catch(() => {})
+  }
+
+  async begin(warmUpSeconds: number): Promise<void> {
+    await Promise.all(Array.from({ length: this.#plan.connections }, () => this.#open()))
+    if (warmUpSeconds > 0) await this.#sendFor(warmUpSeconds)
+  }
+
+  async measure(seconds: number): Promise<Measured> {
+    this.#latencies.clear()
+    const [startedAt, processor] = [performance.now(), process.cpuUsage()]
+    await this.#sendFor(seconds)
+    const elapsedMs = performance.now() - startedAt
+    const { user, system } = process.cpuUsage(processor)
+    this.#isOver = true
+    for (const socket of this.#sockets) socket.destroy()
+    const count = this.#latencies.count
+    return {
+      count,
+      perSecond: (count / elapsedMs) * 1000,
+      p50Ms: this.#latencies.percentile(0.5),
+      p99Ms: this.#latencies.percentile(0.99),
+      processorShare: (user + system) / 1000 / elapsedMs,
+    }
+  }
+
+  /** Ends when the time is over, or when every request was asked that is asked once only. Throws what went wrong. */
+  async #sendFor(seconds: number): Promise<void> {
+    const time = Promise.withResolvers<void>()
+    const timer = setTimeout(time.resolve, seconds * 1000)
+    let isAwake = this.#plan.staysAwake === true
+    const stayAwake = () => isAwake && setImmediate(stayAwake)
+    stayAwake()
+    if (!this.#isSending) for (const send of this.#sends) send()
+    this.#isSending = true
+    await Promise.race([time.promise, this.#whenDone.promise])
+    isAwake = false
+    clearTimeout(timer)
+  }
+
+  #take(): Buffer | undefined {
+    if (this.#next === this.#requests.length) {
+      if (this.#plan.isOnce) return undefined
+      this.#next = 0
+    }
+    return this.#requests[this.#next++]
+  }
+
+  #open(): Promise<void> {
+    const { port, status, everyMs } = this.#plan
+    const [hundreds = 0, tens = 0, ones = 0] = Buffer.from(String(status))
+    const bytes = Buffer.allocUnsafeSlow(64 * 1024)
+    let sentAt = 0
+    let missing = 0
+
+    const send = (): void => {
+      const request = this.#isOver ? undefined : this.#take()
+      if (request === undefined) {
+        if (this.#underWay === 0) this.#whenDone.resolve()
+        return
+      }
+      this.#underWay++
+      sentAt = performance.now()
+      socket.write(request)
+    }
+    const receive = (length: number): boolean => {
+      if (missing > 0) missing -= length
+      else {
+        if (bytes[statusAt] !== hundreds || bytes[statusAt + 1] !== tens || bytes[statusAt + 2] !== ones)
+          this.#fail(
+            `${status} was expected, but the answer was\n${bytes.toString('latin1', 0, Math.min(length, 2_000))}`,
+          )
+        missing = answerLength(bytes, length) - length
+      }
+      if (missing > 0 || this.#isOver) return true
+      const now = performance.now()
+      this.#latencies.add(now - sentAt)
+      this.#underWay--
+      if (everyMs === undefined) send()
+      else setTimeout(send, Math.max(0, sentAt + everyMs - now))
+      return true
+    }
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: { buffer: bytes, callback: receive },
+    })
+    this.#sockets.push(socket)
+    this.#sends.push(send)
+    socket.on('close', () => {
+      if (!this.#isOver) this.#fail('the server closed a connection')
+    })
+    return new Promise((resolve, reject) => socket.once('connect', resolve).on('error', reject))
+  }
+
+  #fail(why: string): void {
+    this.#isOver = true
+    this.#whenDone.reject(new Error(why))
+  }
+}
+
+/** The length of the answer that begins here. A server writes the head at once, so it is never in two pieces. */
+function answerLength(bytes: Buffer, received: number): number {
+  const end = bytes.indexOf(headEnd)
+  if (end < 0 || end > received) throw new Error('the head of an answer came in pieces')
+  const bodyLength = /content-length: (\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1] ?? 0
+  return end + headEnd.length + Number(bodyLength)
+}
+
+/** Milliseconds, as many as there are. */
+class Latencies {
+  #values = new Float64Array(1 << 16)
+  count = 0
+
+  add(ms: number): void {
+    if (this.count === this.#values.length) {
+      const larger = new Float64Array(this.#values.length * 2)
+      larger.set(this.#values)
+      this.#values = larger
+    }
+    this.#values[this.count++] = ms
+  }
+
+  clear(): void {
+    this.count = 0
+  }
+
+  percentile(share: number): number {
+    return (
+      this.#values.slice(0, this.count).sort()[Math.min(this.count - 1, Math.floor(this.count * share))] ?? Number.NaN
+    )
+  }
+}
+
+let run: Run | undefined
+
+answerQuestions(async (question: LoadQuestion) => {
+  if (question.step === 'begin') {
+    run = new Run(question.plan)
+    return run.begin(question.warmUpSeconds)
+  }
+  if (run === undefined) throw new Error('nothing was begun')
+  return run.measure(question.seconds)
+})

@@ -1,0 +1,81 @@
+// How many deliveries a second reach the disk without HTTP: with 256 that wait at once for the store, and with one commit for
+// each? The second is the floor: the same statements, the same database settings. A process of its own.
+import { newId } from '../../server/ids.ts'
+import { openStore } from '../../server/store/open.ts'
+import { connect } from '../../server/store/sqlite/database.ts'
+import { deliver } from '../../server/store/sqlite/writes/deliver.ts'
+import type { Delivery } from '../../server/store/store.ts'
+import { answerQuestions } from '../processes/respond.ts'
+import { databaseIn } from '../setup/service.ts'
+
+export type WriteQuestion = {
+  way: 'together' | 'one by one'
+  dir: string
+  atOnce: number
+  usernames: string[]
+  seconds: number
+}
+export type Written = { perSecond: number }
+
+function* deliveries(usernames: readonly string[]): Generator<Delivery, never> {
+  for (let i = 0; ; i++) {
+    const at = Date.now()
+    const username = usernames[i % usernames.length] as string
+    yield {
+      id: newId(at),
+      producerId: 'bench',
+      idempotency: null,
+      content: JSON.stringify({
+        title: `Number ${i}`,
+        body: 'It is on its way.',
+        url: null,
+        category: 'orders',
+        data: null,
+        key: null,
+        createdAt: new Date(at).toISOString(),
+      }).slice(1, -1),
+      category: 'orders',
+      key: null,
+      recipients: [{ to: { username }, notificationId: newId(at) }],
+      at,
+    }
+  }
+}
+
+async function writeTogether({ dir, atOnce, usernames, seconds }: WriteQuestion): Promise<Written> {
+  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  const next = deliveries(usernames)
+  let count = 0
+  const startedAt = performance.now()
+  const endsAt = startedAt + seconds * 1000
+  const writeOn = async () => {
+    while (performance.now() < endsAt) {
+      await store.deliver(next.next().value)
+      count++
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, writeOn))
+  const elapsedMs = performance.now() - startedAt
+  await store.close()
+  return { perSecond: (count / elapsedMs) * 1000 }
+}
+
+function writeOneByOne({ dir, usernames, seconds }: WriteQuestion): Written {
+  const database = connect(databaseIn(dir))
+  const context = { sql: database.createTagStore(64), ring: () => {} }
+  const next = deliveries(usernames)
+  let count = 0
+  const startedAt = performance.now()
+  for (; performance.now() < startedAt + seconds * 1000; count++) {
+    database.exec('begin immediate')
+    deliver(context, next.next().value)
+    database.exec('commit')
+  }
+  const elapsedMs = performance.now() - startedAt
+  database.close()
+  return { perSecond: (count / elapsedMs) * 1000 }
+}
+
+answerQuestions((question: WriteQuestion) =>
+  question.way === 'together' ? writeTogether(question) : writeOneByOne(question),
+)

@@ -1,0 +1,122 @@
+// Does a page cost the same however deep it lies? Page 1 and page 45,000 of 900,000 notifications in one inbox, by the store
+// itself and through HTTP.
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { openStore } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
+import { asLoad, isDisturbed, rate } from '../floors/compare.ts'
+import { Loader } from '../load/loader.ts'
+import { type ProofLine, request } from '../load/requests.ts'
+import { inTurns, median, ratios, type Spread } from '../report/rounds.ts'
+import type { Scenario } from '../report/scenario.ts'
+import { asRatio, type Row } from '../report/table.ts'
+import { fillInboxes, prepareReaders } from '../setup/inboxes.ts'
+import { databaseIn, startService } from '../setup/service.ts'
+import { gaps } from './gaps.ts'
+
+const inboxSize = 900_000
+const limit = 20
+const lastPage = inboxSize / limit
+/** How many pages from either end are asked for through HTTP, each once. */
+const pagesAtEachEnd = lastPage / 3
+const maxDifference = 0.1
+
+export const depth: Scenario = {
+  name: 'depth',
+  question: 'page 1 and page 45,000 (limit 20) of 900,000 notifications in one inbox',
+  async run(bench) {
+    const { dir, rounds, tell } = bench
+    tell('making an inbox of 900,000 notifications')
+    const { readers } = await prepareReaders(dir, { users: 1, proofs: 1 })
+    const [{ userId, tokens }] = readers as [(typeof readers)[0]]
+    await fillInboxes(dir, { userIds: [userId], count: inboxSize })
+    const withGaps = await gaps({ dir: mkdtempSync(join(dir, 'gaps-')), rounds, tell })
+    const stored = await throughStore(dir, { userId, rounds, tell })
+
+    const loader = bench.using(new Loader())
+    const proof = tokens[0] as ProofLine
+    const pages = { first: pagesFrom(1, proof), last: pagesFrom(lastPage - pagesAtEachEnd + 1, proof) }
+    const warmUp = pagesFrom(pagesAtEachEnd + 1, proof)
+    const loadOnFresh = async (requests: readonly string[]) => {
+      const service = await startService({ dir })
+      const load = { port: service.port, connections: 64, status: 200, isOnce: true, seconds: 60, warmUpSeconds: 0 }
+      await loader.measure(service.process, { ...load, requests: warmUp })
+      const loaded = await loader.measure(service.process, { ...load, requests })
+      await service.stop()
+      return loaded
+    }
+    const served = await inTurns({
+      rounds,
+      tell,
+      isDisturbed,
+      contenders: { first: () => loadOnFresh(pages.first), last: () => loadOnFresh(pages.last) },
+    })
+    return {
+      rows: [
+        row({
+          what: 'page 45,000, by the store',
+          measured: `${median(stored.last).toFixed(1)} us`,
+          floor: `page 1: ${median(stored.first).toFixed(1)} us`,
+          ratio: ratios(stored.last, stored.first),
+        }),
+        row({
+          what: 'pages 30,001 to 45,000, through HTTP',
+          measured: asLoad(served.last),
+          floor: `pages 1 to 15,000: ${asLoad(served.first)}`,
+          // Of the time that a page takes, as above.
+          ratio: ratios(served.first.map(rate), served.last.map(rate)),
+        }),
+        ...withGaps.rows,
+      ],
+      notes: [
+        'Ratio: time for the deep page to time for the page at the top.',
+        'By the store: `readPage`, in turns, nothing rendered is kept. Through HTTP: each page once, of a service that was ' +
+          'just started, so that none was rendered before.',
+        ...withGaps.notes,
+      ],
+    }
+  },
+}
+
+function row({ ratio, ...shown }: { what: string; measured: string; floor: string; ratio: Spread }): Row {
+  const met = Math.abs(ratio.median - 1) <= maxDifference
+  return { ...shown, ratio: asRatio(ratio), target: '0.90-1.10', met }
+}
+
+function pagesFrom(first: number, proof: ProofLine): string[] {
+  return Array.from({ length: pagesAtEachEnd }, (_, i) =>
+    request('GET', `/api/notifications?page=${first + i}&limit=${limit}`, { proof }),
+  )
+}
+
+/** Microseconds for one page, round by round; within a round the two take turns many times. */
+async function throughStore(
+  dir: string,
+  { userId, rounds, tell }: { userId: string; rounds: number; tell: (text: string) => void },
+): Promise<{ first: number[]; last: number[] }> {
+  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  try {
+    const both = async () => {
+      const took: [first: number, last: number][] = []
+      for (let i = 0; i < 30; i++)
+        took.push([await timePage(store, { userId, page: 1 }), await timePage(store, { userId, page: lastPage })])
+      return { first: median(took.map(([us]) => us)), last: median(took.map(([, us]) => us)) }
+    }
+    await both()
+    const { page } = await inTurns({ rounds, tell, contenders: { page: both } })
+    return { first: page.map(({ first }) => first), last: page.map(({ last }) => last) }
+  } finally {
+    await store.close()
+  }
+}
+
+async function timePage(store: Store, { userId, page }: { userId: string; page: number }): Promise<number> {
+  const times = 400
+  const startedAt = performance.now()
+  for (let i = 0; i < times; i++) {
+    await store.readPage({ userId, page, limit, unreadOnly: false })
+    // As requests come in turns of the event loop, a few in each.
+    if (i % 8 === 0) await new Promise(setImmediate)
+  }
+  return ((performance.now() - startedAt) * 1000) / times
+}

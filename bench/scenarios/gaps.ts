@@ -1,0 +1,107 @@
+// Does a numbered page of the unread cost the same in the middle of 500,000 gaps, and do changes from far behind cost what
+// recent ones cost? By the store itself, on SQLite, where a read holds the event loop.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { openStore } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
+import { inTurns, median, ratios } from '../report/rounds.ts'
+import type { Bench } from '../report/scenario.ts'
+import { asRatio, type Report, type Row } from '../report/table.ts'
+import { fillInboxes, prepareReaders, withDatabase } from '../setup/inboxes.ts'
+import { databaseIn } from '../setup/service.ts'
+
+const inboxSize = 1_000_000
+const limit = 20
+const middlePage = inboxSize / 2 / limit / 2
+/** Of the far one to the near one. A page of the unread also passes over half a block. */
+const maxRatio = 4
+
+export async function gaps({ dir, rounds, tell }: Pick<Bench, 'dir' | 'rounds' | 'tell'>): Promise<Report> {
+  tell('making an inbox of 1,000,000 notifications, every second one read by itself')
+  const { readers } = await prepareReaders(dir, { users: 1, proofs: 1 })
+  const [{ userId }] = readers as [(typeof readers)[0]]
+  await fillInboxes(dir, { userIds: [userId], count: inboxSize })
+  await withDatabase(dir, (database) =>
+    database.exec(`
+      begin;
+      update notification set read_at = '2026-01-01T00:00:00.000Z', changed_version = ${inboxSize + 1} + seq / 2
+        where seq % 2 = 0;
+      update inbox set unread = ${inboxSize / 2}, version = ${inboxSize * 1.5 + 1};
+      commit`),
+  )
+  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  try {
+    const page = (number: number) => store.readPage({ userId, page: number, limit, unreadOnly: true })
+    const first = await maxTurn(() => page(middlePage))
+    const { version } = await store.readInbox(userId)
+    const since = (behind: number) => store.changesSince({ userId, version: version - behind, limit: 100 })
+    const reads = { near: () => page(1), far: () => page(middlePage) }
+    const changes = { near: () => since(300), far: () => since(9_990) }
+    return {
+      rows: [
+        row('page 12,500 of the unread, by the store', 'page 1', await timed({ rounds, tell, ...reads })),
+        row('changes from 9,990 back, by the store', 'from 300 back', await timed({ rounds, tell, ...changes })),
+      ],
+      notes: [
+        `Of the unread: every second one of 1,000,000 was read by itself. The first such page counts them: ` +
+          `${first.took.toFixed(0)} ms in this run, in turns of the event loop of at most ${first.turn.toFixed(1)} ms.`,
+      ],
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+type Timed = { near: number[]; far: number[] }
+
+function row(what: string, floor: string, { near, far }: Timed): Row {
+  const ratio = ratios(far, near)
+  const us = (times: number[]) => `${median(times).toFixed(1)} us`
+  return {
+    what,
+    measured: us(far),
+    floor: `${floor}: ${us(near)}`,
+    ratio: asRatio(ratio),
+    target: `<= ${maxRatio}.00`,
+    met: ratio.median <= maxRatio,
+  }
+}
+
+type Read = () => ReturnType<Store['readPage']> | ReturnType<Store['changesSince']>
+
+async function timed(of: { rounds: number; tell: Bench['tell']; near: Read; far: Read }): Promise<Timed> {
+  const { rounds, tell, near, far } = of
+  const both = async () => ({ near: await timeOf(near), far: await timeOf(far) })
+  await both()
+  const { read } = await inTurns({ rounds, tell, contenders: { read: both } })
+  return { near: read.map((one) => one.near), far: read.map((one) => one.far) }
+}
+
+/** Microseconds. */
+async function timeOf(read: Read): Promise<number> {
+  const times = 400
+  const startedAt = performance.now()
+  for (let i = 0; i < times; i++) {
+    await read()
+    if (i % 8 === 0) await nextTurn()
+  }
+  return ((performance.now() - startedAt) * 1000) / times
+}
+
+/** Milliseconds. */
+async function maxTurn(read: Read): Promise<{ took: number; turn: number }> {
+  let turn = 0
+  let isOver = false
+  const watching = (async () => {
+    for (let last = performance.now(); !isOver; ) {
+      await nextTurn()
+      turn = Math.max(turn, performance.now() - last)
+      last = performance.now()
+    }
+  })()
+  const startedAt = performance.now()
+  await read()
+  const took = performance.now() - startedAt
+  isOver = true
+  await watching
+  return { took, turn }
+}

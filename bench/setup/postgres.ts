@@ -1,0 +1,110 @@
+// Which PostgreSQL is measured? A server of the scenario's own with durable settings, on the core of the load where the
+// service has one to itself; inboxes in it, written by SQL; and how a service is started on it.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { openStore } from '../../server/store/open.ts'
+import { PostgresServer } from '../../tests/support/postgres.ts'
+import { coreArguments, describeSync, type Role, syncCost } from '../report/machine.ts'
+import type { Bench } from '../report/scenario.ts'
+import { categoriesOf, iso, notificationsOf } from './inboxes.ts'
+import { type Service, type ServiceOptions, startService } from './service.ts'
+
+/** What a server is given beyond its own defaults; what decides durability is PostgreSQL's own default. */
+const settings = {
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  shared_buffers: '512MB',
+  max_wal_size: '4GB',
+  max_connections: '100',
+}
+
+export const settingsNote =
+  `A PostgreSQL of the scenario's own, from npm, through TCP on this machine: ` +
+  `${Object.entries(settings)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')}, 8 partitions; else its own defaults.`
+
+export type Database = {
+  url: string
+  version: string
+  /** What a commit pays at least, on the disk where the data lies. */
+  sync: string
+  /** The processor time that all its processes together have used so far. */
+  processorUs(): number
+  query(sql: string): Promise<{ rows: Record<string, unknown>[] }>
+}
+
+/** An empty database with Carillon's schema. `role` says which core the server runs on. */
+export async function startDatabase(bench: Bench, role: Role): Promise<Database> {
+  bench.tell('starting a PostgreSQL')
+  const server = await PostgresServer.start({ settings, under: coreArguments(role) })
+  bench.using({ stop: () => server.remove() })
+  await server.query('create database bench')
+  const url = server.url('bench')
+  const { store } = await openStore(url)
+  await store.close()
+  const query = (sql: string) => server.query(sql, 'bench')
+  const { rows } = await query('show server_version')
+  const version = String(rows[0].server_version)
+  const sync = describeSync(syncCost(dirname(server.data)))
+  const pid = Number(readFileSync(join(server.data, 'postmaster.pid'), 'utf8').split('\n')[0])
+  return { url, version, sync, query, processorUs: () => processorUsOf(pid) }
+}
+
+/** In each of which a process of Linux counts its time. */
+const tickUs = 10_000
+
+/** Of a process, its children and those that have ended; nothing where there is no /proc. */
+function processorUsOf(pid: number): number {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+    const ticks = [String(pid), ...children].map((one) => {
+      const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      const [user = 0, system = 0, userOfEnded = 0, systemOfEnded = 0] = fields.slice(11, 15).map(Number)
+      return user + system + (one === String(pid) ? userOfEnded + systemOfEnded : 0)
+    })
+    return ticks.reduce((sum, of) => sum + of, 0) * tickUs
+  } catch {
+    return 0
+  }
+}
+
+export function startServiceOn(database: Database, options: ServiceOptions): Promise<Service> {
+  return startService({ ...options, env: { ...options.env, CARILLON_DATABASE_URL: database.url } })
+}
+
+type Filling = { userIds: readonly string[]; count: number; readThrough?: number }
+
+/** As fillInboxes does for the other engine: what deliveries and one read-all would have left. */
+export async function fillInboxesAt(url: string, { userIds, count, readThrough = 0 }: Filling): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    for (const userId of userIds) await fillInbox(client, { userId, count, readThrough })
+    await client.query('vacuum analyze')
+    await client.query('checkpoint')
+  } finally {
+    await client.end()
+  }
+}
+
+async function fillInbox(
+  client: pg.Client,
+  { userId, count, readThrough }: { userId: string; count: number; readThrough: number },
+): Promise<void> {
+  const insertAll = (table: string, rows: readonly object[]) =>
+    client.query(
+      `insert into ${table} (user_id, ${Object.keys(rows[0] ?? {}).join(', ')})
+       select '${userId}', ${Object.keys(rows[0] ?? {}).join(', ')} from json_populate_recordset(null::${table}, $1)`,
+      [JSON.stringify(rows)],
+    )
+  await client.query('begin')
+  await insertAll('notification', notificationsOf({ count, readThrough }))
+  await insertAll('inbox_category', categoriesOf({ count, readThrough }))
+  await insertAll('read_mark', [{ version: readThrough + 1, through_seq: readThrough, at: iso(Date.now()) }])
+  const state = { total: count, unread: count - readThrough, read_through: readThrough }
+  await insertAll('inbox', [{ version: count + 1, first_seq: 1, last_seq: count, ...state }])
+  await client.query('commit')
+}

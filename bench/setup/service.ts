@@ -1,0 +1,73 @@
+// How is Carillon started to be measured? As it is shipped: the command `serve` in a process of its own, its log going to a
+// file; only the address, the database and the secret are set.
+import { closeSync, openSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { askUntilAnswered, request } from '../load/requests.ts'
+import { Asked, type Start } from '../processes/processes.ts'
+import type { Role } from '../report/machine.ts'
+
+/** Tokens name their issuer, so it stays the same whichever port is free. */
+export const publicUrl = 'http://127.0.0.1:7464'
+export const secret = 'a secret that the bench needs only while it runs'
+
+export type Service = { port: number; process: Asked; startedInMs: number; stop(): Promise<void> }
+export type ServiceOptions = Pick<Start, 'env' | 'under'> & { dir: string; role?: Role; isBare?: boolean }
+
+const preload = new URL('../processes/preload.ts', import.meta.url).href
+const launcher = fileURLToPath(new URL('../../server/bin/launch.js', import.meta.url))
+
+export function databaseIn(dir: string): string {
+  return join(dir, 'carillon.db')
+}
+
+/** Resolves with the first 200. `isBare`: nothing is loaded before it, and it cannot be asked how it fares. */
+export async function startService({
+  dir,
+  role = 'server',
+  env = {},
+  under = [],
+  isBare = false,
+}: ServiceOptions): Promise<Service> {
+  const port = await freePort()
+  const log = openSync(join(dir, 'carillon.log'), 'a')
+  const startedAt = performance.now()
+  const process = new Asked({
+    args: [...(isBare ? [] : ['--import', preload]), launcher, 'serve'],
+    role,
+    under,
+    output: log,
+    env: {
+      CARILLON_PORT: String(port),
+      CARILLON_DATABASE_URL: `sqlite:${databaseIn(dir)}`,
+      CARILLON_PUBLIC_URL: publicUrl,
+      CARILLON_SECRET: secret,
+      ...env,
+    },
+  })
+  closeSync(log)
+  await Promise.race([untilReady(port), process.death])
+  return { port, process, startedInMs: performance.now() - startedAt, stop: () => process.stop() }
+}
+
+/** 503 is an answer too, of a service that is not ready yet. */
+async function untilReady(port: number): Promise<void> {
+  for (;;) {
+    const { status, body } = await askUntilAnswered(port, request('GET', '/readyz'))
+    if (status === 200) return
+    if (status !== 503) throw new Error(`the service is not ready: ${status} ${body}`)
+    await pause(1)
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
