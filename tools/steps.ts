@@ -70,7 +70,7 @@ async function soak(): Promise<Outcome> {
   const page = [
     '# The last soak',
     '',
-    'Every test with its full counts: `npm run soak`, which writes this page.',
+    '`npm run soak` runs every test with its full counts and writes this page.',
     '',
     `- ${new Date(startedAt).toISOString().slice(0, 10)}, ${minutes} minutes, Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
     `- ${cpu?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}`,
