@@ -1,39 +1,52 @@
-// Where Carillon keeps things, as the rest of the house sees it. Each comment is a promise, and store.contract.ts holds
-// every engine to it under the same words. Nothing of an engine shows here: rules live above, SQL lives below.
+// What Carillon stores, as the rest of the program sees it: one interface per noun, and `Store` is all of them together.
+// Each comment is a promise, and the contract (contract/) tests every engine against it in the same words. No SQL and no
+// engine shows here: rules live above this file, SQL lives below it.
 //
-// For all of it: times are milliseconds since 1970 UTC. Absence is returned (`undefined`, 'absent'), never thrown.
-// A write that resolved is on the disk. When the system fails (disk full, store away) a call throws CarillonError
-// UNAVAILABLE, and then nothing of that call was kept unless the message says that its outcome is unknown.
+// For every method: times are milliseconds since 1970 UTC. Absence is returned (`undefined`, 'absent'), never thrown.
+// When a write resolves, it is on the disk. If the system fails (disk full, database server unreachable), the call throws
+// CarillonError UNAVAILABLE, and nothing of the call was stored unless the message says that the outcome is unknown.
+
+export type Store = Users & Sessions & Tokens & Producers & Inbox & Deliveries & Lifecycle
 
 export type User = {
   id: string
-  /** As prepared by sign-in/username.ts; unique, and never changes. */
+  /** As prepared by sign-in/users/username.ts. Unique, and never changes. */
   username: string
   displayName: string | null
   createdAt: number
   disabledAt: number | null
-  /** Starts at 0. Every new password and every disabling raises it by one, so that earlier tokens are revoked. */
+  /** Starts at 0. Each new password and each call that disables the user raises it by one, which revokes earlier tokens. */
   credentialGeneration: number
 }
 
 export type NewUser = Omit<User, 'disabledAt' | 'credentialGeneration'> & { passwordHash: string }
 
-/** The one row that every change of an inbox takes first. A user who was never told anything has all zeros. */
-export type InboxState = {
-  /** Raised by one with every change, in the order in which changes become visible. */
-  version: number
-  /** `firstSeq..lastSeq` are the sequence numbers in use; dense, so `total` is their count. */
-  firstSeq: number
-  lastSeq: number
-  total: number
-  unread: number
-  /** Everything up to this sequence number is read. */
-  readThrough: number
+export interface Users {
+  /** Adds a user. If the username is taken, returns 'taken' and changes nothing. */
+  addUser(user: NewUser): Promise<'added' | 'taken'>
+  findUser(userId: string): Promise<User | undefined>
+  /** Finds a user by prepared username, with the password hash and the credential generation that belongs to that hash. */
+  findCredentials(username: string): Promise<(User & { passwordHash: string }) | undefined>
+  /** Lists users ordered by username, at most `limit` of them, starting after the username `after`. */
+  listUsers(query: { after: string; limit: number }): Promise<User[]>
+  /**
+   * Disables a user. In one step it raises the credential generation, ends every session and revokes every token.
+   * Repeating the call keeps the first `disabledAt`.
+   */
+  disableUser(change: { userId: string; at: number; revocationExpiresAt: number }): Promise<'done' | 'absent'>
+  /**
+   * Sets a password and enables the user. In one step it raises the credential generation, ends every session and revokes
+   * every token.
+   */
+  setPassword(change: {
+    userId: string
+    passwordHash: string
+    at: number
+    revocationExpiresAt: number
+  }): Promise<'done' | 'absent'>
 }
 
-export const emptyInbox: InboxState = { version: 0, firstSeq: 1, lastSeq: 0, total: 0, unread: 0, readThrough: 0 }
-
-/** Where a session is kept: with its user, so that looking it up touches what is his and nothing else. */
+/** A session is stored under its user, so that a look-up touches only rows of that user. */
 export type SessionKey = { userId: string; secretHash: string }
 
 export type LiveSession = {
@@ -41,14 +54,42 @@ export type LiveSession = {
   username: string
   createdAt: number
   lastSeenAt: number
-  /** The owner's inbox as the same read saw it. */
+  /** The user's inbox as the same read saw it. */
   inbox: InboxState
   /** The page that the caller requested with the session, as the same read saw it. */
   page?: Page
 }
 
-/** A session as it was when it ended. Whether it was still alive by its age is for the caller to say. */
+/** A session as it was when it ended. It may have expired before; the caller checks its age. */
 export type EndedSession = Omit<LiveSession, 'inbox'>
+
+export interface Sessions {
+  /**
+   * Adds a session and ends those in `replaces`, in one step. If the user is absent, is disabled or no longer has the
+   * password hash that was checked, it changes nothing and returns 'refused'.
+   */
+  addSession(
+    session: SessionKey & { checkedPasswordHash: string; at: number; replaces: readonly SessionKey[] },
+  ): Promise<'added' | 'refused'>
+  /**
+   * Finds a session whose user is not disabled. The caller checks if it has expired. With `page`, the result also holds
+   * what `readPage` would return at the same moment, with no extra round trip; without a session no page is read. A
+   * numbered page of unread notifications that is deep in an inbox with gaps is left out: `readPage` reads it.
+   */
+  findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
+  /** Records that a session was used. It only updates an existing row: an ended session is never revived. */
+  touchSession(session: SessionKey & { at: number }): Promise<void>
+  /**
+   * Ends sessions in one step and returns those that it ended, each once. An unknown or already ended session is left out.
+   * If there is none to end, nothing is written.
+   */
+  endSessions(keys: readonly SessionKey[]): Promise<EndedSession[]>
+  /**
+   * Removes sessions that were created before `createdBefore`, last used before `lastSeenBefore`, or last used after
+   * `lastSeenAfter` (then the clock was set back since).
+   */
+  removeStaleSessions(bounds: { createdBefore: number; lastSeenBefore: number; lastSeenAfter: number }): Promise<void>
+}
 
 export type TokenRevocation = {
   userId: string
@@ -56,13 +97,32 @@ export type TokenRevocation = {
   signInId: string | null
   /** Revokes the sign-ins with a lower credential generation, whatever the clocks say; 0 in a row of one sign-in. */
   firstGeneration: number
-  /** For tokens that carry no generation (issued before 0002): revokes the sign-ins that began before this moment. */
+  /**
+   * In a row of every sign-in, for tokens without a generation (issued before migration 0002): revokes the sign-ins up to
+   * and including this millisecond (decision 0006). In a row of one sign-in: when it was revoked.
+   */
   notBefore: number
-  /** From here on no token that it could cut is alive, and the row may go. */
+  /** From this moment on every token that the row revokes has expired, and the row may be removed. */
   expiresAt: number
 }
 
 export type SigningKey = { kid: string; publicJwk: string; sealedPrivateJwk: string; createdAt: number }
+
+export interface Tokens {
+  /**
+   * Revokes the access tokens of one sign-in. If `signInId` is null, revokes those of the user that carry no credential
+   * generation. Of two revocations of the same thing the later times count; the first valid generation does not change.
+   */
+  revokeTokens(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void>
+  /**
+   * Lists the revocations that have not expired at `now`. A row is kept for a day after it expired, because the clock may
+   * be set back.
+   */
+  tokenRevocations(now: number): Promise<TokenRevocation[]>
+  /** Stores the first signing key; if there is one already, stores nothing. Returns all keys, oldest first. */
+  ensureSigningKey(key: SigningKey): Promise<SigningKey[]>
+  signingKeys(): Promise<SigningKey[]>
+}
 
 export type Producer = {
   id: string
@@ -75,27 +135,82 @@ export type Producer = {
   lastUsedAt: number | null
 }
 
+export interface Producers {
+  addProducer(producer: Omit<Producer, 'revokedAt' | 'lastUsedAt'>): Promise<void>
+  findProducer(producerId: string): Promise<Producer | undefined>
+  /** Lists producers, oldest first, including revoked ones. */
+  listProducers(): Promise<Producer[]>
+  /** Revokes a producer's key. Repeating the call keeps the first `revokedAt`. */
+  revokeProducer(change: { producerId: string; at: number }): Promise<'done' | 'absent'>
+  touchProducer(change: { producerId: string; at: number }): Promise<void>
+}
+
+/** Every change of an inbox updates this row first. The inbox of a user without any delivery equals `emptyInbox`. */
+export type InboxState = {
+  /** Raised by one with every change, in the order in which changes become visible. */
+  version: number
+  /** `firstSeq..lastSeq` are the sequence numbers in use, without gaps, so `total` is their count. */
+  firstSeq: number
+  lastSeq: number
+  total: number
+  unread: number
+  /** High-water mark: every notification up to this sequence number is read. */
+  readThrough: number
+}
+
+export const emptyInbox: InboxState = { version: 0, firstSeq: 1, lastSeq: 0, total: 0, unread: 0, readThrough: 0 }
+
 /** Which notifications of an inbox: a numbered page, or those before a sequence number. */
 export type PageRequest = { limit: number; unreadOnly: boolean } & ({ page: number } | { before: number })
-/** `unlessVersion` is the version of the inbox that the caller has a page of already. */
+/** `unlessVersion` is the inbox version of the page that the caller already has. */
 export type PageQuery = PageRequest & { userId: string; unlessVersion?: number }
 
-/** Notifications as JSON text, ready to be sent: what was stored, with the reader's state added. */
+/** Notifications as JSON text (notification-json.ts), ready to send. */
 export type Page = {
   inbox: InboxState
   /** A JSON array, newest first. */
   items: string
-  /** The `before` of the page that follows, or null where this one reaches the end. */
+  /** The `before` of the next page, or null if this page reaches the end. */
   next: number | null
 }
 
 export type Counts = { inbox: InboxState; categories: Record<string, { total: number; unread: number }> }
 
-/** A notification is JSON text, as it is now; `replaced` is one whose content took the place of an earlier. */
+/** `notification` is JSON text as of now, not as of `version`. 'replaced': a later delivery replaced its content. */
 export type Change =
   | { version: number; type: 'arrived' | 'replaced' | 'read'; notification: string }
   | { version: number; type: 'read-all'; throughId: string; at: string }
 export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
+
+export interface Inbox {
+  readInbox(userId: string): Promise<InboxState>
+  /**
+   * Reads a page: newest first, in the order of sequence numbers. A page costs the same at any depth, and a page past the
+   * end is empty. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
+   */
+  readPage(query: PageQuery): Promise<Page | 'unchanged'>
+  /** Reads one notification of this user as JSON text; another user's notification is absent. */
+  readNotification(owned: { userId: string; id: string }): Promise<string | undefined>
+  readCounts(userId: string): Promise<Counts>
+  /**
+   * Reads what changed after a version, in order, at most `limit` changes; `more` says that further changes follow. Each
+   * notification that arrived is listed once at the version of its arrival; one that changed since is listed again, at its
+   * last change. Returns 'reset' if the inbox never reached the version, or is more than `maxBehind` changes ahead of it.
+   */
+  changesSince(query: {
+    userId: string
+    version: number
+    limit: number
+    maxBehind?: number
+  }): Promise<Changes | 'reset'>
+  /** Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. */
+  markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
+  /**
+   * Marks every notification that has arrived as read, or every one up to and including `throughId`. One that arrives
+   * during the call stays unread. The cost does not depend on how many were unread; it updates one row per category.
+   */
+  markAllRead(change: { userId: string; throughId: string | null; at: number }): Promise<'done' | 'absent'>
+}
 
 export type Recipient = { username: string } | { userId: string }
 
@@ -106,7 +221,7 @@ export type Delivery = {
   /** The immutable part of the notification, without id and read state: members of a JSON object, without its braces. */
   content: string
   category: string | null
-  /** At most one notification of an inbox has this key: a later one replaces the content of the earlier. */
+  /** At most one notification of an inbox has this key: a later delivery replaces the content of the earlier one. */
   key: string | null
   recipients: readonly { to: Recipient; notificationId: string }[]
   at: number
@@ -116,148 +231,37 @@ export type DeliveryResult = { userId: string | null; id: string | null; status:
 export type DeliveryStatus = 'delivered' | 'updated' | 'unknown_recipient'
 export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryResult[] }
 
-/** A hint that something changed, never the data: whoever hears it reads again. */
+export interface Deliveries {
+  /**
+   * Delivers to every known recipient or to none, and records the idempotency key in the same step. A recipient that is
+   * named twice gets one notification. The same key with the same body returns the first outcome and changes nothing; the
+   * same key with another body returns 'mismatch'.
+   */
+  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch'>
+  /** Removes the idempotency keys that were used before `before`. */
+  removeOldDeliveries(before: number): Promise<void>
+}
+
+/** A hint that something changed. It carries no data: a listener that needs the new state reads it. */
 export type ChangeSignal =
   | { about: 'inbox' | 'session'; userId: string }
   | { about: 'token-revocation' }
   | { about: 'anything' }
 
-export interface Store {
-  // Users
-
-  /** Adds a user, or says that the username is taken and changes nothing. */
-  addUser(user: NewUser): Promise<'added' | 'taken'>
-  findUser(userId: string): Promise<User | undefined>
-  /** Finds a user by prepared username, with the password hash. The generation is the one that the hash belongs to. */
-  findCredentials(username: string): Promise<(User & { passwordHash: string }) | undefined>
-  /** Lists users in the order of their usernames, at most `limit` of them, those after `after`. */
-  listUsers(query: { after: string; limit: number }): Promise<User[]>
+export interface Lifecycle {
   /**
-   * Disables a user: in one step the credential generation is raised, every session ends and every token is revoked.
-   * Repeating keeps the first moment.
-   */
-  disableUser(change: { userId: string; at: number; revocationExpiresAt: number }): Promise<'done' | 'absent'>
-  /**
-   * Sets a password and enables the user: in one step the credential generation is raised, every session ends and every
-   * token is revoked.
-   */
-  setPassword(change: {
-    userId: string
-    passwordHash: string
-    at: number
-    revocationExpiresAt: number
-  }): Promise<'done' | 'absent'>
-
-  // Sessions
-
-  /**
-   * Keeps a session, and ends those that `replaces` names, in one step. Keeps and ends nothing where the user is gone, is
-   * disabled or no longer has the password hash that was checked ('refused').
-   */
-  addSession(
-    session: SessionKey & { checkedPasswordHash: string; at: number; replaces: readonly SessionKey[] },
-  ): Promise<'added' | 'refused'>
-  /**
-   * Finds a session whose user is not disabled. Whether it is too old is the caller's to say. With `page`, the answer holds
-   * what `readPage` would answer at the same moment, at no more round trips; without a session no page is read. A numbered
-   * page of the unread that is deep among gaps is left out: `readPage` reads it.
-   */
-  findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
-  /** Notes that a session was used. Names a live row: an ended session is never revived. */
-  touchSession(session: SessionKey & { at: number }): Promise<void>
-  /**
-   * Ends sessions in one step and answers those that it ended, each once. One that is not there was never kept, or has ended
-   * already; if none is there, nothing is written.
-   */
-  endSessions(keys: readonly SessionKey[]): Promise<EndedSession[]>
-  /**
-   * Removes sessions that began before `createdBefore`, or were last used before `lastSeenBefore` or after `lastSeenAfter`
-   * (the clock was set back since).
-   */
-  removeStaleSessions(bounds: { createdBefore: number; lastSeenBefore: number; lastSeenAfter: number }): Promise<void>
-
-  // Access tokens
-
-  /**
-   * Revokes the tokens of one sign-in, or, if none is named, those of the user that carry no credential generation.
-   * Of two revocations of the same thing the later moment holds; the first valid generation stays as it is.
-   */
-  revokeTokens(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void>
-  /**
-   * Lists the cutoffs that can still matter at `now`. A row is kept for a day after it expired, because the clock may
-   * be set back.
-   */
-  tokenRevocations(now: number): Promise<TokenRevocation[]>
-  /** Keeps a first signing key, or nothing where there is one already; answers all keys, oldest first. */
-  ensureSigningKey(key: SigningKey): Promise<SigningKey[]>
-  signingKeys(): Promise<SigningKey[]>
-
-  // Producers
-
-  addProducer(producer: Omit<Producer, 'revokedAt' | 'lastUsedAt'>): Promise<void>
-  findProducer(producerId: string): Promise<Producer | undefined>
-  /** Lists producers, oldest first, revoked ones included. */
-  listProducers(): Promise<Producer[]>
-  /** Revokes a producer's key. Repeating keeps the first moment. */
-  revokeProducer(change: { producerId: string; at: number }): Promise<'done' | 'absent'>
-  touchProducer(change: { producerId: string; at: number }): Promise<void>
-
-  // Inbox
-
-  readInbox(userId: string): Promise<InboxState>
-  /**
-   * A page at any depth costs the same; a page past the end is empty. Newest first, in the order of sequence.
-   * 'unchanged' where the inbox still has the version that the caller knows.
-   */
-  readPage(query: PageQuery): Promise<Page | 'unchanged'>
-  /** One notification of this user as JSON text; another user's is absent. */
-  readNotification(owned: { userId: string; id: string }): Promise<string | undefined>
-  readCounts(userId: string): Promise<Counts>
-  /**
-   * What changed after a version, in order, at most `limit` changes: `more` says that others follow the last one. Every
-   * notification that arrived is there at the version at which it did, once; one that was changed since is there again,
-   * at its last change. 'reset' where the version was never reached, or lies more than `maxBehind` changes back.
-   */
-  changesSince(query: {
-    userId: string
-    version: number
-    limit: number
-    maxBehind?: number
-  }): Promise<Changes | 'reset'>
-  /** Marks one notification of this user as read. Repeating changes nothing and keeps the first moment. */
-  markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
-  /**
-   * Marks everything as read that has arrived, or everything up to and with `throughId`. One that arrives meanwhile
-   * stays unread. Costs the same however much was unread; each category that the inbox knows adds its one row.
-   */
-  markAllRead(change: { userId: string; throughId: string | null; at: number }): Promise<'done' | 'absent'>
-
-  // Deliveries
-
-  /**
-   * Delivers to all known recipients or to none, in one step with the record of its idempotency key. A recipient named
-   * twice is told once. The same key and body again answers the first outcome and does nothing; another body under the
-   * same key is 'mismatch'.
-   */
-  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch'>
-  /** Forgets the idempotency keys that were used before `before`. */
-  removeOldDeliveries(before: number): Promise<void>
-
-  // Life
-
-  /**
-   * Names this history of changes: another one after a restore, a move or a failover, where a version may be reached again
-   * by another change. It may change while the store is open; the ring "anything" follows.
+   * Names this history of changes. It differs after a restore, a move or a failover, because another change may then reach
+   * the same version. It may change while the store is open; the change signal 'anything' follows.
    */
   readonly history: string
-  /** The one clock of all processes, milliseconds since 1970; where it is missing, this machine's is the only one. */
+  /** The shared clock of all processes, in milliseconds since 1970. An engine without one uses this machine's clock. */
   readonly clock?: () => number
-  /** Calls `listener` after every commit that changed something it may care for, wherever the commit was made. */
-  onChange(listener: (ring: ChangeSignal) => void): () => void
-  /** Resolves, with the reason, when the store has failed for good and the process has to be started anew. */
+  /** Calls `listener` after every commit, of any process, that changed something the listener may need to read again. */
+  onChange(listener: (signal: ChangeSignal) => void): () => void
+  /** Resolves with the reason when the store cannot work any more and the process has to be restarted. */
   readonly failed: Promise<Error>
-  /** Throws UNAVAILABLE where reading or writing cannot work now. */
+  /** Throws UNAVAILABLE if the store cannot read or write now. */
   check(): Promise<void>
-  /** Finishes the writes under way and lets go of the store. */
+  /** Completes the writes in progress and closes the store. */
   close(): Promise<void>
 }
