@@ -16,7 +16,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
   { room: ['server/http/**'], knows: ['server/sign-in/**', 'server/inbox/**', 'server/store/store.ts'] },
   { room: ['server/sign-in/**'], knows: ['server/store/store.ts'] },
-  { room: ['server/inbox/**'], knows: ['server/store/store.ts'] },
+  { room: ['server/inbox/**'], knows: ['server/store/{store,notification-json}.ts'] },
   { room: ['server/doctor/store/**'], knows: ['server/doctor/*.ts', 'server/store/**'] },
   {
     room: ['server/doctor/**'],

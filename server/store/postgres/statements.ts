@@ -1,5 +1,6 @@
 // The SQL of every statement, each one round trip. `$1` is the user wherever there is one: a hot statement touches one
 // partition. Pages are assembled as JSON text by the server. The laws of writing are in functions/.
+import { notificationJsonSql } from '../notification-json.ts'
 import { columns } from '../rows.ts'
 import { blockSize } from '../unread-blocks.ts'
 
@@ -8,11 +9,7 @@ const markPast = (seq: string, column: 'at' | 'through_seq') => `(
   select m.${column} from read_mark m where m.user_id = $1 and m.through_seq >= ${seq} order by m.through_seq limit 1
 )`
 const readAt = `coalesce(n.read_at, ${markPast('n.seq', 'at')})`
-/** `at` is an expression: the time at which it was read, or null. */
-const textOf = (at: string) => `
-  '{"id":"' || n.id || '",' || n.content ||
-  coalesce(',"read":true,"readAt":"' || ${at} || '"', ',"read":false,"readAt":null') || ',"archivedAt":null}'`
-const text = textOf(readAt)
+const text = notificationJsonSql(readAt)
 const box = `box as (
   select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1
   union all
@@ -27,7 +24,7 @@ const isShallow = boxed(`least($3, unread - $3::bigint) <= ${blockSize}`)
 const olderUnread = `exists (select 1 from notification n where ${unreadOf} and n.seq < (select min(seq) from picked))`
 
 /** Beyond the watermark no read-all has passed, and none is looked for. */
-const textBeyond = textOf(`case when n.seq > ${boxed('read_through')} then n.read_at else ${readAt} end`)
+const textBeyond = notificationJsonSql(`case when n.seq > ${boxed('read_through')} then n.read_at else ${readAt} end`)
 
 type PageSql = { rows: string; hasOlder: string }
 

@@ -1,5 +1,6 @@
 // The SQL of every read. `limit +?` and not `limit ?`: of a bare one SQLite makes the plan depend, and prepares the
 // statement again each time. Notifications leave SQLite as the JSON text that is sent: a page is one row, one string.
+import { notificationJsonSql } from '../../notification-json.ts'
 import { columns } from '../../rows.ts'
 
 /** When the first read-all passed that sequence number, or up to where. */
@@ -18,14 +19,10 @@ end)`
 /** Where `?2` is the user's read_through. */
 const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
 
-/** `at` is an expression: the time at which it was read, or null. */
-const textOf = (at: string) => `
-  '{"id":"' || n.id || '",' || n.content ||
-  coalesce(',"read":true,"readAt":"' || ${at} || '"', ',"read":false,"readAt":null') || ',"archivedAt":null}'`
 /** A JSON array, newest first, and the lowest sequence number in it; both null where there is nothing. */
 const pageOf = (at: string, where: string) => `
   select '[' || group_concat(text, ',') || ']', min(seq) from (
-    select ${textOf(at)} as text, n.seq from notification n where n.user_id = ?1 and ${where} order by n.seq desc
+    select ${notificationJsonSql(at)} as text, n.seq from notification n where n.user_id = ?1 and ${where} order by n.seq desc
   )`
 const unread = 'n.user_id = ?1 and n.seq > ?2 and n.read_at is null'
 const unreadPageOf = (chosen: string) =>
@@ -54,14 +51,14 @@ export const statements = {
     select count(*) from notification n where n.user_id = ?1 and n.seq > ?2 and n.seq <= ?3 and n.read_at is null`,
   changedSeqs: 'select n.seq from notification n where n.user_id = ?1 and n.changed_version > ?2',
   isUnreadBefore: `select exists (select 1 from notification n where ${unread} and n.seq < ?3)`,
-  notification: `select ${textOf(readAt)} from notification n where n.user_id = ?1 and n.id = ?2`,
+  notification: `select ${notificationJsonSql(readAt)} from notification n where n.user_id = ?1 and n.id = ?2`,
   categories: 'select category, total, unread from inbox_category where user_id = ? and total > 0 order by category',
   versionAt: 'select version from notification where user_id = ? and seq = ?',
   arrivals: `
-    select n.version, 'arrived', ${textOf(readAtBeyond)} from notification n
+    select n.version, 'arrived', ${notificationJsonSql(readAtBeyond)} from notification n
     where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`,
   laterChanges: `
-    select n.changed_version, case when n.replaced_version > ?3 then 'replaced' else 'read' end, ${textOf(readAtBeyond)}
+    select n.changed_version, case when n.replaced_version > ?3 then 'replaced' else 'read' end, ${notificationJsonSql(readAtBeyond)}
     from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`,
   readAlls: `
     select m.version, n.id, m.at from read_mark m join notification n on n.user_id = m.user_id and n.seq = m.through_seq

@@ -1,0 +1,46 @@
+// How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. A delivery
+// stores the immutable members once. A read joins id and read state to them in SQL, so no row is parsed or becomes an
+// object on the way from the database to the response.
+
+/** `data` is JSON already checked by the request's schema; `createdAt` is ISO 8601. */
+export type NotificationContent = {
+  title: string
+  body: string | null
+  url: string | null
+  category: string | null
+  data: Record<string, unknown> | null
+  key: string | null
+  createdAt: string
+}
+
+/** The immutable members in the order in which they are sent, without braces: `Delivery.content`. */
+export function contentJson({ title, body, url, category, data, key, createdAt }: NotificationContent): string {
+  return JSON.stringify({ title, body, url, category, data, key, createdAt }).slice(1, -1)
+}
+
+const beforeId = '{"id":"'
+
+/**
+ * The JSON text of a row `n` of the table notification, as an expression in SQLite's and PostgreSQL's SQL. `readAt` is an
+ * expression: when the notification was read, or null.
+ */
+export function notificationJsonSql(readAt: string): string {
+  return `
+  '${beforeId}' || n.id || '",' || n.content ||
+  coalesce(',"read":true,"readAt":"' || ${readAt} || '"', ',"read":false,"readAt":null') || ',"archivedAt":null}'`
+}
+
+/** `Page.items` of a page without notifications. */
+export const noItems = '[]'
+
+/** The id of the newest notification in `Page.items`, or undefined if the page is empty. */
+export function newestIdIn(items: string): string | undefined {
+  if (items === noItems) return undefined
+  const start = '['.length + beforeId.length
+  return items.slice(start, items.indexOf('"', start))
+}
+
+/** The members that describe a change of type 'read-all', without braces. */
+export function readAllJson({ throughId, at }: { throughId: string; at: string }): string {
+  return `"through":"${throughId}","readAt":"${at}"`
+}
