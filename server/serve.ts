@@ -4,7 +4,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { Clock, type TimeSources } from './clock.ts'
-import { isPostgres } from './config/database-url.ts'
 import type { Config } from './config/settings.ts'
 import { CarillonError } from './errors.ts'
 import { createApp } from './http/app.ts'
@@ -57,8 +56,8 @@ export async function startService(
   config: Config,
   { log, clock }: { log: Log; clock?: TimeSources },
 ): Promise<Service> {
-  refuseLostDatabase(config.databaseUrl)
-  const { store, migrations, notice } = await openStore(config.databaseUrl, {
+  refuseLostDatabase(config.database)
+  const { store, migrations, notice } = await openStore(config.database, {
     partitions: config.databasePartitions,
     startTimeout: {
       timeoutMs: databaseTimeoutMs,
@@ -81,8 +80,8 @@ export async function startService(
   }
 }
 
-function warnOfUrl({ publicUrl, databaseUrl }: Config, url: string, log: Log): void {
-  if (publicUrl === undefined && isPostgres(databaseUrl))
+function warnOfUrl({ publicUrl, database }: Config, url: string, log: Log): void {
+  if (publicUrl === undefined && database.engine === 'postgres')
     log.warn(
       { event: 'public-url-missing', url },
       'CARILLON_PUBLIC_URL is not set: the access tokens of this process are refused by every other',

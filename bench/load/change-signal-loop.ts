@@ -1,5 +1,6 @@
 // A node of Carillon without HTTP: its own pool and its own listening connection, so that what a ring costs and how long it
 // takes from one node to another can be measured. A process of its own; `without-rings` is the floor, which tells nobody.
+import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { openStore } from '../../server/store/open.ts'
 import { ChangeSignals } from '../../server/store/postgres/change-signals.ts'
@@ -23,7 +24,7 @@ let heard: Moments = new Map()
 
 async function open({ url, rings }: { url: string; rings: 'on' | 'off' }): Promise<void> {
   if (rings === 'off') ChangeSignals.prototype.ring = () => {}
-  store = (await openStore(url)).store
+  store = (await openStore(readDatabaseUrl(url))).store
 }
 
 async function deliver(

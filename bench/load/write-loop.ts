@@ -1,5 +1,6 @@
 // How many deliveries a second reach the disk without HTTP: with 256 that wait at once for the store, and with one commit for
 // each? The second is the floor: the same statements, the same database settings. A process of its own.
+import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { openStore } from '../../server/store/open.ts'
 import { connect } from '../../server/store/sqlite/database.ts'
@@ -43,7 +44,7 @@ function* deliveries(usernames: readonly string[]): Generator<Delivery, never> {
 }
 
 async function writeTogether({ dir, atOnce, usernames, seconds }: WriteQuestion): Promise<Written> {
-  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   const next = deliveries(usernames)
   let count = 0
   const startedAt = performance.now()

@@ -1,7 +1,9 @@
 // Does a page cost the same however deep it lies? Page 1 and page 45,000 of 900,000 notifications in one inbox, by the store
 // itself and through HTTP.
+
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
+import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { asLoad, isDisturbed, rate } from '../floors/compare.ts'
@@ -94,7 +96,7 @@ async function throughStore(
   dir: string,
   { userId, rounds, tell }: { userId: string; rounds: number; tell: (text: string) => void },
 ): Promise<{ first: number[]; last: number[] }> {
-  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   try {
     const both = async () => {
       const took: [first: number, last: number][] = []

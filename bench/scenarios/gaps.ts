@@ -1,6 +1,8 @@
 // Does a numbered page of the unread cost the same in the middle of 500,000 gaps, and do changes from far behind cost what
 // recent ones cost? By the store itself, on SQLite, where a read holds the event loop.
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { inTurns, median, ratios } from '../report/rounds.ts'
@@ -28,7 +30,7 @@ export async function gaps({ dir, rounds, tell }: Pick<Bench, 'dir' | 'rounds' |
       update inbox set unread = ${inboxSize / 2}, version = ${inboxSize * 1.5 + 1};
       commit`),
   )
-  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   try {
     const page = (number: number) => store.readPage({ userId, page: number, limit, unreadOnly: true })
     const first = await maxTurn(() => page(middlePage))

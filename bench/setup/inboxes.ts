@@ -1,5 +1,6 @@
 // What does the measured service know before it starts? Users and their proofs, made by the service's own parts, and
 // inboxes: as many rows as hours of deliveries would have left, written by SQL in one transaction.
+import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { ProducerKeys } from '../../server/sign-in/producer-key.ts'
 import { Sessions } from '../../server/sign-in/session.ts'
@@ -32,7 +33,7 @@ export async function prepareReadersAt(
   url: string,
   { users, proofs, passwordHash = 'nobody signs in by it' }: Preparation,
 ): Promise<Prepared> {
-  const { store } = await openStore(url)
+  const { store } = await openStore(readDatabaseUrl(url))
   try {
     const issue = await issuers(store)
     const names = Array.from({ length: users }, (_, i) => `reader-${i + 1}`)
@@ -58,7 +59,7 @@ export async function prepareReadersAt(
 
 /** So many access tokens that expired a quarter of an hour ago, of each reader in turn. */
 export async function expiredTokens(dir: string, readers: readonly Reader[], count: number): Promise<ProofLine[]> {
-  const { store } = await openStore(`sqlite:${databaseIn(dir)}`)
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   try {
     const issue = await issuers(store, () => Date.now() - 30 * 60_000)
     const tokens = Array.from({ length: count }, (_, i) => {

@@ -1,8 +1,10 @@
 // Which PostgreSQL is measured? A server of the scenario's own with durable settings, on the core of the load where the
 // service has one to itself; inboxes in it, written by SQL; and how a service is started on it.
+
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
+import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { openStore } from '../../server/store/open.ts'
 import { PostgresServer } from '../../tests/support/postgres.ts'
 import { coreArguments, describeSync, type Role, syncCost } from '../report/machine.ts'
@@ -43,7 +45,7 @@ export async function startDatabase(bench: Bench, role: Role): Promise<Database>
   bench.using({ stop: () => server.remove() })
   await server.query('create database bench')
   const url = server.url('bench')
-  const { store } = await openStore(url)
+  const { store } = await openStore(readDatabaseUrl(url))
   await store.close()
   const query = (sql: string) => server.query(sql, 'bench')
   const { rows } = await query('show server_version')

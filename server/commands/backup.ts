@@ -28,9 +28,9 @@ async function backup(command: Command, file: string, options: Output & { portab
   // Loaded here, since every start of the service reads this file.
   const { backUp } = await import('../store/transfer/backup.ts')
   const { openSource } = await import('../store/transfer/endpoint/open.ts')
-  const { databaseUrl } = configOf(command, 'backup')
-  refuseMissingDatabase(databaseUrl)
-  const side = await openSource(databaseUrl)
+  const { database } = configOf(command, 'backup')
+  refuseMissingDatabase(database)
+  const side = await openSource(database)
   try {
     const isPortable = options.portable ?? false
     const { form, digests: tables } = await interruptible(

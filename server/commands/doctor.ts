@@ -4,9 +4,9 @@ import { isIPv6 } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'
 import { Command } from 'commander'
-import { maskPasswords } from '../config/display.ts'
 import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
+import { maskPasswords } from '../config/url-passwords.ts'
 import { readOrigin } from '../config/values.ts'
 import { examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { examineDatabase } from '../doctor/database.ts'
@@ -94,14 +94,14 @@ async function examineKept(
   config: Config,
   { areas, deep }: { areas: Area[]; deep: boolean },
 ): Promise<Kept | undefined> {
-  const { databaseUrl, secret } = config
+  const { database, secret } = config
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const { findings, signingKeys } = await examineDatabase(databaseUrl, { now: Date.now, deep })
+  const { findings, signingKeys } = await examineDatabase(database, { now: Date.now, deep })
   const secretFile = process.env.CARILLON_SECRET_FILE
   const given = { ...(secret !== undefined && { secret }), ...(secretFile !== undefined && { secretFile }) }
   areas.push({
     area: 'Database',
-    findings: [...findings, ...(await examineSecret({ databaseUrl, ...given, signingKeys }))],
+    findings: [...findings, ...(await examineSecret({ database, ...given, signingKeys }))],
   })
   return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
 }

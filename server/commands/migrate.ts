@@ -8,9 +8,9 @@ import { print, warn } from './terminal/output.ts'
 export function migrateCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")
   return withSettings(command, 'migrate').action(async (options) => {
-    const { databaseUrl, databasePartitions: partitions } = configOf(command, 'migrate')
-    refuseLostDatabase(databaseUrl)
-    const { store, migrations, notice } = await openStore(databaseUrl, { partitions })
+    const { database, databasePartitions: partitions } = configOf(command, 'migrate')
+    refuseLostDatabase(database)
+    const { store, migrations, notice } = await openStore(database, { partitions })
     if (notice !== undefined) warn(notice)
     await store.close()
     print(options, { applied: migrations }, () =>

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { isPostgres, sqlitePath } from '../config/database-url.ts'
+import { type Database, displayDatabase } from '../config/database-url.ts'
 import { newId } from '../ids.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { secretFileOf } from '../start/sealing-secret.ts'
@@ -36,22 +36,19 @@ export function moveCommand(): Command {
     .addHelpText('after', more)
     .action(async (options: Options) => {
       // Loaded here, since every start of the service reads this file.
-      const parts = {
-        ...(await import('../store/transfer/move.ts')),
-        ...(await import('../store/transfer/endpoint/open.ts')),
-      }
-      await (options.giveUp ? giveUp : move)(options, parts)
+      const transfer = await import('../store/transfer/move.ts')
+      await (options.giveUp ? giveUp : move)(options, transfer)
     })
 }
 
-type Parts = typeof import('../store/transfer/move.ts') & typeof import('../store/transfer/endpoint/open.ts')
+type Transfer = typeof import('../store/transfer/move.ts')
 
-async function move(options: Options, parts: Parts): Promise<void> {
-  const { giveUpCommand, isSamePlace, moveDatabase, refusingSentence, displayUrl } = parts
+async function move(options: Options, transfer: Transfer): Promise<void> {
+  const { giveUpCommand, moveDatabase, refusingSentence } = transfer
   const config = configWith([fromOption(options), { option: 'to', name: 'CARILLON_TARGET_URL', value: options.to }])
-  const { databaseUrl: from, targetUrl: to, databasePartitions: partitions, secret } = config
+  const { database: from, target: to, databasePartitions: partitions, secret } = config
   if (to === undefined) throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
-  if (isSamePlace(from, to)) throw new WrongUse('--from and --to name the same database')
+  if (displayDatabase(from) === displayDatabase(to)) throw new WrongUse('--from and --to name the same database')
   refuseMissingDatabase(from)
   let standing = ''
   const onRefusing = () => {
@@ -68,22 +65,22 @@ async function move(options: Options, parts: Parts): Promise<void> {
   const secretFile = secret === undefined ? secretFileThatIs(from) : undefined
   print(
     options,
-    { from: displayUrl(from), to: displayUrl(to), rows, tables, ...(secretFile && { secretFile }) },
+    { from: displayDatabase(from), to: displayDatabase(to), rows, tables, ...(secretFile && { secretFile }) },
     () => [
-      `Moved ${rows} rows of ${tables.length} tables to ${displayUrl(to)}; counts and checksums agree`,
+      `Moved ${rows} rows of ${tables.length} tables to ${displayDatabase(to)}; counts and checksums agree`,
       `Set CARILLON_DATABASE_URL to it, and start the service anew.${secretAdvice(secretFile, to)}`,
-      `${displayUrl(from)} refuses writes from now on. To take it back: ${giveUpCommand(from)}`,
+      `${displayDatabase(from)} refuses writes from now on. To take it back: ${giveUpCommand(from)}`,
     ],
   )
 }
 
-async function giveUp(options: Options, { giveUpMove, displayUrl }: Parts): Promise<void> {
+async function giveUp(options: Options, { giveUpMove }: Transfer): Promise<void> {
   if (options.to !== undefined) throw new WrongUse('--give-up takes --from alone')
-  const { databaseUrl: from } = configWith([fromOption(options)])
+  const { database: from } = configWith([fromOption(options)])
   refuseMissingDatabase(from)
   const { target, endedAt } = await giveUpMove(from)
-  print(options, { from: displayUrl(from), target, wasDone: endedAt !== null }, () => [
-    `${displayUrl(from)} takes writes again`,
+  print(options, { from: displayDatabase(from), target, wasDone: endedAt !== null }, () => [
+    `${displayDatabase(from)} takes writes again`,
     endedAt === null
       ? `${target} is half filled and of no use: remove what is in it`
       : `${target} holds what was moved to it; what is written from now on will not be there`,
@@ -95,16 +92,15 @@ function fromOption({ from }: Options): GivenOption {
 }
 
 /** The secret that is kept beside the database: its signing keys were sealed with that. */
-function secretFileThatIs(from: string): string | undefined {
-  const path = sqlitePath(from)
-  const file = path === undefined ? undefined : secretFileOf(resolve(path))
-  return file !== undefined && existsSync(file) ? file : undefined
+function secretFileThatIs(from: Database): string | undefined {
+  if (from.engine !== 'sqlite') return undefined
+  const file = secretFileOf(resolve(from.path))
+  return existsSync(file) ? file : undefined
 }
 
-function secretAdvice(file: string | undefined, to: string): string {
+function secretAdvice(file: string | undefined, to: Database): string {
   if (file === undefined) return ' CARILLON_SECRET stays what it is.'
-  const place = isPostgres(to)
-    ? `set CARILLON_SECRET_FILE=${file}`
-    : `copy ${file} to ${secretFileOf(resolve(sqlitePath(to) ?? ''))}`
+  const place =
+    to.engine === 'postgres' ? `set CARILLON_SECRET_FILE=${file}` : `copy ${file} to ${secretFileOf(resolve(to.path))}`
   return `\nIts signing keys are sealed with a secret: ${place}`
 }

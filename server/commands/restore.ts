@@ -1,7 +1,7 @@
 // `carillon restore`: fills an empty database, of either engine, from a backup.
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { sqlitePath } from '../config/database-url.ts'
+import { type Database, displayDatabase } from '../config/database-url.ts'
 import { secretFileOf } from '../start/sealing-secret.ts'
 import { configWith } from './settings.ts'
 import { type Output, print } from './terminal/output.ts'
@@ -29,20 +29,18 @@ export function restoreCommand(): Command {
 
 async function restore(file: string, options: Output & { to?: string }): Promise<void> {
   // Loaded here, since every start of the service reads this file.
-  const { displayUrl } = await import('../store/transfer/endpoint/open.ts')
   const { restoreBackup } = await import('../store/transfer/restore.ts')
   const config = configWith([{ option: 'to', name: 'CARILLON_DATABASE_URL', value: options.to }])
-  const { databaseUrl: to, databasePartitions: partitions } = config
+  const { database: to, databasePartitions: partitions } = config
   const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  print(options, { file, to: displayUrl(to), rows, tables }, () => [
-    `Restored ${rows} rows to ${displayUrl(to)}; counts and checksums agree`,
+  print(options, { file, to: displayDatabase(to), rows, tables }, () => [
+    `Restored ${rows} rows to ${displayDatabase(to)}; counts and checksums agree`,
     `Its signing keys need the secret that they were sealed with: ${secretAdvice(to, config.secret)}`,
   ])
 }
 
-function secretAdvice(to: string, secret: string | undefined): string {
-  const path = sqlitePath(to)
+function secretAdvice(to: Database, secret: string | undefined): string {
   if (secret !== undefined) return 'CARILLON_SECRET has to be that one'
-  return path === undefined ? 'set CARILLON_SECRET_FILE to its file' : `put it at ${secretFileOf(resolve(path))}`
+  return to.engine === 'sqlite' ? `put it at ${secretFileOf(resolve(to.path))}` : 'set CARILLON_SECRET_FILE to its file'
 }

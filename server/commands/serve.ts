@@ -2,7 +2,6 @@
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
-import { sqlitePath } from '../config/database-url.ts'
 import type { Config } from '../config/settings.ts'
 import { CarillonError } from '../errors.ts'
 import { replaceDurably } from '../files/durable-file.ts'
@@ -62,8 +61,8 @@ function showOnce(
     process.stdout.write(`\n${text}\n`)
     return
   }
-  const beside = sqlitePath(config.databaseUrl)
-  const file = resolve(beside === undefined ? '.' : dirname(beside), 'first-sign-in.txt')
+  const { database } = config
+  const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : '.', 'first-sign-in.txt')
   try {
     // Replaces an older file, or a link, instead of writing to it: the mode is that of a new file.
     replaceDurably(file, text)

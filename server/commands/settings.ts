@@ -1,8 +1,8 @@
 // The settings of a command: an option for each that it uses, unless it is a secret, which the process list would show.
 import { type Command, Option } from 'commander'
-import { hasPassword } from '../config/database-url.ts'
 import { type Flags, readConfig, readSettings } from '../config/read.ts'
 import { type Config, type SettingName, settings } from '../config/settings.ts'
+import { hasPassword } from '../config/url-passwords.ts'
 import { CarillonError, type Fault } from '../errors.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { openStore } from '../store/open.ts'
@@ -76,8 +76,8 @@ function refuseVisiblePassword({ option, name, value }: GivenOption): void {
 
 /** Opens the store for one piece of work and closes it whatever becomes of that. */
 export async function withStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
-  refuseMissingDatabase(config.databaseUrl)
-  const { store, notice } = await openStore(config.databaseUrl)
+  refuseMissingDatabase(config.database)
+  const { store, notice } = await openStore(config.database)
   if (notice !== undefined) warn(notice)
   try {
     return await work(store)

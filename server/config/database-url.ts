@@ -1,17 +1,26 @@
-// What does a database URL say? The one place that knows how it names an engine, a file, and a PostgreSQL server.
+// What does a database URL say? The one place that reads its text: the engine, a SQLite file's path, the PostgreSQL server,
+// and how the database is displayed.
+import { resolve } from 'node:path'
 import { type Environment, invalid, isLoopback } from './values.ts'
 
-export function readDatabaseUrl(text: string): string {
-  return /^[a-z][a-z0-9+.-]*:\S/i.test(text) ? text : invalid('write scheme:rest, such as sqlite:data/carillon.db')
+/** `path` is as the operator wrote it, relative or absolute. `url` is passed on to pg, which reads all of it. */
+export type Database =
+  | { readonly engine: 'sqlite'; readonly path: string }
+  | { readonly engine: 'postgres'; readonly url: string }
+
+/** Throws INVALID_REQUEST if the text names no engine of Carillon, or no file. */
+export function readDatabaseUrl(text: string): Database {
+  if (/^postgres(ql)?:\/\//.test(text)) return { engine: 'postgres', url: text }
+  if (!/^sqlite:\S/.test(text))
+    return invalid('write sqlite:PATH or postgres://USER@HOST/DATABASE, such as sqlite:data/carillon.db')
+  return { engine: 'sqlite', path: text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') }
 }
 
-/** The path of a SQLite file, or undefined if the URL names another engine. */
-export function sqlitePath(url: string): string | undefined {
-  return url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : undefined
-}
-
-export function isPostgres(url: string): boolean {
-  return /^postgres(ql)?:\/\//.test(url)
+/** For messages: the absolute path of a SQLite file; host and name of a PostgreSQL database, without user and password. */
+export function displayDatabase(database: Database): string {
+  if (database.engine === 'sqlite') return resolve(database.path)
+  const parsed = URL.parse(database.url)
+  return parsed === null ? 'the PostgreSQL database' : `postgres://${parsed.host}${parsed.pathname}`
 }
 
 export type PostgresServer = {
@@ -24,10 +33,11 @@ export type PostgresServer = {
 /**
  * The server that pg would connect to (pg-connection-string, and connection-parameters.js in pg; a test compares them).
  * pg reads PGHOST and PGSSLMODE of the environment if the URL names no host or no mode.
- * Undefined if the URL is not one of PostgreSQL, or cannot be parsed.
+ * Undefined if the database is not one of PostgreSQL, or if its URL cannot be parsed.
  */
-export function postgresServer(url: string, env: Environment): PostgresServer | undefined {
-  if (!isPostgres(url)) return undefined
+export function postgresServer(database: Database, env: Environment): PostgresServer | undefined {
+  if (database.engine !== 'postgres') return undefined
+  const { url } = database
   const spaced = / |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(url) ? encodeURI(url).replace(/%25(\d\d)/g, '%$1') : url
   const parsed = URL.parse(spaced) ?? URL.parse(spaced.replace('@/', '@no-host/'))
   if (parsed === null) return undefined
@@ -53,7 +63,7 @@ const modes: Readonly<Record<string, PostgresServer['tls']>> = {
   'verify-full': 'verified',
 }
 
-/** Stricter than pg in one place: `allow` and `prefer` count as no TLS, since in libpq they fall back to plain text. */
+/** Stricter than pg in one place: `allow` and `prefer` count as no TLS, because in libpq they fall back to plain text. */
 function tlsOf(parameters: Readonly<Record<string, string>>, fromEnvironment = ''): PostgresServer['tls'] {
   const { ssl, sslmode, sslcert, sslkey, sslrootcert, sslnegotiation, uselibpqcompat } = parameters
   if (sslmode) {
@@ -64,15 +74,6 @@ function tlsOf(parameters: Readonly<Record<string, string>>, fromEnvironment = '
   if (ssl === 'no-verify') return 'unverified'
   if (ssl !== undefined) return 'none'
   return sslnegotiation === 'direct' ? 'verified' : (modes[fromEnvironment] ?? 'none')
-}
-
-/** Whether a text that was written as a URL holds a password, also one that cannot be parsed. */
-export function hasPassword(text: string): boolean {
-  const url = URL.parse(text)
-  if (url === null) return /:(?!\/\/).*@/s.test(text)
-  // A colon that is percent-encoded is part of the user's name, but whoever wrote it meant a password.
-  if (url.password !== '' || /%3a/i.test(url.username)) return true
-  return [...url.searchParams.keys()].some((name) => /pass/i.test(name))
 }
 
 /** Whether every host of the server is this machine: the traffic then crosses no network. */

@@ -128,7 +128,7 @@ test('reports every exposure at once, and still gives the settings to doctor (L3
     CARILLON_TARGET_URL: 'postgres://db.example/d',
     CARILLON_SESSION_IDLE: '31d',
   })
-  assert.equal(config?.databaseUrl, 'postgres://db.example/c')
+  assert.deepEqual(config?.database, { engine: 'postgres', url: 'postgres://db.example/c' })
   assert.deepEqual(
     faults.map(({ field }) => field.slice('CARILLON_'.length)),
     ['HOST', 'ALLOWED_ORIGINS', 'DATABASE_URL', 'TARGET_URL', 'SESSION_IDLE'],

@@ -1,7 +1,7 @@
 // Which settings let the network between two machines read passwords, cookies or the database? Each needs an explicit
 // setting (rows L3, L4).
 import type { Fault } from '../errors.ts'
-import { isOnThisMachine, postgresServer } from './database-url.ts'
+import { type Database, isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, isLoopback } from './values.ts'
 
@@ -47,11 +47,11 @@ function exposedOrigins({ publicUrl, allowedOrigins = [] }: Partial<Config>): Fa
 
 /** Anyone on the way reads the password hashes and every notification, and can change both. */
 function exposedDatabases(config: Partial<Config>, env: Environment): Fault[] {
-  const { databaseUrl, targetUrl, insecureDatabase } = config
+  const { database, target, insecureDatabase } = config
   if (insecureDatabase !== false) return []
-  const urls = { CARILLON_DATABASE_URL: databaseUrl, CARILLON_TARGET_URL: targetUrl }
-  return Object.entries(urls)
-    .filter(([, url]) => url !== undefined && isExposedDatabase(url, env))
+  const databases = { CARILLON_DATABASE_URL: database, CARILLON_TARGET_URL: target }
+  return Object.entries(databases)
+    .filter(([, named]) => named !== undefined && isExposedDatabase(named, env))
     .map(([field]) => ({
       field,
       reason:
@@ -62,16 +62,16 @@ function exposedDatabases(config: Partial<Config>, env: Environment): Fault[] {
 
 /** What doctor says of the connection to the database; undefined if there is nothing to say. */
 export function databaseTls(
-  { databaseUrl, insecureDatabase }: Config,
+  { database, insecureDatabase }: Config,
   env: Environment,
 ): 'refused' | 'none' | 'unverified' | undefined {
-  const server = postgresServer(databaseUrl, env)
+  const server = postgresServer(database, env)
   if (server === undefined || isOnThisMachine(server) || server.tls === 'verified') return undefined
   if (server.tls === 'unverified') return 'unverified'
   return insecureDatabase ? 'none' : 'refused'
 }
 
-function isExposedDatabase(url: string, env: Environment): boolean {
-  const server = postgresServer(url, env)
+function isExposedDatabase(database: Database, env: Environment): boolean {
+  const server = postgresServer(database, env)
   return server !== undefined && server.tls === 'none' && !isOnThisMachine(server)
 }

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { CarillonError, type Fault } from '../errors.ts'
 import { conflicts } from './conflicts.ts'
-import { maskPasswords } from './display.ts'
 import { exposures } from './exposure.ts'
 import { type Config, type Setting, type SettingName, table } from './settings.ts'
 import { unknownNames } from './unknown-names.ts'
+import { maskPasswords } from './url-passwords.ts'
 import { type Environment, invalid } from './values.ts'
 
 /** Options of the command line, by the name of their setting. */

@@ -1,7 +1,7 @@
 // Which settings are there? One table: name, default, meaning, and how its text is read. read.ts applies it to an
-// environment, page.ts and display.ts show it. Only serve.ts and the commands know it; they pass values on.
+// environment, page.ts makes docs/config.md of it. Only serve.ts and the commands know it; they pass values on.
 
-import { readDatabaseUrl } from './database-url.ts'
+import { type Database, readDatabaseUrl } from './database-url.ts'
 import {
   duration,
   integer,
@@ -24,10 +24,9 @@ export type Config = {
   readonly host: string
   /** TCP port; 0 takes any free one. */
   readonly port: number
-  /** `scheme:rest`; database-url.ts names the engine. */
-  readonly databaseUrl: string
+  readonly database: Database
   readonly databasePartitions: number
-  readonly targetUrl?: string
+  readonly target?: Database
   readonly insecureDatabase: boolean
   /** An origin (RFC 6454), without a trailing slash. Absent: serve derives it from host and port. */
   readonly publicUrl?: string
@@ -76,7 +75,7 @@ type SettingOf<K extends keyof Config> = {
 }
 export type Setting = { [K in keyof Config]-?: SettingOf<K> }[keyof Config]
 
-/** The one table. Its order is the order of docs/config.md and of `describeConfig`. */
+/** The one table. Its order is the order of docs/config.md . */
 export const settings = [
   {
     name: 'CARILLON_HOST',
@@ -96,7 +95,7 @@ export const settings = [
   },
   {
     name: 'CARILLON_DATABASE_URL',
-    key: 'databaseUrl',
+    key: 'database',
     default: 'sqlite:data/carillon.db',
     meaning:
       'Where everything is kept: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
@@ -114,7 +113,7 @@ export const settings = [
   },
   {
     name: 'CARILLON_TARGET_URL',
-    key: 'targetUrl',
+    key: 'target',
     absent: 'not set',
     meaning: 'The empty database that everything is moved to, written like `CARILLON_DATABASE_URL`.',
     commands: ['move'],

@@ -1,10 +1,12 @@
 // What doctor says of the secret that seals the signing keys.
+
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestService } from '../../tests/support/service.ts'
+import { readDatabaseUrl } from '../config/database-url.ts'
 import { examineSecret } from './secret.ts'
 
 async function place(t: TestContext) {
@@ -12,7 +14,7 @@ async function place(t: TestContext) {
   t.after(service.stop)
   const signingKeys = await service.store.signingKeys()
   const file = join(service.dir, 'carillon.secret')
-  return { databaseUrl: `sqlite:${join(service.dir, 'carillon.db')}`, signingKeys, file }
+  return { database: readDatabaseUrl(`sqlite:${join(service.dir, 'carillon.db')}`), signingKeys, file }
 }
 
 async function wrong(given: Parameters<typeof examineSecret>[0]): Promise<[string, string | undefined][]> {
@@ -21,40 +23,38 @@ async function wrong(given: Parameters<typeof examineSecret>[0]): Promise<[strin
 }
 
 test('finds nothing wrong with the secret that was made at the first start, nor before it', async (t) => {
-  const { databaseUrl, signingKeys, file } = await place(t)
-  assert.deepEqual(await wrong({ databaseUrl, signingKeys }), [])
-  assert.deepEqual(await wrong({ databaseUrl, signingKeys, secret: readFileSync(file, 'utf8').trim() }), [])
+  const { database, signingKeys, file } = await place(t)
+  assert.deepEqual(await wrong({ database, signingKeys }), [])
+  assert.deepEqual(await wrong({ database, signingKeys, secret: readFileSync(file, 'utf8').trim() }), [])
   rmSync(file)
-  assert.deepEqual(await wrong({ databaseUrl, signingKeys: [] }), [])
+  assert.deepEqual(await wrong({ database, signingKeys: [] }), [])
 })
 
 test('finds a secret that others may read, wherever it is kept', async (t) => {
-  const { databaseUrl, signingKeys, file } = await place(t)
+  const { database, signingKeys, file } = await place(t)
   chmodSync(file, 0o644)
-  assert.deepEqual(await wrong({ databaseUrl, signingKeys }), [['fault', `chmod 600 ${file}`]])
+  assert.deepEqual(await wrong({ database, signingKeys }), [['fault', `chmod 600 ${file}`]])
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const secretFile = join(folder, 'secret')
   const secret = readFileSync(file, 'utf8').trim()
   writeFileSync(secretFile, secret, { mode: 0o604 })
-  assert.deepEqual(await wrong({ databaseUrl, signingKeys, secret, secretFile }), [
-    ['fault', `chmod 600 ${secretFile}`],
-  ])
+  assert.deepEqual(await wrong({ database, signingKeys, secret, secretFile }), [['fault', `chmod 600 ${secretFile}`]])
 })
 
 test('finds another secret, one that is gone, and none where one must be set', async (t) => {
-  const { databaseUrl, signingKeys, file } = await place(t)
-  const [[state, change] = []] = await wrong({ databaseUrl, signingKeys, secret: 'another secret of 32 characters!' })
+  const { database, signingKeys, file } = await place(t)
+  const [[state, change] = []] = await wrong({ database, signingKeys, secret: 'another secret of 32 characters!' })
   assert.equal(state, 'fault')
   assert.match(change ?? '', /^Set CARILLON_SECRET to that one/)
   rmSync(file)
   assert.match(
-    (await wrong({ databaseUrl, signingKeys }))[0]?.[1] ?? '',
+    (await wrong({ database, signingKeys }))[0]?.[1] ?? '',
     /^put \S+ back, which is in no backup of carillon; /,
   )
-  const onPostgres = await wrong({ databaseUrl: 'postgres://bell@db/carillon', signingKeys: [] })
+  const onPostgres = await wrong({ database: readDatabaseUrl('postgres://bell@db/carillon'), signingKeys: [] })
   assert.match(onPostgres[0]?.[1] ?? '', /^CARILLON_SECRET_FILE=/)
-  const movedThere = await wrong({ databaseUrl: 'postgres://bell@db/carillon', signingKeys })
+  const movedThere = await wrong({ database: readDatabaseUrl('postgres://bell@db/carillon'), signingKeys })
   assert.match(
     movedThere[0]?.[1] ?? '',
     /to the secret that these signing keys were sealed with; from SQLite it is the/,

@@ -1,6 +1,6 @@
 // Is the secret there that seals the signing keys, does it open them, and is it kept to its owner?
 import { existsSync } from 'node:fs'
-import { sqlitePath } from '../config/database-url.ts'
+import type { Database } from '../config/database-url.ts'
 import { quoted } from '../files/shell-path.ts'
 import { SigningKeys } from '../sign-in/token/signing-keys.ts'
 import { readSecret, sealedAdvice, secretFileOf } from '../start/sealing-secret.ts'
@@ -12,7 +12,7 @@ const check = 'secret'
 const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
 
 export type Secret = {
-  databaseUrl: string
+  database: Database
   /** As it is set. */
   secret?: string
   /** The file that CARILLON_SECRET_FILE names. */
@@ -21,9 +21,8 @@ export type Secret = {
   signingKeys: SigningKey[] | undefined
 }
 
-export async function examineSecret({ databaseUrl, secret, secretFile, signingKeys }: Secret): Promise<Finding[]> {
-  const path = sqlitePath(databaseUrl)
-  const beside = secret === undefined && path !== undefined ? secretFileOf(path) : undefined
+export async function examineSecret({ database, secret, secretFile, signingKeys }: Secret): Promise<Finding[]> {
+  const beside = secret === undefined && database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
   if (secret === undefined && beside === undefined) return [notSet(signingKeys)]
   const file = beside ?? secretFile
   if (file !== undefined && !existsSync(file)) return missing(file, signingKeys)

@@ -1,11 +1,13 @@
 // In which order a small file is written (TRUST R1): a power cut between any two steps leaves the old file, the new one or
 // none. The calls are those of node:fs itself, recorded on their way.
+
 import assert from 'node:assert/strict'
 import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { readDatabaseUrl } from '../config/database-url.ts'
 import { sealingSecret } from '../start/sealing-secret.ts'
 import { createDurably, replaceDurably } from './durable-file.ts'
 
@@ -68,8 +70,8 @@ test('a file is on the disk before it gets its name, and the name is on the disk
 
 test('the secret that seals the signing keys is written that way (R1)', async (t) => {
   const folder = newFolder(t)
-  const databaseUrl = `sqlite:${join(folder, 'carillon.db')}`
-  const calls = await callsOf(t, folder, () => sealingSecret({ databaseUrl }, { signingKeys: async () => [] }))
+  const database = readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`)
+  const calls = await callsOf(t, folder, () => sealingSecret({ database }, { signingKeys: async () => [] }))
   assert.deepEqual(calls, ['writeSync draft', 'fsyncSync draft', 'linkSync draft', 'fsyncSync folder'])
 })
 

@@ -1,10 +1,12 @@
 // The answers that an inbox keeps in memory.
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readDatabaseUrl } from '../config/database-url.ts'
 import { World } from '../store/contract/world.ts'
 import { openStore } from '../store/open.ts'
 import { Database } from '../store/sqlite/database.ts'
@@ -14,7 +16,7 @@ test('a version that is reached again by another change is not answered from mem
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'carillon.db')
-  const { store } = await openStore(`sqlite:${path}`)
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${path}`))
   t.after(() => store.close())
   const world = await World.on(store)
   const ann = await world.addUser('ann')

@@ -1,10 +1,12 @@
 // Which database is refused because it was lost (TRUST R6): missing, empty or truncated, beside a file that shows that
 // there was one. A first start, and a database that was killed at any moment, are not refused.
+
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { readDatabaseUrl } from '../config/database-url.ts'
 import { examineDatabase } from '../doctor/database.ts'
 import { openStore } from '../store/open.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from './database-file.ts'
@@ -13,13 +15,13 @@ function place(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'carillon.db')
-  return { folder, path, url: `sqlite:${path}`, secret: join(folder, 'carillon.secret') }
+  return { folder, path, database: readDatabaseUrl(`sqlite:${path}`), secret: join(folder, 'carillon.secret') }
 }
 
 /** A database at rest. */
-async function database(t: TestContext) {
+async function newDatabase(t: TestContext) {
   const there = place(t)
-  const { store } = await openStore(there.url)
+  const { store } = await openStore(there.database)
   await store.close()
   return { ...there, bytes: readFileSync(there.path) }
 }
@@ -27,7 +29,7 @@ async function database(t: TestContext) {
 const restore = String.raw`Restore the database; to begin anew, remove that file too\.$`
 
 test('a database that is missing, empty, truncated or without a table is refused beside its secret, by every command (R6)', async (t) => {
-  const { path, url, secret, bytes, folder } = await database(t)
+  const { path, database, secret, bytes, folder } = await newDatabase(t)
   writeFileSync(secret, 'secret')
   const losses: [what: string, content: Buffer][] = [
     ['is empty', Buffer.alloc(0)],
@@ -44,8 +46,9 @@ test('a database that is missing, empty, truncated or without a table is refused
       rmSync(secret, { force: true })
       writeFileSync(left, 'left')
       const sentence = new RegExp(`carillon\\.db ${what}, but ${left} is still there\\. ${restore}`)
-      for (const refuse of [refuseLostDatabase, refuseMissingDatabase]) assert.throws(() => refuse(url), sentence, what)
-      const { findings } = await examineDatabase(url, { now: Date.now })
+      for (const refuse of [refuseLostDatabase, refuseMissingDatabase])
+        assert.throws(() => refuse(database), sentence, what)
+      const { findings } = await examineDatabase(database, { now: Date.now })
       assert.deepEqual(
         findings.map(({ state, change }) => [state, change]),
         [['fault', 'Restore the database; to begin anew, remove that file too']],
@@ -58,42 +61,42 @@ test('a database that is missing, empty, truncated or without a table is refused
   rmSync(path)
   writeFileSync(secret, 'secret')
   assert.throws(
-    () => refuseLostDatabase(url),
+    () => refuseLostDatabase(database),
     new RegExp(`carillon\\.db is gone, but ${secret} is still there\\. ${restore}`),
   )
 })
 
 test('a process that starts while another one makes the database is not refused', (t) => {
-  const { path, url } = place(t)
+  const { path, database } = place(t)
   writeFileSync(path, withoutTables(Buffer.from('SQLite format 3\0'.padEnd(100, '\0'))))
   writeFileSync(`${path}-wal`, '')
-  refuseLostDatabase(url)
+  refuseLostDatabase(database)
 })
 
 test('an empty file beside a write-ahead log is refused: SQLite would delete the log (R6)', async (t) => {
-  const { path, url } = place(t)
+  const { path, database } = place(t)
   writeFileSync(path, '')
   writeFileSync(`${path}-wal`, 'frames')
-  assert.throws(() => refuseLostDatabase(url), /carillon\.db is empty, but .*carillon\.db-wal is still there\./)
+  assert.throws(() => refuseLostDatabase(database), /carillon\.db is empty, but .*carillon\.db-wal is still there\./)
 })
 
 test('a first start is not refused: no file, an empty file, a first-sign-in.txt of another database', async (t) => {
-  const { path, url, folder } = place(t)
-  refuseLostDatabase(url)
+  const { path, database, folder } = place(t)
+  refuseLostDatabase(database)
   writeFileSync(join(folder, 'first-sign-in.txt'), 'of another database')
-  refuseLostDatabase(url)
+  refuseLostDatabase(database)
   rmSync(join(folder, 'first-sign-in.txt'))
   writeFileSync(path, '')
-  refuseLostDatabase(url)
+  refuseLostDatabase(database)
 })
 
 test('a whole database is not refused, nor one whose tables are still in its write-ahead log', async (t) => {
-  const { path, url, secret } = await database(t)
+  const { path, database, secret } = await newDatabase(t)
   writeFileSync(secret, 'secret')
-  refuseLostDatabase(url)
-  const { store } = await openStore(url)
+  refuseLostDatabase(database)
+  const { store } = await openStore(database)
   await store.addProducer(producer)
-  refuseLostDatabase(url)
+  refuseLostDatabase(database)
   const killed = place(t)
   copyFileSync(path, killed.path)
   copyFileSync(`${path}-wal`, `${killed.path}-wal`)
@@ -101,7 +104,7 @@ test('a whole database is not refused, nor one whose tables are still in its wri
   writeFileSync(killed.path, withoutTables(readFileSync(killed.path)))
   writeFileSync(killed.secret, 'secret')
   assert.ok(existsSync(`${killed.path}-wal`))
-  refuseLostDatabase(killed.url)
+  refuseLostDatabase(killed.database)
 })
 
 const producer = { id: 'p', name: 'app', secretHash: 'h', scopes: ['send'], createdAt: 0, expiresAt: null }

@@ -3,7 +3,7 @@
 // healthy service that has forgotten every user.
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sqlitePath } from '../config/database-url.ts'
+import type { Database } from '../config/database-url.ts'
 import { CarillonError } from '../errors.ts'
 import { secretFileOf } from './sealing-secret.ts'
 
@@ -15,9 +15,9 @@ const leafPage = 0x0d
  * For commands that may create the database. Throws UNAVAILABLE if the file is missing, empty or truncated, or has no
  * table, but a file that stood beside the database is still there.
  */
-export function refuseLostDatabase(url: string): void {
-  const path = sqlitePath(url)
-  if (path === undefined) return
+export function refuseLostDatabase(database: Database): void {
+  if (database.engine !== 'sqlite') return
+  const { path } = database
   // Looked for before the database: another process may be making both just now, the secret last.
   const beside = filesBeside(path)
   const loss = lossOf(path)
@@ -30,15 +30,15 @@ export function refuseLostDatabase(url: string): void {
 }
 
 /** For commands that only use it. Throws UNAVAILABLE if there is none, or as `refuseLostDatabase` does. */
-export function refuseMissingDatabase(url: string): void {
-  const path = sqlitePath(url)
-  if (path === undefined) return
+export function refuseMissingDatabase(database: Database): void {
+  if (database.engine !== 'sqlite') return
+  const { path } = database
   if (!existsSync(path))
     throw new CarillonError(
       'UNAVAILABLE',
       `There is no database ${path}. Name the right one in CARILLON_DATABASE_URL, or make it with: carillon migrate`,
     )
-  refuseLostDatabase(url)
+  refuseLostDatabase(database)
 }
 
 type Loss = { kind: 'missing' | 'empty' | 'partial'; sentence: string }

@@ -2,19 +2,17 @@
 // database (mode 0600), so that a first start needs no settings.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { sqlitePath } from '../config/database-url.ts'
+import type { Database } from '../config/database-url.ts'
 import { CarillonError } from '../errors.ts'
 import { createDurably } from '../files/durable-file.ts'
 import type { Store } from '../store/store.ts'
 
+type Sealed = { secret?: string; database: Database }
+
 /** Throws UNAVAILABLE where none is set and none may be made. */
-export async function sealingSecret(
-  { secret, databaseUrl }: { secret?: string; databaseUrl: string },
-  store: Pick<Store, 'signingKeys'>,
-): Promise<string> {
+export async function sealingSecret({ secret, database }: Sealed, store: Pick<Store, 'signingKeys'>): Promise<string> {
   if (secret !== undefined) return secret
-  const path = sqlitePath(databaseUrl)
-  const file = path === undefined ? undefined : secretFileOf(path)
+  const file = database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
   const kept = file === undefined ? undefined : readIfThere(file)
   if (kept !== undefined) return kept
   if ((await store.signingKeys()).length > 0) {
@@ -31,11 +29,10 @@ export async function sealingSecret(
 }
 
 /** The secret that is set, or is kept beside the database; undefined if there is none, or if it cannot be read. */
-export function secretIn({ secret, databaseUrl }: { secret?: string; databaseUrl: string }): string | undefined {
-  const path = sqlitePath(databaseUrl)
-  if (secret !== undefined || path === undefined) return secret
+export function secretIn({ secret, database }: Sealed): string | undefined {
+  if (secret !== undefined || database.engine !== 'sqlite') return secret
   try {
-    return readSecret(secretFileOf(path))
+    return readSecret(secretFileOf(database.path))
   } catch {
     return undefined
   }

@@ -1,20 +1,12 @@
-// A database URL -> what its engine finds wrong there. Looks only: nothing is made, migrated or written.
-
-import { isPostgres, sqlitePath } from '../../config/database-url.ts'
-import { fault } from '../finding.ts'
+// What does the engine of a database find wrong in it? Reads only: nothing is made, migrated or written.
+import type { Database } from '../../config/database-url.ts'
 import type { Examination, Examined } from './findings.ts'
 
-export async function examineStore(url: string, how: Examination): Promise<Examined> {
-  if (isPostgres(url)) {
+export async function examineStore(database: Database, how: Examination): Promise<Examined> {
+  if (database.engine === 'postgres') {
     const { examinePostgres } = await import('./postgres.ts')
-    return examinePostgres(url, how)
-  }
-  const path = sqlitePath(url)
-  if (path === undefined || path === '') {
-    const change = 'CARILLON_DATABASE_URL=sqlite:data/carillon.db, or postgres://USER@HOST/DATABASE'
-    const found = 'CARILLON_DATABASE_URL names no engine that Carillon speaks to'
-    return { findings: [fault('database', { found, change })], signingKeys: undefined }
+    return examinePostgres(database.url, how)
   }
   const { examineSqlite } = await import('./sqlite.ts')
-  return examineSqlite(path, how)
+  return examineSqlite(database.path, how)
 }

@@ -1,15 +1,17 @@
 // What reads far from an end of a large inbox cost on PostgreSQL (law 4), by the rows and index entries that the server
 // reports to have passed over.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { newDatabase } from '../../../tests/support/postgres.ts'
+import { readDatabaseUrl } from '../../config/database-url.ts'
 import { openStore } from '../open.ts'
 import { statements } from './statements.ts'
 
 const count = 20_000
 const { url, drop } = await newDatabase()
-const { store } = await openStore(url)
+const { store } = await openStore(readDatabaseUrl(url))
 const client = new pg.Client({ connectionString: url })
 await client.connect()
 after(async () => {

@@ -1,10 +1,12 @@
 // A database that lost changes which were sent already: its positions are of another history, so that a reader who is ahead
 // of it gets a resync and misses nothing silently.
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../tests/support/network/tcp-proxy.ts'
 import { PostgresServer } from '../../../tests/support/postgres.ts'
+import { readDatabaseUrl } from '../../config/database-url.ts'
 import { ChangesSince } from '../../inbox/live/changes.ts'
 import { StreamLimits } from '../../inbox/live/stream-limits.ts'
 import { World } from '../contract/world.ts'
@@ -62,7 +64,7 @@ test('two processes on one database give the same positions', async (t) => {
   const server = await PostgresServer.start()
   t.after(() => server.remove())
   const place = await newPlace(t, server)
-  const { store } = await openStore(place.url)
+  const { store } = await openStore(readDatabaseUrl(place.url))
   t.after(() => store.close())
   assert.equal(store.history, place.store.history)
 })
@@ -71,7 +73,7 @@ test('two processes on one database give the same positions', async (t) => {
 async function newPlace(t: TestContext, server: PostgresServer) {
   const url = await server.newDatabase()
   const proxy = await TcpProxy.to(server.port)
-  const { store } = await openStore(proxy.urlFor(url))
+  const { store } = await openStore(readDatabaseUrl(proxy.urlFor(url)))
   t.after(async () => {
     await store.close()
     await proxy[Symbol.asyncDispose]()

@@ -1,9 +1,11 @@
 // How often is PostgreSQL asked for one request? As often as pg sends a query, counted beneath the store.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { newDatabase } from '../../../tests/support/postgres.ts'
 import { startTestService, type Variant } from '../../../tests/support/service.ts'
+import { readDatabaseUrl } from '../../config/database-url.ts'
 import { newId } from '../../ids.ts'
 import { Inbox } from '../../inbox/inbox.ts'
 import { Sessions } from '../../sign-in/session.ts'
@@ -19,7 +21,7 @@ client.query = function (...args) {
 }
 
 const { url, drop } = await newDatabase()
-const { store } = await openStore(url)
+const { store } = await openStore(readDatabaseUrl(url))
 after(async () => {
   await store.close()
   await drop()

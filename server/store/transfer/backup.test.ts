@@ -1,4 +1,5 @@
 // A backup is whole or is refused: files that are cut off, changed, foreign or newer, and a disk that is full.
+
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { sqlitePath } from '../../config/database-url.ts'
+import { readDatabaseUrl } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
 import { openStore, usualPartitions } from '../open.ts'
 import { connect } from '../sqlite/database.ts'
@@ -19,13 +20,13 @@ import { moveDatabase } from './move.ts'
 import { writeNewFile } from './new-file.ts'
 import { restoreBackup } from './restore.ts'
 import { carillon, start } from './testing/command.ts'
-import { assertHalfFilled, digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
+import { assertHalfFilled, digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
 
 const report = () => {}
 const at = '2026-01-01T00:00:00.000Z'
 
 async function backUpFrom(url: string, { file, isPortable }: { file: string; isPortable: boolean }) {
-  const side = await openSource(url)
+  const side = await openSource(readDatabaseUrl(url))
   try {
     return await backUp(side, { file, isPortable, at, report })
   } finally {
@@ -40,7 +41,8 @@ async function newBackup(t: TestContext, isPortable: boolean): Promise<{ file: s
   return { file, from }
 }
 
-const restore = (file: string, to: string) => restoreBackup({ file, to, partitions: usualPartitions, report })
+const restore = (file: string, to: string) =>
+  restoreBackup({ file, to: readDatabaseUrl(to), partitions: usualPartitions, report })
 
 /** A restore of what `file` holds is refused with a sentence, and makes nothing. */
 async function isRefused(t: TestContext, { file, why }: { file: string; why: RegExp }): Promise<void> {
@@ -50,7 +52,7 @@ async function isRefused(t: TestContext, { file, why }: { file: string; why: Reg
     assert.match(error.message, why)
     return true
   })
-  assert.equal(existsSync(sqlitePath(to) ?? ''), false)
+  assert.equal(existsSync(sqliteFile(to)), false)
 }
 
 test('a backup is its owner’s alone, and nothing is left beside it', async (t) => {
@@ -84,7 +86,7 @@ test('a backup never replaces a file, not even one that comes while it is taken'
 
 test('a backup that fails leaves nothing behind', async (t) => {
   const folder = await newFolder(t)
-  const side = await openSource(await filledPlace(t))
+  const side = await openSource(readDatabaseUrl(await filledPlace(t)))
   const failing = Object.assign(side, { batchesAfter: () => assert.fail('the disk is full') })
   await assert.rejects(backUp(failing, { file: join(folder, 'backup'), isPortable: true, at, report }), /disk is full/)
   await side.close()
@@ -285,12 +287,12 @@ test('a restore that was ended in the middle goes on, with the same backup only'
         rows = done
         if (done > 40) throw new Error('killed')
       }
-      const restoring = restoreBackup({ file, to, partitions: usualPartitions, report: endEarly })
+      const restoring = restoreBackup({ file, to: readDatabaseUrl(to), partitions: usualPartitions, report: endEarly })
       await assert.rejects(restoring, /killed/)
       assert.ok(rows > 40)
       await assertHalfFilled(to)
       const other = join(await newFolder(t), 'other')
-      const source = await openStore(from)
+      const source = await openStore(readDatabaseUrl(from))
       await source.store.revokeTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
       await source.store.close()
       await backUpFrom(from, { file: other, isPortable })
@@ -302,17 +304,24 @@ test('a restore that was ended in the middle goes on, with the same backup only'
 test('a backup of a database that is being moved takes writes where it is restored or put', async (t) => {
   const from = await filledPlace(t)
   const to = await emptyPlace(t, 'sqlite')
-  await moveDatabase({ from, to, partitions: usualPartitions, id: 'm', now: () => 0, report })
+  await moveDatabase({
+    from: readDatabaseUrl(from),
+    to: readDatabaseUrl(to),
+    partitions: usualPartitions,
+    id: 'm',
+    now: () => 0,
+    report,
+  })
   const file = join(await newFolder(t), 'backup.db')
   await backUpFrom(from, { file, isPortable: false })
-  const { store } = await openStore(`sqlite:${file}`)
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${file}`))
   await store.revokeTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
   await store.close()
 })
 
 test('a database that is half filled, or is not there, is not backed up', async (t) => {
   const half = await emptyPlace(t, 'sqlite')
-  const side = await openEndpoint(half)
+  const side = await openEndpoint(readDatabaseUrl(half))
   await side.migrate()
   await side.beginFilling('m')
   await side.close()
@@ -329,7 +338,7 @@ test('a database that is half filled, or is not there, is not backed up', async 
 
 test('a database is not restored beside the log of one that is gone or empty', async (t) => {
   const { file } = await newBackup(t, true)
-  const path = sqlitePath(await emptyPlace(t, 'sqlite')) ?? ''
+  const path = sqliteFile(await emptyPlace(t, 'sqlite'))
   writeFileSync(`${path}-wal`, 'a log')
   await assert.rejects(restore(file, `sqlite:${path}`), /is gone, but .*-wal is still there/)
   assert.equal(existsSync(path), false)

@@ -6,17 +6,17 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queryAt } from '../../../tests/support/postgres.ts'
-import { isPostgres, sqlitePath } from '../../config/database-url.ts'
+import { displayDatabase, readDatabaseUrl } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
 import { openStore, usualPartitions } from '../open.ts'
 import { connect } from '../sqlite/database.ts'
 import { tables } from '../tables.ts'
 import type { Digest } from './digest.ts'
 import type { Endpoint, Place } from './endpoint/endpoint.ts'
-import { displayUrl, openEndpoint } from './endpoint/open.ts'
+import { openEndpoint } from './endpoint/open.ts'
 import { giveUpMove, moveDatabase, refusingSentence } from './move.ts'
 import { carillon, start } from './testing/command.ts'
-import { assertHalfFilled, digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
+import { assertHalfFilled, digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
 
 const manyNotifications = 20_000
 const engines = ['sqlite', 'postgres'] as const
@@ -25,11 +25,18 @@ const lastPlace: Place = { table: 'read_mark', rows: 9, key: ['~', 1] }
 
 let moves = 0
 const move = (from: string, to: string): Promise<Digest[]> =>
-  moveDatabase({ from, to, partitions: usualPartitions, id: `m${++moves}`, now: () => 0, report: () => {} })
+  moveDatabase({
+    from: readDatabaseUrl(from),
+    to: readDatabaseUrl(to),
+    partitions: usualPartitions,
+    id: `m${++moves}`,
+    now: () => 0,
+    report: () => {},
+  })
 
 /** What a place holds, worked on through its side. */
 async function at<Result>(url: string, work: (side: Endpoint) => Promise<Result>): Promise<Result> {
-  const side = await openEndpoint(url)
+  const side = await openEndpoint(readDatabaseUrl(url))
   try {
     return await work(side)
   } finally {
@@ -51,7 +58,7 @@ function refusal(message: RegExp) {
 }
 
 async function takesWrites(url: string): Promise<boolean> {
-  const { store } = await openStore(url)
+  const { store } = await openStore(readDatabaseUrl(url))
   try {
     await store.revokeTokens({ userId: 'nobody', signInId: 's', notBefore: 1, expiresAt: 2 })
     return true
@@ -114,7 +121,7 @@ test('a move goes on after kill -9 at any place, from SQLite to PostgreSQL and b
     let to = await emptyPlace(t, engine)
     for (let tries = 1; (await killsOf({ from, to, places })) < 2; tries++) {
       assert.ok(tries < 5, 'each was done before it could be killed')
-      await giveUpMove(from)
+      await giveUpMove(readDatabaseUrl(from))
       to = await emptyPlace(t, engine)
     }
     await carillon(argsOf({ from, to }))
@@ -130,7 +137,9 @@ test('a move that was ended between two of its steps is finished by the next', a
     const from = await filledPlace(t)
     const expected = await digestsAt(from)
     const to = await emptyPlace(t, engine)
-    await at(from, (side) => side.refuseWrites({ id: 'm', target: displayUrl(to), startedAt: 1, endedAt: null }))
+    await at(from, (side) =>
+      side.refuseWrites({ id: 'm', target: displayDatabase(readDatabaseUrl(to)), startedAt: 1, endedAt: null }),
+    )
     assert.deepEqual(await move(from, to), expected, 'writes were refused, and no more')
     await markAsFilled(to, 'm')
     await move(from, to)
@@ -179,13 +188,13 @@ test('a move that fails once writes are refused names the side and the reason, a
     const from = await filledPlace(t)
     const to = await emptyPlace(t, engine)
     await at(to, (side) => side.migrate())
-    await (engine === 'sqlite' ? runInSqlite(sqlitePath(to) ?? '') : (sql: string) => queryAt(to, sql))(breaks[engine])
+    await (engine === 'sqlite' ? runInSqlite(sqliteFile(to)) : (sql: string) => queryAt(to, sql))(breaks[engine])
     await assert.rejects(move(from, to), (error: Error) => {
       assert.ok(error instanceof CarillonError)
-      assert.ok(error.message.startsWith(`${displayUrl(to)}: `), error.message)
+      assert.ok(error.message.startsWith(`${displayDatabase(readDatabaseUrl(to))}: `), error.message)
       assert.match(error.message, /no room\)?\. /)
       const ways = 'refuses writes until the move is done: run the same command again, or take it back with: '
-      const end = `. ${displayUrl(from)} ${ways}carillon move --give-up --from ${from}`
+      const end = `. ${displayDatabase(readDatabaseUrl(from))} ${ways}carillon move --give-up --from ${from}`
       assert.ok(error.message.endsWith(end), error.message)
       return true
     })
@@ -207,7 +216,7 @@ async function endedMove(t: TestContext, { from, signal }: { from: string; signa
     })
     const { exitCode, signalCode } = child
     if (!isDone) return { exitCode, signalCode, told: await told }
-    await giveUpMove(from)
+    await giveUpMove(readDatabaseUrl(from))
   }
   return assert.fail('each was done before the signal came')
 }
@@ -218,8 +227,8 @@ test('a move that a signal ends says that the old database refuses writes, and w
     const { exitCode, signalCode, told } = await endedMove(t, { from, signal })
     assert.deepEqual([exitCode, signalCode], [1, null])
     const [last] = told.trimEnd().split('\n').slice(-1)
-    assert.equal(last, `carillon: Ended by ${signal}. ${refusingSentence(from)}`)
-    await giveUpMove(from)
+    assert.equal(last, `carillon: Ended by ${signal}. ${refusingSentence(readDatabaseUrl(from))}`)
+    await giveUpMove(readDatabaseUrl(from))
   }
 })
 
@@ -285,7 +294,7 @@ test('a row that is changed, added or missing at the new place is found before t
       ),
     )
     assert.notEqual(await at(to, (side) => side.filling()), null)
-    await giveUpMove(from)
+    await giveUpMove(readDatabaseUrl(from))
   }
 })
 
@@ -294,9 +303,16 @@ test('a move that is given up while it runs is not called done', async (t) => {
   const to = await emptyPlace(t, 'postgres')
   let givingUp: Promise<unknown> | undefined
   const report = () => {
-    givingUp ??= giveUpMove(from)
+    givingUp ??= giveUpMove(readDatabaseUrl(from))
   }
-  const moving = moveDatabase({ from, to, partitions: usualPartitions, id: 'm', now: () => 0, report })
+  const moving = moveDatabase({
+    from: readDatabaseUrl(from),
+    to: readDatabaseUrl(to),
+    partitions: usualPartitions,
+    id: 'm',
+    now: () => 0,
+    report,
+  })
   await assert.rejects(moving, refusal(/^This move was given up meanwhile/))
   await givingUp
   await assertHalfFilled(to)
@@ -320,10 +336,10 @@ test('a move that is given up lets the old database take writes again, and it ca
   for (const engine of engines) {
     const from = await emptyPlace(t, engine)
     await move(await filledPlace(t), from)
-    await assert.rejects(giveUpMove(from), refusal(/ is not being moved, and takes writes as ever\.$/))
+    await assert.rejects(giveUpMove(readDatabaseUrl(from)), refusal(/ is not being moved, and takes writes as ever\.$/))
     await move(from, await emptyPlace(t, 'sqlite'))
     assert.equal(await takesWrites(from), false)
-    await giveUpMove(from)
+    await giveUpMove(readDatabaseUrl(from))
     assert.equal(await takesWrites(from), true)
     await move(from, await emptyPlace(t, 'sqlite'))
   }
@@ -333,7 +349,7 @@ test('while it is being moved no table takes a change, by whatever process, nor 
   for (const engine of engines) {
     const place = await emptyPlace(t, engine)
     await move(await filledPlace(t), place)
-    const run = engine === 'postgres' ? (sql: string) => queryAt(place, sql) : runInSqlite(sqlitePath(place) ?? '')
+    const run = engine === 'postgres' ? (sql: string) => queryAt(place, sql) : runInSqlite(sqliteFile(place))
     await at(place, (side) => side.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
     const before = await digestsAt(place)
     for (const { name, columns } of tables) {
@@ -354,14 +370,14 @@ test('while it is being moved a statement that finds no row passes, and PostgreS
   const places = [await filledPlace(t), await emptyPlace(t, 'postgres')] as const
   await move(...places)
   for (const place of places) {
-    if (isPostgres(place))
+    if (place.startsWith('postgres:'))
       await at(place, (side) => side.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
-    const run = isPostgres(place) ? (sql: string) => queryAt(place, sql) : runInSqlite(sqlitePath(place) ?? '')
+    const run = place.startsWith('postgres:') ? (sql: string) => queryAt(place, sql) : runInSqlite(sqliteFile(place))
     for (const { name } of tables) await run(`delete from "${name}" where 1 = 0`)
   }
   for (const { name } of tables)
     await assert.rejects(queryAt(places[1], `truncate "${name}" cascade`), /is being moved/, name)
-  await giveUpMove(places[1])
+  await giveUpMove(readDatabaseUrl(places[1]))
   assert.equal(await takesWrites(places[1]), true)
   await queryAt(places[1], 'truncate notification')
 })
@@ -407,7 +423,7 @@ test('the command says what is wrong in a sentence, with status 1 or 2, and show
     /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: Nothing answers at the address of its URL\./,
   )
   assert.equal(await takesWrites(from), true)
-  const gone = `${sqlitePath(from)}.not`
+  const gone = `${sqliteFile(from)}.not`
   const refused = await carillon(['move', '--from', from, '--to', unreachable])
   assert.deepEqual([refused.status, /list of processes/.test(refused.stderr)], [2, true])
   const missing = await carillon(['move', '--from', `sqlite:${gone}`], { CARILLON_TARGET_URL: unreachable })

@@ -1,17 +1,17 @@
 // Moves everything from one database to another, of either engine: the old one refuses writes and goes on being read, the
 // new one is filled and compared row by row. Killed at any moment, the same call goes on.
 
-import { isPostgres } from '../../config/database-url.ts'
+import { type Database, displayDatabase } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
 import { quoted } from '../../files/shell-path.ts'
 import { type Digest, digestsOf } from './digest.ts'
 import { type Endpoint, type Move, totalOf } from './endpoint/endpoint.ts'
-import { displayUrl, openEndpoint, openSource } from './endpoint/open.ts'
+import { openEndpoint, openSource } from './endpoint/open.ts'
 import { counting, fill, type Report, refuseForeignTarget, verify } from './fill.ts'
 
 type MoveOptions = {
-  from: string
-  to: string
+  from: Database
+  to: Database
   partitions: number
   /** Names this move, where it is a new one. */
   id: string
@@ -33,15 +33,15 @@ export async function moveDatabase(options: MoveOptions): Promise<Digest[]> {
     if (isRefusing) onRefusing()
     const target = await openEndpoint(to, { partitions })
     try {
-      const move = earlier ?? { id, target: displayUrl(to), startedAt: now(), endedAt: null }
-      await refuseForeignTarget(target, { id: move.id, shown: displayUrl(to) })
+      const move = earlier ?? { id, target: displayDatabase(to), startedAt: now(), endedAt: null }
+      await refuseForeignTarget(target, { id: move.id, shown: displayDatabase(to) })
       if (!isRefusing) {
         onRefusing()
         await source.refuseWrites(move)
         isRefusing = true
       }
       await fill(target, { source, id: move.id, report })
-      const digests = await compare(source, target, { shown: displayUrl(to), report })
+      const digests = await compare(source, target, { shown: displayDatabase(to), report })
       // In this order: killed in between, the next call finds the target still marked and comes here again.
       isRefusing = await source.endMove({ id: move.id, at: now() })
       if (!isRefusing)
@@ -58,23 +58,23 @@ export async function moveDatabase(options: MoveOptions): Promise<Digest[]> {
   }
 }
 
-function whileRefusing(error: unknown, from: string): CarillonError {
+function whileRefusing(error: unknown, from: Database): CarillonError {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof CarillonError ? error.code : 'UNAVAILABLE'
   return new CarillonError(code, `${message.replace(/[^.?]$/, '$&.')} ${refusingSentence(from)}`, { cause: error })
 }
 
 /** How things stand where a move was ended in the middle, and the two ways on. */
-export function refusingSentence(from: string): string {
+export function refusingSentence(from: Database): string {
   return (
-    `${displayUrl(from)} refuses writes until the move is done: run the same command again, ` +
+    `${displayDatabase(from)} refuses writes until the move is done: run the same command again, ` +
     `or take it back with: ${giveUpCommand(from)}`
   )
 }
 
 /** Without the user and the password of the URL. */
-export function giveUpCommand(from: string): string {
-  const url = isPostgres(from) ? displayUrl(from) : `sqlite:${displayUrl(from)}`
+export function giveUpCommand(from: Database): string {
+  const url = from.engine === 'postgres' ? displayDatabase(from) : `sqlite:${displayDatabase(from)}`
   return `carillon move --give-up --from ${quoted(url)}`
 }
 
@@ -93,33 +93,36 @@ async function compare(
  * Throws CONFLICT where a move that was begun goes elsewhere, or is done. While its target is still marked, only the end
  * of it is missing.
  */
-async function refuseOther({ id, target, endedAt }: Move, { from, to }: { from: string; to: string }): Promise<void> {
-  if (endedAt === null && target === displayUrl(to)) return
+async function refuseOther(
+  { id, target, endedAt }: Move,
+  { from, to }: { from: Database; to: Database },
+): Promise<void> {
+  if (endedAt === null && target === displayDatabase(to)) return
   if (endedAt === null)
     throw new CarillonError(
       'CONFLICT',
-      `${displayUrl(from)} is being moved to ${target}, and refuses writes. Finish that one, or give it up first: ` +
+      `${displayDatabase(from)} is being moved to ${target}, and refuses writes. Finish that one, or give it up first: ` +
         giveUpCommand(from),
     )
-  if (target === displayUrl(to)) {
+  if (target === displayDatabase(to)) {
     const side = await openEndpoint(to)
     const filling = await side.filling().finally(() => side.close())
     if (filling?.id === id) return
   }
   throw new CarillonError(
     'CONFLICT',
-    `${displayUrl(from)} was moved to ${target} at ${new Date(endedAt).toISOString()} and refuses writes since. ` +
+    `${displayDatabase(from)} was moved to ${target} at ${new Date(endedAt).toISOString()} and refuses writes since. ` +
       `To use it again: ${giveUpCommand(from)}`,
   )
 }
 
 /** Takes writes again, and answers the move that was begun or done. Throws NOT_FOUND where there is none. */
-export async function giveUpMove(from: string): Promise<Move> {
+export async function giveUpMove(from: Database): Promise<Move> {
   const source = await openSource(from)
   try {
     const move = await source.move()
     if (move === null)
-      throw new CarillonError('NOT_FOUND', `${displayUrl(from)} is not being moved, and takes writes as ever.`)
+      throw new CarillonError('NOT_FOUND', `${displayDatabase(from)} is not being moved, and takes writes as ever.`)
     await source.allowWrites()
     return move
   } finally {

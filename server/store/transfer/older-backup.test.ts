@@ -1,11 +1,12 @@
 // A backup that an older Carillon made restores into this one, in both forms and into both engines: the rows are those that a
 // migration of the older database would have given.
+
 import assert from 'node:assert/strict'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { sqlitePath } from '../../config/database-url.ts'
+import { readDatabaseUrl } from '../../config/database-url.ts'
 import { usualPartitions } from '../open.ts'
 import { connect, openDatabase } from '../sqlite/database.ts'
 import { migrate } from '../sqlite/migrate.ts'
@@ -21,12 +22,13 @@ import { currentMigrations } from './fill.ts'
 import { asOf, columnsAt } from './older-rows.ts'
 import { restoreBackup } from './restore.ts'
 import { carillon } from './testing/command.ts'
-import { digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
+import { digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
 
 const report = () => {}
 const at = '2026-01-01T00:00:00.000Z'
 const earlierSchemas = currentMigrations.slice(0, -1)
-const restore = (file: string, to: string) => restoreBackup({ file, to, partitions: usualPartitions, report })
+const restore = (file: string, to: string) =>
+  restoreBackup({ file, to: readDatabaseUrl(to), partitions: usualPartitions, report })
 
 type Older = { sqlite: string; portable: string; migrated: string; digests: Digest[] }
 
@@ -34,7 +36,7 @@ type Older = { sqlite: string; portable: string; migrated: string; digests: Dige
 async function olderBackups(t: TestContext, schema: string): Promise<Older> {
   const folder = await newFolder(t)
   const file = (name: string) => join(folder, name)
-  await makeDatabase(t, file('carillon.db'), { schema, from: sqlitePath(await filledPlace(t)) ?? '' })
+  await makeDatabase(t, file('carillon.db'), { schema, from: sqliteFile(await filledPlace(t)) })
   copyFileSync(file('carillon.db'), file('sqlite'))
   const side = SqliteEndpoint.openFile(file('carillon.db'))
   assert.ok(side)
@@ -94,7 +96,10 @@ test('a restore of an older backup that was ended in the middle goes on', async 
     for (const file of [sqlite, portable]) {
       const to = await emptyPlace(t, 'sqlite')
       const endEarly = ({ done }: { done: number }) => assert.ok(done < 20, 'killed')
-      await assert.rejects(restoreBackup({ file, to, partitions: usualPartitions, report: endEarly }), /killed/)
+      await assert.rejects(
+        restoreBackup({ file, to: readDatabaseUrl(to), partitions: usualPartitions, report: endEarly }),
+        /killed/,
+      )
       assert.deepEqual(await restore(file, to), digests)
     }
   }
@@ -124,7 +129,7 @@ test('a backup of a database that was restored from an older backup restores as 
   const [to, again] = [await emptyPlace(t, 'sqlite'), await emptyPlace(t, 'sqlite')]
   await restore(portable, to)
   const file = join(await newFolder(t), 'backup')
-  const side = await openEndpoint(to)
+  const side = await openEndpoint(readDatabaseUrl(to))
   await backUp(side, { file, isPortable: false, at, report })
   await side.close()
   assert.deepEqual(await restore(file, again), digests)

@@ -2,11 +2,12 @@
 // before the first row is written, and every row is read back after the last.
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { type Database, displayDatabase } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { Dump } from './dump.ts'
 import type { Source } from './endpoint/endpoint.ts'
-import { displayUrl, openEndpoint } from './endpoint/open.ts'
+import { openEndpoint } from './endpoint/open.ts'
 import { SqliteEndpoint } from './endpoint/sqlite.ts'
 import {
   counting,
@@ -21,7 +22,7 @@ import {
 import { asOf } from './older-rows.ts'
 
 type Backup = { source: Source; digests: readonly Digest[] }
-type RestoreOptions = { file: string; to: string; partitions: number; report: Report }
+type RestoreOptions = { file: string; to: Database; partitions: number; report: Report }
 
 /** Answers what was restored. Throws CarillonError with a sentence. */
 export function restoreBackup({ file, to, partitions, report }: RestoreOptions): Promise<readonly Digest[]> {
@@ -30,10 +31,10 @@ export function restoreBackup({ file, to, partitions, report }: RestoreOptions):
     try {
       // What it holds is its name: only the same backup goes on with what an ended attempt has filled.
       const id = `backup ${createHash('sha256').update(JSON.stringify(digests)).digest('hex')}`
-      await refuseForeignTarget(target, { id, shown: displayUrl(to) })
+      await refuseForeignTarget(target, { id, shown: displayDatabase(to) })
       await fill(target, { source, id, report })
       const onRows = counting(report, 'Verifying', rowsIn(digests))
-      await verify(target, { expected: digests, shown: displayUrl(to), onRows })
+      await verify(target, { expected: digests, shown: displayDatabase(to), onRows })
       await target.endFilling()
       return digests
     } finally {

@@ -1,7 +1,9 @@
 // What was carried from one engine to the other and back is what it was, row by row.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { readDatabaseUrl } from '../../config/database-url.ts'
 import { openStore, usualPartitions } from '../open.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp } from './backup.ts'
@@ -14,7 +16,7 @@ const report = () => {}
 const partitions = usualPartitions
 
 async function backUpTo(file: string, { from, isPortable = true }: { from: string; isPortable?: boolean }) {
-  const side = await openSource(from)
+  const side = await openSource(readDatabaseUrl(from))
   await backUp(side, { file, isPortable, at: '2026-01-01T00:00:00.000Z', report })
   await side.close()
   return file
@@ -37,9 +39,19 @@ test('SQLite -> portable backup -> PostgreSQL -> portable backup -> SQLite is th
   ]
   const [first = '', second = '', third = ''] = places
   const expected = await digestsAt(first)
-  await restoreBackup({ file: await backUpTo(join(folder, '1.gz'), { from: first }), to: second, partitions, report })
+  await restoreBackup({
+    file: await backUpTo(join(folder, '1.gz'), { from: first }),
+    to: readDatabaseUrl(second),
+    partitions,
+    report,
+  })
   assert.deepEqual(await digestsAt(second), expected)
-  await restoreBackup({ file: await backUpTo(join(folder, '2.gz'), { from: second }), to: third, partitions, report })
+  await restoreBackup({
+    file: await backUpTo(join(folder, '2.gz'), { from: second }),
+    to: readDatabaseUrl(third),
+    partitions,
+    report,
+  })
   assert.deepEqual(await digestsAt(third), expected)
 })
 
@@ -48,7 +60,7 @@ test('a backup of SQLite restores into either engine', async (t) => {
   const file = await backUpTo(join(await newFolder(t), 'backup.db'), { from, isPortable: false })
   for (const engine of ['sqlite', 'postgres'] as const) {
     const to = await emptyPlace(t, engine)
-    await restoreBackup({ file, to, partitions, report })
+    await restoreBackup({ file, to: readDatabaseUrl(to), partitions, report })
     assert.deepEqual(await digestsAt(to), await digestsAt(from), engine)
   }
 })
@@ -59,14 +71,14 @@ test('what was restored has a history of its own: its versions may be reached ag
   const histories = new Set([await historyAt(from)])
   for (const engine of ['sqlite', 'postgres'] as const) {
     const to = await emptyPlace(t, engine)
-    await restoreBackup({ file, to, partitions, report })
+    await restoreBackup({ file, to: readDatabaseUrl(to), partitions, report })
     histories.add(await historyAt(to))
   }
   assert.equal(histories.size, 3)
 })
 
 async function historyAt(url: string): Promise<string> {
-  const { store } = await openStore(url)
+  const { store } = await openStore(readDatabaseUrl(url))
   await store.close()
   return store.history
 }
@@ -76,7 +88,14 @@ test('a move carries every row between the engines, in each direction', async (t
   const expected = await digestsAt(from)
   for (const engine of ['sqlite', 'postgres', 'postgres', 'sqlite'] as const) {
     const to = await emptyPlace(t, engine)
-    await moveDatabase({ from, to, partitions, id: `to ${engine}`, now: () => 0, report })
+    await moveDatabase({
+      from: readDatabaseUrl(from),
+      to: readDatabaseUrl(to),
+      partitions,
+      id: `to ${engine}`,
+      now: () => 0,
+      report,
+    })
     assert.deepEqual(await digestsAt(to), expected, engine)
     from = to
   }

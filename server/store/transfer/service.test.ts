@@ -1,4 +1,5 @@
 // A service whose database is moved, or backed up, while people use it: real processes, real requests.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../tests/support/network/free-port.ts'
+import { readDatabaseUrl } from '../../config/database-url.ts'
 import { Passwords } from '../../sign-in/password/passwords.ts'
 import { ProducerKeys } from '../../sign-in/producer-key.ts'
 import { addUser } from '../../sign-in/users/users.ts'
@@ -90,7 +92,7 @@ class Running {
 
 /** Adds a user and a producer, and answers the producer's key. */
 async function fill(place: string): Promise<string> {
-  const { store } = await openStore(place)
+  const { store } = await openStore(readDatabaseUrl(place))
   const passwords = new Passwords({ threads: 4 })
   await addUser({ store, passwords, passwordMinLength: 8, now: Date.now }, { username: 'ann', password })
   const keys = new ProducerKeys({ store, now: Date.now })
@@ -191,16 +193,19 @@ test('R11: a backup under load holds one moment, and every row of it is restored
       const before = await Promise.all(Array.from({ length: 20 }, () => service.deliver(key, 'Before')))
       const writing = keepAsking(() => service.deliver(key, 'Meanwhile'))
       const file = join(folder, `backup-${isPortable}`)
-      const side = await openSource(place)
+      const side = await openSource(readDatabaseUrl(place))
       const { digests } = await backUp(side, { file, isPortable, at: '2026-01-01T00:00:00.000Z', report })
       await side.close()
       const written = await writing.stop()
       assert.ok(written.every(({ status }) => status === 201))
 
       const to = await emptyPlace(t, engine === 'sqlite' ? 'postgres' : 'sqlite')
-      assert.deepEqual(await restoreBackup({ file, to, partitions: usualPartitions, report }), digests)
+      assert.deepEqual(
+        await restoreBackup({ file, to: readDatabaseUrl(to), partitions: usualPartitions, report }),
+        digests,
+      )
       assert.deepEqual(await digestsAt(to), digests)
-      const { store } = await openStore(to)
+      const { store } = await openStore(readDatabaseUrl(to))
       const { id = '' } = (await store.findCredentials('ann')) ?? {}
       const { items } = await recount(await World.on(store), { id, username: 'ann', passwordHash: '' })
       const kept = new Set(items.map((item) => item.id))

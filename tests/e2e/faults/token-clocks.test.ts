@@ -1,9 +1,11 @@
 // Tokens of a service of two processes whose clocks differ (TRUST T7): each estimates the clock of the database by its
 // heartbeat, and a slow way there makes that estimate wrong. A new password revokes every earlier token all the same.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
+import { readDatabaseUrl } from '../../../server/config/database-url.ts'
 import { madeAt } from '../../../server/ids.ts'
 import { Passwords } from '../../../server/sign-in/password/passwords.ts'
 import { addUser, setPassword } from '../../../server/sign-in/users/users.ts'
@@ -30,7 +32,7 @@ test(`a password that is set while a node's clock estimate is wrong leaves 0 of 
   await using proxy = await TcpProxy.to(server.port)
   await using nodes = new Nodes(url)
   const [slow, quick] = [await nodes.add({ databaseUrl: proxy.urlFor(url) }), await nodes.add()]
-  const { store } = await openStore(url)
+  const { store } = await openStore(readDatabaseUrl(url))
   t.after(() => store.close())
   const now = store.clock ?? Date.now
   const users = { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now }

@@ -1,5 +1,6 @@
 // What streams cost a process (TRUST N5): whoever does not read is cut and holds no more than his share of memory, while
 // others are served; and whoever comes and goes, in whatever way, leaves nothing behind. SOAK=1: the full figures.
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,6 +8,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readDatabaseUrl } from '../../../server/config/database-url.ts'
 import { Sessions } from '../../../server/sign-in/session.ts'
 import { openStore } from '../../../server/store/open.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
@@ -87,7 +89,7 @@ class Watched implements AsyncDisposable {
 
 /** So many users with a session each, written beside the service: a sign-in for each would cost more than the test. */
 async function signedIn(folder: Folder, count: number): Promise<{ username: string; proof: Proof }[]> {
-  const { store } = await openStore(`sqlite:${folder.file('carillon.db')}`)
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${folder.file('carillon.db')}`))
   const sessions = new Sessions({ store, now: Date.now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
   const users = await Promise.all(
     Array.from({ length: count }, async (_, n) => {

@@ -1,10 +1,12 @@
 // Carillon behind a pooler that stands for PgBouncer (tests/support/network/pooler.ts): works as it comes if each client has a server
 // connection of its own, and is refused with one sentence otherwise. docs/scale.md says how the real one was tried.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Pooler } from '../../../../tests/support/network/pooler.ts'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { examinePostgres } from '../../../doctor/store/postgres.ts'
 import { isUnavailable, World } from '../../contract/world.ts'
 import { openStore } from '../../open.ts'
@@ -33,7 +35,7 @@ async function poolingAt(at: string) {
 
 test('session mode works as it comes: a store opens, writes, rings and reads', async () => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
-  const [here, other] = [await openStore(pooler.urlFor(url)), await openStore(url)]
+  const [here, other] = [await openStore(readDatabaseUrl(pooler.urlFor(url))), await openStore(readDatabaseUrl(url))]
   try {
     const heard = Promise.withResolvers<void>()
     const world = await World.on(here.store)
@@ -71,7 +73,7 @@ for (const mode of ['transaction', 'statement'] as const)
       test(`${mode} mode is refused at the start, with ${size} connections ${isInTurns ? 'in turns' : 'the latest first'}`, async () => {
         await using pooler = await Pooler.before(port, { mode, size, isInTurns })
         const through = pooler.urlFor(url)
-        await assert.rejects(openStore(through), (error) => {
+        await assert.rejects(openStore(readDatabaseUrl(through)), (error) => {
           assert.ok(isUnavailable(error))
           assert.match(
             error.message,
@@ -91,17 +93,24 @@ for (const mode of ['transaction', 'statement'] as const)
     const through = pooler.urlFor(url)
     const [folder, from] = [await newFolder(t), await filledPlace(t)]
     const file = join(folder, 'backup.gz')
-    const source = await openSource(from)
+    const source = await openSource(readDatabaseUrl(from))
     await backUp(source, { file, isPortable: true, at: '2026-01-01T00:00:00.000Z', report })
     await source.close()
     const move = (way: { from: string; to: string }) =>
-      moveDatabase({ ...way, partitions: 1, id: 'm1', now: () => 0, report })
+      moveDatabase({
+        from: readDatabaseUrl(way.from),
+        to: readDatabaseUrl(way.to),
+        partitions: 1,
+        id: 'm1',
+        now: () => 0,
+        report,
+      })
     const refused = /lends a connection for one transaction or statement.* Set pool_mode = session in pgbouncer\.ini/
     await assert.rejects(move({ from, to: through }), refused)
     await assert.rejects(move({ from: through, to: `sqlite:${join(folder, 'new.db')}` }), refused)
-    await assert.rejects(restoreBackup({ file, to: through, partitions: 1, report }), refused)
+    await assert.rejects(restoreBackup({ file, to: readDatabaseUrl(through), partitions: 1, report }), refused)
     // The source of the refused move still accepts writes.
-    const { store } = await openStore(from)
+    const { store } = await openStore(readDatabaseUrl(from))
     await World.on(store)
     await store.close()
   })
@@ -109,7 +118,14 @@ for (const mode of ['transaction', 'statement'] as const)
 test('session mode: a move through the pooler carries every row', async (t) => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
   const [from, empty] = [await filledPlace(t), await emptyPlace(t, 'postgres')]
-  await moveDatabase({ from, to: pooler.urlFor(empty), partitions: 1, id: 'm2', now: () => 0, report })
+  await moveDatabase({
+    from: readDatabaseUrl(from),
+    to: readDatabaseUrl(pooler.urlFor(empty)),
+    partitions: 1,
+    id: 'm2',
+    now: () => 0,
+    report,
+  })
   assert.deepEqual(await digestsAt(empty), await digestsAt(from))
 })
 
@@ -143,7 +159,7 @@ test('doctor names the pooler and says if its pool is too small; a start with on
   assert.match(small?.change ?? '', /^default_pool_size = 11/)
   await using single = await Pooler.before(port, { mode: 'session', size: 1 })
   await assert.rejects(
-    openStore(single.urlFor(url)),
+    openStore(readDatabaseUrl(single.urlFor(url))),
     /has no second connection for this process, which needs 11\. Set default_pool_size/,
   )
   assert.equal((await queryAt(url, 'select 1')).rows.length, 1)

@@ -1,4 +1,5 @@
 // Which texts do the functions of a database have, whichever versions of Carillon start on it, at once or one after another?
+
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { openStore } from '../../open.ts'
 import { openPool } from '../connection/connection.ts'
 import { bringFunctions, functionsVersion, knownFunctions } from './functions.ts'
@@ -219,6 +221,6 @@ async function database(t: TestContext, options: { isBare?: boolean } = {}): Pro
 }
 
 async function open(url: string): Promise<void> {
-  const { store } = await openStore(url)
+  const { store } = await openStore(readDatabaseUrl(url))
   await store.close()
 }

@@ -1,10 +1,12 @@
 // For tests: a database that has rows in every table, and empty ones of either engine to carry them to.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
+import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { at, newId, type Person, World } from '../../contract/world.ts'
 import { openStore } from '../../open.ts'
 import { openSqliteStore } from '../../sqlite/sqlite-store.ts'
@@ -39,6 +41,11 @@ export async function emptyPlace(t: TestContext, engine: Engine): Promise<string
   const { url, drop } = await newDatabase({ isBare: true })
   t.after(drop)
   return url
+}
+
+/** The file of a place of SQLite. */
+export function sqliteFile(url: string): string {
+  return url.replace(/^sqlite:/, '')
 }
 
 /** The URL of a SQLite database in which every table has rows, and at least so many notifications. */
@@ -105,7 +112,7 @@ async function startSession(store: Store, { id, passwordHash }: Person, secretHa
 
 /** What a database holds, table by table. */
 export async function digestsAt(url: string): Promise<Digest[]> {
-  const side = await openEndpoint(url)
+  const side = await openEndpoint(readDatabaseUrl(url))
   try {
     return await digestsOf(side.batchesAfter(null))
   } finally {
@@ -115,5 +122,5 @@ export async function digestsAt(url: string): Promise<Digest[]> {
 
 /** Whoever would use the database is told that it is half filled. */
 export async function assertHalfFilled(url: string): Promise<void> {
-  await assert.rejects(openStore(url), /This database is half filled by a move/)
+  await assert.rejects(openStore(readDatabaseUrl(url)), /This database is half filled by a move/)
 }
