@@ -1,4 +1,4 @@
-// The published description (TRUST I9): a sound document, of exactly the routes that are served, and true for every
+// The published description (I9): a sound document, of exactly the routes that are served, and true for every
 // answer of a session that goes everywhere and does everything wrong that can be done.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

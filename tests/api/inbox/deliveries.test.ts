@@ -25,7 +25,7 @@ async function sent(changes: object) {
 }
 const shown = async (id: string) => (await app.get(`/api/notifications/${id}`, anns)).json().data
 
-test('CONTRACT 4: 201 with the id of the delivery and a result for each recipient; the reader sees what was sent', async () => {
+test('201 with the id of the delivery and a result for each recipient; the reader sees what was sent', async () => {
   const content = {
     title: 'Your order is on its way',
     body: 'It left the house at 9.',
@@ -52,7 +52,7 @@ test('CONTRACT 4: 201 with the id of the delivery and a result for each recipien
   })
 })
 
-test('CONTRACT 4: what was left out is null', async () => {
+test('what was left out is null', async () => {
   const { id } = (await sent({})).results[0]
   const { title: _, id: __, createdAt: ___, ...others } = await shown(id)
   assert.deepEqual(others, {
@@ -91,7 +91,7 @@ const accepted: [string, object][] = [
   ['1000 recipients', { recipients: many(1000) }],
 ]
 for (const [name, changes] of accepted)
-  test(`CONTRACT 4: takes ${name}`, async () => {
+  test(`takes ${name}`, async () => {
     const { id } = (await sent(changes)).results[0]
     if (id === null) return
     const found = await shown(id)
@@ -145,7 +145,7 @@ const refused: [string, object, string, RegExp][] = [
   ['a time of its own', { createdAt: '2020-01-01T00:00:00.000Z' }, 'createdAt', /not known here/],
 ]
 for (const [name, changes, field, reason] of refused)
-  test(`CONTRACT 4: refuses ${name}, names ${field} and says why, and sends nothing`, async () => {
+  test(`refuses ${name}, names ${field} and says why, and sends nothing`, async () => {
     const version = await app.database.version()
     const response = await send({ ...plain, ...changes })
     assert.equal(response.status, 400)
@@ -156,12 +156,12 @@ for (const [name, changes, field, reason] of refused)
     assert.equal(await app.database.version(), version)
   })
 
-test('CONTRACT 4: every fault is told at once', async () => {
+test('every fault is told at once', async () => {
   const { details } = (await send({ title: '', body: 7, what: 1 })).json().error
   assert.deepEqual(details.map(({ field }: { field: string }) => field).sort(), ['body', 'recipients', 'title', 'what'])
 })
 
-test('CONTRACT 4, I2: a delivery may have 1 MiB, and not a byte more', async () => {
+test('I2: a delivery may have 1 MiB, and not a byte more', async () => {
   const mebibyte = 1024 * 1024
   const padded = (length: number) => JSON.stringify(plain).padEnd(length, ' ')
   const headers = { authorization, 'content-type': 'application/json' }
@@ -282,7 +282,7 @@ test('C8: whatever link is taken leads a browser to http, https or the own host'
   )
 })
 
-test('CONTRACT 4: unknown recipients are told so, and the known ones get theirs', async () => {
+test('unknown recipients are told so, and the known ones get theirs', async () => {
   const recipients = [
     { username: 'nobody' },
     { username: 'ann' },
@@ -298,7 +298,7 @@ test('CONTRACT 4: unknown recipients are told so, and the known ones get theirs'
   assert.equal((await shown(results[1].id)).title, 'Hi')
 })
 
-test('CONTRACT 4: a recipient who is named twice is told once, under whichever name', async () => {
+test('a recipient who is named twice is told once, under whichever name', async () => {
   const { total } = await app.list(anns)
   const recipients = [{ username: 'ann' }, { userId: ann.id }, { username: 'ANN' }, { username: 'ann' }]
   const { results } = await sent({ recipients })
@@ -307,7 +307,7 @@ test('CONTRACT 4: a recipient who is named twice is told once, under whichever n
   assert.equal((await app.list(anns)).total, total + 1)
 })
 
-test('CONTRACT 4: a later one with the same key replaces the text of the earlier, and nothing else moves', async () => {
+test('a later one with the same key replaces the text of the earlier, and nothing else moves', async () => {
   const first = (await sent({ title: 'Step 1', key: 'job-1', category: 'jobs' })).results[0]
   await sent({ title: 'Something else' })
   await app.patch(`/api/notifications/${first.id}/read`, anns)
@@ -327,7 +327,7 @@ test('CONTRACT 4: a later one with the same key replaces the text of the earlier
   assert.deepEqual([found.read, found.readAt], [true, readAt])
 })
 
-test('CONTRACT 4: a key is one inbox’s: the same key for somebody else is another notification', async () => {
+test('a key is one inbox’s: the same key for somebody else is another notification', async () => {
   const anns1 = (await sent({ key: 'shared' })).results[0]
   const bobs1 = (await sent({ key: 'shared', recipients: [{ username: 'bob' }] })).results[0]
   assert.deepEqual([anns1.status, bobs1.status], ['delivered', 'delivered'])

@@ -22,14 +22,14 @@ const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-
 const one = async (proof: Proof, id: string | undefined) =>
   (await app.get(`/api/notifications/${id}`, proof)).json().data as Notification
 
-test('CONTRACT 3: an inbox that nothing ever came to is empty', async () => {
+test('an inbox that nothing ever came to is empty', async () => {
   const { proof } = await reader()
   assert.deepEqual(await app.list(proof), { items: [], total: 0, hasMore: false, unread: 0, version: 0, next: null })
   const counts = (await app.get('/api/notifications/counts', proof)).json()
   assert.deepEqual(counts, { success: true, data: { total: 0, unread: 0, categories: {} } })
 })
 
-test('CONTRACT 3: the newest comes first, in the order of arrival, also within one millisecond', async () => {
+test('the newest comes first, in the order of arrival, also within one millisecond', async () => {
   const { ids, proof } = await reader(12)
   assert.deepEqual(idsOf((await app.list(proof)).items), ids)
 })
@@ -123,7 +123,7 @@ for (const [query, items] of takenQueries)
     assert.equal((await app.list(strict.proof, query)).items.length, items)
   })
 
-test('CONTRACT 3: a page past the end is 200, without items and without more, however far', async () => {
+test('a page past the end is 200, without items and without more, however far', async () => {
   const { proof } = await reader(3)
   for (const page of ['2', '3', '100', '9007199254740991', '9007199254740993', '99999999999999999999']) {
     const { items, total, hasMore, next } = await app.list(proof, `?page=${page}&limit=3`)
@@ -131,7 +131,7 @@ test('CONTRACT 3: a page past the end is 200, without items and without more, ho
   }
 })
 
-test('CONTRACT 3: before=<next> goes on where the last page ended, also when something arrives meanwhile', async () => {
+test('before=<next> goes on where the last page ended, also when something arrives meanwhile', async () => {
   const { user, ids, proof } = await reader(5)
   const first = await app.list(proof, '?limit=2')
   assert.deepEqual(idsOf(first.items), ids.slice(0, 2))
@@ -145,7 +145,7 @@ test('CONTRACT 3: before=<next> goes on where the last page ended, also when som
     assert.equal((await app.list(proof, `${query}before=99999999999999999999`)).items.length, 6, query)
 })
 
-test('CONTRACT 3: status=unread shows what is unread, and total counts the same', async () => {
+test('status=unread shows what is unread, and total counts the same', async () => {
   const { ids, proof } = await reader(5)
   await read(proof, ids[1])
   await read(proof, ids[4])
@@ -169,7 +169,7 @@ test('CONTRACT 3: status=unread shows what is unread, and total counts the same'
 })
 
 for (const variant of variants) {
-  test(`CONTRACT 3: an ETag saves the page while nothing changed, and no longer (${variant})`, async () => {
+  test(`an ETag saves the page while nothing changed, and no longer (${variant})`, async () => {
     const { user, ids, proof } = await reader(2, variant)
     const conditional = (etag: string) => app.get('/api/notifications', { ...proof, 'if-none-match': etag })
     const changes = [
@@ -195,7 +195,7 @@ for (const variant of variants) {
     }
   })
 
-  test(`CONTRACT 3: another user’s ETag saves nothing, though both inboxes look alike (${variant})`, async () => {
+  test(`another user’s ETag saves nothing, though both inboxes look alike (${variant})`, async () => {
     const [ann, bob] = [await reader(1, variant), await reader(1, variant)]
     const [anns, bobs] = [await request(ann.proof, ''), await request(bob.proof, '')]
     assert.equal(anns.json().data.version, bobs.json().data.version)
@@ -210,7 +210,7 @@ for (const variant of variants) {
   })
 }
 
-test('CONTRACT 3: counts are total, unread and both by category, exact', async () => {
+test('counts are total, unread and both by category, exact', async () => {
   const { user, proof } = await reader()
   const categories = ['orders', 'orders', 'constructor', '__proto__', undefined]
   const ids: string[] = []
@@ -233,7 +233,7 @@ test('CONTRACT 3: counts are total, unread and both by category, exact', async (
   assert.match(await counts(), /"total":5,"unread":0,.*"orders":\{"total":2,"unread":0\}/)
 })
 
-test('CONTRACT 3: one by id is what the list shows of it', async () => {
+test('one by id is what the list shows of it', async () => {
   const { ids, proof } = await reader(3)
   const { items } = await app.list(proof)
   for (const [index, id] of ids.entries()) {
@@ -244,7 +244,7 @@ test('CONTRACT 3: one by id is what the list shows of it', async () => {
   assert.deepEqual(upper.json().data, items[0])
 })
 
-test('CONTRACT 3: what is no id is 404 like an unknown id, and says what an id is', async () => {
+test('what is no id is 404 like an unknown id, and says what an id is', async () => {
   const { ids, proof } = await reader(1)
   for (const id of ['1', 'x', 'null', '%20', `${ids[0]}x`, `${ids[0]}%0a`, ids[0]?.replaceAll('-', ''), "'or'1'='1"])
     for (const response of [await app.get(`/api/notifications/${id}`, proof), await read(proof, id)]) {
@@ -257,7 +257,7 @@ test('CONTRACT 3: what is no id is 404 like an unknown id, and says what an id i
   assert.equal((await app.list(proof)).unread, 1)
 })
 
-test('CONTRACT 3: reading twice is 204 twice, keeps the first readAt and writes nothing', async () => {
+test('reading twice is 204 twice, keeps the first readAt and writes nothing', async () => {
   const { ids, proof } = await reader(2)
   const readAt = new Date(app.now()).toISOString()
   assert.equal((await read(proof, ids[0])).status, 204)
@@ -273,7 +273,7 @@ test('CONTRACT 3: reading twice is 204 twice, keeps the first readAt and writes 
   assert.equal((await one(proof, ids[1])).readAt, new Date(app.now()).toISOString())
 })
 
-test('CONTRACT 3: read-all twice is 204 twice and keeps the first readAt', async () => {
+test('read-all twice is 204 twice and keeps the first readAt', async () => {
   const { user, ids, proof } = await reader(2)
   const readAt = new Date(app.now()).toISOString()
   await readAll(proof)
@@ -287,13 +287,13 @@ test('CONTRACT 3: read-all twice is 204 twice and keeps the first readAt', async
   assert.equal((await one(proof, later)).readAt, new Date(app.now()).toISOString())
 })
 
-test('CONTRACT 3: read-all of an empty inbox is 204', async () => {
+test('read-all of an empty inbox is 204', async () => {
   const { proof } = await reader()
   assert.equal((await readAll(proof)).status, 204)
   assert.equal((await app.list(proof)).version, 0)
 })
 
-test('CONTRACT 3: read-all?through=<id> reads what was on screen, and not what came later', async () => {
+test('read-all?through=<id> reads what was on screen, and not what came later', async () => {
   const { ids, proof } = await reader(5)
   assert.equal((await readAll(proof, `?through=${ids[2]}`)).status, 204)
   const states = (await app.list(proof)).items.map((item) => item.read)
@@ -307,7 +307,7 @@ test('CONTRACT 3: read-all?through=<id> reads what was on screen, and not what c
   assert.equal((await app.list(proof)).unread, 0)
 })
 
-test('CONTRACT 3: read-all?through= what is no notification of the caller reads nothing', async () => {
+test('read-all?through= what is no notification of the caller reads nothing', async () => {
   const { proof } = await reader(2)
   assert.equal((await readAll(proof, `?through=${newId(app.now())}`)).status, 404)
   for (const query of ['?through=', '?through=1', '?through=x&through=y', '?until=1', '?through=%00']) {

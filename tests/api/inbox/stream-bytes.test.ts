@@ -1,4 +1,4 @@
-// The bytes of the live stream (TRUST N1, N6): whatever a producer writes, it stays inside the one line of its event; and
+// The bytes of the live stream (N1, N6): whatever a producer writes, it stays inside the one line of its event; and
 // what each event says is what the published description has of it.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'

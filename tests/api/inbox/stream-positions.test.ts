@@ -1,4 +1,4 @@
-// Where a stream begins (TRUST N3, N4): anywhere that was reached, with no gap between what was missed and what comes; and
+// Where a stream begins (N3, N4): anywhere that was reached, with no gap between what was missed and what comes; and
 // whatever else is said, with one `resync`.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'

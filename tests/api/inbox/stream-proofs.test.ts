@@ -1,4 +1,4 @@
-// A stream lives on the strength of a proof (TRUST Z5, Z6, S7): it tells its owner alone, ends when the proof does, with the
+// A stream lives on the strength of a proof (Z5, Z6, S7): it tells its owner alone, ends when the proof does, with the
 // reason, and is no use of it. Ended elsewhere: tests/e2e/stream/stream-nodes.test.ts.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Who reads a stream, and how (TRUST N5, N7): the biggest replay comes through, whoever goes away leaves nothing behind at
+// Who reads a stream, and how (N5, N7): the biggest replay comes through, whoever goes away leaves nothing behind at
 // whatever moment, and there are so many seats and no more.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'

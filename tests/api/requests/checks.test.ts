@@ -1,4 +1,4 @@
-// What a body and a query may be, on every route that takes one: media types, encodings, sizes, depth, text (TRUST I1-I6,
+// What a body and a query may be, on every route that takes one: media types, encodings, sizes, depth, text (I1-I6,
 // C3). The bytes below HTTP are in malformed-http.test.ts, the methods and paths in methods-and-paths.test.ts.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,4 @@
-// A request that another site's page makes a browser send: refused where it could act for somebody (TRUST C1-C3, C7).
+// A request that another site's page makes a browser send: refused where it could act for somebody (C1-C3, C7).
 // What is expected comes from a statement of the rule of its own, `mayPass`, over the whole table.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -44,7 +44,7 @@ type Case = {
 /**
  * ARCHITECTURE, section 5: unsafe methods that come with a cookie, and the login. `Sec-Fetch-Site` must be same-origin or
  * none; without it the host of `Origin` must be `Host`; without both it passes. Listed origins pass. Where an
- * Authorization header is present it alone is the proof (CONTRACT, section 2), and no page makes a browser add one.
+ * Authorization header is present it alone is the proof, and no page makes a browser add one.
  */
 function mayPass({ method, path, hasCookie, hasAuthorization, fetchSite, origin, host, allowed }: Case): boolean {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return true

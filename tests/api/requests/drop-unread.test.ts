@@ -1,5 +1,5 @@
 // A request is refused before its body was read: the rest is read and dropped, so that a proxy which is still writing gets
-// the refusal, and not a reset that it takes for a failure of the node (RFC 9112, section 9.6; TRUST I2, R9).
+// the refusal, and not a reset that it takes for a failure of the node (RFC 9112, section 9.6; I2, R9).
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, suite, test } from 'node:test'

@@ -1,5 +1,5 @@
 // Bytes that are no HTTP request, or one that two readers would read differently: each gets one envelope, and nobody
-// else notices (TRUST I7, E1, E2, Z10).
+// else notices (I7, E1, E2, Z10).
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'

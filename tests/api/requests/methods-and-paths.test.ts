@@ -1,5 +1,5 @@
 // Which methods and paths there are: all others are 404 or 405, whatever they carry, and what only reads changes nothing
-// (TRUST Z8, Z10, C2, E1).
+// (Z8, Z10, C2, E1).
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, test } from 'node:test'

@@ -1,4 +1,4 @@
-// How everybody is told to go: one envelope, with nothing of the inside and nothing of what was sent in it (TRUST E1-E3).
+// How everybody is told to go: one envelope, with nothing of the inside and nothing of what was sent in it (E1-E3).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'

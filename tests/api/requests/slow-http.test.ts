@@ -1,5 +1,5 @@
-// Those who send slowly, or do not read: each is ended after 10 s at most, and everybody else is served meanwhile (TRUST
-// I8, E1). The attempts run side by side, since each takes its ten seconds.
+// Those who send slowly, or do not read: each is ended after 10 s at most, and everybody else is served meanwhile
+// (I8, E1). The attempts run side by side, since each takes its ten seconds.
 import assert from 'node:assert/strict'
 import { subscribe } from 'node:diagnostics_channel'
 import { connect, type Socket } from 'node:net'

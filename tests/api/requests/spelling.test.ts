@@ -1,5 +1,5 @@
 // Does each path have one spelling? Every route is requested with its own method and a valid proof, so that a spelling that
-// works shows as something else than 404 (TRUST Z8).
+// works shows as something else than 404 (Z8).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
 // Does a sign-out, and a sign-in, end every session and every token that the request presents, of either variant, and
-// nothing else? (TRUST S3, S4.) What ends with a single proof is in logout.test.ts and session.test.ts.
+// nothing else? (S3, S4.) What ends with a single proof is in logout.test.ts and session.test.ts.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'

@@ -1,5 +1,5 @@
 // What a command does to a service that runs on the same database: it is in force at once, and `send` speaks to it as any
-// producer does (CONTRACT, sections 4 and 5; TRUST S7, T7, Z4).
+// producer does (S7, T7, Z4).
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

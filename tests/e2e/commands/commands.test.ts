@@ -1,4 +1,4 @@
-// The command line as it is typed (CONTRACT, section 5): help that is true, JSON that machines can read, exit status 0
+// The command line as it is typed: help that is true, JSON that machines can read, exit status 0
 // done, 1 failed, 2 wrong use, errors on stderr, and nothing secret among the arguments. What commands do to a service
 // that runs is in commands-on-a-service.test.ts.
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-// `carillon tail` beside a service that is used, stopped and started, and that takes the proof away (TRUST N6, S7).
+// `carillon tail` beside a service that is used, stopped and started, and that takes the proof away (N6, S7).
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-// A real process whose wall clock is set back by an hour (TRUST R8): its sessions, tokens and streams end with their lives.
+// A real process whose wall clock is set back by an hour (R8): its sessions, tokens and streams end with their lives.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'

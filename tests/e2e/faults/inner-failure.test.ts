@@ -1,5 +1,5 @@
 // When it is our own fault: a store that is damaged, or changed by somebody, under a service that runs. The caller is told
-// that it failed and nothing of the inside, and the log has all of it under the same request id (TRUST E1-E3, R6, Z7).
+// that it failed and nothing of the inside, and the log has all of it under the same request id (E1-E3, R6, Z7).
 import assert from 'node:assert/strict'
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// A service that is killed at any moment, again and again, under load (TRUST R1, P1-P3): what it acknowledged is there,
+// A service that is killed at any moment, again and again, under load (R1, P1-P3): what it acknowledged is there,
 // what it did not acknowledge can be sent again and is there once. SOAK=1 kills it 500 times.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'

@@ -1,4 +1,4 @@
-// A node of several that is killed under load (TRUST R1): the others go on, what any of them acknowledged is there, once,
+// A node of several that is killed under load (R1): the others go on, what any of them acknowledged is there, once,
 // and what a dead one did not acknowledge can be sent to another at once. SOAK=1 kills 100 times.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'

@@ -1,4 +1,4 @@
-// The database file is removed, renamed, replaced or overwritten while the service runs (TRUST R1, R6): nothing is
+// The database file is removed, renamed, replaced or overwritten while the service runs (R1, R6): nothing is
 // acknowledged that the next start does not find, the process ends with one sentence and status 1, and the file that was put
 // there opens whole. A write-ahead log goes along with its own file, and with no other.
 import assert from 'node:assert/strict'

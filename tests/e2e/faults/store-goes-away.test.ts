@@ -1,4 +1,4 @@
-// PostgreSQL goes away while the service runs, in every way that it can (TRUST R7, Z7): nothing is answered that is not so,
+// PostgreSQL goes away while the service runs, in every way that it can (R7, Z7): nothing is answered that is not so,
 // the process lives on, and it is back within five seconds of its store, without a restart.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Tokens of a service of two processes whose clocks differ (TRUST T7): each estimates the clock of the database by its
+// Tokens of a service of two processes whose clocks differ (T7): each estimates the clock of the database by its
 // heartbeat, and a slow way there makes that estimate wrong. A new password revokes every earlier token all the same.
 
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 // A service whose writer thread dies: nobody waits for ever, nothing is acknowledged that was not written, what reads
-// goes on, and the process ends so that its supervisor starts it anew (TRUST R1, E3).
+// goes on, and the process ends so that its supervisor starts it anew (R1, E3).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

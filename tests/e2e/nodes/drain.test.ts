@@ -1,4 +1,4 @@
-// A service that is told to stop while it is busy (TRUST R9): every request that it took is answered, its status is 0,
+// A service that is told to stop while it is busy (R9): every request that it took is answered, its status is 0,
 // and it is gone within ten seconds, whatever hangs on to it.
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'

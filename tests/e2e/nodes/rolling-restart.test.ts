@@ -1,4 +1,4 @@
-// A service of several processes is restarted one process after the other (TRUST R9): who asks through a balancer that goes
+// A service of several processes is restarted one process after the other (R9): who asks through a balancer that goes
 // by /readyz notices nothing.
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'

@@ -1,4 +1,4 @@
-// Several processes on one PostgreSQL database are one service: what one was told, all know (TRUST S4, S7, T7, P1-P3).
+// Several processes on one PostgreSQL database are one service: what one was told, all know (S4, S7, T7, P1-P3).
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'

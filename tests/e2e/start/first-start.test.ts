@@ -1,5 +1,4 @@
-// The first start on an empty folder: what it makes, for whom, and how often; and what is in no log (CONTRACT, section 5;
-// TRUST A16, R4).
+// The first start on an empty folder: what it makes, for whom, and how often; and what is in no log (A16, R4).
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

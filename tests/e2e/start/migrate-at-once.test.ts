@@ -1,5 +1,5 @@
 // Processes that bring one PostgreSQL database to their schema at the same time, and one that is killed while it does
-// (TRUST R12).
+// (R12).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TcpProxy } from '../../support/network/tcp-proxy.ts'

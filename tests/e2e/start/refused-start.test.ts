@@ -1,5 +1,5 @@
-// A start that cannot be: one sentence on stderr that says what to do, the exit status of CONTRACT section 5, and nothing
-// touched (TRUST R4-R6, and the bad input that the service is given by its operator).
+// A start that cannot be: one sentence on stderr that says what to do, the exit status 1 or 2, and nothing
+// touched (R4-R6, and the bad input that the service is given by its operator).
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {

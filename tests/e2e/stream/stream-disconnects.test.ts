@@ -1,4 +1,4 @@
-// A live stream that is cut at any byte, again and again, while the service is killed in between (TRUST N2): whoever comes
+// A live stream that is cut at any byte, again and again, while the service is killed in between (N2): whoever comes
 // back to the last event that he has whole gets each notification once, in order. SOAK=1: 1,000 cuts and more, 10,000 events.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-// A service that is told to stop while hundreds follow it (TRUST R9): their streams end first, each with a time to come
+// A service that is told to stop while hundreds follow it (R9): their streams end first, each with a time to come
 // back after; held polls are answered; every request that it took is answered; and it is gone within ten seconds.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'

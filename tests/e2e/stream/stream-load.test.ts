@@ -1,4 +1,4 @@
-// What streams cost a process (TRUST N5): whoever does not read is cut and holds no more than his share of memory, while
+// What streams cost a process (N5): whoever does not read is cut and holds no more than his share of memory, while
 // others are served; and whoever comes and goes, in whatever way, leaves nothing behind. SOAK=1: the full figures.
 
 import assert from 'node:assert/strict'

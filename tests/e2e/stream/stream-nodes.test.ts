@@ -1,4 +1,4 @@
-// Streams of a service of several processes (TRUST N9, Z6, S7): whatever was done on another, or by a command beside them,
+// Streams of a service of several processes (N9, Z6, S7): whatever was done on another, or by a command beside them,
 // is heard; and what was not heard, because the connection that hears was lost, is caught up within five seconds.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-// What happens to a stream that nothing happens to (TRUST N6, N3): it lives on in silence, it is back soon after a restart,
+// What happens to a stream that nothing happens to (N6, N3): it lives on in silence, it is back soon after a restart,
 // and it knows that a restored database is not the one that it followed.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'

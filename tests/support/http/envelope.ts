@@ -1,5 +1,5 @@
-// For tests: is this answer the one envelope of CONTRACT section 1, whole, true, and with nothing internal in it? (TRUST
-// E1, E2, E3, C6.) Written from the contract, not from the code that it judges.
+// For tests: is this answer the one envelope, whole, true, and with nothing internal in it?
+// (E1, E2, E3, C6.) Written from the contract, not from the code that it judges.
 import assert from 'node:assert/strict'
 
 export type Seen = { status: number; headers: Headers; text: string }

@@ -71,7 +71,7 @@ export class Ledger {
   }
 }
 
-/** A service without its store says so, and when to come back (TRUST E3, Z7). */
+/** A service without its store says so, and when to come back (E3, Z7). */
 export function isUnavailable(response: HttpResponse): void {
   assert.equal(response.status, 503, response.text)
   assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
