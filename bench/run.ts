@@ -1,4 +1,4 @@
-// `npm run bench`: which scenarios are run, and where does what they found go?
+// `npm run bench`: runs the scenarios, prints their results and writes RESULTS.md.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,19 +38,19 @@ const scenarios: readonly Scenario[] = [
   streamFlow,
 ]
 const usual = { rounds: 5, seconds: 2 }
-/** Beside the service's own data, so that the disk is the one that it would use; git ignores it. */
+/** On the disk that the service would use. Ignored by git. */
 const data = fileURLToPath(new URL('../data/', import.meta.url))
 const page = new URL('./RESULTS.md', import.meta.url)
 
 const help = `npm run bench [-- [scenario ...] [--rounds N] [--seconds S]]
 
-Measures what the service reaches, and prints it as it comes. All scenarios together, at their usual length, are also
-written to bench/RESULTS.md. Traffic goes to 127.0.0.1 only; what is written goes to data/ and is removed.
+Measures the service and prints each result. A run of all scenarios at their usual length also writes bench/RESULTS.md.
+Traffic goes to 127.0.0.1 only. Files go to data/ and are removed.
 
-${scenarios.map(({ name, question }) => `  ${name.padEnd(21)}${question}`).join('\n')}
+${scenarios.map(({ name, question }) => `  ${name.padEnd(25)}${question}`).join('\n')}
 
-  --rounds N     how often each thing is measured, in turns with what it is compared with; ${usual.rounds}
-  --seconds S    how long each time; ${usual.seconds}, or longer where a scenario needs it
+  --rounds N     rounds, in each of which every contender is measured once; ${usual.rounds}
+  --seconds S    seconds per contender and round; ${usual.seconds}, or longer if a scenario needs it
 `
 
 const { values, positionals } = parseArgs({
@@ -81,7 +81,7 @@ async function runAll(): Promise<void> {
   console.log(`\n${summary(results)}`)
   const isLong = chosen.every((scenario) => seconds === undefined || seconds >= (scenario.seconds ?? usual.seconds))
   const isWhole = chosen.length === scenarios.length && rounds >= usual.rounds && isLong
-  if (!isWhole) return console.log('RESULTS.md stays as it is: it holds all scenarios at their usual length.')
+  if (!isWhole) return console.log('RESULTS.md is not written: it holds all scenarios at their usual length.')
   writeFileSync(page, asPage({ results, machine, commands: commands(), date: new Date() }))
   console.log('Written to bench/RESULTS.md')
 }
@@ -97,7 +97,7 @@ async function runOne({ name, run, seconds: itsUsual = usual.seconds }: Scenario
     dir,
     rounds,
     seconds: seconds ?? itsUsual,
-    tell: (text) => process.stderr.write(`  ${text}\n`),
+    progress: (text) => process.stderr.write(`  ${text}\n`),
     using(one) {
       started.push(one)
       return one

@@ -1,40 +1,40 @@
-// Which share of a bare node:http server's requests per second does a route of Carillon reach? Starts the floor with an
-// answer that Carillon gave, and makes the rows that compare the two.
+// Compares a route of Carillon with its floor: a bare node:http server that sends the same bytes. Starts the floor with
+// responses that Carillon sent, and makes the rows of the table.
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import type { Loaded } from '../load/loader.ts'
-import { type Answer, ask, type ProofLine } from '../load/requests.ts'
-import { Asked } from '../processes/processes.ts'
+import { type HttpResponse, type ProofLine, request } from '../load/requests.ts'
+import { BenchProcess } from '../processes/processes.ts'
 import { median, ratios } from '../report/rounds.ts'
 import type { Bench } from '../report/scenario.ts'
 import { asCount, asMs, asRatio, type Row } from '../report/table.ts'
 import type { Reader } from '../setup/inboxes.ts'
 import type { Service } from '../setup/service.ts'
 
-export type Server = { port: number; process: Asked }
+export type Server = { port: number; process: BenchProcess }
 
-/** A floor that answers what `service` answers to each of `texts`, in turn, to the byte but for the date. */
+/** A server that sends the responses of `service` to `texts`, one after another, equal in every byte except the date. */
 export async function startFloor(bench: Bench, service: Service, texts: readonly string[]): Promise<Server> {
-  const answers = await Promise.all(texts.map((text) => ask(service.port, text)))
-  for (const { status, body } of answers) assert.equal(status, 200, body)
+  const responses = await Promise.all(texts.map((text) => request(service.port, text)))
+  for (const { status, body } of responses) assert.equal(status, 200, body)
   const process = bench.using(
-    new Asked({ args: [fileURLToPath(new URL('./floor.ts', import.meta.url))], role: 'server' }),
+    new BenchProcess({ args: [fileURLToPath(new URL('./floor.ts', import.meta.url))], role: 'server' }),
   )
-  const { port } = await process.ask<{ port: number }>({ answers })
-  assertSameAnswer(await ask(port, texts[0] as string), answers[0] as Answer)
+  const { port } = await process.request<{ port: number }>({ responses })
+  assertSameResponse(await request(port, texts[0] as string), responses[0] as HttpResponse)
   return { port, process }
 }
 
-/** To the byte but for the date. */
-export function assertSameAnswer(answer: Answer, wanted: Answer): void {
-  assert.deepEqual(dateless(answer), dateless(wanted))
+/** Compares every byte except the `Date` field. */
+export function assertSameResponse(response: HttpResponse, wanted: HttpResponse): void {
+  assert.deepEqual(dateless(response), dateless(wanted))
 }
 
-function dateless(answer: Answer): Answer {
-  return { ...answer, headers: answer.headers.map(([name, value]) => [name, name === 'Date' ? '' : value]) }
+function dateless(response: HttpResponse): HttpResponse {
+  return { ...response, headers: response.headers.map(([name, value]) => [name, name === 'Date' ? '' : value]) }
 }
 
-/** One text for each proof of each reader; those that follow each other are of different readers. */
+/** One request text per proof of each reader. Neighbours in the list belong to different readers. */
 export function requestsOf(
   readers: readonly Reader[],
   kind: 'cookies' | 'tokens',
@@ -75,20 +75,20 @@ export function asLoad(samples: readonly Loaded[]): string {
   return `${asCount(of(rate))}/s, p99 ${asMs(of(({ p99Ms }) => p99Ms))}, core ${of(({ serverShare }) => serverShare).toFixed(2)}`
 }
 
-/** More than this of a core used by what is no part of the bench, and the sample says too little of the server. */
-const maxStrangersShare = 0.15
+/** Share of one core. If other programs use more, the sample is taken again. */
+const maxOtherProgramsShare = 0.15
 
-export function isDisturbed({ strangersShare }: { strangersShare: number }): boolean {
-  return strangersShare > maxStrangersShare
+export function isDisturbed({ otherProgramsShare }: { otherProgramsShare: number }): boolean {
+  return otherProgramsShare > maxOtherProgramsShare
 }
 
-/** How busy the server was: where it was not, its load was what was measured. */
+/** How busy the server was. If its core was not fully used, the sample measures the load generator instead. */
 export function saturation(all: Record<string, readonly Loaded[]>): string {
   const samples = Object.values(all).flat()
   const server = Math.min(...samples.map(({ serverShare }) => serverShare)).toFixed(2)
-  const strangers = Math.max(0, ...samples.map(({ strangersShare }) => strangersShare)).toFixed(2)
+  const others = Math.max(0, ...samples.map(({ otherProgramsShare }) => otherProgramsShare)).toFixed(2)
   return (
-    `Of one core each: the server used at least ${server}, what is no part of the bench at most ${strangers}; the load, on ` +
-    'the other core, does not sleep, since waking it would be charged to the server.'
+    `Shares of one core: the server used at least ${server}, other programs at most ${others}. The load does not sleep on its ` +
+    'core, since waking it would cost the server processor time.'
   )
 }

@@ -1,17 +1,17 @@
-// The floor: what does this machine give a bare node:http server that sends the very bytes of Carillon's answers, and does
-// nothing else? Runs as a process of its own, on the core of the server that it stands beside.
+// The floor: how many requests per second does a bare node:http server reach on this machine, if it only sends the bytes of
+// Carillon's responses? Runs in a separate process on the core of the measured server.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Answer } from '../load/requests.ts'
-import { type ProbeQuestion, probe } from '../processes/probe.ts'
-import { answerQuestions } from '../processes/respond.ts'
+import type { HttpResponse } from '../load/requests.ts'
+import { type ProbeRequest, probe } from '../processes/probe.ts'
+import { serveRequests } from '../processes/respond.ts'
 
-/** What Node writes by itself. */
+/** Node adds these fields. */
 const ofNode = new Set(['date', 'connection', 'keep-alive'])
 
-/** The answers in turn: as many different bytes go through the processor's caches as in Carillon. */
-function serve(answers: readonly Answer[]): Promise<{ port: number }> {
-  const ready = answers.map(({ status, headers, body }) => ({
+/** Sends the responses one after another, so that as many different bytes pass through the processor's caches as in Carillon. */
+function serve(responses: readonly HttpResponse[]): Promise<{ port: number }> {
+  const ready = responses.map(({ status, headers, body }) => ({
     status,
     written: headers.filter(([name]) => !ofNode.has(name.toLowerCase())).flat(),
     body,
@@ -27,6 +27,6 @@ function serve(answers: readonly Answer[]): Promise<{ port: number }> {
   })
 }
 
-answerQuestions((question: ProbeQuestion | { answers: Answer[] }) =>
-  'answers' in question ? serve(question.answers) : probe(question),
+serveRequests((question: ProbeRequest | { responses: HttpResponse[] }) =>
+  'responses' in question ? serve(question.responses) : probe(question),
 )

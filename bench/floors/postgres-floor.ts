@@ -1,42 +1,40 @@
-// The floor where each request costs a round trip to PostgreSQL: what does this machine give a bare node:http server that
-// makes the one statement that Carillon makes for an unchanged inbox, through a pool of the same kind, sends the very
-// bytes of its answer, and does nothing else? A process of its own, on the core of the service that it stands beside.
+// The floor for requests that cost one round trip to PostgreSQL: a bare node:http server that runs the statement which
+// Carillon runs for an unchanged inbox, through a pool of the same kind, and sends the bytes of Carillon's response. Runs in
+// a separate process on the core of the measured service.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openPool } from '../../server/store/postgres/connection/connection.ts'
 import { statements } from '../../server/store/postgres/statements.ts'
-import type { Answer } from '../load/requests.ts'
-import { type ProbeQuestion, probe } from '../processes/probe.ts'
-import { answerQuestions } from '../processes/respond.ts'
+import type { HttpResponse } from '../load/requests.ts'
+import { type ProbeRequest, probe } from '../processes/probe.ts'
+import { serveRequests } from '../processes/respond.ts'
 
-/** Each request takes the next values of the statement, and is sent the next answer. */
-export type FloorQuestion = {
+/** Each request uses the next values of the statement and gets the next response. */
+export type FloorRequest = {
   url: string
   name: 'session' | 'inbox'
   values: string[][]
-  answers: Answer[]
+  responses: HttpResponse[]
 }
 
-/** What Node writes by itself. */
+/** Node adds these fields. */
 const ofNode = new Set(['date', 'connection', 'keep-alive'])
 
-function serve({ url, name, values, answers }: FloorQuestion): Promise<{ port: number }> {
+function serve({ url, name, values, responses }: FloorRequest): Promise<{ port: number }> {
   const pool = openPool(url)
-  const written = answers.map(({ headers }) => headers.filter(([field]) => !ofNode.has(field.toLowerCase())).flat())
+  const written = responses.map(({ headers }) => headers.filter(([field]) => !ofNode.has(field.toLowerCase())).flat())
   const queries = values.map((of) => ({ name, text: statements[name], values: of, rowMode: 'array' as const }))
   let next = 0
   const server = createServer(async (_request, response) => {
     const turn = next++
     const { rows } = await pool.query(queries[turn % queries.length] as (typeof queries)[number])
-    const at = turn % answers.length
+    const at = turn % responses.length
     response.writeHead(rows.length === 1 ? 200 : 500, written[at])
-    response.end(answers[at]?.body)
+    response.end(responses[at]?.body)
   })
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve({ port: (server.address() as AddressInfo).port }))
   })
 }
 
-answerQuestions((question: ProbeQuestion | FloorQuestion) =>
-  'answers' in question ? serve(question) : probe(question),
-)
+serveRequests((question: ProbeRequest | FloorRequest) => ('responses' in question ? serve(question) : probe(question)))

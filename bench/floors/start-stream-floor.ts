@@ -1,23 +1,29 @@
-// How is the floor of the live streams started? With the bytes that Carillon sent to one stream: fields, greeting, an event.
+// Starts the floor of the live streams with bytes that Carillon sent to one stream: header fields, first event, one delivery.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { ask } from '../load/requests.ts'
-import { Asked } from '../processes/processes.ts'
+import { request } from '../load/requests.ts'
+import { BenchProcess } from '../processes/processes.ts'
 import type { Server } from './compare.ts'
 import type { Told } from './stream-floor.ts'
 
-/** What Node writes by itself. */
+/** Node adds these fields. */
 const ofNode = new Set(['date', 'connection'])
 
-export async function startStreamFloor(told: Told): Promise<Server & { stop(): Promise<void> }> {
-  const process = new Asked({ args: [fileURLToPath(new URL('./stream-floor.ts', import.meta.url))], role: 'anywhere' })
-  const { port } = await process.ask<{ port: number }>(told)
+export async function startStreamFloor(sample: Told): Promise<Server & { stop(): Promise<void> }> {
+  const process = new BenchProcess({
+    args: [fileURLToPath(new URL('./stream-floor.ts', import.meta.url))],
+    role: 'anywhere',
+  })
+  const { port } = await process.request<{ port: number }>(sample)
   return { port, process, stop: () => process.stop('SIGKILL') }
 }
 
-/** What one stream of the service is told: when it is opened, and of one delivery to its user. */
-export async function toldBy(port: number, { stream, delivery }: { stream: string; delivery: string }): Promise<Told> {
+/** What the service sends to one stream: at the start, and after one delivery to its user. */
+export async function sampleStream(
+  port: number,
+  { stream, delivery }: { stream: string; delivery: string },
+): Promise<Told> {
   const socket = connect({ port, host: '127.0.0.1' }).setEncoding('latin1')
   let received = ''
   const until = (shape: RegExp) =>
@@ -30,7 +36,7 @@ export async function toldBy(port: number, { stream, delivery }: { stream: strin
   })
   socket.write(stream)
   const opening = await until(/\nevent: hello\n[\s\S]*\n\n$/)
-  const { status, body } = await ask(port, delivery)
+  const { status, body } = await request(port, delivery)
   assert.equal(status, 201, body)
   const whole = await until(/\nevent: notification\n[\s\S]*\n\n$/)
   socket.destroy()

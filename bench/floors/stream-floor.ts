@@ -1,12 +1,12 @@
-// The floor of the live streams: what does this machine give a bare node:http server that keeps its responses and writes
-// the very bytes of Carillon's events to them? A GET opens a stream, a POST writes the event: to the stream that was opened
-// on its path, or by /all to each. Runs as a process of its own.
+// The floor of the live streams: a bare node:http server that keeps its responses open and writes the bytes of Carillon's
+// events to them. A GET opens a stream. A POST writes the event to the stream that was opened on the same path, or to every
+// stream if the path is /all. Runs in a separate process.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ProbeQuestion, probe } from '../processes/probe.ts'
-import { answerQuestions } from '../processes/respond.ts'
+import { type ProbeRequest, probe } from '../processes/probe.ts'
+import { serveRequests } from '../processes/respond.ts'
 
-/** `fields`: name, value, name, value, without those that Node writes by itself. */
+/** `fields`: name, value, name, value, without the fields that Node adds. */
 export type Told = { fields: string[]; greeting: string; event: string }
 
 const streams = new Map<string, ServerResponse>()
@@ -35,4 +35,4 @@ function serve({ fields, greeting, event }: Told): Promise<{ port: number }> {
   })
 }
 
-answerQuestions((question: ProbeQuestion | Told) => ('event' in question ? serve(question) : probe(question)))
+serveRequests((question: ProbeRequest | Told) => ('event' in question ? serve(question) : probe(question)))

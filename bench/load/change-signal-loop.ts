@@ -1,35 +1,35 @@
-// A node of Carillon without HTTP: its own pool and its own listening connection, so that what a ring costs and how long it
-// takes from one node to another can be measured. A process of its own; `without-rings` is the floor, which tells nobody.
+// A node of Carillon without HTTP, with its own pool and its own listening connection, to measure what a change signal costs
+// and how long it takes to another node. Runs in a separate process. With `changeSignals: 'off'` it sends none: the floor.
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { openStore } from '../../server/store/open.ts'
 import { ChangeSignals } from '../../server/store/postgres/change-signals.ts'
 import type { Store } from '../../server/store/store.ts'
 import { sharedNow } from '../processes/clock.ts'
-import { type ProbeQuestion, probe } from '../processes/probe.ts'
-import { answerQuestions } from '../processes/respond.ts'
+import { type ProbeRequest, probe } from '../processes/probe.ts'
+import { serveRequests } from '../processes/respond.ts'
 
-export type ChangeSignalQuestion =
-  | { step: 'open'; url: string; rings: 'on' | 'off' }
-  /** One delivery after another to `usernames` in turn, `atOnce` at a time; `everyMs` is the pause of each of those. */
+export type ChangeSignalRequest =
+  | { step: 'open'; url: string; changeSignals: 'on' | 'off' }
+  /** Delivers to `usernames` one after another in `atOnce` parallel loops; each loop makes one delivery per `everyMs`. */
   | { step: 'deliver'; usernames: string[]; seconds: number; atOnce: number; everyMs?: number }
   | { step: 'listen' }
-  | { step: 'heard' }
-/** `committed` and `heard`: by user the moments, in milliseconds of a clock that all processes of the machine share. */
+  | { step: 'received' }
+/** Per user, the times of commits or of received change signals, in milliseconds of `sharedNow`. */
 export type Moments = Map<string, number[]>
 export type Delivered = { perSecond: number; committed: Moments }
 
 let store: Store | undefined
-let heard: Moments = new Map()
+let received: Moments = new Map()
 
-async function open({ url, rings }: { url: string; rings: 'on' | 'off' }): Promise<void> {
-  if (rings === 'off') ChangeSignals.prototype.ring = () => {}
+async function open({ url, changeSignals }: { url: string; changeSignals: 'on' | 'off' }): Promise<void> {
+  if (changeSignals === 'off') ChangeSignals.prototype.ring = () => {}
   store = (await openStore(readDatabaseUrl(url))).store
 }
 
 async function deliver(
   on: Store,
-  { usernames, seconds, atOnce, everyMs = 0 }: Extract<ChangeSignalQuestion, { step: 'deliver' }>,
+  { usernames, seconds, atOnce, everyMs = 0 }: Extract<ChangeSignalRequest, { step: 'deliver' }>,
 ): Promise<Delivered> {
   const committed: Moments = new Map()
   const startedAt = performance.now()
@@ -72,15 +72,15 @@ function deliveryTo(username: string, turn: number): Parameters<Store['deliver']
 }
 
 function listen(on: Store): void {
-  on.onChange((ring) => {
-    if (ring.about === 'inbox') note(heard, ring.userId)
-    else note(heard, ring.about)
+  on.onChange((changeSignal) => {
+    if (changeSignal.about === 'inbox') note(received, changeSignal.userId)
+    else note(received, changeSignal.about)
   })
 }
 
-function takeHeard(): Moments {
-  const all = heard
-  heard = new Map()
+function takeReceived(): Moments {
+  const all = received
+  received = new Map()
   return all
 }
 
@@ -91,11 +91,11 @@ function note(moments: Moments, userId: string): void {
   else known.push(now)
 }
 
-answerQuestions((question: ChangeSignalQuestion | ProbeQuestion) => {
+serveRequests((question: ChangeSignalRequest | ProbeRequest) => {
   if ('about' in question) return probe(question)
   if (question.step === 'open') return open(question)
   if (store === undefined) throw new Error('no store was opened')
   if (question.step === 'deliver') return deliver(store, question)
   if (question.step === 'listen') return listen(store)
-  return takeHeard()
+  return takeReceived()
 })

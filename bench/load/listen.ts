@@ -1,26 +1,26 @@
-// The load of live streams: how many events reach the clients, and when? Raw sockets that share one buffer; what comes is
-// searched for the beginning of an event and not read otherwise, so that the server is what is busy. Runs as a process of
-// its own; listener.ts is the other end.
+// The clients of live streams: counts the events that arrive, and when. It uses raw sockets with one shared buffer and only
+// searches the bytes for the start of an event, so that the server is the busy process. Runs in a separate process, which
+// listener.ts starts.
 import { connect, type Socket } from 'node:net'
 import { sharedNow } from '../processes/clock.ts'
-import { type ProbeQuestion, probe } from '../processes/probe.ts'
-import { answerQuestions } from '../processes/respond.ts'
+import { type ProbeRequest, probe } from '../processes/probe.ts'
+import { serveRequests } from '../processes/respond.ts'
 
-export type ListenQuestion =
-  /** One stream for each request, each the whole text of one. Answered when all are open. */
+export type ListenRequest =
+  /** Opens one stream per request text. Responds when all are open. */
   | { step: 'open'; port: number; requests: readonly string[]; keepsMoments?: boolean }
   | { step: 'expect'; events: number }
-  /** Answered with the moment at which the last of the expected came. */
+  /** Responds with the time at which the last expected event arrived. */
   | { step: 'last' }
   | { step: 'count' }
-  /** Of each stream, in the order of the requests, when its events came. */
+  /** Responds with the arrival times of each stream's events, in the order of the requests. */
   | { step: 'moments' }
   | { step: 'close' }
 
 const openedAtOnce = 64
 const timeoutMs = 120_000
 const opened = /^HTTP\/1\.1 200[\s\S]*\nevent: hello\n[\s\S]*\n\n$/
-/** No data has a line break of its own, so this is nowhere else. */
+/** JSON text contains no raw line break, so these bytes occur only at the start of an event. */
 const beginning = Buffer.from('event: notification\n')
 const bytes = Buffer.allocUnsafeSlow(64 * 1024)
 
@@ -34,7 +34,7 @@ let wanted = Number.POSITIVE_INFINITY
 let arrival = Promise.withResolvers<number>()
 let failed = Promise.withResolvers<never>()
 
-type Opening = Extract<ListenQuestion, { step: 'open' }>
+type Opening = Extract<ListenRequest, { step: 'open' }>
 
 async function open({ port, requests, keepsMoments: keeps = false }: Opening): Promise<void> {
   keepsMoments = keeps
@@ -42,12 +42,12 @@ async function open({ port, requests, keepsMoments: keeps = false }: Opening): P
   failed = Promise.withResolvers<never>()
   failed.promise.catch(() => {})
   streams = []
-  // All at once they would not fit into the queue of those who wait to be accepted.
+  // In groups, since all connections at once would overflow the listen backlog.
   let next = 0
   const openOn = async () => {
     for (let turn = next++; turn < requests.length; turn = next++) await openOne(port, requests[turn] as string, turn)
   }
-  await inTime('an answer', Promise.all(Array.from({ length: openedAtOnce }, openOn)))
+  await inTime('a response', Promise.all(Array.from({ length: openedAtOnce }, openOn)))
 }
 
 function openOne(port: number, request: string, turn: number): Promise<void> {
@@ -109,7 +109,7 @@ function close(): void {
   streams = []
 }
 
-answerQuestions((question: ListenQuestion | ProbeQuestion) => {
+serveRequests((question: ListenRequest | ProbeRequest) => {
   if ('about' in question) return probe(question)
   if (question.step === 'open') return open(question)
   if (question.step === 'expect') return expect(question.events)

@@ -1,44 +1,44 @@
-// How is the process asked that holds the open streams? And what is sent that they hear of: one delivery, or some at once.
+// Starts and controls the process that holds the open streams (listen.ts), and sends deliveries: one, or several at once.
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { sharedNow } from '../processes/clock.ts'
-import { Asked } from '../processes/processes.ts'
-import type { ListenQuestion } from './listen.ts'
-import { Connection, type ProofLine, request } from './requests.ts'
+import { BenchProcess } from '../processes/processes.ts'
+import type { ListenRequest } from './listen.ts'
+import { Connection, type ProofLine, requestText } from './requests.ts'
 
 type Opening = { port: number; requests: readonly string[]; keepsMoments?: boolean }
 
 export class Listener {
-  readonly #process = new Asked({ args: [fileURLToPath(new URL('./listen.ts', import.meta.url))], role: 'load' })
+  readonly #process = new BenchProcess({ args: [fileURLToPath(new URL('./listen.ts', import.meta.url))], role: 'load' })
 
-  /** Resolves when all streams are open and were greeted. */
+  /** Resolves when every stream is open and has received its first event. */
   open(opening: Opening): Promise<void> {
-    return this.#ask({ step: 'open', ...opening })
+    return this.#request({ step: 'open', ...opening })
   }
 
   expect(events: number): Promise<void> {
-    return this.#ask({ step: 'expect', events })
+    return this.#request({ step: 'expect', events })
   }
 
-  /** When the last of the expected events came, by `sharedNow`. */
+  /** When the last expected event arrived, in milliseconds of `sharedNow`. */
   last(): Promise<number> {
-    return this.#ask({ step: 'last' })
+    return this.#request({ step: 'last' })
   }
 
   count(): Promise<number> {
-    return this.#ask({ step: 'count' })
+    return this.#request({ step: 'count' })
   }
 
   moments(): Promise<number[][]> {
-    return this.#ask({ step: 'moments' })
+    return this.#request({ step: 'moments' })
   }
 
   close(): Promise<void> {
-    return this.#ask({ step: 'close' })
+    return this.#request({ step: 'close' })
   }
 
-  /** For those who ask what processor time it used. */
-  get process(): Asked {
+  /** So that its processor time counts as the bench's own. */
+  get process(): BenchProcess {
     return this.#process
   }
 
@@ -46,26 +46,26 @@ export class Listener {
     return this.#process.stop('SIGKILL')
   }
 
-  #ask<Answer>(question: ListenQuestion): Promise<Answer> {
-    return this.#process.ask<Answer>(question)
+  #request<HttpResponse>(question: ListenRequest): Promise<HttpResponse> {
+    return this.#process.request<HttpResponse>(question)
   }
 }
 
-export type Sent = { sentAt: number; answeredAt: number }
+export type Sent = { sentAt: number; respondedAt: number }
 
-/** By `sharedNow`: when it was sent, and when its 201 was here. */
+/** Milliseconds of `sharedNow`: when the request was sent, and when its 201 arrived. */
 export async function send(connection: Connection, text: string): Promise<Sent> {
   const sentAt = sharedNow()
-  const { status, body } = await connection.ask(text)
-  const answeredAt = sharedNow()
+  const { status, body } = await connection.request(text)
+  const respondedAt = sharedNow()
   assert.equal(status, 201, body)
-  return { sentAt, answeredAt }
+  return { sentAt, respondedAt }
 }
 
-/** Milliseconds from the first that was sent, and from the last 201, to the last event at the last client. */
-export type Broadcast = { fromSent: number; fromAnswer: number }
+/** Milliseconds to the last event at the last client, from the first request and from the last 201. */
+export type Broadcast = { fromSent: number; fromResponse: number }
 
-/** Sends all `texts` at once, for `seconds` again and again: the next when all clients have the last one. */
+/** Sends all `texts` at once, and repeats for `seconds`: the next round starts when all clients have every event. */
 export async function broadcastFor(
   seconds: number,
   { port, texts, events, listener }: { port: number; texts: readonly string[]; events: number; listener: Listener },
@@ -79,7 +79,7 @@ export async function broadcastFor(
     const lastAt = await listener.last()
     taken.push({
       fromSent: lastAt - Math.min(...sent.map(({ sentAt }) => sentAt)),
-      fromAnswer: lastAt - Math.max(...sent.map(({ answeredAt }) => answeredAt)),
+      fromResponse: lastAt - Math.max(...sent.map(({ respondedAt }) => respondedAt)),
     })
   }
   for (const { connection } of connections) connection.close()
@@ -87,7 +87,7 @@ export async function broadcastFor(
 }
 
 export function streamRequest(proof: ProofLine): string {
-  return request('GET', '/api/notifications/stream', { proof })
+  return requestText('GET', '/api/notifications/stream', { proof })
 }
 
 export function deliveryRequest(producer: ProofLine, usernames: readonly string[]): string {
@@ -99,5 +99,5 @@ export function deliveryRequest(producer: ProofLine, usernames: readonly string[
     category: 'orders',
     data: { order: 100_234, parcels: 1 },
   })
-  return request('POST', '/api/notifications', { proof: producer, body })
+  return requestText('POST', '/api/notifications', { proof: producer, body })
 }

@@ -1,39 +1,39 @@
-// The load: how many requests does a server answer in a second, and how long does each take? Raw sockets, requests that
-// lie ready as bytes, and no more of an answer is read than its status and length, so that the server is what is busy.
-// Runs as a process of its own; loader.ts is the other end.
+// The load generator: counts responses per second and their latency. It uses raw sockets and prepared request bytes, and reads
+// only the status and length of a response, so that the server is the busy process. Runs in a separate process, which
+// loader.ts starts.
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { answerQuestions } from '../processes/respond.ts'
+import { serveRequests } from '../processes/respond.ts'
 
 export type Plan = {
   port: number
   connections: number
-  /** Each the whole text of one request. Taken in turn by whichever connection is free. */
+  /** The whole text of each request. The next free connection sends the next one. */
   requests: readonly string[]
-  /** The only status that is right; another one fails the run. */
+  /** The expected status. Any other one fails the run. */
   status: number
-  /** Every request is sent once at most; else they begin anew. */
+  /** Sends every request at most once. Otherwise the list is repeated. */
   isOnce?: boolean
   /**
-   * Does not sleep while it waits for answers. For where the server has a core of its own: there every answer to a sleeper
-   * costs an interrupt to the other core, which is this harness's and not the server's, and more of it the slower a server.
+   * Does not sleep while it waits for responses. Use it if the server has a core of its own: otherwise each response to a
+   * sleeping process costs an interrupt, which is a cost of this harness and not of the server.
    */
   staysAwake?: boolean
-  /** A pause, in milliseconds, from one request of a connection to its next; without it there is none. */
+  /** Milliseconds between two requests of one connection; no pause if it is left out. */
   everyMs?: number
 }
-export type LoadQuestion = { step: 'begin'; plan: Plan; warmUpSeconds: number } | { step: 'measure'; seconds: number }
+export type LoadRequest = { step: 'begin'; plan: Plan; warmUpSeconds: number } | { step: 'measure'; seconds: number }
 export type Measured = { count: number; perSecond: number; p50Ms: number; p99Ms: number; processorShare: number }
 
 const headEnd = Buffer.from('\r\n\r\n')
-/** Where the status stands in `HTTP/1.1 200`. */
+/** Position of the status in `HTTP/1.1 200`. */
 const statusAt = 9
 
 class Run {
   readonly #plan: Plan
   readonly #requests: Buffer[]
   readonly #sockets: Socket[] = []
-  /** For each connection: sends its next request. */
+  /** Per connection, the function that sends its next request. */
   readonly #sends: (() => void)[] = []
   readonly #latencies = new Latencies()
   #next = 0
@@ -71,7 +71,7 @@ class Run {
     }
   }
 
-  /** Ends when the time is over, or when every request was asked that is asked once only. Throws what went wrong. */
+  /** Ends when the time is over, or when every request was sent if each is sent once. Throws the first failure. */
   async #sendFor(seconds: number): Promise<void> {
     const time = Promise.withResolvers<void>()
     const timer = setTimeout(time.resolve, seconds * 1000)
@@ -115,7 +115,7 @@ class Run {
       else {
         if (bytes[statusAt] !== hundreds || bytes[statusAt + 1] !== tens || bytes[statusAt + 2] !== ones)
           this.#fail(
-            `${status} was expected, but the answer was\n${bytes.toString('latin1', 0, Math.min(length, 2_000))}`,
+            `${status} was expected, but the response was\n${bytes.toString('latin1', 0, Math.min(length, 2_000))}`,
           )
         missing = answerLength(bytes, length) - length
       }
@@ -147,15 +147,15 @@ class Run {
   }
 }
 
-/** The length of the answer that begins here. A server writes the head at once, so it is never in two pieces. */
+/** The length of the response that starts here. Both servers write the head in one piece. */
 function answerLength(bytes: Buffer, received: number): number {
   const end = bytes.indexOf(headEnd)
-  if (end < 0 || end > received) throw new Error('the head of an answer came in pieces')
+  if (end < 0 || end > received) throw new Error('the head of a response arrived in pieces')
   const bodyLength = /content-length: (\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1] ?? 0
   return end + headEnd.length + Number(bodyLength)
 }
 
-/** Milliseconds, as many as there are. */
+/** Latencies in milliseconds. */
 class Latencies {
   #values = new Float64Array(1 << 16)
   count = 0
@@ -182,11 +182,11 @@ class Latencies {
 
 let run: Run | undefined
 
-answerQuestions(async (question: LoadQuestion) => {
+serveRequests(async (question: LoadRequest) => {
   if (question.step === 'begin') {
     run = new Run(question.plan)
     return run.begin(question.warmUpSeconds)
   }
-  if (run === undefined) throw new Error('nothing was begun')
+  if (run === undefined) throw new Error('no load was started')
   return run.measure(question.seconds)
 })

@@ -1,46 +1,49 @@
-// How much does a server answer under load? This end starts the loading process and puts what it counted beside the
-// processor time of the server meanwhile: a server that is not busy was not measured, its load was.
+// Starts and controls the load generator (load.ts), and reads the processor time of the server during the same time: if the
+// server's core was not fully used, the figure measures the load generator.
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { idleUs } from '../processes/other-programs.ts'
 import type { Delay, Usage } from '../processes/probe.ts'
-import { Asked } from '../processes/processes.ts'
+import { BenchProcess } from '../processes/processes.ts'
 import type { Role } from '../report/machine.ts'
-import type { LoadQuestion, Measured, Plan } from './load.ts'
+import type { LoadRequest, Measured, Plan } from './load.ts'
 
-/** Shares of one core: of the server, all its threads together, of its database, and of what is no part of the bench. */
+/** Shares of one core: the server with all its threads, its database, and programs that are not part of the bench. */
 export type Loaded = Measured & {
   serverShare: number
   databaseShare: number
-  strangersShare: number
+  otherProgramsShare: number
   delay: Delay | undefined
 }
-/** `watchesDelay`: of the server's event loop, meanwhile. */
+/** `watchesDelay`: also measures the delay of the server's event loop. */
 export type Load = Plan & { seconds: number; warmUpSeconds: number; watchesDelay?: boolean }
 
 export class Loader {
-  readonly #process: Asked
+  readonly #process: BenchProcess
   readonly #databaseUs: () => number
 
-  /** `databaseUs`: the processor time that a database server has used so far, where the service has one. */
+  /** `databaseUs`: reads the processor time that the database server has used so far, if there is one. */
   constructor(role: Role = 'load', databaseUs: () => number = () => 0) {
     this.#databaseUs = databaseUs
-    this.#process = new Asked({ args: [fileURLToPath(new URL('./load.ts', import.meta.url))], role })
+    this.#process = new BenchProcess({ args: [fileURLToPath(new URL('./load.ts', import.meta.url))], role })
   }
 
-  async measure(server: Asked, { seconds, warmUpSeconds, watchesDelay = false, ...plan }: Load): Promise<Loaded> {
-    await this.#process.ask({ step: 'begin', plan, warmUpSeconds } satisfies LoadQuestion)
-    if (watchesDelay) await server.ask({ about: 'watch-delay' })
+  async measure(
+    server: BenchProcess,
+    { seconds, warmUpSeconds, watchesDelay = false, ...plan }: Load,
+  ): Promise<Loaded> {
+    await this.#process.request({ step: 'begin', plan, warmUpSeconds } satisfies LoadRequest)
+    if (watchesDelay) await server.request({ about: 'watch-delay' })
     const [before, idleBefore, databaseBefore] = [await usageOf(server), idleUs(), this.#databaseUs()]
-    const measured = await this.#process.ask<Measured>({ step: 'measure', seconds } satisfies LoadQuestion)
+    const measured = await this.#process.request<Measured>({ step: 'measure', seconds } satisfies LoadRequest)
     const [after, idleAfter, databaseAfter] = [await usageOf(server), idleUs(), this.#databaseUs()]
-    const delay = watchesDelay ? await server.ask<Delay>({ about: 'delay' }) : undefined
+    const delay = watchesDelay ? await server.request<Delay>({ about: 'delay' }) : undefined
     const elapsedUs = (after.at - before.at) * 1000
     const serverShare = (after.processorUs - before.processorUs) / elapsedUs
     const busyShare = cpus().length - (idleAfter - idleBefore) / elapsedUs
     const databaseShare = (databaseAfter - databaseBefore) / elapsedUs
-    const strangersShare = busyShare - serverShare - databaseShare - measured.processorShare
-    return { ...measured, serverShare, databaseShare, strangersShare, delay }
+    const otherProgramsShare = busyShare - serverShare - databaseShare - measured.processorShare
+    return { ...measured, serverShare, databaseShare, otherProgramsShare, delay }
   }
 
   stop(): Promise<void> {
@@ -48,6 +51,6 @@ export class Loader {
   }
 }
 
-function usageOf(server: Asked): Promise<Usage> {
-  return server.ask<Usage>({ about: 'usage' })
+function usageOf(server: BenchProcess): Promise<Usage> {
+  return server.request<Usage>({ about: 'usage' })
 }

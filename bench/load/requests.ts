@@ -1,13 +1,13 @@
-// What does the bench ask, byte by byte, and what came back?
+// HTTP requests as text, and connections that send them and parse the response.
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-export type Answer = { status: number; headers: [name: string, value: string][]; body: string }
+export type HttpResponse = { status: number; headers: [name: string, value: string][]; body: string }
 
-/** A header field that carries a proof or a producer key, as one line. */
+/** A header line with a proof or a producer key. */
 export type ProofLine = string
 
-export function request(
+export function requestText(
   method: string,
   path: string,
   { proof, body }: { proof?: ProofLine; body?: string } = {},
@@ -18,28 +18,28 @@ export function request(
   return `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`
 }
 
-/** A connection that is kept alive, and takes one question at a time. */
+/** A kept-alive connection with one request at a time. */
 export class Connection {
   readonly #socket: Socket
   #received = ''
-  #pending: PromiseWithResolvers<Answer> | undefined
+  #pending: PromiseWithResolvers<HttpResponse> | undefined
 
   constructor(port: number) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
     this.#socket.on('data', (piece: string) => {
       this.#received += piece
-      const answer = parse(this.#received)
-      if (answer !== undefined) this.#pending?.resolve(answer)
+      const response = parse(this.#received)
+      if (response !== undefined) this.#pending?.resolve(response)
     })
     this.#socket.on('error', (error) => this.#pending?.reject(error))
     this.#socket.on('close', () =>
-      this.#pending?.reject(new Error(`not a whole answer: ${this.#received.slice(0, 1_000)}`)),
+      this.#pending?.reject(new Error(`the response is incomplete: ${this.#received.slice(0, 1_000)}`)),
     )
   }
 
-  ask(text: string): Promise<Answer> {
+  request(text: string): Promise<HttpResponse> {
     this.#received = ''
-    this.#pending = Promise.withResolvers<Answer>()
+    this.#pending = Promise.withResolvers<HttpResponse>()
     this.#socket.write(text, 'latin1')
     return this.#pending.promise
   }
@@ -49,21 +49,21 @@ export class Connection {
   }
 }
 
-/** Asks once, on a connection of its own. */
-export async function ask(port: number, text: string): Promise<Answer> {
+/** Sends one request on a new connection. */
+export async function request(port: number, text: string): Promise<HttpResponse> {
   const connection = new Connection(port)
   try {
-    return await connection.ask(text)
+    return await connection.request(text)
   } finally {
     connection.close()
   }
 }
 
-/** The same asked until somebody listens there. */
-export async function askUntilAnswered(port: number, text: string): Promise<Answer> {
+/** Sends one request; tries again until the port accepts connections. */
+export async function requestUntilListening(port: number, text: string): Promise<HttpResponse> {
   for (;;) {
     try {
-      return await ask(port, text)
+      return await request(port, text)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error
       await pause(1)
@@ -71,7 +71,7 @@ export async function askUntilAnswered(port: number, text: string): Promise<Answ
   }
 }
 
-function parse(received: string): Answer | undefined {
+function parse(received: string): HttpResponse | undefined {
   const end = received.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [first = '', ...fields] = received.slice(0, end).split('\r\n')

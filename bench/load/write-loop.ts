@@ -1,22 +1,22 @@
-// How many deliveries a second reach the disk without HTTP: with 256 that wait at once for the store, and with one commit for
-// each? The second is the floor: the same statements, the same database settings. A process of its own.
+// Deliveries per second to the disk without HTTP: 256 at once through the store, and one commit per delivery. The second is
+// the floor, with the same statements and database settings. Runs in a separate process.
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { openStore } from '../../server/store/open.ts'
 import { connect } from '../../server/store/sqlite/database.ts'
 import { deliver } from '../../server/store/sqlite/writes/deliver.ts'
 import type { Delivery } from '../../server/store/store.ts'
-import { answerQuestions } from '../processes/respond.ts'
+import { serveRequests } from '../processes/respond.ts'
 import { databaseIn } from '../setup/service.ts'
 
-export type WriteQuestion = {
+export type WriteRequest = {
   way: 'together' | 'one by one'
   dir: string
   atOnce: number
   usernames: string[]
   seconds: number
 }
-export type Written = { perSecond: number }
+export type WriteResult = { perSecond: number }
 
 function* deliveries(usernames: readonly string[]): Generator<Delivery, never> {
   for (let i = 0; ; i++) {
@@ -43,7 +43,7 @@ function* deliveries(usernames: readonly string[]): Generator<Delivery, never> {
   }
 }
 
-async function writeTogether({ dir, atOnce, usernames, seconds }: WriteQuestion): Promise<Written> {
+async function writeTogether({ dir, atOnce, usernames, seconds }: WriteRequest): Promise<WriteResult> {
   const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   const next = deliveries(usernames)
   let count = 0
@@ -61,7 +61,7 @@ async function writeTogether({ dir, atOnce, usernames, seconds }: WriteQuestion)
   return { perSecond: (count / elapsedMs) * 1000 }
 }
 
-function writeOneByOne({ dir, usernames, seconds }: WriteQuestion): Written {
+function writeOneByOne({ dir, usernames, seconds }: WriteRequest): WriteResult {
   const database = connect(databaseIn(dir))
   const context = { sql: database.createTagStore(64), ring: () => {} }
   const next = deliveries(usernames)
@@ -77,6 +77,6 @@ function writeOneByOne({ dir, usernames, seconds }: WriteQuestion): Written {
   return { perSecond: (count / elapsedMs) * 1000 }
 }
 
-answerQuestions((question: WriteQuestion) =>
+serveRequests((question: WriteRequest) =>
   question.way === 'together' ? writeTogether(question) : writeOneByOne(question),
 )

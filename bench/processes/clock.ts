@@ -1,6 +1,6 @@
-// Which clock do the processes of a machine share? `performance.now()` begins anew in each.
+// A clock that all processes of the machine share. `performance.now()` starts at zero in each process.
 
-/** Milliseconds, of which only differences mean something. */
+/** Milliseconds since an arbitrary moment: only differences have a meaning. */
 export function sharedNow(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

@@ -1,10 +1,11 @@
-// How is the service as shipped asked how it fares? Loaded before it (`node --import`), this answers over IPC.
+// Makes the service report its processor time, memory and event loop delay over IPC. Loaded by `node --import`, so that the
+// service itself runs as shipped.
 import { isMainThread } from 'node:worker_threads'
 import { probe } from './probe.ts'
-import { answerQuestions } from './respond.ts'
+import { serveRequests } from './respond.ts'
 
 // A worker thread inherits the option that loads this.
 if (isMainThread && process.send !== undefined) {
-  answerQuestions(probe)
+  serveRequests(probe)
   process.channel?.unref()
 }

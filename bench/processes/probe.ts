@@ -1,16 +1,15 @@
-// How does a measured process itself fare? What only the process knows: its processor time, its memory and the delay of
-// its event loop. It costs nothing while it is not asked.
+// What a process reports about itself: its processor time, its memory and the delay of its event loop. It costs nothing until
+// a request arrives.
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-export type ProbeQuestion = { about: 'usage' | 'memory' | 'kept' | 'watch-delay' | 'delay' }
-/** Microseconds of all threads together, and the moment in milliseconds. */
+export type ProbeRequest = { about: 'usage' | 'memory' | 'kept' | 'watch-delay' | 'delay' }
+/** Processor time of all threads in microseconds, and the time in milliseconds. */
 export type Usage = { processorUs: number; at: number }
 /**
- * Milliseconds. A timer of 1 ms is what is watched, so a process at rest shows a little more than 1. `ownMax` is the most
- * processor time that the thread itself used from one such timer to the next: what is left of `max` when others had the
- * processor meanwhile.
+ * Milliseconds. Measured by a timer of 1 ms, so an idle process shows a little more than 1. `ownMax` is the most processor
+ * time that this thread used between two timers; `max` also contains the time in which other programs had the processor.
  */
 export type Delay = { p50: number; p99: number; max: number; ownMax: number }
 
@@ -18,7 +17,7 @@ let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined
 let watching: NodeJS.Timeout | undefined
 let ownMaxUs = 0
 
-export function probe({ about }: ProbeQuestion): Usage | Delay | number | undefined {
+export function probe({ about }: ProbeRequest): Usage | Delay | number | undefined {
   if (about === 'usage') return usage()
   if (about === 'memory') return process.memoryUsage.rss()
   if (about === 'kept') return kept()
@@ -44,7 +43,7 @@ function watchOwn(): NodeJS.Timeout {
   }, 1).unref()
 }
 
-/** Bytes that the main thread holds when all that could be let go of is gone. Stops everything for some milliseconds. */
+/** Bytes of the heap after a full garbage collection, which blocks the thread for some milliseconds. */
 function kept(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
@@ -53,7 +52,7 @@ function kept(): number {
 }
 
 function delay(): Delay {
-  if (histogram === undefined) throw new Error('nobody asked to watch the delay')
+  if (histogram === undefined) throw new Error('the delay is not being watched')
   histogram.disable()
   clearInterval(watching)
   const [p50, p99] = [histogram.percentile(50), histogram.percentile(99)]

@@ -1,5 +1,5 @@
-// How does the bench start a process on a core of its own, ask it things and end it? Whatever is measured runs in a
-// process that does nothing else, so that neither the server nor the load pays for the other.
+// Starts a process on its core, sends it requests over IPC and stops it. Server and load run in separate processes, so that
+// neither slows the other.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { coreArguments, type Role } from '../report/machine.ts'
 
@@ -10,20 +10,20 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 export type Start = {
-  /** What Node is given: options, script and arguments. */
+  /** Arguments for Node: options, script and the script's arguments. */
   args: readonly string[]
   role: Role
   env?: Readonly<Record<string, string>>
-  /** A command and its arguments that run Node in their turn. */
+  /** A command with arguments that runs Node, such as strace. */
   under?: readonly string[]
-  /** Where standard output and error go: nowhere when it is left out, but for what the process died of. */
+  /** File descriptor for standard output and error. If it is left out, only the last lines of standard error are kept. */
   output?: number
 }
 
-/** A Node process that answers questions over IPC, one at a time. */
-export class Asked {
+/** A Node process that responds to requests over IPC, one at a time. */
+export class BenchProcess {
   readonly #child: ChildProcess
-  /** Rejects, with what it last complained of, when the process ends; it may. */
+  /** Rejects when the process ends, with its last lines of standard error. May stay unhandled. */
   readonly death: Promise<never>
   #pending: PromiseWithResolvers<unknown> | undefined
   #earlier: Promise<unknown> = Promise.resolve()
@@ -41,7 +41,7 @@ export class Asked {
     this.#child.stderr?.on('data', (text: Buffer) => {
       complaint = (complaint + text).slice(-4_000)
     })
-    this.#child.on('message', (answer) => this.#settle(answer))
+    this.#child.on('message', (response) => this.#settle(response))
     this.death = new Promise((_, reject) => {
       this.#child.on('exit', (status, signal) => {
         live.delete(this.#child)
@@ -55,18 +55,18 @@ export class Asked {
     return this.#child.pid as number
   }
 
-  /** Throws where the process ended instead of answering, or answers that it failed. */
-  ask<Answer>(question: object): Promise<Answer> {
-    const answer = this.#earlier.then(() => this.#askNow<Answer>(question))
-    this.#earlier = answer.catch(() => {})
-    return answer
+  /** Throws if the process ends first, or if it reports a failure. */
+  request<HttpResponse>(question: object): Promise<HttpResponse> {
+    const response = this.#earlier.then(() => this.#requestNow<HttpResponse>(question))
+    this.#earlier = response.catch(() => {})
+    return response
   }
 
-  #askNow<Answer>(question: object): Promise<Answer> {
+  #requestNow<HttpResponse>(question: object): Promise<HttpResponse> {
     const pending = Promise.withResolvers<unknown>()
     this.#pending = pending
     this.#child.send(question)
-    return Promise.race([pending.promise as Promise<Answer>, this.death])
+    return Promise.race([pending.promise as Promise<HttpResponse>, this.death])
   }
 
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
@@ -74,16 +74,16 @@ export class Asked {
     await this.death.catch(() => {})
   }
 
-  #settle(answer: unknown): void {
+  #settle(response: unknown): void {
     const pending = this.#pending
     this.#pending = undefined
-    if (typeof answer === 'object' && answer !== null && 'failure' in answer)
-      pending?.reject(new Error(String(answer.failure)))
-    else pending?.resolve(answer)
+    if (typeof response === 'object' && response !== null && 'failure' in response)
+      pending?.reject(new Error(String(response.failure)))
+    else pending?.resolve(response)
   }
 }
 
-/** Without this shell's own settings of Carillon: the service runs as shipped but for what a scenario says. */
+/** Without the CARILLON_ and NODE_ variables of this shell: the service has its defaults, except for what a scenario sets. */
 function environment(): NodeJS.ProcessEnv {
   const names = Object.keys(process.env).filter((name) => !name.startsWith('CARILLON_') && !name.startsWith('NODE_'))
   return Object.fromEntries(names.map((name) => [name, process.env[name]]))

@@ -1,10 +1,10 @@
-// How does a process of the bench answer the one that started it? The other end is processes.ts.
+// Lets a process of the bench respond to its parent process (processes.ts).
 
-/** Answers each question over IPC with what `answer` makes of it, and ends with the process that asks. */
-export function answerQuestions<Question>(answer: (question: Question) => unknown): void {
+/** Responds to each request over IPC with the result of `response`, and ends when the parent process ends. */
+export function serveRequests<Question>(response: (question: Question) => unknown): void {
   process.on('message', async (question: Question) => {
     try {
-      process.send?.((await answer(question)) ?? {})
+      process.send?.((await response(question)) ?? {})
     } catch (error) {
       process.send?.({ failure: error instanceof Error ? error.message : String(error) })
     }

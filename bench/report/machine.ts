@@ -1,4 +1,4 @@
-// What machine is this, which of its cores serve and which load, and what does it cost to reach its disk?
+// Describes the machine: processor, disk, versions, which core runs the server and which the load.
 import { spawnSync } from 'node:child_process'
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
@@ -10,7 +10,7 @@ export type Role = 'server' | 'load' | 'anywhere'
 const allowedCores = readAllowedCores()
 const canPin = allowedCores.length > 1 && spawnSync('taskset', ['--version']).status === 0
 
-/** What goes before a command so that it runs on the core of its role; nothing where cores cannot be chosen. */
+/** The command prefix that pins a process to the core of its role; empty if cores cannot be chosen. */
 export function coreArguments(role: Role): string[] {
   if (!canPin || role === 'anywhere') return []
   return ['taskset', '-c', String(role === 'server' ? allowedCores.at(-1) : allowedCores[0])]
@@ -28,7 +28,7 @@ function readAllowedCores(): number[] {
   }
 }
 
-/** As they can be typed in the checkout. */
+/** Commands to type in the checkout. */
 export function commands(): Fact[] {
   const node = (role: Role, args: string) => [...coreArguments(role), 'node', args].join(' ')
   return [
@@ -51,7 +51,10 @@ export function describeMachine(dir: string): Fact[] {
     ['memory', `${(totalmem() / 2 ** 30).toFixed(0)} GiB`],
     ['system', `${type()} ${release().split('-')[0]}`],
     ['disk', `${fileSystem(dir)}; 4 KiB written and synced: ${describeSync(syncCost(dir))}`],
-    ['cores', canPin ? 'server on one, load on another' : 'server and load share them: they could not be pinned'],
+    [
+      'cores',
+      canPin ? 'server on one, load on another' : 'server and load share them, since processes cannot be pinned',
+    ],
     ['versions', `Node ${process.version.slice(1)}, SQLite ${sqlite}, V8 ${v8}, ${packages()}`],
   ]
 }
@@ -70,11 +73,11 @@ function packages(): string {
   return names.map((name) => `${name} ${manifest.dependencies[name] ?? 'not used'}`).join(', ')
 }
 
-/** Linux's numbers for the kinds that matter here: on a memory disk nothing is ever synced. */
+/** The file system's name, by Linux's magic number. On tmpfs a sync costs nothing. */
 function fileSystem(dir: string): string {
   const known: Record<number, string> = {
     61267: 'ext4',
-    16914836: 'tmpfs (durable figures mean nothing here)',
+    16914836: 'tmpfs (figures of durable writes have no meaning here)',
     2435016766: 'btrfs',
     1481003842: 'xfs',
     2035054128: 'overlayfs',
@@ -84,7 +87,7 @@ function fileSystem(dir: string): string {
 
 export type SyncCost = { medianUs: number; p99Us: number }
 
-/** What a durable write pays at least: 4 KiB appended to a file, and fdatasync. */
+/** The least cost of a durable write: append 4 KiB to a file and call fdatasync. */
 export function syncCost(dir: string, times = 300): SyncCost {
   const path = join(dir, 'sync-cost')
   const file = openSync(path, 'w')

@@ -1,5 +1,5 @@
-// How are things compared fairly on a machine that is never quite still? In turns, A B A B, so that what disturbs one
-// disturbs all; each is divided by what stood beside it in its own round, and the median of those ratios counts.
+// Compares contenders on a noisy machine: they run in turns (A B A B), so that a disturbance affects all of them. Each sample
+// is divided by the sample of the same round, and the median of these ratios is the result.
 
 /** Each contender's samples, in the order of the rounds. */
 export type Samples<Name extends string, Sample> = Record<Name, Sample[]>
@@ -7,22 +7,22 @@ export type Samples<Name extends string, Sample> = Record<Name, Sample[]>
 export type Turns<Name extends string, Sample> = {
   rounds: number
   contenders: Record<Name, () => Promise<Sample>>
-  /** A sample of which it says so is taken again, as often as there are rounds at most. */
+  /** If it returns true, the sample is taken again, at most `rounds` times per contender. */
   isDisturbed?: (sample: Sample) => boolean
-  tell: (text: string) => void
+  progress: (text: string) => void
 }
 
 export async function inTurns<Name extends string, Sample>(turns: Turns<Name, Sample>): Promise<Samples<Name, Sample>> {
-  const { rounds, contenders, isDisturbed = () => false, tell } = turns
+  const { rounds, contenders, isDisturbed = () => false, progress } = turns
   const names = Object.keys(contenders) as Name[]
   const samples = Object.fromEntries(names.map((name) => [name, [] as Sample[]])) as Samples<Name, Sample>
   const again = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
   for (let round = 1; round <= rounds; round++)
     for (const name of names) {
-      tell(`round ${round} of ${rounds}: ${name}`)
+      progress(`round ${round} of ${rounds}: ${name}`)
       let sample = await contenders[name]()
       while (isDisturbed(sample) && again[name]++ < rounds) {
-        tell('other processes were busy meanwhile; again')
+        progress('other programs were busy; measuring again')
         sample = await contenders[name]()
       }
       samples[name].push(sample)
@@ -37,13 +37,13 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
 }
 
-export type Spread = { median: number; least: number; most: number }
+export type Spread = { median: number; min: number; max: number }
 
 export function spread(values: readonly number[]): Spread {
-  return { median: median(values), least: Math.min(...values), most: Math.max(...values) }
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
 }
 
-/** Round by round, not median by median: what slowed a round slowed both. */
+/** Divides round by round, since a disturbance slows both samples of a round. */
 export function ratios(above: readonly number[], below: readonly number[]): Spread {
   return spread(above.map((value, round) => value / (below[round] as number)))
 }

@@ -1,23 +1,23 @@
-// What does every scenario get, and how does it clean up behind itself?
+// What a scenario is, and what it receives.
 import type { Report } from './table.ts'
 
 export type Bench = {
-  /** An empty folder of this scenario's own, on the disk that the service would use. */
+  /** An empty folder for this scenario, on the disk that the service would use. */
   dir: string
   rounds: number
-  /** How long one contender of one round is under load. */
+  /** Seconds under load per contender and round. */
   seconds: number
-  /** A line of progress, for a person who waits. */
-  tell(text: string): void
-  /** Stops it when the scenario is over, however it ends. */
+  /** Prints a line of progress. */
+  progress(text: string): void
+  /** Stops `started` when the scenario ends or fails. */
   using<Stoppable extends { stop(): Promise<void> }>(started: Stoppable): Stoppable
 }
 
 export type Scenario = {
   name: string
-  /** Shown by --help. */
+  /** The description in --help. */
   question: string
-  /** How long one contender is measured where nobody says, if not as long as usual. */
+  /** The default of `seconds` for this scenario. */
   seconds?: number
   run(bench: Bench): Promise<Report>
 }

@@ -1,18 +1,18 @@
-// How is what was measured shown, to a person at a terminal and in RESULTS.md?
+// Formats the results for the terminal and for RESULTS.md.
 import type { Fact } from './machine.ts'
 import type { Spread } from './rounds.ts'
 
 export type Row = {
   what: string
   measured: string
-  /** Which floor, and what it reached. */
+  /** The floor and its result. */
   floor: string
   ratio: string
   target: string
-  /** 'not measured' where this machine lacks what it takes; `undefined` for a row that has no target. */
+  /** 'not measured' if this machine cannot measure it; `undefined` if the row has no target. */
   met: boolean | 'not measured' | undefined
 }
-/** What one scenario found; `notes` say how, and what has to be known to read the rows. */
+/** The result of one scenario; `notes` explain how it was measured. */
 export type Report = { rows: Row[]; notes: string[] }
 export type Result = Report & { scenario: string; seconds: number }
 
@@ -26,13 +26,13 @@ function cells(row: Row): string[] {
 export function asText({ rows, notes }: Report): string {
   const lines = [[...columns] as string[], ...rows.map(cells)]
   const widths = columns.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
-  const shown = lines.map((line) =>
+  const format = lines.map((line) =>
     line
       .map((cell, i) => cell.padEnd(widths[i] as number))
       .join('  ')
       .trimEnd(),
   )
-  return [...shown, ...notes.map((note) => `- ${note}`)].join('\n')
+  return [...format, ...notes.map((note) => `- ${note}`)].join('\n')
 }
 
 export function asMarkdown({ scenario, rows, notes, seconds }: Result): string {
@@ -61,17 +61,17 @@ function intro(date: Date): string {
   const written = date.toISOString().slice(0, 16).replace('T', ' ')
   return `# What was measured
 
-Written by \`npm run bench\` on ${written} UTC. Ratios within one run are what counts: things are measured in
-turns (A B A B), the server and the load on different cores, each figure divided by the floor of its own round; medians of
-the rounds, least and most in brackets. Differences under 15 % are none. "core" is the share of one core that the server's
-process used, all its threads together: near 1.00 it is the server that was measured, not the load.`
+Written by \`npm run bench\` on ${written} UTC. Compare ratios, not absolute figures. Contenders are measured in turns
+(A B A B), with the server and the load on different cores. Each figure is divided by the floor of the same round; the table
+shows the median of the rounds, with minimum and maximum in brackets. Differences under 15 % are noise. "core" is the share
+of one core that the server's process used with all its threads: near 1.00 the server was the limit, not the load.`
 }
 
-export function asRatio({ median, least, most }: Spread): string {
-  return `${median.toFixed(2)} (${least.toFixed(2)}-${most.toFixed(2)})`
+export function asRatio({ median, min, max }: Spread): string {
+  return `${median.toFixed(2)} (${min.toFixed(2)}-${max.toFixed(2)})`
 }
 
-/** Thousands apart, so that 41234 and 4123 are not taken for each other. */
+/** With a comma between thousands. */
 export function asCount(value: number): string {
   return Math.round(value).toLocaleString('en')
 }
@@ -81,7 +81,7 @@ export function asMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`
 }
 
-/** One sentence for all: how many targets are met, and which are not. */
+/** How many targets are met, and which are not. */
 export function summary(results: readonly Result[]): string {
   const rows = results.flatMap((result) => result.rows).filter(({ met }) => met !== undefined)
   const named = (met: Row['met']) =>

@@ -1,6 +1,5 @@
-// Does a page cost the same however deep it lies? Page 1 and page 45,000 of 900,000 notifications in one inbox, by the store
-// itself and through HTTP.
-
+// Compares page 1 with page 45,000 of an inbox with 900,000 notifications, by the store and through HTTP: a deep page must
+// cost the same.
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
@@ -8,7 +7,7 @@ import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { asLoad, isDisturbed, rate } from '../floors/compare.ts'
 import { Loader } from '../load/loader.ts'
-import { type ProofLine, request } from '../load/requests.ts'
+import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns, median, ratios, type Spread } from '../report/rounds.ts'
 import type { Scenario } from '../report/scenario.ts'
 import { asRatio, type Row } from '../report/table.ts'
@@ -19,7 +18,7 @@ import { gaps } from './gaps.ts'
 const inboxSize = 900_000
 const limit = 20
 const lastPage = inboxSize / limit
-/** How many pages from either end are asked for through HTTP, each once. */
+/** Pages at each end that are requested through HTTP, each once. */
 const pagesAtEachEnd = lastPage / 3
 const maxDifference = 0.1
 
@@ -27,13 +26,13 @@ export const depth: Scenario = {
   name: 'depth',
   question: 'page 1 and page 45,000 (limit 20) of 900,000 notifications in one inbox',
   async run(bench) {
-    const { dir, rounds, tell } = bench
-    tell('making an inbox of 900,000 notifications')
+    const { dir, rounds, progress } = bench
+    progress('making an inbox of 900,000 notifications')
     const { readers } = await prepareReaders(dir, { users: 1, proofs: 1 })
     const [{ userId, tokens }] = readers as [(typeof readers)[0]]
     await fillInboxes(dir, { userIds: [userId], count: inboxSize })
-    const withGaps = await gaps({ dir: mkdtempSync(join(dir, 'gaps-')), rounds, tell })
-    const stored = await throughStore(dir, { userId, rounds, tell })
+    const withGaps = await gaps({ dir: mkdtempSync(join(dir, 'gaps-')), rounds, progress })
+    const stored = await throughStore(dir, { userId, rounds, progress })
 
     const loader = bench.using(new Loader())
     const proof = tokens[0] as ProofLine
@@ -49,7 +48,7 @@ export const depth: Scenario = {
     }
     const served = await inTurns({
       rounds,
-      tell,
+      progress,
       isDisturbed,
       contenders: { first: () => loadOnFresh(pages.first), last: () => loadOnFresh(pages.last) },
     })
@@ -65,36 +64,36 @@ export const depth: Scenario = {
           what: 'pages 30,001 to 45,000, through HTTP',
           measured: asLoad(served.last),
           floor: `pages 1 to 15,000: ${asLoad(served.first)}`,
-          // Of the time that a page takes, as above.
+          // A ratio of times, as above.
           ratio: ratios(served.first.map(rate), served.last.map(rate)),
         }),
         ...withGaps.rows,
       ],
       notes: [
-        'Ratio: time for the deep page to time for the page at the top.',
-        'By the store: `readPage`, in turns, nothing rendered is kept. Through HTTP: each page once, of a service that was ' +
-          'just started, so that none was rendered before.',
+        'Ratio: time for the deep page divided by time for page 1.',
+        'By the store: `readPage`, in turns, without a cache of rendered pages. Through HTTP: each page once, from a service ' +
+          'that has just started, so that no page is in its cache.',
         ...withGaps.notes,
       ],
     }
   },
 }
 
-function row({ ratio, ...shown }: { what: string; measured: string; floor: string; ratio: Spread }): Row {
+function row({ ratio, ...format }: { what: string; measured: string; floor: string; ratio: Spread }): Row {
   const met = Math.abs(ratio.median - 1) <= maxDifference
-  return { ...shown, ratio: asRatio(ratio), target: '0.90-1.10', met }
+  return { ...format, ratio: asRatio(ratio), target: '0.90-1.10', met }
 }
 
 function pagesFrom(first: number, proof: ProofLine): string[] {
   return Array.from({ length: pagesAtEachEnd }, (_, i) =>
-    request('GET', `/api/notifications?page=${first + i}&limit=${limit}`, { proof }),
+    requestText('GET', `/api/notifications?page=${first + i}&limit=${limit}`, { proof }),
   )
 }
 
-/** Microseconds for one page, round by round; within a round the two take turns many times. */
+/** Microseconds per page for each round; within a round the two alternate many times. */
 async function throughStore(
   dir: string,
-  { userId, rounds, tell }: { userId: string; rounds: number; tell: (text: string) => void },
+  { userId, rounds, progress }: { userId: string; rounds: number; progress: (text: string) => void },
 ): Promise<{ first: number[]; last: number[] }> {
   const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   try {
@@ -105,7 +104,7 @@ async function throughStore(
       return { first: median(took.map(([us]) => us)), last: median(took.map(([, us]) => us)) }
     }
     await both()
-    const { page } = await inTurns({ rounds, tell, contenders: { page: both } })
+    const { page } = await inTurns({ rounds, progress, contenders: { page: both } })
     return { first: page.map(({ first }) => first), last: page.map(({ last }) => last) }
   } finally {
     await store.close()
@@ -117,7 +116,7 @@ async function timePage(store: Store, { userId, page }: { userId: string; page: 
   const startedAt = performance.now()
   for (let i = 0; i < times; i++) {
     await store.readPage({ userId, page, limit, unreadOnly: false })
-    // As requests come in turns of the event loop, a few in each.
+    // Requests also arrive a few per turn of the event loop.
     if (i % 8 === 0) await new Promise(setImmediate)
   }
   return ((performance.now() - startedAt) * 1000) / times

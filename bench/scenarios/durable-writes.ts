@@ -1,15 +1,15 @@
-// What does it cost that a 2xx is on the disk? 256 deliveries at once, against one commit for each, and what the event loop
-// feels of it, on this disk and on one whose fsync takes 20 ms longer.
+// The cost of durable writes: 256 deliveries at once against one commit per delivery, and the event loop delay, on this disk
+// and on a disk whose fsync takes 20 ms longer.
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { asLoad, rate } from '../floors/compare.ts'
 import { type Loaded, Loader } from '../load/loader.ts'
-import { request } from '../load/requests.ts'
-import type { WriteQuestion, Written } from '../load/write-loop.ts'
+import { requestText } from '../load/requests.ts'
+import type { WriteRequest, WriteResult } from '../load/write-loop.ts'
 import type { Delay } from '../processes/probe.ts'
-import { Asked } from '../processes/processes.ts'
+import { BenchProcess } from '../processes/processes.ts'
 import { describeSync, syncCost } from '../report/machine.ts'
 import { inTurns, median, ratios } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
@@ -25,7 +25,7 @@ const maxDelayMs = 5
 
 export const durableWrites: Scenario = {
   name: 'durable-writes',
-  question: '256 deliveries at once, each answered when it is on the disk, against one commit for each',
+  question: '256 deliveries at once, each answered after its commit, against one commit per delivery',
   async run(bench) {
     const slowDisk = findSlowDisk(bench.dir)
     const quick = await onDisk(bench, { name: 'quick', suffix: '' })
@@ -35,11 +35,11 @@ export const durableWrites: Scenario = {
     return {
       rows: [...quick, ...slow],
       notes: [
-        'One delivery to one of 100 users each. The floor: one process, no HTTP, one commit for each, the same ' +
+        'Each delivery goes to one of 100 users. The floor: one process without HTTP, one commit per delivery, the same ' +
           'statements and settings.',
-        'The ratio is what sharing an fsync gains: the cheaper an fsync is beside the writing itself, the less there is to gain.',
-        'The service runs on all cores here, since its writer is a thread of its own; "core" is of both threads together.',
-        'Event loop delay: of the service meanwhile, by a timer of 1 ms, so at rest it shows a little more than 1.',
+        'The ratio is the gain of sharing an fsync. The cheaper an fsync is compared with the write, the smaller the gain.',
+        'The service runs on all cores, since its writer is a separate thread; "core" counts both threads.',
+        'Event loop delay: of the service under this load, measured by a timer of 1 ms; an idle process shows a little more than 1.',
         ...(slowDisk === undefined
           ? []
           : [`The slow disk: each fsync takes ${slowByMs} ms longer, by ${slowDisk.how}.`]),
@@ -51,7 +51,7 @@ export const durableWrites: Scenario = {
 type Disk = { name: string; suffix: string; slowDisk?: SlowDisk }
 
 async function onDisk(bench: Bench, { name, suffix, slowDisk }: Disk): Promise<Row[]> {
-  const { rounds, seconds, tell, using } = bench
+  const { rounds, seconds, progress, using } = bench
   const { env = {}, under = [] } = slowDisk ?? {}
   const [http, store, alone] = [
     await prepare(bench, `${name}-http`),
@@ -60,15 +60,15 @@ async function onDisk(bench: Bench, { name, suffix, slowDisk }: Disk): Promise<R
   ]
   const service = using(await startService({ dir: http.dir, role: 'anywhere', env, under }))
   const loader = using(new Loader())
-  const writer = using(new Asked({ args: [writeLoop], role: 'anywhere', env, under }))
-  const write = (way: WriteQuestion['way'], { dir, usernames }: Prepared) =>
-    writer.ask<Written>({ way, dir, atOnce, usernames, seconds } satisfies WriteQuestion)
+  const writer = using(new BenchProcess({ args: [writeLoop], role: 'anywhere', env, under }))
+  const write = (way: WriteRequest['way'], { dir, usernames }: Prepared) =>
+    writer.request<WriteResult>({ way, dir, atOnce, usernames, seconds } satisfies WriteRequest)
   const deliver = () => deliverThroughHttp(bench, { service, loader, requests: http.requests })
-  tell('warming up')
+  progress('warming up')
   await deliver()
-  const taken = await inTurns<string, Written | Loaded>({
+  const taken = await inTurns<string, WriteResult | Loaded>({
     rounds,
-    tell,
+    progress,
     contenders: {
       'one by one': () => write('one by one', alone),
       store: () => write('together', store),
@@ -84,28 +84,31 @@ async function onDisk(bench: Bench, { name, suffix, slowDisk }: Disk): Promise<R
       `${perSecond(byStore)}${sync}`,
     ),
     ratioRow({ what: `deliveries, 256 at once, through HTTP${suffix}`, of: byHttp, floor }, asLoad(byHttp) + sync),
-    delayRow(`event loop delay meanwhile, p99${suffix}`, byHttp),
+    delayRow(`event loop delay under this load, p99${suffix}`, byHttp),
   ]
 }
 
-function assertSlow(oneByOne: readonly Written[]): void {
-  const most = Math.max(...oneByOne.map(rate))
-  assert.ok(most < 1000 / slowByMs, `the disk was not slow: it took ${most} commits a second`)
+function assertSlow(oneByOne: readonly WriteResult[]): void {
+  const max = Math.max(...oneByOne.map(rate))
+  assert.ok(max < 1000 / slowByMs, `the disk was not slow: it took ${max} commits a second`)
 }
 
-function ratioRow({ what, of, floor }: { what: string; of: Written[]; floor: Written[] }, measured: string): Row {
+function ratioRow(
+  { what, of, floor }: { what: string; of: WriteResult[]; floor: WriteResult[] },
+  measured: string,
+): Row {
   const ratio = ratios(of.map(rate), floor.map(rate))
   return {
     what,
     measured,
-    floor: `one commit for each: ${perSecond(floor)}`,
+    floor: `one commit per delivery: ${perSecond(floor)}`,
     ratio: asRatio(ratio),
     target: `>= ${minRatio}`,
     met: ratio.median >= minRatio,
   }
 }
 
-function perSecond(samples: readonly Written[]): string {
+function perSecond(samples: readonly WriteResult[]): string {
   return `${asCount(median(samples.map(rate)))}/s`
 }
 
@@ -128,10 +131,10 @@ function deliverThroughHttp(
 function delayRow(what: string, samples: readonly Loaded[]): Row {
   const delays = samples.map(({ delay }) => delay as Delay)
   const p99 = median(delays.map((delay) => delay.p99))
-  const most = Math.max(...delays.map(({ max }) => max))
+  const highest = Math.max(...delays.map(({ max }) => max))
   return {
     what,
-    measured: `${asMs(p99)} (p50 ${asMs(median(delays.map(({ p50 }) => p50)))}, most ${asMs(most)}) at ${asLoad(samples)}`,
+    measured: `${asMs(p99)} (p50 ${asMs(median(delays.map(({ p50 }) => p50)))}, most ${asMs(highest)}) at ${asLoad(samples)}`,
     floor: '',
     ratio: '',
     target: `< ${maxDelayMs} ms`,
@@ -140,7 +143,7 @@ function delayRow(what: string, samples: readonly Loaded[]): Row {
 }
 
 function notMeasured(suffix: string): Row {
-  const what = `event loop delay meanwhile, p99${suffix}`
+  const what = `event loop delay under this load, p99${suffix}`
   return {
     what,
     measured: 'needs cc or strace',
@@ -160,7 +163,7 @@ async function prepare(bench: Bench, name: string): Promise<Prepared> {
   const usernames = readers.map(({ username }) => username)
   const requests = usernames.map((username) => {
     const content = { recipients: [{ username }], title: 'Number 1', body: 'It is on its way.', category: 'orders' }
-    return request('POST', '/api/notifications', { proof: producer, body: JSON.stringify(content) })
+    return requestText('POST', '/api/notifications', { proof: producer, body: JSON.stringify(content) })
   })
   return { dir, usernames, requests }
 }

@@ -1,6 +1,5 @@
-// Does a numbered page of the unread cost the same in the middle of 500,000 gaps, and do changes from far behind cost what
-// recent ones cost? By the store itself, on SQLite, where a read holds the event loop.
-
+// Compares reads of an inbox with 500,000 gaps: a page of unread notifications in the middle with page 1, and changes since
+// long ago with recent ones. By the store, on SQLite, where a read blocks the event loop.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { openStore } from '../../server/store/open.ts'
@@ -14,11 +13,11 @@ import { databaseIn } from '../setup/service.ts'
 const inboxSize = 1_000_000
 const limit = 20
 const middlePage = inboxSize / 2 / limit / 2
-/** Of the far one to the near one. A page of the unread also passes over half a block. */
+/** Far read divided by near read. A deep page of unread notifications also passes over half a block of counts. */
 const maxRatio = 4
 
-export async function gaps({ dir, rounds, tell }: Pick<Bench, 'dir' | 'rounds' | 'tell'>): Promise<Report> {
-  tell('making an inbox of 1,000,000 notifications, every second one read by itself')
+export async function gaps({ dir, rounds, progress }: Pick<Bench, 'dir' | 'rounds' | 'progress'>): Promise<Report> {
+  progress('making an inbox of 1,000,000 notifications, with every second one marked read')
   const { readers } = await prepareReaders(dir, { users: 1, proofs: 1 })
   const [{ userId }] = readers as [(typeof readers)[0]]
   await fillInboxes(dir, { userIds: [userId], count: inboxSize })
@@ -40,12 +39,16 @@ export async function gaps({ dir, rounds, tell }: Pick<Bench, 'dir' | 'rounds' |
     const changes = { near: () => since(300), far: () => since(9_990) }
     return {
       rows: [
-        row('page 12,500 of the unread, by the store', 'page 1', await timed({ rounds, tell, ...reads })),
-        row('changes from 9,990 back, by the store', 'from 300 back', await timed({ rounds, tell, ...changes })),
+        row('page 12,500 of unread notifications, by the store', 'page 1', await timed({ rounds, progress, ...reads })),
+        row(
+          'changes since 9,990 versions ago, by the store',
+          'since 300 versions ago',
+          await timed({ rounds, progress, ...changes }),
+        ),
       ],
       notes: [
-        `Of the unread: every second one of 1,000,000 was read by itself. The first such page counts them: ` +
-          `${first.took.toFixed(0)} ms in this run, in turns of the event loop of at most ${first.turn.toFixed(1)} ms.`,
+        `Unread pages: every second of 1,000,000 notifications was marked read. The first such page counts them: ` +
+          `${first.took.toFixed(0)} ms in this run, in event loop turns of at most ${first.turn.toFixed(1)} ms.`,
       ],
     }
   } finally {
@@ -70,11 +73,11 @@ function row(what: string, floor: string, { near, far }: Timed): Row {
 
 type Read = () => ReturnType<Store['readPage']> | ReturnType<Store['changesSince']>
 
-async function timed(of: { rounds: number; tell: Bench['tell']; near: Read; far: Read }): Promise<Timed> {
-  const { rounds, tell, near, far } = of
+async function timed(of: { rounds: number; progress: Bench['progress']; near: Read; far: Read }): Promise<Timed> {
+  const { rounds, progress, near, far } = of
   const both = async () => ({ near: await timeOf(near), far: await timeOf(far) })
   await both()
-  const { read } = await inTurns({ rounds, tell, contenders: { read: both } })
+  const { read } = await inTurns({ rounds, progress, contenders: { read: both } })
   return { near: read.map((one) => one.near), far: read.map((one) => one.far) }
 }
 

@@ -1,8 +1,8 @@
-// How fast is the first page of an inbox listed: one that has not changed since it was last asked for, and one that nobody
-// asked for before? By session and by access token.
+// Lists per second, by session and by access token: the first page of an unchanged inbox, which is cached, and pages that were
+// not rendered before.
 import { floorRow, isDisturbed, requestsOf, type Server, saturation, startFloor } from '../floors/compare.ts'
 import { Loader } from '../load/loader.ts'
-import { type ProofLine, request } from '../load/requests.ts'
+import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns } from '../report/rounds.ts'
 import type { Scenario } from '../report/scenario.ts'
 import { fillInboxes, prepareReaders, type Reader } from '../setup/inboxes.ts'
@@ -14,10 +14,10 @@ export const limit = 20
 
 export const list: Scenario = {
   name: 'list',
-  question: 'first 20 of 1,000 notifications, 1,000 proofs of 100 users, beside a bare node:http server',
+  question: 'first 20 of 1,000 notifications, 1,000 proofs of 100 users, compared with a bare node:http server',
   async run(bench) {
-    const { dir, rounds, seconds, tell } = bench
-    tell('making 100 inboxes of 1,000 notifications and 2,000 proofs')
+    const { dir, rounds, seconds, progress } = bench
+    progress('making 100 inboxes of 1,000 notifications and 2,000 proofs')
     const { readers } = await prepareReaders(dir, { users: 100, proofs: 10 })
     await fillInboxes(dir, { userIds: readers.map(({ userId }) => userId), count: inboxSize, readThrough: 900 })
     const loader = bench.using(new Loader())
@@ -44,7 +44,7 @@ export const list: Scenario = {
       await loader.measure(fresh.process, { ...load, requests: warmUps[kind], seconds, warmUpSeconds: 0 })
       const loaded = await loader.measure(fresh.process, {
         ...load,
-        requests: unasked[kind],
+        requests: unrendered[kind],
         isOnce: true,
         seconds,
         warmUpSeconds: 0,
@@ -52,23 +52,23 @@ export const list: Scenario = {
       await fresh.stop()
       return loaded
     }
-    // More than a server answers in that time.
+    // More requests than a server completes in that time.
     const count = seconds * 50_000
     const places = (size: number) => ({
       cookies: placesOf(readers, 'cookies', size).slice(0, count),
       tokens: placesOf(readers, 'tokens', size).slice(0, count),
     })
-    const [unasked, warmUps] = [places(limit), places(limit + 1)]
+    const [unrendered, warmUps] = [places(limit), places(limit + 1)]
     const all = await inTurns({
       rounds,
-      tell,
+      progress,
       isDisturbed,
       contenders: {
         'known by cookie': () => loadOn(service, known.cookies),
         floor: () => loadOn(floor, known.tokens),
         'known by token': () => loadOn(service, known.tokens),
-        'unasked by cookie': () => loadOnFresh('cookies'),
-        'unasked by token': () => loadOnFresh('tokens'),
+        'not rendered by cookie': () => loadOnFresh('cookies'),
+        'not rendered by token': () => loadOnFresh('tokens'),
       },
     })
     const row = (what: string, name: keyof typeof all, target: number) =>
@@ -77,13 +77,13 @@ export const list: Scenario = {
       rows: [
         row('list, inbox unchanged, cookie', 'known by cookie', 0.6),
         row('list, inbox unchanged, token', 'known by token', 0.6),
-        row('list, page not asked before, cookie', 'unasked by cookie', 0.3),
-        row('list, page not asked before, token', 'unasked by token', 0.3),
+        row('list, page not rendered before, cookie', 'not rendered by cookie', 0.3),
+        row('list, page not rendered before, token', 'not rendered by token', 0.3),
       ],
       notes: [
-        `${connections} connections; 20 of 1,000 notifications, some 7 KB; 1,000 proofs of 100 users in turn.`,
-        'Page not asked before: 20 notifications from every place of every inbox (`before=`), each asked once, of a service ' +
-          'that was just started, so no answer is known; the better target is 0.40.',
+        `${connections} connections; 20 of 1,000 notifications, some 7 KB; 1,000 proofs of 100 users, one after another.`,
+        'Page not rendered before: 20 notifications from every place of every inbox (`before=`), each requested once from a ' +
+          'service that has just started, so nothing is cached. The ambitious target is 0.40.',
         saturation(all),
       ],
     }
@@ -91,21 +91,21 @@ export const list: Scenario = {
 }
 
 export function firstPage(proof: ProofLine): string {
-  return request('GET', '/api/notifications?page=1&limit=20', { proof })
+  return requestText('GET', '/api/notifications?page=1&limit=20', { proof })
 }
 
-/** Every full page of every reader that begins at another notification: places at random, no two of a reader in a row. */
+/** Each full page of each user, starting at every notification: shuffled, no user twice in a row. */
 export function placesOf(readers: readonly Reader[], kind: 'cookies' | 'tokens', size: number): string[] {
   const places = Array.from({ length: inboxSize - size }, (_, i) => size + 1 + i)
   return shuffled(places).flatMap((place, i) =>
     readers.map((reader) => {
       const proof = reader[kind][i % reader[kind].length] as ProofLine
-      return request('GET', `/api/notifications?before=${place}&limit=${size}`, { proof })
+      return requestText('GET', `/api/notifications?before=${place}&limit=${size}`, { proof })
     }),
   )
 }
 
-/** The same order in every run: steps of a prime, which divides the number of no list that is shuffled here. */
+/** The same order in every run: steps of a prime that does not divide the length of any list used here. */
 function shuffled(places: readonly number[]): number[] {
   const step = 389
   return places.map((_, i) => places[(i * step) % places.length] as number)

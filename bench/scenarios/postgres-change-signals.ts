@@ -1,10 +1,10 @@
-// What does it cost that every commit is told to all nodes, and how soon does another node hear of it? Two nodes without
-// HTTP on one PostgreSQL: A delivers, B listens.
+// The cost of a change signal per commit, and its delay to another node. Two nodes without HTTP on one PostgreSQL: A delivers,
+// B listens.
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { rate } from '../floors/compare.ts'
-import type { ChangeSignalQuestion, Delivered, Moments } from '../load/change-signal-loop.ts'
-import { Asked } from '../processes/processes.ts'
+import type { ChangeSignalRequest, Delivered, Moments } from '../load/change-signal-loop.ts'
+import { BenchProcess } from '../processes/processes.ts'
 import { inTurns, median, ratios, spread } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { asCount, asMs, asRatio, type Row } from '../report/table.ts'
@@ -17,16 +17,16 @@ const atOnce = 16
 const minCommits = 500
 const minShare = 0.9
 const maxMs = 150
-/** A ring that has not come by then never will. */
+/** A change signal that is later than this is lost. */
 const givenUpMs = 60_000
 
-type Node = { ask<Answer = void>(question: ChangeSignalQuestion): Promise<Answer> }
+type Node = { request<HttpResponse = void>(question: ChangeSignalRequest): Promise<HttpResponse> }
 
 export const postgresChangeSignals: Scenario = {
-  name: 'postgres-rings',
-  question: 'deliveries with rings on and off in PostgreSQL, and how soon another node hears of a commit',
+  name: 'postgres-change-signals',
+  question: 'deliveries in PostgreSQL with and without change signals, and their delay to another node',
   async run(bench) {
-    const { rounds, seconds, tell } = bench
+    const { rounds, seconds, progress } = bench
     const database = await startDatabase(bench, 'anywhere')
     const { readers } = await prepareReadersAt(database.url, { users, proofs: 0 })
     const usernames = readers.map(({ username }) => username)
@@ -35,20 +35,20 @@ export const postgresChangeSignals: Scenario = {
       await startNode(bench, database, 'off'),
       await startNode(bench, database, 'on'),
     ]
-    await b.ask({ step: 'listen' })
+    await b.request({ step: 'listen' })
     const steady = { atOnce, everyMs: (atOnce / (minCommits * 1.1)) * 1_000 }
     const deliver = async (node: Node, pace: { atOnce: number; everyMs?: number }) => {
-      await b.ask<Moments>({ step: 'heard' })
-      const delivered = await node.ask<Delivered>({ step: 'deliver', usernames, seconds, ...pace })
-      // Longer than a ring may take on an idle machine.
+      await b.request<Moments>({ step: 'received' })
+      const delivered = await node.request<Delivered>({ step: 'deliver', usernames, seconds, ...pace })
+      // Longer than a change signal takes on an idle machine.
       await pause(500)
-      const sample = { ...delivered, heard: await b.ask<Moments>({ step: 'heard' }) }
-      // At a pace, every commit is heard of, however busy the machine is.
+      const sample = { ...delivered, received: await b.request<Moments>({ step: 'received' }) }
+      // At a steady rate every commit leads to a change signal, however busy the machine is.
       const giveUpAt = performance.now() + givenUpMs
       while (pace.everyMs !== undefined && delays(sample).includes(Infinity) && performance.now() < giveUpAt) {
         await pause(100)
-        for (const [userId, moments] of await b.ask<Moments>({ step: 'heard' }))
-          sample.heard.set(userId, [...(sample.heard.get(userId) ?? []), ...moments])
+        for (const [userId, moments] of await b.request<Moments>({ step: 'received' }))
+          sample.received.set(userId, [...(sample.received.get(userId) ?? []), ...moments])
       }
       return sample
     }
@@ -56,7 +56,7 @@ export const postgresChangeSignals: Scenario = {
     await deliver(silent, { atOnce })
     const taken = await inTurns({
       rounds,
-      tell,
+      progress,
       contenders: {
         off: () => deliver(silent, { atOnce }),
         on: () => deliver(a, { atOnce }),
@@ -67,50 +67,53 @@ export const postgresChangeSignals: Scenario = {
     return {
       rows: [
         costRow(taken),
-        hearingRow(
-          `at B of a commit at A, ${asCount(median(taken['at a steady rate'].map(rate)))} commits/s`,
+        delayRow(
+          `from a commit at A to its change signal at B, ${asCount(median(taken['at a steady rate'].map(rate)))} commits/s`,
           taken['at a steady rate'],
         ),
-        hearingRow(`at B of a commit at A, ${asCount(median(taken['a few'].map(rate)))} commits/s`, taken['a few']),
+        delayRow(
+          `from a commit at A to its change signal at B, ${asCount(median(taken['a few'].map(rate)))} commits/s`,
+          taken['a few'],
+        ),
       ],
       notes: [
         `PostgreSQL ${database.version}. ${settingsNote}`,
-        `By the store, without HTTP, on all cores; deliveries to one of ${asCount(users)} users each, ${atOnce} at once where ` +
-          'no pace is set. Another node listens all the time. ChangeSignals off: the same program, whose rings tell nobody.',
-        `Until B hears: from the moment at which A has its answer, which comes after the commit. Sync: ${database.sync}.`,
+        `By the store, without HTTP, on all cores. Each delivery goes to one of ${asCount(users)} users, ${atOnce} at once unless ` +
+          'a rate is given. Another node listens all the time. Off: the same program sends no change signal.',
+        `The delay starts when the call returns at A, after the commit. Sync: ${database.sync}.`,
       ],
     }
   },
 }
 
-async function startNode(bench: Bench, { url }: Database, rings: 'on' | 'off'): Promise<Node> {
-  const node = bench.using(new Asked({ args: [changeSignalLoop], role: 'anywhere' }))
-  await node.ask({ step: 'open', url, rings } satisfies ChangeSignalQuestion)
+async function startNode(bench: Bench, { url }: Database, changeSignals: 'on' | 'off'): Promise<Node> {
+  const node = bench.using(new BenchProcess({ args: [changeSignalLoop], role: 'anywhere' }))
+  await node.request({ step: 'open', url, changeSignals } satisfies ChangeSignalRequest)
   return node
 }
 
-type Sample = Delivered & { heard: Moments }
+type Sample = Delivered & { received: Moments }
 
 function costRow({ on, off }: Record<'on' | 'off', Sample[]>): Row {
   const ratio = ratios(on.map(rate), off.map(rate))
   const perSecond = median(on.map(rate))
   return {
-    what: 'deliveries in PostgreSQL, rings on',
+    what: 'deliveries in PostgreSQL, change signals on',
     measured: `${asCount(perSecond)} commits/s`,
-    floor: `rings off: ${asCount(median(off.map(rate)))} commits/s`,
+    floor: `change signals off: ${asCount(median(off.map(rate)))} commits/s`,
     ratio: asRatio(ratio),
     target: `> ${minShare.toFixed(2)} at >= ${minCommits} commits/s`,
     met: ratio.median > minShare && perSecond >= minCommits,
   }
 }
 
-function hearingRow(what: string, samples: readonly Sample[]): Row {
+function delayRow(what: string, samples: readonly Sample[]): Row {
   const each = samples.map((sample) => delays(sample).sort((one, other) => one - other))
   const of = (share: number) => spread(each.map((sorted) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN))
   const [p50, p95] = [of(0.5), of(0.95)]
   return {
     what,
-    measured: `p95 ${asMs(p95.median)} (${asMs(p95.least)}-${asMs(p95.most)}), p50 ${asMs(p50.median)}`,
+    measured: `p95 ${asMs(p95.median)} (${asMs(p95.min)}-${asMs(p95.max)}), p50 ${asMs(p50.median)}`,
     floor: '',
     ratio: '',
     target: `p95 < ${maxMs} ms`,
@@ -118,9 +121,9 @@ function hearingRow(what: string, samples: readonly Sample[]): Row {
   }
 }
 
-/** From each commit to the first ring about its user that was heard after it; one that never came is endless. */
-function delays({ committed, heard }: Sample): number[] {
+/** Milliseconds from each commit to the next change signal of its user; Infinity if none arrived. */
+function delays({ committed, received }: Sample): number[] {
   return [...committed].flatMap(([userId, moments]) =>
-    moments.map((at) => (heard.get(userId)?.find((moment) => moment > at) ?? Number.POSITIVE_INFINITY) - at),
+    moments.map((at) => (received.get(userId)?.find((moment) => moment > at) ?? Number.POSITIVE_INFINITY) - at),
   )
 }

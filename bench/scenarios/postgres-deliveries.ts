@@ -1,9 +1,9 @@
-// How many notifications a second does one call bring to 1,000 inboxes in PostgreSQL, and does read-all cost the same there
-// however much is unread?
+// Notifications per second in PostgreSQL with 1,000 recipients per call, and the cost of read-all with 100,000 and with one
+// unread notification.
 import assert from 'node:assert/strict'
 import { asLoad, rate } from '../floors/compare.ts'
 import { type Loaded, Loader } from '../load/loader.ts'
-import { Connection, type ProofLine, request } from '../load/requests.ts'
+import { Connection, type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns, spread } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { asCount, type Row } from '../report/table.ts'
@@ -21,7 +21,7 @@ export const postgresDeliveries: Scenario = {
   question: 'deliveries to 1,000 recipients in one call, and read-all with 100,000 unread, in PostgreSQL',
   async run(bench) {
     const database = await startDatabase(bench, 'anywhere')
-    bench.tell(`making ${sets * recipientsOfOne} users and two inboxes of 100,000 notifications`)
+    bench.progress(`making ${sets * recipientsOfOne} users and two inboxes of 100,000 notifications`)
     const { readers, producer } = await prepareReadersAt(database.url, { users: sets * recipientsOfOne, proofs: 1 })
     const [many, one] = readers as [Reader, Reader]
     await fillInboxesAt(database.url, { userIds: [many.userId], count: inboxSize })
@@ -32,10 +32,10 @@ export const postgresDeliveries: Scenario = {
       rows: [await readAll(bench, { ...on, many, one }), ...(await deliver(bench, { ...on, readers, producer }))],
       notes: [
         `PostgreSQL ${database.version}. ${settingsNote}`,
-        `Through HTTP, each answered after its commit; service and PostgreSQL on all cores. Sync: ${database.sync}.`,
-        `Deliveries: to ${sets} sets of ${recipientsOfOne} users in turn, with a category; "at once" are ${sets} calls, each to ` +
-          'a set of its own. "core" is of the service; what PostgreSQL used is beside it.',
-        'Read-all: one request at a time; after each its rows are put back as they were.',
+        `Through HTTP, each response after its commit; service and PostgreSQL on all cores. Sync: ${database.sync}.`,
+        `Deliveries: to ${sets} sets of ${recipientsOfOne} users one after another, with a category; "at once" are ${sets} calls, ` +
+          'each to a different set. "core" counts the service; the share of PostgreSQL is listed after it.',
+        'Read-all: one request at a time; its rows are restored after each.',
       ],
     }
   },
@@ -44,14 +44,14 @@ export const postgresDeliveries: Scenario = {
 type On = { service: Service; database: Database }
 
 async function deliver(bench: Bench, { service, database, readers, producer }: On & Prepared): Promise<Row[]> {
-  const { rounds, seconds, tell } = bench
+  const { rounds, seconds, progress } = bench
   const loader = bench.using(new Loader('anywhere', database.processorUs))
   const requests = Array.from({ length: sets }, (_, i) => {
     const recipients = readers
       .slice(i * recipientsOfOne, (i + 1) * recipientsOfOne)
       .map(({ username }) => ({ username }))
     const content = { recipients, title: 'Number 1', body: 'It is on its way.', category: 'orders' }
-    return request('POST', '/api/notifications', { proof: producer, body: JSON.stringify(content) })
+    return requestText('POST', '/api/notifications', { proof: producer, body: JSON.stringify(content) })
   })
   const load = (connections: number) => () =>
     loader.measure(service.process, {
@@ -62,24 +62,24 @@ async function deliver(bench: Bench, { service, database, readers, producer }: O
       seconds,
       warmUpSeconds: seconds / 2,
     })
-  const taken = await inTurns({ rounds, tell, contenders: { 'one call': load(1), 'calls at once': load(sets) } })
-  const what = 'notifications in PostgreSQL, 1,000 recipients a call'
+  const taken = await inTurns({ rounds, progress, contenders: { 'one call': load(1), 'calls at once': load(sets) } })
+  const what = 'notifications in PostgreSQL, 1,000 recipients per call'
   return [
     deliveriesRow(`${what}, one call at a time`, taken['one call'], minPerSecond),
     deliveriesRow(`${what}, ${sets} calls at once`, taken['calls at once']),
   ]
 }
 
-function deliveriesRow(what: string, samples: readonly Loaded[], least?: number): Row {
-  const { median, least: lowest, most } = spread(samples.map((sample) => rate(sample) * recipientsOfOne))
+function deliveriesRow(what: string, samples: readonly Loaded[], min?: number): Row {
+  const { median, min: lowest, max } = spread(samples.map((sample) => rate(sample) * recipientsOfOne))
   const database = spread(samples.map(({ databaseShare }) => databaseShare)).median.toFixed(2)
   return {
     what,
-    measured: `${asCount(median)}/s (${asCount(lowest)}-${asCount(most)}); calls: ${asLoad(samples)}, PostgreSQL ${database}`,
+    measured: `${asCount(median)}/s (${asCount(lowest)}-${asCount(max)}); calls: ${asLoad(samples)}, PostgreSQL ${database}`,
     floor: '',
     ratio: '',
-    target: least === undefined ? '' : `>= ${asCount(least)}/s`,
-    met: least === undefined ? undefined : median >= least,
+    target: min === undefined ? '' : `>= ${asCount(min)}/s`,
+    met: min === undefined ? undefined : median >= min,
   }
 }
 
@@ -95,8 +95,8 @@ async function readAll(
   const connection = new Connection(service.port)
   const readAllOf = async ({ tokens: [proof] }: Reader): Promise<number> => {
     const startedAt = performance.now()
-    const { status } = await connection.ask(
-      request('POST', '/api/notifications/read-all', { proof: proof as ProofLine }),
+    const { status } = await connection.request(
+      requestText('POST', '/api/notifications/read-all', { proof: proof as ProofLine }),
     )
     const ms = performance.now() - startedAt
     assert.equal(status, 204)

@@ -1,13 +1,13 @@
-// How fast is the first page of an inbox listed that lies in PostgreSQL? Unchanged since it was last asked for, it costs
-// one round trip, so it stands beside a bare server that makes that round trip; and not asked before.
+// Lists per second from PostgreSQL: the first page of an unchanged inbox costs one round trip, so its floor is a bare server
+// that makes the same round trip; and pages that were not rendered before.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { asLoad, assertSameAnswer, floorRow, isDisturbed, requestsOf, type Server } from '../floors/compare.ts'
-import type { FloorQuestion } from '../floors/postgres-floor.ts'
+import { asLoad, assertSameResponse, floorRow, isDisturbed, requestsOf, type Server } from '../floors/compare.ts'
+import type { FloorRequest } from '../floors/postgres-floor.ts'
 import { type Load, type Loaded, Loader } from '../load/loader.ts'
-import { type Answer, ask, type ProofLine } from '../load/requests.ts'
-import { Asked } from '../processes/processes.ts'
+import { type HttpResponse, type ProofLine, request } from '../load/requests.ts'
+import { BenchProcess } from '../processes/processes.ts'
 import { inTurns, median, ratios } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { asMs, asRatio, type Row } from '../report/table.ts'
@@ -23,11 +23,11 @@ const minShare = 0.8
 
 export const postgresList: Scenario = {
   name: 'postgres-list',
-  question: 'the list from PostgreSQL, beside a bare node:http server that makes the same round trip',
+  question: 'the list from PostgreSQL, compared with a bare node:http server that makes the same round trip',
   async run(bench) {
-    const { dir, rounds, seconds, tell } = bench
+    const { dir, rounds, seconds, progress } = bench
     const database = await startDatabase(bench, 'load')
-    tell('making 100 inboxes of 1,000 notifications and 2,000 proofs')
+    progress('making 100 inboxes of 1,000 notifications and 2,000 proofs')
     const { readers } = await prepareReadersAt(database.url, { users: 100, proofs: 10 })
     const userIds = readers.map(({ userId }) => userId)
     await fillInboxesAt(database.url, { userIds, count: inboxSize, readThrough: 900 })
@@ -37,13 +37,13 @@ export const postgresList: Scenario = {
       cookies: requestsOf(readers, 'cookies', firstPage),
       tokens: requestsOf(readers, 'tokens', firstPage),
     }
-    const beside = { service, database, readers }
+    const suffix = { service, database, readers }
     const floors = {
-      cookies: await startFloor(bench, beside, 'cookies'),
-      tokens: await startFloor(bench, beside, 'tokens'),
+      cookies: await startFloor(bench, suffix, 'cookies'),
+      tokens: await startFloor(bench, suffix, 'tokens'),
     }
 
-    // The load sleeps when it waits: PostgreSQL shares its core.
+    // The load sleeps while it waits, since PostgreSQL shares its core.
     const loadOn = (server: Server, load: Pick<Load, 'requests' | 'isOnce' | 'warmUpSeconds'>) =>
       loader.measure(server.process, { port: server.port, connections, status: 200, seconds, ...load })
     const loadOnFresh = async (kind: Kind) => {
@@ -63,15 +63,15 @@ export const postgresList: Scenario = {
       loadOn(server, { requests: known[kind], warmUpSeconds: seconds / 4 })
     const all = await inTurns({
       rounds,
-      tell,
+      progress,
       isDisturbed,
       contenders: {
         'known by cookie': loadOnKnown(service, 'cookies'),
         'floor of cookies': loadOnKnown(floors.cookies, 'cookies'),
         'known by token': loadOnKnown(service, 'tokens'),
         'floor of tokens': loadOnKnown(floors.tokens, 'tokens'),
-        'unasked by cookie': () => loadOnFresh('cookies'),
-        'unasked by token': () => loadOnFresh('tokens'),
+        'not rendered by cookie': () => loadOnFresh('cookies'),
+        'not rendered by token': () => loadOnFresh('tokens'),
       },
     })
     const row = (what: string, of: keyof typeof all, floor: keyof typeof all) =>
@@ -80,15 +80,15 @@ export const postgresList: Scenario = {
       rows: [
         row('list from PostgreSQL, inbox unchanged, cookie', 'known by cookie', 'floor of cookies'),
         row('list from PostgreSQL, inbox unchanged, token', 'known by token', 'floor of tokens'),
-        unaskedRow('list from PostgreSQL, page not asked before, cookie', all['unasked by cookie']),
-        unaskedRow('list from PostgreSQL, page not asked before, token', all['unasked by token']),
+        freshRow('list from PostgreSQL, page not rendered before, cookie', all['not rendered by cookie']),
+        freshRow('list from PostgreSQL, page not rendered before, token', all['not rendered by token']),
       ],
       notes: [
         `PostgreSQL ${database.version}. ${settingsNote}`,
         'The floor: bare `node:http`, the same statement by the same name through the same kind of pool, the same bytes. For ' +
           "a cookie it is the one that finds the session with the inbox's version, for a token the one that finds the version.",
-        `${connections} connections; 20 of 1,000 notifications, some 7 KB; 1,000 proofs of 100 users in turn. Page not asked ` +
-          'before: by `before=`, each once, of a service that was just started.',
+        `${connections} connections; 20 of 1,000 notifications, some 7 KB; 1,000 proofs of 100 users. Page not rendered ` +
+          'before: by `before=`, each once, from a service that has just started.',
         costs('cookie', all['known by cookie'], all['floor of cookies']),
         costs('token', all['known by token'], all['floor of tokens']),
         busy(all),
@@ -97,14 +97,17 @@ export const postgresList: Scenario = {
   },
 }
 
-type Beside = { service: Service; database: Database; readers: readonly Reader[] }
+type Comparison = { service: Service; database: Database; readers: readonly Reader[] }
 
-async function startFloor(bench: Bench, { service, database, readers }: Beside, kind: Kind): Promise<Server> {
+async function startFloor(bench: Bench, { service, database, readers }: Comparison, kind: Kind): Promise<Server> {
   const texts = requestsOf(readers, kind, firstPage)
-  const answers = await Promise.all(texts.slice(0, readers.length).map((text) => ask(service.port, text)))
-  for (const { status, body } of answers) assert.equal(status, 200, body)
+  const responses = await Promise.all(texts.slice(0, readers.length).map((text) => request(service.port, text)))
+  for (const { status, body } of responses) assert.equal(status, 200, body)
   const process = bench.using(
-    new Asked({ args: [fileURLToPath(new URL('../floors/postgres-floor.ts', import.meta.url))], role: 'server' }),
+    new BenchProcess({
+      args: [fileURLToPath(new URL('../floors/postgres-floor.ts', import.meta.url))],
+      role: 'server',
+    }),
   )
   const name = kind === 'cookies' ? 'session' : 'inbox'
   const values = readers[0]?.[kind].flatMap((_, i) =>
@@ -112,17 +115,22 @@ async function startFloor(bench: Bench, { service, database, readers }: Beside, 
       kind === 'cookies' ? [reader.userId, hashIn(reader.cookies[i] as string)] : [reader.userId],
     ),
   )
-  const { port } = await process.ask<{ port: number }>({ url: database.url, name, values, answers } as FloorQuestion)
-  assertSameAnswer(await ask(port, texts[0] as string), answers[0] as Answer)
+  const { port } = await process.request<{ port: number }>({
+    url: database.url,
+    name,
+    values,
+    responses,
+  } as FloorRequest)
+  assertSameResponse(await request(port, texts[0] as string), responses[0] as HttpResponse)
   return { port, process }
 }
 
-/** Under which the store keeps the session of a cookie. */
+/** The hash by which the store finds the session of a cookie. */
 function hashIn(cookie: ProofLine): string {
   return hash('sha256', cookie.slice(cookie.indexOf('=') + 1), 'base64url')
 }
 
-function unaskedRow(what: string, samples: readonly Loaded[]): Row {
+function freshRow(what: string, samples: readonly Loaded[]): Row {
   const database = median(samples.map(({ databaseShare }) => databaseShare)).toFixed(2)
   return {
     what,
@@ -134,7 +142,7 @@ function unaskedRow(what: string, samples: readonly Loaded[]): Row {
   }
 }
 
-/** The same ratio where the server's core is not the limit, or was not the server's alone. */
+/** The same ratio by processor time, which counts if the server's core was not the limit. */
 function costs(kind: string, of: readonly Loaded[], floor: readonly Loaded[]): string {
   const costsOf = (samples: readonly Loaded[]) =>
     samples.map(({ serverShare, perSecond }) => (serverShare / perSecond) * 1e6)
@@ -145,13 +153,13 @@ function costs(kind: string, of: readonly Loaded[], floor: readonly Loaded[]): s
   )
 }
 
-/** Which of the two cores was the limit. */
+/** Shows which of the two cores was the limit. */
 function busy(all: Record<string, readonly Loaded[]>): string {
   const samples = Object.values(all).flat()
   const of = (pick: (sample: Loaded) => number) => median(samples.map(pick)).toFixed(2)
   return (
-    `Of one core each: the server used ${of((sample) => sample.serverShare)}; on the other core the load used ` +
-    `${of((sample) => sample.processorShare)} and PostgreSQL ${of((sample) => sample.databaseShare)} (medians); what is no ` +
-    `part of the bench at most ${Math.max(...samples.map((sample) => sample.strangersShare)).toFixed(2)}.`
+    `Shares of one core: the server used ${of((sample) => sample.serverShare)}; on the other core the load used ` +
+    `${of((sample) => sample.processorShare)} and PostgreSQL ${of((sample) => sample.databaseShare)} (medians); other ` +
+    `programs at most ${Math.max(...samples.map((sample) => sample.otherProgramsShare)).toFixed(2)}.`
   )
 }

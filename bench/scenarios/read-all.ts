@@ -1,9 +1,9 @@
-// Does read-all cost the same however much is unread? 100,000 unread and one unread, through HTTP to the disk, and the
-// statements alone.
+// Compares read-all with 100,000 unread notifications and with one, through HTTP and by the statements alone: it must cost the
+// same.
 import assert from 'node:assert/strict'
 import type { Database } from '../../server/store/sqlite/database.ts'
 import { markAllRead } from '../../server/store/sqlite/writes/inbox.ts'
-import { Connection, type ProofLine, request } from '../load/requests.ts'
+import { Connection, type ProofLine, requestText } from '../load/requests.ts'
 import { describeSync, syncCost } from '../report/machine.ts'
 import { inTurns, median, ratios } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
@@ -19,8 +19,8 @@ export const readAll: Scenario = {
   name: 'read-all',
   question: 'read-all with 100,000 unread and with 1 unread',
   async run(bench) {
-    const { dir, tell } = bench
-    tell('making two inboxes of 100,000 notifications')
+    const { dir, progress } = bench
+    progress('making two inboxes of 100,000 notifications')
     const { readers } = await prepareReaders(dir, { users: 2, proofs: 1 })
     const [many, one] = readers as [Reader, Reader]
     await fillInboxes(dir, { userIds: [many.userId], count: inboxSize })
@@ -28,7 +28,7 @@ export const readAll: Scenario = {
     return {
       rows: [await throughHttp(bench, { many, one }), await byStatements(bench, { many, one })],
       notes: [
-        `Both inboxes hold ${inboxSize.toLocaleString('en')} notifications; after each read-all its rows are put back as they were.`,
+        `Both inboxes hold ${inboxSize.toLocaleString('en')} notifications; the rows are restored after each read-all.`,
         'Through HTTP: one request at a time, from the request to a 204 after the commit. The statements alone: the ' +
           "writer's own, in a transaction that is rolled back.",
       ],
@@ -38,28 +38,28 @@ export const readAll: Scenario = {
 
 type Two = { many: Reader; one: Reader }
 
-async function throughHttp({ dir, rounds, tell, using }: Bench, { many, one }: Two): Promise<Row> {
+async function throughHttp({ dir, rounds, progress, using }: Bench, { many, one }: Two): Promise<Row> {
   const service = using(await startService({ dir }))
   const connection = new Connection(service.port)
   const took = await withDatabase(dir, (database) => {
     const undo = undoing(database)
     const readAllOf = async ({ tokens: [proof] }: Reader): Promise<number> => {
       const startedAt = performance.now()
-      const { status } = await connection.ask(
-        request('POST', '/api/notifications/read-all', { proof: proof as ProofLine }),
+      const { status } = await connection.request(
+        requestText('POST', '/api/notifications/read-all', { proof: proof as ProofLine }),
       )
       const ms = performance.now() - startedAt
       assert.equal(status, 204)
       undo()
       return ms
     }
-    return oneByOne({ rounds, tell }, { many: () => readAllOf(many), one: () => readAllOf(one) })
+    return oneByOne({ rounds, progress }, { many: () => readAllOf(many), one: () => readAllOf(one) })
   })
   connection.close()
   return readAllRow('read-all of 100,000 unread, through HTTP', took, `; sync ${describeSync(syncCost(dir))}`)
 }
 
-async function byStatements({ dir, rounds, tell }: Bench, { many, one }: Two): Promise<Row> {
+async function byStatements({ dir, rounds, progress }: Bench, { many, one }: Two): Promise<Row> {
   const took = await withDatabase(dir, (database) => {
     const sql = database.createTagStore(64)
     const readAllOf = ({ userId }: Reader): number => {
@@ -71,14 +71,14 @@ async function byStatements({ dir, rounds, tell }: Bench, { many, one }: Two): P
       database.exec('rollback')
       return ms
     }
-    return oneByOne({ rounds, tell }, { many: async () => readAllOf(many), one: async () => readAllOf(one) })
+    return oneByOne({ rounds, progress }, { many: async () => readAllOf(many), one: async () => readAllOf(one) })
   })
   return readAllRow('read-all of 100,000 unread, the statements alone', took, '')
 }
 
-/** Medians of each round, in milliseconds; within a round the two take turns. */
+/** Median milliseconds of each round; within a round the two alternate. */
 export function oneByOne(
-  { rounds, tell }: Pick<Bench, 'rounds' | 'tell'>,
+  { rounds, progress }: Pick<Bench, 'rounds' | 'progress'>,
   { many, one }: Record<'many' | 'one', () => Promise<number>>,
 ): Promise<{ both: [many: number, one: number][] }> {
   const both = async (): Promise<[number, number]> => {
@@ -86,16 +86,16 @@ export function oneByOne(
     for (let i = 0; i < timesARound; i++) took.push([await many(), await one()])
     return [median(took.map(([ms]) => ms)), median(took.map(([, ms]) => ms))]
   }
-  return inTurns({ rounds, tell, contenders: { both } })
+  return inTurns({ rounds, progress, contenders: { both } })
 }
 
-/** Beside the same for one unread. */
-export function readAllRow(what: string, { both }: { both: [many: number, one: number][] }, beside: string): Row {
+/** Compares many unread with one unread. */
+export function readAllRow(what: string, { both }: { both: [many: number, one: number][] }, suffix: string): Row {
   const [many, one] = [both.map(([ms]) => ms), both.map(([, ms]) => ms)]
   const ratio = ratios(many, one)
   return {
     what,
-    measured: asMs(median(many)) + beside,
+    measured: asMs(median(many)) + suffix,
     floor: `1 unread: ${asMs(median(one))}`,
     ratio: asRatio(ratio),
     target: `<= ${maxRatio}`,
@@ -105,7 +105,7 @@ export function readAllRow(what: string, { both }: { both: [many: number, one: n
 
 export const changedTables = ['inbox', 'inbox_category', 'read_mark']
 
-/** No route takes a read-all back, so another process puts back the few rows that it changed. */
+/** No route undoes a read-all, so this process restores the few rows that it changed. */
 function undoing(database: Database): () => void {
   for (const table of changedTables) database.exec(`create temp table kept_${table} as select * from main.${table}`)
   const putBack = changedTables.map(

@@ -1,25 +1,26 @@
-// What does it cost to refuse an access token, beside a list for a valid one? And what do others notice of forged tokens?
+// The cost of a refused access token compared with a list for a valid one, and the effect of a flood of forged tokens on other
+// clients.
 import { randomBytes } from 'node:crypto'
 import { rate, requestsOf } from '../floors/compare.ts'
 import { type Loaded, Loader } from '../load/loader.ts'
-import { type ProofLine, request } from '../load/requests.ts'
+import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns, median, ratios, type Samples } from '../report/rounds.ts'
 import type { Scenario } from '../report/scenario.ts'
 import { asMs, asRatio, type Row } from '../report/table.ts'
 import { expiredTokens, fillInboxes, prepareReaders } from '../setup/inboxes.ts'
 import { startService } from '../setup/service.ts'
 
-/** Of the flood; each sends its next token when the last was refused. */
+/** Connections of the flood. Each sends its next token after the previous one was refused. */
 const connections = 16
-/** More than are checked in a second, so that each is sent once. */
+/** More than the service can check per second, so that each is sent once. */
 const forgedPerSecond = 4_000
 const maxRatio = 2
 
 export const refusedTokens: Scenario = {
   name: 'refused-tokens',
-  question: 'the cost of a refused access token, and what others notice of a flood of forged ones',
+  question: 'the cost of a refused access token, and the effect of a flood of forged ones on other clients',
   async run(bench) {
-    const { dir, rounds, seconds, tell } = bench
+    const { dir, rounds, seconds, progress } = bench
     const { readers } = await prepareReaders(dir, { users: 100, proofs: 10 })
     await fillInboxes(dir, { userIds: readers.map(({ userId }) => userId), count: 1_000 })
     const expired = (await expiredTokens(dir, readers, 1_000)).map(listed)
@@ -37,7 +38,7 @@ export const refusedTokens: Scenario = {
       lister.measure(service.process, { ...on, status, connections, requests })
     const taken = await inTurns<'served' | 'expired' | 'idle' | 'flooded', Loaded>({
       rounds,
-      tell,
+      progress,
       contenders: {
         served: load(200, lists),
         expired: load(401, expired),
@@ -48,8 +49,8 @@ export const refusedTokens: Scenario = {
     return {
       rows: rows(taken),
       notes: [
-        `The flood: ${connections} connections, every token another one: a valid one with another id, and 64 random bytes for a signature.`,
-        'The others: 8 connections that list a page every 40 ms, with tokens that were verified before. Expired: 1,000 tokens in turn.',
+        `The flood: ${connections} connections, each token different: a valid one with a new token id and 64 random bytes as its signature.`,
+        'Other clients: 8 connections that list a page every 40 ms, with tokens that were verified before. Expired: 1,000 tokens, one after another.',
       ],
     }
   },
@@ -82,12 +83,12 @@ function rows({ served, expired, idle, flooded }: Samples<'served' | 'expired' |
   ]
 }
 
-/** Processor time of the server for each request. */
+/** Processor time of the server per request, in microseconds. */
 function costUs(sample: Loaded): number {
   return (sample.serverShare * 1_000_000) / rate(sample)
 }
 
-/** Nothing is wrong with them but the signature. */
+/** Tokens that are valid except for their signature. */
 function forgeries(proof: ProofLine, count: number): ProofLine[] {
   const [, header = '', payload = ''] = /Bearer ([^.]+)\.([^.]+)\./.exec(proof) ?? []
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -98,5 +99,5 @@ function forgeries(proof: ProofLine, count: number): ProofLine[] {
 }
 
 function listed(proof: ProofLine): string {
-  return request('GET', '/api/notifications', { proof })
+  return requestText('GET', '/api/notifications', { proof })
 }

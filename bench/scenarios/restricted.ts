@@ -1,7 +1,7 @@
-// How fast is the restricted route, which does nothing but check the proof? By session and by access token.
+// Requests per second of the restricted route, which only checks the proof, by session and by access token.
 import { floorRow, isDisturbed, requestsOf, type Server, saturation, startFloor } from '../floors/compare.ts'
 import { Loader } from '../load/loader.ts'
-import { type ProofLine, request } from '../load/requests.ts'
+import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns } from '../report/rounds.ts'
 import type { Scenario } from '../report/scenario.ts'
 import { prepareReaders } from '../setup/inboxes.ts'
@@ -11,9 +11,9 @@ const connections = 64
 
 export const restricted: Scenario = {
   name: 'restricted',
-  question: 'the restricted route, 1,000 proofs of 100 users, beside a bare node:http server',
+  question: 'the restricted route, 1,000 proofs of 100 users, compared with a bare node:http server',
   async run(bench) {
-    const { dir, rounds, seconds, tell } = bench
+    const { dir, rounds, seconds, progress } = bench
     const { readers } = await prepareReaders(dir, { users: 100, proofs: 10 })
     const loader = bench.using(new Loader())
     const service = bench.using(await startService({ dir }))
@@ -32,7 +32,7 @@ export const restricted: Scenario = {
       })
     const all = await inTurns({
       rounds,
-      tell,
+      progress,
       isDisturbed,
       contenders: { floor: load(floor, tokens), cookie: load(service, cookies), token: load(service, tokens) },
     })
@@ -47,5 +47,5 @@ export const restricted: Scenario = {
 }
 
 function restrictedRoute(proof: ProofLine): string {
-  return request('GET', '/routeRestreinte', { proof })
+  return requestText('GET', '/routeRestreinte', { proof })
 }

@@ -1,9 +1,9 @@
-// How many people can sign in within a second, and what do those who are signed in notice of it?
+// Sign-ins by password per second, and their effect on users who are already signed in.
 import { Passwords } from '../../server/sign-in/password/passwords.ts'
 import { asLoad, rate, requestsOf } from '../floors/compare.ts'
 import { signInsUnderFlood } from '../load/flooded-sign-ins.ts'
 import { type Loaded, Loader } from '../load/loader.ts'
-import { type ProofLine, request } from '../load/requests.ts'
+import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns, median, type Samples } from '../report/rounds.ts'
 import type { Scenario } from '../report/scenario.ts'
 import { asMs, type Row } from '../report/table.ts'
@@ -12,15 +12,14 @@ import { startService } from '../setup/service.ts'
 
 const minPerSecond = 100
 const maxMs = 10
-/** Row A12. */
 const maxUnderFloodMs = 1_000
 const password = 'plum orchard gate 41'
 
 export const signIns: Scenario = {
   name: 'sign-ins',
-  question: 'sign-ins by password per second, and the p99 of other requests meanwhile',
+  question: 'sign-ins by password per second, and the p99 of other requests at the same time',
   async run(bench) {
-    const { dir, rounds, seconds, tell } = bench
+    const { dir, rounds, seconds, progress } = bench
     const passwordHash = await new Passwords({ threads: 4 }).hash(password)
     const { readers } = await prepareReaders(dir, { users: 100, proofs: 10, passwordHash })
     await fillInboxes(dir, { userIds: readers.map(({ userId }) => userId), count: 1_000 })
@@ -30,7 +29,7 @@ export const signIns: Scenario = {
     const [signer, lister] = [bench.using(new Loader('anywhere')), bench.using(new Loader('anywhere'))]
     const on = { port: service.port, status: 200, seconds }
     const logins = readers.map(({ username }) =>
-      request('POST', '/login', { body: JSON.stringify({ username, password }) }),
+      requestText('POST', '/login', { body: JSON.stringify({ username, password }) }),
     )
     const lists = requestsOf(readers, 'cookies', listed)
     const listQuietly = () =>
@@ -39,7 +38,7 @@ export const signIns: Scenario = {
       signer.measure(service.process, { ...on, connections: 16, requests: logins, warmUpSeconds: 0.7 })
     const taken = await inTurns<'quiet' | 'busy', Sample>({
       rounds,
-      tell,
+      progress,
       contenders: {
         quiet: async () => ({ present: await listQuietly(), arriving: undefined }),
         busy: async () => {
@@ -59,9 +58,9 @@ export const signIns: Scenario = {
     return {
       rows: [...rows(taken), floodedRow(flooded)],
       notes: [
-        'On all cores: hashing uses two threads of the pool. 16 people sign in at once, again and again (argon2id, 19 MiB, t=2), by session.',
-        'The flood: 200 connections of one address with wrong passwords for 40 accounts, those of the 20 others among them; the round in which the fewest were in time.',
-        'The others: 8 connections that list a page every 40 ms; beside it what they see while nobody signs in.',
+        'On all cores: hashing uses two threads of the pool. 16 users sign in at once, repeatedly (argon2id, 19 MiB, t=2), by session.',
+        'The flood: 200 connections of one address with wrong passwords for 40 accounts, among them those of the 20 other users. The table shows the worst round.',
+        'Other requests: 8 connections that list a page every 40 ms, compared with the same while no user signs in.',
       ],
     }
   },
@@ -83,9 +82,9 @@ function rows({ quiet, busy }: Samples<'quiet' | 'busy', Sample>): Row[] {
       met: perSecond >= minPerSecond,
     },
     {
-      what: 'p99 of other requests meanwhile',
+      what: 'p99 of other requests at the same time',
       measured: asMs(p99(busy)),
-      floor: `nobody signs in: ${asMs(p99(quiet))}`,
+      floor: `without sign-ins: ${asMs(p99(quiet))}`,
       ratio: '',
       target: `< ${maxMs} ms`,
       met: p99(busy) < maxMs,
@@ -98,7 +97,7 @@ function floodedRow(rounds: readonly (readonly number[])[]): Row {
   const worst = rounds.toSorted((a, b) => inTime(a) - inTime(b) || Math.max(...b) - Math.max(...a))[0] ?? []
   const count = inTime(worst)
   return {
-    what: '20 others who sign in at once while one address floods',
+    what: '20 users sign in at once while another address floods',
     measured: `${count} within 1 s, the slowest ${asMs(Math.max(...worst))}`,
     floor: '',
     ratio: '',
@@ -108,5 +107,5 @@ function floodedRow(rounds: readonly (readonly number[])[]): Row {
 }
 
 function listed(proof: ProofLine): string {
-  return request('GET', '/api/notifications', { proof })
+  return requestText('GET', '/api/notifications', { proof })
 }

@@ -1,10 +1,10 @@
-// How long from the start of the process to its first answer, and how much memory does it hold when nobody asks for anything?
+// Time from the start of the process to its first response, and the memory of an idle process.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { requestsOf } from '../floors/compare.ts'
-import { Connection, request } from '../load/requests.ts'
+import { Connection, requestText } from '../load/requests.ts'
 import { inTurns, type Spread, spread } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import type { Row } from '../report/table.ts'
@@ -17,9 +17,9 @@ const smallLoad = 2_000
 
 export const start: Scenario = {
   name: 'start',
-  question: 'from the start of the process to its first answer, and the memory of an idle process',
+  question: 'from the start of the process to its first response, and the memory of an idle process',
   async run(bench) {
-    const { dir, rounds, tell } = bench
+    const { dir, rounds, progress } = bench
     const existing = folder(dir, 'existing')
     const { readers } = await prepareReaders(existing, { users: 100, proofs: 10 })
     await fillInboxes(existing, { userIds: readers.map(({ userId }) => userId), count: 1_000 })
@@ -27,7 +27,7 @@ export const start: Scenario = {
     await timeStart(existing)
     const timed = await inTurns({
       rounds,
-      tell,
+      progress,
       contenders: {
         existing: () => timeStart(existing),
         new: () => timeStart(freshFolder()),
@@ -36,16 +36,16 @@ export const start: Scenario = {
     })
     return {
       rows: [
-        startRow('start to first answer, existing database', spread(timed.existing)),
-        startRow('start to first answer, new database', spread(timed.new)),
-        { ...startRow('the same, nothing compiled before', spread(timed.uncompiled)), target: '', met: undefined },
+        startRow('start to first response, existing database', spread(timed.existing)),
+        startRow('start to first response, new database', spread(timed.new)),
+        { ...startRow('the same, without a compile cache', spread(timed.uncompiled)), target: '', met: undefined },
         ...(await memoryRows(bench, { existing, requests: requestsOf(readers, 'cookies', listed) })),
       ],
       notes: [
-        'On all cores, from before the process is made to a 200 of `/readyz`; asked every millisecond.',
-        'Nothing compiled before: what an install does once, and what every start does where the checkout cannot be written.',
-        'A new database: migrations, signing key, first user and welcome are part of it. The existing one holds 100 inboxes of 1,000.',
-        `A small load: ${smallLoad.toLocaleString('en')} first pages; a second later nobody asks for anything.`,
+        'On all cores, from the call that starts the process to a 200 of `/readyz`, which is requested every millisecond.',
+        'Without a compile cache: the first start after an install, and every start if the checkout is read-only.',
+        'A new database includes migrations, signing key, first user and first notification. The existing one has 100 inboxes of 1,000 notifications.',
+        `A small load: ${smallLoad.toLocaleString('en')} first pages, then one second without requests.`,
       ],
     }
   },
@@ -65,7 +65,7 @@ async function memoryRows(
   await pause(1_000)
   const before = residentMegabytes(service.process.pid)
   const connection = new Connection(service.port)
-  for (let i = 0; i < smallLoad; i++) await connection.ask(requests[i % requests.length] as string)
+  for (let i = 0; i < smallLoad; i++) await connection.request(requests[i % requests.length] as string)
   connection.close()
   await pause(1_000)
   const after = residentMegabytes(service.process.pid)
@@ -75,14 +75,14 @@ async function memoryRows(
   ]
 }
 
-/** As the system counts it; `ps` is on every system but Windows. */
+/** Resident memory as the system counts it. `ps` exists on every system but Windows. */
 function residentMegabytes(pid: number): number {
   const { stdout = '' } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
   return (Number(stdout) * 1024) / 1e6
 }
 
-function startRow(what: string, { median, least, most }: Spread): Row {
-  const measured = `${median.toFixed(0)} ms (${least.toFixed(0)}-${most.toFixed(0)})`
+function startRow(what: string, { median, min, max }: Spread): Row {
+  const measured = `${median.toFixed(0)} ms (${min.toFixed(0)}-${max.toFixed(0)})`
   return { what, measured, floor: '', ratio: '', target: `< ${maxMs} ms`, met: median < maxMs }
 }
 
@@ -92,7 +92,7 @@ function memoryRow(what: string, megabytes: number): Row {
 }
 
 function listed(proof: string): string {
-  return request('GET', '/api/notifications', { proof })
+  return requestText('GET', '/api/notifications', { proof })
 }
 
 function folder(dir: string, name: string): string {

@@ -1,9 +1,9 @@
-// Do streams keep memory, and what does an event cost? 1,000 users with 5 streams each and 500 deliveries a second, for a
-// minute, or for ten of them with `--seconds 600`.
+// Memory growth and processor time per event with 1,000 users, 5 streams each and 500 deliveries per second, for one minute or
+// with `--seconds 600` for ten.
 import assert from 'node:assert/strict'
 import { deliveryRequest, Listener, streamRequest } from '../load/listener.ts'
 import { type Loaded, Loader } from '../load/loader.ts'
-import type { Asked } from '../processes/processes.ts'
+import type { BenchProcess } from '../processes/processes.ts'
 import { median } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { asCount, asMs, type Row } from '../report/table.ts'
@@ -15,7 +15,7 @@ const streamsEach = 5
 const [connections, everyMs] = [10, 20]
 const perSecond = (connections * 1_000) / everyMs
 const sampleEveryMs = 1_000
-/** Of resident memory between two thirds: by less it swings with the collector, up and down, also in ten minutes. */
+/** Last third divided by first third of resident memory. Smaller changes are noise of the garbage collector, even over ten minutes. */
 const maxGrowth = 1.1
 const maxKept = 2e6
 
@@ -24,16 +24,18 @@ export const streamFlow: Scenario = {
   question: `${asCount(users * streamsEach)} streams and ${perSecond} deliveries a second: memory and processor time`,
   seconds: 60,
   async run(bench) {
-    const { dir, seconds, tell, using } = bench
+    const { dir, seconds, progress, using } = bench
     const prepared = await prepareReaders(dir, { users, proofs: 1 })
     const service = using(await startService({ dir, role: 'anywhere' }))
     const loader = using(new Loader())
     const listener = using(new Listener())
     const deliverFor = deliveringTo(prepared, { service, loader })
-    tell('deliveries that nobody hears of')
+    progress('deliveries without streams')
     const alone = await deliverFor(seconds / 6)
     await listener.open({ port: service.port, requests: streamsOf(prepared) })
-    tell(`deliveries that ${asCount(users * streamsEach)} streams hear of: ${seconds} s, after a sixth of that`)
+    progress(
+      `deliveries with ${asCount(users * streamsEach)} streams: ${seconds} s, after a warm-up of a sixth of that`,
+    )
     const before = await deliveriesKept(bench)
     const flow = await flowFor(seconds, { service, deliverFor })
     await assertAllHeard(bench, { listener, before })
@@ -58,7 +60,7 @@ function streamsOf({ readers }: Prepared): string[] {
   )
 }
 
-/** Bytes: resident ones of every second, and what a collection leaves before and after. */
+/** Bytes: resident memory every second, and the heap after a full collection before and after the flow. */
 type Flow = Loaded & { resident: number[]; keptBefore: number; keptAfter: number }
 
 async function flowFor(
@@ -74,12 +76,12 @@ async function flowFor(
   return { ...loaded, resident, keptBefore, keptAfter: await kept(service.process) }
 }
 
-function memory(process: Asked): Promise<number> {
-  return process.ask<number>({ about: 'memory' })
+function memory(process: BenchProcess): Promise<number> {
+  return process.request<number>({ about: 'memory' })
 }
 
-function kept(process: Asked): Promise<number> {
-  return process.ask<number>({ about: 'kept' })
+function kept(process: BenchProcess): Promise<number> {
+  return process.request<number>({ about: 'kept' })
 }
 
 function deliveriesKept({ dir }: Bench): Promise<number> {
@@ -88,7 +90,7 @@ function deliveriesKept({ dir }: Bench): Promise<number> {
   )
 }
 
-/** Each of what was delivered while they listened came to each stream of its user; none that did not. */
+/** Each delivery during the flow arrived once on each stream of its user, and nothing else did. */
 async function assertAllHeard(bench: Bench, { listener, before }: { listener: Listener; before: number }) {
   await new Promise((resolve) => setTimeout(resolve, 500))
   assert.equal(await listener.count(), ((await deliveriesKept(bench)) - before) * streamsEach)
@@ -115,7 +117,7 @@ function residentRow(seconds: number, { resident }: Flow): Row {
 function keptRow(seconds: number, { keptBefore, keptAfter }: Flow): Row {
   const grownBy = keptAfter - keptBefore
   return {
-    what: `what a collection leaves after ${seconds} s of flow`,
+    what: `heap after a full collection, after ${seconds} s of flow`,
     measured: `${(keptAfter / 1e6).toFixed(1)} MB`,
     floor: `before: ${(keptBefore / 1e6).toFixed(1)} MB`,
     ratio: (keptAfter / keptBefore).toFixed(2),
@@ -127,24 +129,24 @@ function keptRow(seconds: number, { keptBefore, keptAfter }: Flow): Row {
 function costRow(alone: Loaded, flow: Flow): Row {
   const perDelivery = (of: Loaded) => (of.serverShare * 1e6) / of.perSecond
   const each = perDelivery(flow) / streamsEach
-  const heard = (perDelivery(flow) - perDelivery(alone)) / streamsEach
+  const received = (perDelivery(flow) - perDelivery(alone)) / streamsEach
   return {
-    what: 'processor time for each event, its delivery included',
+    what: 'processor time per event, its delivery included',
     measured: `${each.toFixed(0)} us at ${asCount(flow.perSecond * streamsEach)} events/s, core ${flow.serverShare.toFixed(2)}`,
-    floor: `without streams: ${perDelivery(alone).toFixed(0)} us a delivery; so ${heard.toFixed(0)} us an event`,
+    floor: `without streams: ${perDelivery(alone).toFixed(0)} us per delivery, so ${received.toFixed(0)} us per event`,
     ratio: '',
     target: '',
     met: undefined,
   }
 }
 
-function notesOf(seconds: number, { count, p99Ms, delay, strangersShare }: Flow): string[] {
+function notesOf(seconds: number, { count, p99Ms, delay, otherProgramsShare }: Flow): string[] {
   return [
-    `${asCount(users)} users with ${streamsEach} streams each, one delivery to one user at a time, ${perSecond} a second, for ` +
-      `${seconds} s after ${(seconds / 6).toFixed(0)} s; the full length is \`npm run bench -- stream-flow --seconds 600\`.`,
-    `All ${asCount(count * streamsEach)} events came. Deliveries: p99 ${asMs(p99Ms)}; event loop delay p99 ${asMs(delay?.p99 ?? Number.NaN)}, ` +
-      `most ${asMs(delay?.max ?? Number.NaN)}; what is no part of the bench used ${Math.max(0, strangersShare).toFixed(2)} of a core.`,
-    'Resident: once a second, medians of the thirds. Processor time: user and system, of all threads of the service; a ' +
-      'processor that sleeps between events is slower than a busy one.',
+    `${asCount(users)} users with ${streamsEach} streams each, one delivery to one user at a time, ${perSecond} per second, for ` +
+      `${seconds} s after a warm-up of ${(seconds / 6).toFixed(0)} s; the full length is \`npm run bench -- stream-flow --seconds 600\`.`,
+    `All ${asCount(count * streamsEach)} events arrived. Deliveries: p99 ${asMs(p99Ms)}; event loop delay p99 ${asMs(delay?.p99 ?? Number.NaN)}, ` +
+      `maximum ${asMs(delay?.max ?? Number.NaN)}; other programs used ${Math.max(0, otherProgramsShare).toFixed(2)} of a core.`,
+    'Resident memory: sampled once per second, medians of the thirds. Processor time: user and system, all threads of the ' +
+      'service; a processor that sleeps between events is slower than a busy one.',
   ]
 }

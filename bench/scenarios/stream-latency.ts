@@ -1,9 +1,9 @@
-// How soon is a commit an event at its client, when little else goes on? On SQLite, and from one node to another on
-// PostgreSQL, beside a bare node:http server that writes the same bytes to one of its streams and answers.
+// Latency from a delivery to its event at the client under a light load: on SQLite, on PostgreSQL, and from one PostgreSQL node
+// to another. The floor is a bare node:http server that writes the same bytes to one of its streams and responds.
 import { setTimeout as pause } from 'node:timers/promises'
-import { startStreamFloor, toldBy } from '../floors/start-stream-floor.ts'
+import { sampleStream, startStreamFloor } from '../floors/start-stream-floor.ts'
 import { deliveryRequest, Listener, type Sent, send, streamRequest } from '../load/listener.ts'
-import { Connection, request } from '../load/requests.ts'
+import { Connection, requestText } from '../load/requests.ts'
 import { inTurns, median, ratios, type Spread, spread } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { asMs, asRatio, type Row } from '../report/table.ts'
@@ -13,9 +13,9 @@ import { startService } from '../setup/service.ts'
 
 const users = 100
 const everyMs = 20
-/** How often it is asked whether all events have come. */
-const askEveryMs = 20
-/** An event that has not come by then never will, however busy the machine is. */
+/** How often to check that all events have arrived. */
+const pollEveryMs = 20
+/** An event that is later than this is lost, however busy the machine is. */
 const givenUpMs = 60_000
 const maxMs = { sqlite: 50, acrossNodes: 150 }
 
@@ -23,11 +23,11 @@ export const streamLatency: Scenario = {
   name: 'stream-latency',
   question: 'from a delivery to the event at its client: on SQLite, and from one PostgreSQL node to another',
   async run(bench) {
-    const { dir, rounds, tell } = bench
+    const { dir, rounds, progress } = bench
     const prepared = await prepareReaders(dir, { users, proofs: 1 })
     const sqlite = bench.using(await startService({ dir, role: 'anywhere' }))
-    const told = await toldBy(sqlite.port, sampleOf(prepared))
-    const floor = bench.using(await startStreamFloor(told))
+    const sample = await sampleStream(sqlite.port, sampleOf(prepared))
+    const floor = bench.using(await startStreamFloor(sample))
     const database = await startDatabase(bench, 'anywhere')
     const preparedAt = await prepareReadersAt(database.url, { users, proofs: 1 })
     const [a, b] = [
@@ -38,13 +38,13 @@ export const streamLatency: Scenario = {
     const paths = Array.from({ length: users }, (_, i) => `/${i}`)
     const taken = await inTurns({
       rounds,
-      tell,
+      progress,
       contenders: {
         floor: await follow(bench, {
           from: floor.port,
           to: floor.port,
-          streams: paths.map((path) => request('GET', path)),
-          deliveries: paths.map((path) => request('POST', path, { body: '{}' })),
+          streams: paths.map((path) => requestText('GET', path)),
+          deliveries: paths.map((path) => requestText('POST', path, { body: '{}' })),
           counter: { sent: 0 },
         }),
         sqlite: await follow(bench, {
@@ -72,10 +72,10 @@ export const streamLatency: Scenario = {
         }),
       ],
       notes: [
-        `One delivery to one of ${users} users with a stream each, every ${everyMs} ms; on all cores. Medians of the rounds.`,
-        'From 201: below zero where the event was at its client before the answer was at its producer.',
-        `The floor: a POST to bare \`node:http\`, which writes an event of ${Buffer.byteLength(told.event)} bytes and then answers; nothing is kept.`,
-        `PostgreSQL ${database.version}; sync: ${database.sync}. What one node commits the others hear at most 20 ms later: gathered.`,
+        `One delivery every ${everyMs} ms to one of ${users} users with one stream each; on all cores. Medians of the rounds.`,
+        'From 201: negative if the event reached its client before the response reached the producer.',
+        `The floor: a POST to bare \`node:http\`, which writes an event of ${Buffer.byteLength(sample.event)} bytes and then responds; nothing is stored.`,
+        `PostgreSQL ${database.version}; sync: ${database.sync}. A node collects change signals for at most 20 ms before it sends them to other nodes.`,
       ],
     }
   },
@@ -93,9 +93,9 @@ function requestsOf({ readers, producer }: Prepared): { streams: string[]; deliv
   }
 }
 
-/** Milliseconds of each event, from the request of its delivery and from its 201. */
-type Latencies = { fromSent: number[]; fromAnswer: number[] }
-/** `from` takes the deliveries, `to` has the streams: ports. `counter` counts what was sent to them, by whomever. */
+/** Milliseconds to each event, from the request of its delivery and from its 201. */
+type Latencies = { fromSent: number[]; fromResponse: number[] }
+/** Ports: `from` receives the deliveries, `to` has the streams. `counter` counts all deliveries to these users. */
 type Following = { from: number; to: number; counter: { sent: number }; streams: string[]; deliveries: string[] }
 
 async function follow(bench: Bench, following: Following): Promise<() => Promise<Latencies>> {
@@ -104,26 +104,26 @@ async function follow(bench: Bench, following: Following): Promise<() => Promise
   await listener.open({ port: to, requests: streams, keepsMoments: true })
   const hasAll = async () => {
     const giveUpAt = performance.now() + givenUpMs
-    while ((await listener.count()) < counter.sent && performance.now() < giveUpAt) await pause(askEveryMs)
+    while ((await listener.count()) < counter.sent && performance.now() < giveUpAt) await pause(pollEveryMs)
   }
   return async () => {
-    // What came of the deliveries of others.
+    // Events of the deliveries of other contenders.
     await hasAll()
     await listener.moments()
     const sent = await sendFor(bench.seconds, { port: from, deliveries })
     for (const those of sent) counter.sent += those.length
     await hasAll()
     const came = await listener.moments()
-    // Exactly one event for each delivery and in order, so that the n-th of a user is the n-th of his stream.
+    // One event per delivery, in order: the n-th delivery to a user is the n-th event of the user's stream.
     const pairs = sent.flatMap((those, i) => those.map((one, n) => ({ ...one, cameAt: came[i]?.[n] ?? Infinity })))
     return {
       fromSent: pairs.map(({ cameAt, sentAt }) => cameAt - sentAt),
-      fromAnswer: pairs.map(({ cameAt, answeredAt }) => cameAt - answeredAt),
+      fromResponse: pairs.map(({ cameAt, respondedAt }) => cameAt - respondedAt),
     }
   }
 }
 
-/** To each in turn; what was sent to each. */
+/** Sends to the users one after another; returns what was sent to each. */
 async function sendFor(
   seconds: number,
   { port, deliveries }: { port: number; deliveries: readonly string[] },
@@ -140,29 +140,29 @@ async function sendFor(
   return sent
 }
 
-type Beside = { floor: Latencies[]; maxMs?: number }
+type Comparison = { floor: Latencies[]; maxMs?: number }
 
-function rowsOf(where: string, of: Latencies[], { floor, maxMs: limit }: Beside): Row[] {
+function rowsOf(where: string, of: Latencies[], { floor, maxMs: limit }: Comparison): Row[] {
   return [
     row(`${where}: from the request of a delivery to its event`, of, {
       floor,
       limit,
       pick: ({ fromSent }) => fromSent,
     }),
-    row(`${where}: from its 201`, of, { floor, limit, pick: ({ fromAnswer }) => fromAnswer }),
+    row(`${where}: from its 201`, of, { floor, limit, pick: ({ fromResponse }) => fromResponse }),
   ]
 }
 
-type Shown = { floor: Latencies[]; limit: number | undefined; pick: (one: Latencies) => number[] }
+type RowOptions = { floor: Latencies[]; limit: number | undefined; pick: (one: Latencies) => number[] }
 
-function row(what: string, of: Latencies[], { floor, limit, pick }: Shown): Row {
+function row(what: string, of: Latencies[], { floor, limit, pick }: RowOptions): Row {
   const at = (samples: Latencies[], share: number) => samples.map((sample) => percentile(pick(sample), share))
   const p95 = spread(at(of, 0.95))
   return {
     what,
-    measured: `p95 ${shown(p95)}, p50 ${signed(median(at(of, 0.5)))}`,
-    floor: `p95 ${shown(spread(at(floor, 0.95)))}`,
-    ratio: limit !== undefined && p95.least > 0 ? asRatio(ratios(at(of, 0.95), at(floor, 0.95))) : '',
+    measured: `p95 ${format(p95)}, p50 ${signed(median(at(of, 0.5)))}`,
+    floor: `p95 ${format(spread(at(floor, 0.95)))}`,
+    ratio: limit !== undefined && p95.min > 0 ? asRatio(ratios(at(of, 0.95), at(floor, 0.95))) : '',
     target: limit === undefined ? '' : `p95 < ${limit} ms`,
     met: limit === undefined ? undefined : p95.median < limit,
   }
@@ -172,8 +172,8 @@ function percentile(values: readonly number[], share: number): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN
 }
 
-function shown({ median: middle, least, most }: Spread): string {
-  return `${signed(middle)} (${signed(least)} to ${signed(most)})`
+function format({ median: middle, min, max }: Spread): string {
+  return `${signed(middle)} (${signed(min)} to ${signed(max)})`
 }
 
 function signed(ms: number): string {

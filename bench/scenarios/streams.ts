@@ -1,14 +1,14 @@
-// What do 10,000 open streams cost one process, and how soon has one event reached all of them? Beside a bare node:http
-// server that keeps as many responses and writes the same bytes to each.
+// The cost of 10,000 open streams in one process, and the time until one event has reached all of them. The floor is a bare
+// node:http server that keeps as many responses open and writes the same bytes to each.
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDisturbed, type Server } from '../floors/compare.ts'
-import { startStreamFloor, toldBy } from '../floors/start-stream-floor.ts'
+import { sampleStream, startStreamFloor } from '../floors/start-stream-floor.ts'
 import type { Told } from '../floors/stream-floor.ts'
 import { type Broadcast, broadcastFor, deliveryRequest, Listener, streamRequest } from '../load/listener.ts'
 import { type Loaded, Loader } from '../load/loader.ts'
-import { request } from '../load/requests.ts'
-import { besideStrangers } from '../processes/other-programs.ts'
+import { requestText } from '../load/requests.ts'
+import { withOtherPrograms } from '../processes/other-programs.ts'
 import type { Delay } from '../processes/probe.ts'
 import { inTurns, median, ratios, type Spread, spread } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
@@ -17,44 +17,44 @@ import { type Prepared, prepareReaders } from '../setup/inboxes.ts'
 import { startService } from '../setup/service.ts'
 
 const streamCount = 10_000
-/** A delivery takes no more. */
+/** The maximum of one delivery. */
 const maxRecipients = 1_000
 const restMs = 1_000
-const most = { residentMb: 400, eachKib: 25, lastMs: 250, delayMs: 10, listMs: 100 }
+const limits = { residentMb: 400, eachKib: 25, lastMs: 250, delayMs: 10, listMs: 100 }
 const listing = { connections: 8, everyMs: 20 }
 
 export const streams: Scenario = {
   name: 'streams',
-  question: '10,000 open streams in one process: their memory, and how soon one event has reached all',
+  question: '10,000 open streams in one process: their memory, and the time until one event has reached all',
   seconds: 4,
   async run(bench) {
     const files = openFilesAllowed()
     if (files < streamCount + 200) return { rows: [notMeasured(files)], notes: [] }
-    const { dir, rounds, tell, using } = bench
-    tell(`making ${asCount(streamCount)} users and their sessions`)
+    const { dir, rounds, progress, using } = bench
+    progress(`making ${asCount(streamCount)} users and their sessions`)
     const prepared = await prepareReaders(dir, { users: streamCount, proofs: 1 })
     const listener = using(new Listener())
     const loader = using(new Loader())
-    const told = await sampleOf(dir, prepared)
+    const sample = await sampleOf(dir, prepared)
     const taken = await inTurns<Name, Sample>({
       rounds,
-      tell,
+      progress,
       isDisturbed,
       contenders: {
-        floor: () => measureFloor(bench, { listener, told }),
+        floor: () => measureFloor(bench, { listener, sample }),
         tenEach: () => measureService(bench, { listener, loader, prepared, users: maxRecipients }),
         oneEach: () => measureService(bench, { listener, loader, prepared, users: streamCount }),
       },
     })
-    return { rows: rowsOf(taken), notes: notesOf(bench, { told, samples: Object.values(taken).flat() }) }
+    return { rows: rowsOf(taken), notes: notesOf(bench, { sample, samples: Object.values(taken).flat() }) }
   },
 }
 
 type Name = 'floor' | 'tenEach' | 'oneEach'
 type Memory = { before: number; open: number }
-type Sample = { memory: Memory; broadcasts: Broadcast[]; strangersShare: number; loaded?: Loaded }
+type Sample = { memory: Memory; broadcasts: Broadcast[]; otherProgramsShare: number; loaded?: Loaded }
 
-/** Of one process: the limit that Node raises itself to. */
+/** The limit of open files per process, to which Node raises itself. */
 function openFilesAllowed(): number {
   try {
     return Number(/^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity)
@@ -67,9 +67,9 @@ async function sampleOf(dir: string, { readers, producer }: Prepared): Promise<T
   const service = await startService({ dir })
   const [{ username, cookies }] = readers as [Prepared['readers'][0]]
   const stream = streamRequest(cookies[0] as string)
-  const told = await toldBy(service.port, { stream, delivery: deliveryRequest(producer, [username]) })
+  const sample = await sampleStream(service.port, { stream, delivery: deliveryRequest(producer, [username]) })
   await service.stop()
-  return told
+  return sample
 }
 
 type Crowd = { listener: Listener; loader: Loader; prepared: Prepared; users: number }
@@ -86,7 +86,9 @@ async function measureService(bench: Bench, { listener, loader, prepared, users 
       readers.slice(i * maxRecipients, (i + 1) * maxRecipients).map(({ username }) => username),
     ),
   )
-  const requests = readers.map(({ cookies }) => request('GET', '/api/notifications', { proof: cookies[0] as string }))
+  const requests = readers.map(({ cookies }) =>
+    requestText('GET', '/api/notifications', { proof: cookies[0] as string }),
+  )
   const load = {
     port: service.port,
     ...listing,
@@ -96,59 +98,59 @@ async function measureService(bench: Bench, { listener, loader, prepared, users 
     warmUpSeconds: 0.5,
     watchesDelay: true,
   }
-  const { result, strangersShare } = await besideStrangers([service.process, listener.process], () =>
+  const { result, otherProgramsShare } = await withOtherPrograms([service.process, listener.process], () =>
     Promise.all([
       loader.measure(service.process, load),
-      // They begin before the delay is watched, and go on a little after.
+      // The lists start before the delay is measured and end after it.
       broadcastFor(seconds + 1, { port: service.port, texts, events: streamCount, listener }),
     ]),
   )
   const [loaded, broadcasts] = result
   await listener.close()
   await service.stop()
-  return { memory, broadcasts, loaded, strangersShare }
+  return { memory, broadcasts, loaded, otherProgramsShare }
 }
 
-async function measureFloor(bench: Bench, { listener, told }: { listener: Listener; told: Told }): Promise<Sample> {
+async function measureFloor(bench: Bench, { listener, sample }: { listener: Listener; sample: Told }): Promise<Sample> {
   const { seconds, using } = bench
-  const floor = using(await startStreamFloor(told))
-  const opening = Array.from({ length: streamCount }, (_, i) => request('GET', `/${i}`, { proof: sizedProof }))
+  const floor = using(await startStreamFloor(sample))
+  const opening = Array.from({ length: streamCount }, (_, i) => requestText('GET', `/${i}`, { proof: sizedProof }))
   const memory = await openAll(floor, { listener, opening, seconds })
-  const texts = [request('POST', '/all', { body: '{}' })]
-  const { result: broadcasts, strangersShare } = await besideStrangers([floor.process, listener.process], () =>
+  const texts = [requestText('POST', '/all', { body: '{}' })]
+  const { result: broadcasts, otherProgramsShare } = await withOtherPrograms([floor.process, listener.process], () =>
     broadcastFor(seconds + 1, { port: floor.port, texts, events: streamCount, listener }),
   )
   await listener.close()
   await floor.stop()
-  return { memory, broadcasts, strangersShare }
+  return { memory, broadcasts, otherProgramsShare }
 }
 
-/** As long as a session's. */
+/** As long as a session's cookie. */
 const sizedProof = `Cookie: carillon=${'x'.repeat(80)}`
 
 type Opening = { listener: Listener; opening: string[]; seconds: number }
 
-/** Opens them all; bytes before, and when they were open for `seconds`. */
+/** Opens all streams. Returns the memory in bytes before, and after they were open for `seconds`. */
 async function openAll(server: Server, { listener, opening, seconds }: Opening): Promise<Memory> {
   await pause(restMs)
-  const before = await server.process.ask<number>({ about: 'memory' })
+  const before = await server.process.request<number>({ about: 'memory' })
   await listener.open({ port: server.port, requests: opening })
   await pause(seconds * 1_000)
-  return { before, open: await server.process.ask<number>({ about: 'memory' }) }
+  return { before, open: await server.process.request<number>({ about: 'memory' }) }
 }
 
 function rowsOf({ floor, tenEach, oneEach }: Record<Name, Sample[]>): Row[] {
-  const [ofFew, ofMany] = ['10 of each of 1,000 users', 'one of each of 10,000 users'] as const
+  const [ofFew, ofMany] = ['1,000 users with 10 each', '10,000 users with one each'] as const
   return [
     residentRow(ofFew, tenEach, floor),
     eachRow(ofFew, tenEach, floor),
-    lastRow('one delivery to all of them, until the last client has it', { of: tenEach, pick: fromSent, floor }),
-    lastRow('the same, from its 201', { of: tenEach, pick: fromAnswer }),
+    lastRow('one delivery to all of them, until the last client has the event', { of: tenEach, pick: fromSent, floor }),
+    lastRow('the same, from its 201', { of: tenEach, pick: fromResponse }),
     ...delayRows(ofFew, tenEach),
     listRow(ofFew, tenEach),
     residentRow(ofMany, oneEach, floor),
     eachRow(ofMany, oneEach, floor),
-    lastRow('10 deliveries at once, from the last 201 to the last client', { of: oneEach, pick: fromAnswer }),
+    lastRow('10 deliveries at once, from the last 201 to the last client', { of: oneEach, pick: fromResponse }),
     { ...lastRow('the same, from the first request', { of: oneEach, pick: fromSent }), target: '', met: undefined },
     ...delayRows(ofMany, oneEach),
     listRow(ofMany, oneEach),
@@ -156,30 +158,30 @@ function rowsOf({ floor, tenEach, oneEach }: Record<Name, Sample[]>): Row[] {
 }
 
 const fromSent = (one: Broadcast) => one.fromSent
-const fromAnswer = (one: Broadcast) => one.fromAnswer
+const fromResponse = (one: Broadcast) => one.fromResponse
 
 function residentRow(shape: string, of: Sample[], floor: Sample[]): Row {
   const resident = (samples: Sample[]) => samples.map(({ memory }) => memory.open / 1e6)
   const before = median(of.map(({ memory }) => memory.before / 1e6))
   return {
     what: `resident memory, 10,000 streams: ${shape}`,
-    measured: `${shown(spread(resident(of)))} MB, before ${before.toFixed(0)} MB`,
+    measured: `${format(spread(resident(of)))} MB, before ${before.toFixed(0)} MB`,
     floor: `${median(resident(floor)).toFixed(0)} MB`,
     ratio: asRatio(ratios(resident(of), resident(floor))),
-    target: `< ${most.residentMb} MB`,
-    met: median(resident(of)) < most.residentMb,
+    target: `< ${limits.residentMb} MB`,
+    met: median(resident(of)) < limits.residentMb,
   }
 }
 
 function eachRow(shape: string, of: Sample[], floor: Sample[]): Row {
   const each = (samples: Sample[]) => samples.map(({ memory }) => (memory.open - memory.before) / streamCount / 1024)
   return {
-    what: `memory of each: ${shape}`,
-    measured: `${shown(spread(each(of)), 1)} KiB`,
+    what: `memory per stream: ${shape}`,
+    measured: `${format(spread(each(of)), 1)} KiB`,
     floor: `${median(each(floor)).toFixed(1)} KiB`,
     ratio: asRatio(ratios(each(of), each(floor))),
-    target: `<= ${most.eachKib} KiB`,
-    met: median(each(of)) <= most.eachKib,
+    target: `<= ${limits.eachKib} KiB`,
+    met: median(each(of)) <= limits.eachKib,
   }
 }
 
@@ -190,11 +192,11 @@ function lastRow(what: string, { of, pick, floor }: Reaching): Row {
   const all = of.flatMap(({ broadcasts }) => broadcasts.map(pick))
   return {
     what,
-    measured: `${shown(spread(typical(of)))} ms, most of ${all.length} ${asMs(Math.max(...all))}`,
+    measured: `${format(spread(typical(of)))} ms, maximum of ${all.length} ${asMs(Math.max(...all))}`,
     floor: floor === undefined ? '' : asMs(median(typical(floor))),
     ratio: floor === undefined ? '' : asRatio(ratios(typical(of), typical(floor))),
-    target: `< ${most.lastMs} ms`,
-    met: median(typical(of)) < most.lastMs,
+    target: `< ${limits.lastMs} ms`,
+    met: median(typical(of)) < limits.lastMs,
   }
 }
 
@@ -202,19 +204,19 @@ function delayRows(shape: string, of: Sample[]): Row[] {
   const delays = of.map(({ loaded }) => loaded?.delay as Delay)
   const longest = spread(delays.map(({ max }) => max))
   const own = spread(delays.map(({ ownMax }) => ownMax))
-  const common = { floor: '', ratio: '', target: `< ${most.delayMs} ms` }
+  const common = { floor: '', ratio: '', target: `< ${limits.delayMs} ms` }
   return [
     {
       ...common,
-      what: `event loop delay meanwhile, most: ${shape}`,
-      measured: `${shown(longest)} ms, p99 ${asMs(median(delays.map(({ p99 }) => p99)))}`,
-      met: longest.median < most.delayMs,
+      what: `event loop delay under this load, maximum: ${shape}`,
+      measured: `${format(longest)} ms, p99 ${asMs(median(delays.map(({ p99 }) => p99)))}`,
+      met: longest.median < limits.delayMs,
     },
     {
       ...common,
-      what: 'the same, processor time that its thread used itself',
-      measured: `${shown(own)} ms`,
-      met: own.median < most.delayMs,
+      what: "the same, only the processor time of the service's own thread",
+      measured: `${format(own)} ms`,
+      met: own.median < limits.delayMs,
     },
   ]
 }
@@ -222,42 +224,42 @@ function delayRows(shape: string, of: Sample[]): Row[] {
 function listRow(shape: string, of: Sample[]): Row {
   const p99 = spread(of.map(({ loaded }) => loaded?.p99Ms as number))
   return {
-    what: `p99 of lists meanwhile: ${shape}`,
-    measured: `${shown(p99)} ms`,
+    what: `p99 of lists at the same time: ${shape}`,
+    measured: `${format(p99)} ms`,
     floor: '',
     ratio: '',
-    target: `< ${most.listMs} ms`,
-    met: p99.median < most.listMs,
+    target: `< ${limits.listMs} ms`,
+    met: p99.median < limits.listMs,
   }
 }
 
-function shown(of: Spread, digits = 0): string {
-  return `${of.median.toFixed(digits)} (${of.least.toFixed(digits)}-${of.most.toFixed(digits)})`
+function format(of: Spread, digits = 0): string {
+  return `${of.median.toFixed(digits)} (${of.min.toFixed(digits)}-${of.max.toFixed(digits)})`
 }
 
 function notMeasured(files: number): Row {
   return {
     what: '10,000 streams',
-    measured: `a process may have ${files} files open here`,
+    measured: `the limit of open files is ${files} here`,
     floor: '',
     ratio: '',
-    target: `< ${most.residentMb} MB`,
+    target: `< ${limits.residentMb} MB`,
     met: 'not measured',
   }
 }
 
-function notesOf({ seconds }: Bench, { told, samples }: { told: Told; samples: Sample[] }): string[] {
-  const strangers = Math.max(...samples.map(({ strangersShare }) => strangersShare)).toFixed(2)
+function notesOf({ seconds }: Bench, { sample, samples }: { sample: Told; samples: Sample[] }): string[] {
+  const strangers = Math.max(...samples.map(({ otherProgramsShare }) => otherProgramsShare)).toFixed(2)
   return [
-    `Memory: as the system counts it, ${restMs / 1_000} s after the start and ${seconds} s after the last stream was opened.`,
-    `An event of ${Buffer.byteLength(told.event)} bytes, the next when all have the last one, for ${seconds + 1} s; medians of a round's ` +
-      'events. From the sending of the request, or from its 201, to the last byte at the last client. The clients are one ' +
-      'process on one core; the service has all cores, since its writer is a thread of its own.',
-    'The floor: bare `node:http` that keeps 10,000 responses and writes the same bytes to each in one loop, without ' +
+    `Memory: resident, as the system counts it, ${restMs / 1_000} s after the start and ${seconds} s after the last stream was opened.`,
+    `An event of ${Buffer.byteLength(sample.event)} bytes; the next follows when all clients have it, for ${seconds + 1} s; medians of a round's ` +
+      'events. Measured from the request, or from its 201, to the last byte at the last client. The clients are one ' +
+      'process on one core. The service has all cores, since its writer is a separate thread.',
+    'The floor: bare `node:http` that keeps 10,000 responses open and writes the same bytes to each in one loop, without ' +
       'sign-in or store.',
-    `Event loop delay and lists: while event follows event without a pause; ${listing.connections} connections that list a page ` +
-      `every ${listing.everyMs} ms, from the core of the clients. Processor time: the most that the ` +
-      "service's own thread used between two timers of 1 ms; its writer and the clients have the two cores too. " +
+    `Event loop delay and lists: while one event follows another without a pause; ${listing.connections} connections that list a page ` +
+      `every ${listing.everyMs} ms, from the core of the clients. Processor time: the maximum that the ` +
+      "service's own thread used between two timers of 1 ms; its writer and the clients share the two cores. " +
       `What is no part of the bench used at most ${strangers} of a core.`,
   ]
 }

@@ -1,5 +1,5 @@
-// What does the measured service know before it starts? Users and their proofs, made by the service's own parts, and
-// inboxes: as many rows as hours of deliveries would have left, written by SQL in one transaction.
+// Fills the database before the service starts: users and proofs, created by the service's own modules, and inboxes with as
+// many rows as hours of deliveries would leave, written by SQL in one transaction.
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { ProducerKeys } from '../../server/sign-in/producer-key.ts'
@@ -18,17 +18,17 @@ export type Prepared = { readers: Reader[]; producer: ProofLine }
 
 const dayMs = 86_400_000
 const now = Date.now
-/** Users that are made together: on a busy machine too, each call gets a connection of PostgreSQL in time. */
+/** Users created in parallel: few enough that each call gets a PostgreSQL connection in time on a busy machine. */
 const maxAtOnce = 50
 
 type Preparation = { users: number; proofs: number; passwordHash?: string }
 
-/** Users with so many proofs of each variant. `passwordHash` matters only where somebody signs in by password. */
+/** Creates users with `proofs` proofs of each variant. `passwordHash` matters only if they sign in by password. */
 export function prepareReaders(dir: string, preparation: Preparation): Promise<Prepared> {
   return prepareReadersAt(`sqlite:${databaseIn(dir)}`, preparation)
 }
 
-/** The same in any database. */
+/** As `prepareReaders`, in any database. */
 export async function prepareReadersAt(
   url: string,
   { users, proofs, passwordHash = 'nobody signs in by it' }: Preparation,
@@ -57,7 +57,7 @@ export async function prepareReadersAt(
   }
 }
 
-/** So many access tokens that expired a quarter of an hour ago, of each reader in turn. */
+/** `count` access tokens of the readers in turn, which expired a quarter of an hour ago. */
 export async function expiredTokens(dir: string, readers: readonly Reader[], count: number): Promise<ProofLine[]> {
   const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   try {
@@ -96,20 +96,20 @@ async function issuers(store: Store, clock: () => number = now) {
   }
 }
 
-/** Inboxes as deliveries and one read-all would have left them: `readThrough` is what that read-all passed. */
+/** Fills inboxes as deliveries and one read-all would have done; `readThrough` is the highest sequence number read. */
 export function fillInboxes(
   dir: string,
   { userIds, count, readThrough = 0 }: { userIds: readonly string[]; count: number; readThrough?: number },
 ): Promise<void> {
   return withDatabase(dir, (database) => {
-    // Only for the filling, whose loss would cost nothing but the filling.
+    // Only here: a crash would lose nothing but this preparation.
     database.exec('pragma synchronous = off; begin immediate')
     for (const userId of userIds) fillInbox(database, { userId, count, readThrough })
     database.exec('commit; pragma wal_checkpoint(truncate)')
   })
 }
 
-/** For what no route does, such as undoing a read-all; commits as the service does. */
+/** Opens the database for what no route does, such as to undo a read-all. Commits as the service does. */
 export async function withDatabase<Result>(
   dir: string,
   work: (database: Database) => Result | Promise<Result>,
@@ -140,21 +140,21 @@ function fillInbox(database: Database, { userId, count, readThrough }: Filling):
     countIn.run(userId, category, total, unread)
 }
 
-/** The rows of an inbox, which every engine keeps alike. */
+/** The rows of an inbox, equal on both engines. */
 export function notificationsOf({ count, readThrough }: { count: number; readThrough: number }) {
   const firstAt = now() - count * 1_000
   return Array.from({ length: count }, (_, i) => {
     const seq = i + 1
     const at = firstAt + seq * 1_000
     const category = categories[seq % categories.length] as string
-    // The read-all took the version after that of the last notification that it passed.
+    // The read-all has the version after that of the last notification it covers.
     const version = seq <= readThrough ? seq : seq + 1
     return { seq, id: newId(at), version, content: contentOf(seq, at, category), category }
   })
 }
 
 export function categoriesOf({ count, readThrough }: { count: number; readThrough: number }) {
-  // They take turns, so of the first n notifications each category has as many as its turn came.
+  // Categories alternate, so the first n notifications are spread evenly over them.
   const among = (n: number, turn: number) => Math.floor((n - turn) / categories.length) + Number(turn > 0)
   return categories.map((category, turn) => ({
     category,
@@ -163,7 +163,7 @@ export function categoriesOf({ count, readThrough }: { count: number; readThroug
   }))
 }
 
-/** Some 300 bytes, as a shop might write them, as a delivery keeps them: in their order, without the braces. */
+/** About 300 bytes, in the form that a delivery stores: members in this order, without the braces. */
 function contentOf(seq: number, at: number, category: string): string {
   return JSON.stringify({
     title: `Your order ${100_000 + seq} is on its way`,

@@ -1,6 +1,5 @@
-// Which PostgreSQL is measured? A server of the scenario's own with durable settings, on the core of the load where the
-// service has one to itself; inboxes in it, written by SQL; and how a service is started on it.
-
+// Starts a PostgreSQL server for one scenario, with durable settings; fills inboxes by SQL; starts services on it. If the
+// service has a core of its own, PostgreSQL shares the core of the load.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
@@ -12,7 +11,7 @@ import type { Bench } from '../report/scenario.ts'
 import { categoriesOf, iso, notificationsOf } from './inboxes.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 
-/** What a server is given beyond its own defaults; what decides durability is PostgreSQL's own default. */
+/** Settings beyond PostgreSQL's defaults. Those that decide durability keep the default. */
 const settings = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -31,16 +30,16 @@ export const settingsNote =
 export type Database = {
   url: string
   version: string
-  /** What a commit pays at least, on the disk where the data lies. */
+  /** The least cost of a commit, on the disk of the data. */
   sync: string
-  /** The processor time that all its processes together have used so far. */
+  /** Processor time in microseconds that all its processes have used so far. */
   processorUs(): number
   query(sql: string): Promise<{ rows: Record<string, unknown>[] }>
 }
 
 /** An empty database with Carillon's schema. `role` says which core the server runs on. */
 export async function startDatabase(bench: Bench, role: Role): Promise<Database> {
-  bench.tell('starting a PostgreSQL')
+  bench.progress('starting a PostgreSQL')
   const server = await PostgresServer.start({ settings, under: coreArguments(role) })
   bench.using({ stop: () => server.remove() })
   await server.query('create database bench')
@@ -55,10 +54,10 @@ export async function startDatabase(bench: Bench, role: Role): Promise<Database>
   return { url, version, sync, query, processorUs: () => processorUsOf(pid) }
 }
 
-/** In each of which a process of Linux counts its time. */
+/** The unit in which Linux counts processor time. */
 const tickUs = 10_000
 
-/** Of a process, its children and those that have ended; nothing where there is no /proc. */
+/** Processor time of a process with its children, ended ones included; 0 if there is no /proc. */
 function processorUsOf(pid: number): number {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
@@ -79,7 +78,7 @@ export function startServiceOn(database: Database, options: ServiceOptions): Pro
 
 type Filling = { userIds: readonly string[]; count: number; readThrough?: number }
 
-/** As fillInboxes does for the other engine: what deliveries and one read-all would have left. */
+/** As fillInboxes does for SQLite: the rows that deliveries and one read-all would leave. */
 export async function fillInboxesAt(url: string, { userIds, count, readThrough = 0 }: Filling): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()

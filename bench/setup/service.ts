@@ -1,19 +1,19 @@
-// How is Carillon started to be measured? As it is shipped: the command `serve` in a process of its own, its log going to a
-// file; only the address, the database and the secret are set.
+// Starts Carillon as shipped: the command `serve` in a separate process, with its log in a file. Only the address, the
+// database and the secret are set.
 import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { askUntilAnswered, request } from '../load/requests.ts'
-import { Asked, type Start } from '../processes/processes.ts'
+import { requestText, requestUntilListening } from '../load/requests.ts'
+import { BenchProcess, type Start } from '../processes/processes.ts'
 import type { Role } from '../report/machine.ts'
 
-/** Tokens name their issuer, so it stays the same whichever port is free. */
+/** Fixed, since tokens name their issuer and the port differs between runs. */
 export const publicUrl = 'http://127.0.0.1:7464'
 export const secret = 'a secret that the bench needs only while it runs'
 
-export type Service = { port: number; process: Asked; startedInMs: number; stop(): Promise<void> }
+export type Service = { port: number; process: BenchProcess; startedInMs: number; stop(): Promise<void> }
 export type ServiceOptions = Pick<Start, 'env' | 'under'> & { dir: string; role?: Role; isBare?: boolean }
 
 const preload = new URL('../processes/preload.ts', import.meta.url).href
@@ -23,7 +23,7 @@ export function databaseIn(dir: string): string {
   return join(dir, 'carillon.db')
 }
 
-/** Resolves with the first 200. `isBare`: nothing is loaded before it, and it cannot be asked how it fares. */
+/** Resolves with the first 200. With `isBare` no preload module is loaded, so it reports nothing about itself. */
 export async function startService({
   dir,
   role = 'server',
@@ -34,7 +34,7 @@ export async function startService({
   const port = await freePort()
   const log = openSync(join(dir, 'carillon.log'), 'a')
   const startedAt = performance.now()
-  const process = new Asked({
+  const process = new BenchProcess({
     args: [...(isBare ? [] : ['--import', preload]), launcher, 'serve'],
     role,
     under,
@@ -52,10 +52,10 @@ export async function startService({
   return { port, process, startedInMs: performance.now() - startedAt, stop: () => process.stop() }
 }
 
-/** 503 is an answer too, of a service that is not ready yet. */
+/** Repeats while the service responds 503, since it is not ready yet. */
 async function untilReady(port: number): Promise<void> {
   for (;;) {
-    const { status, body } = await askUntilAnswered(port, request('GET', '/readyz'))
+    const { status, body } = await requestUntilListening(port, requestText('GET', '/readyz'))
     if (status === 200) return
     if (status !== 503) throw new Error(`the service is not ready: ${status} ${body}`)
     await pause(1)

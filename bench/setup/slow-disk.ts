@@ -1,5 +1,5 @@
-// How does a disk become slow for one process? Each fsync takes 20 ms longer: by a library of a few lines where there is a C
-// compiler, else by strace.
+// Makes the disk slow for one process: each fsync takes 20 ms longer. It uses a small preloaded library if there is a C
+// compiler, and strace otherwise.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import type { Start } from '../processes/processes.ts'
 
 export const slowByMs = 20
 
-/** What a process is started with; undefined where this machine has neither. `how` names what was found. */
+/** How to start the process; undefined if the machine has neither. `how` names the method. */
 export type SlowDisk = Pick<Start, 'env' | 'under'> & { how: string }
 
 export function findSlowDisk(dir: string): SlowDisk | undefined {
@@ -19,7 +19,7 @@ export function findSlowDisk(dir: string): SlowDisk | undefined {
     return { env: { LD_PRELOAD: library, SLOW_FSYNC_US: String(us) }, how: 'bench/setup/slow-fsync.c' }
   if (!isDone('strace', '--version')) return undefined
   const calls = 'fsync,fdatasync'
-  // -D: the traced process stays our child.
+  // -D: the traced process remains a child of this one.
   const under = ['strace', '-D', '-f', '--seccomp-bpf', '-o', '/dev/null', '-e', `trace=${calls}`]
   return { under: [...under, '-e', `inject=${calls}:delay_exit=${us}`], how: 'strace' }
 }
