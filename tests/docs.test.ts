@@ -1,5 +1,5 @@
-// Are the pages true? Every command in them is run as it stands, by a real bash against a real service, and each answer is
-// compared with the one that the page shows. Links, settings and routes that are named have to be there.
+// Checks the documentation: runs every command of its pages unchanged, in a real bash against a real service, and compares each
+// response with the one on the page. Every link, setting and route that a page names must exist.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,17 +30,17 @@ const usualDatabase = 'postgres://carillon@db.example/carillon?sslmode=verify-fu
 const pages = readPages(root)
 const readme = pageOf('README.md')
 const withCommands = pages.filter(({ file }) => file === 'README.md' || /^docs\/[^/]+$/.test(file))
-/** Words for a shell. Each curl writes the status of its answer to stderr. */
-const standIn = `'${process.execPath}' '${fileURLToPath(new URL('./support/http/curl.ts', import.meta.url))}'`
+/** Shell commands. Each curl writes the status of its response to stderr. */
+const substitute = `'${process.execPath}' '${fileURLToPath(new URL('./support/http/curl.ts', import.meta.url))}'`
 const installed = spawnSync('sh', ['-c', 'command -v curl'], { encoding: 'utf8' }).stdout.trim()
-const curl = installed === '' ? standIn : `'${installed}' -w '%{stderr}%{http_code}\\n'`
+const curl = installed === '' ? substitute : `'${installed}' -w '%{stderr}%{http_code}\\n'`
 
-for (const page of withCommands) if (examplesOf(page).some((example) => !isForNpm(example))) runsAsShown(page, curl)
-if (curl !== standIn) runsAsShown(readme, standIn)
+for (const page of withCommands) if (examplesOf(page).some((example) => !isForNpm(example))) runsAsPrinted(page, curl)
+if (curl !== substitute) runsAsPrinted(readme, substitute)
 
-/** Declares the test of one page, in a service of its own. */
-function runsAsShown(page: Page, by: string): void {
-  test(`${page.file} does what it says, by ${by === standIn ? 'our stand-in for curl' : 'curl'}`, async (t) => {
+/** Declares the test of one page, with its own service. */
+function runsAsPrinted(page: Page, by: string): void {
+  test(`${page.file}: every command works and prints what the page shows, by ${by === substitute ? 'our substitute for curl' : 'curl'}`, async (t) => {
     const service = await startOnEmptyFolder()
     t.after(service.stop)
     const database = await newDatabase({ isBare: true })
@@ -53,7 +53,7 @@ function runsAsShown(page: Page, by: string): void {
   })
 }
 
-test('the curl session that the first start shows works as it stands', async (t) => {
+test('the curl commands that the first start prints work unchanged', async (t) => {
   const service = await startOnEmptyFolder()
   t.after(service.stop)
   const sessions = service.firstSignIn.split('\n\n').filter((part) => part.startsWith('curl'))
@@ -66,9 +66,9 @@ test('the curl session that the first start shows works as it stands', async (t)
   for (const { example, outcome } of run(examples, service, curl)) agrees(example, outcome, new ShownAnswers())
 })
 
-/** Throws AssertionError where an outcome is not what the page shows. */
+/** Throws AssertionError if the outcome differs from the page. */
 function agrees(example: Example, { complaint, printed, statuses }: Outcome, responses: ShownAnswers): void {
-  assert.equal(complaint, undefined, `it failed, or was not reached: ${complaint}`)
+  assert.equal(complaint, undefined, `the command failed or was not reached: ${complaint}`)
   assert.deepEqual(statuses, example.statuses, `the statuses of its requests; it printed ${printed}`)
   if (example.json !== undefined) responses.compareJson(JSON.parse(example.json), JSON.parse(printed))
   if (example.text !== undefined) compareText(example.text, printed)
@@ -85,14 +85,14 @@ function onDatabase(url: string) {
 type Outcome = { complaint: string | undefined; printed: string; statuses: number[] }
 type Service = { folder: string; address: string; firstSignIn: string; stop(): Promise<void> }
 
-/** All commands in one bash, which ends at the first that fails. What `read` asks for comes from stdin. */
+/** Runs all commands in one bash, which ends at the first failure. `read` gets its input from stdin. */
 function run(examples: readonly Example[], { folder, address, firstSignIn }: Service, by: string) {
   const fileOf = (i: number, what: string) => join(folder, 'outcome', `${i}.${what}`)
   mkdirSync(join(folder, 'outcome'))
   const script = examples.map((example, i) => {
     if (isForNpm(example)) return ''
     const [statuses, printed, done] = ['statuses', 'printed', 'done'].map((what) => `'${fileOf(i, what)}'`)
-    return `export ANSWERED=${statuses}\n{\n${example.commands}\n} > ${printed}\n: > ${done}`
+    return `export STATUSES=${statuses}\n{\n${example.commands}\n} > ${printed}\n: > ${done}`
   })
   const path = [programs(folder, by), dirname(process.execPath), process.env.PATH].join(delimiter)
   const secrets = ['password', 'key'].map((name) => new RegExp(`^${name}: (.+)$`, 'm').exec(firstSignIn)?.[1])
@@ -104,7 +104,7 @@ function run(examples: readonly Example[], { folder, address, firstSignIn }: Ser
     encoding: 'utf8',
   })
   return examples.map((example, i): { example: Example; outcome: Outcome } => {
-    // npm is not run here; what `npm start` shows has gone to a file.
+    // npm is not run here. The output of `npm start` is in a file.
     if (isForNpm(example)) return { example, outcome: { complaint: undefined, printed: firstSignIn, statuses: [] } }
     const complaint = existsSync(fileOf(i, 'done')) ? undefined : stderr
     const statuses = textOf(fileOf(i, 'statuses')).split('\n').filter(Boolean).map(Number)
@@ -112,12 +112,12 @@ function run(examples: readonly Example[], { folder, address, firstSignIn }: Ser
   })
 }
 
-/** What the commands find in their PATH: `npx carillon` of this checkout, and a curl that notes each status. */
+/** Programs in the PATH of the commands: `npx carillon` of this checkout, and a curl that records each status. */
 function programs(folder: string, by: string): string {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
   const scripts = {
-    curl: `exec ${by} "$@" 2>> "$ANSWERED"`,
+    curl: `exec ${by} "$@" 2>> "$STATUSES"`,
     npx: `[ "$1" = carillon ] && shift && exec '${process.execPath}' '${join(root, 'server', 'bin', 'launch.js')}' "$@"`,
   }
   for (const [name, script] of Object.entries(scripts))
@@ -129,12 +129,12 @@ function textOf(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
-/** Without settings that whoever runs the tests may have. */
+/** Without the settings of the developer who runs the tests. */
 function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CARILLON_')))
 }
 
-/** `npm start` as a reader does it, in a folder that holds nothing yet. */
+/** As `npm start` in an empty folder. */
 async function startOnEmptyFolder(): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-docs-'))
   const child = spawn(process.execPath, [join(root, 'server', 'bin', 'launch.js'), 'serve'], {
@@ -153,7 +153,7 @@ async function startOnEmptyFolder(): Promise<Service> {
   return { folder, address, firstSignIn: textOf(join(folder, 'data', 'first-sign-in.txt')), stop }
 }
 
-/** Reads the log until the last word of the start; the rest of it is let go by. */
+/** Reads the log until the last line of the start, and ignores the rest. */
 async function addressOf(child: ChildProcess): Promise<string> {
   let address = ''
   for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
@@ -166,7 +166,7 @@ async function addressOf(child: ChildProcess): Promise<string> {
   return address
 }
 
-test('every answer that a page shows stands below its commands', () => {
+test('every response on a page follows its commands', () => {
   const stray = withCommands.flatMap(({ file, blocks }) =>
     blocks
       .filter(({ language }, i) => language === 'json' && blocks[i - 1]?.language !== 'sh')
@@ -175,12 +175,12 @@ test('every answer that a page shows stands below its commands', () => {
   assert.deepEqual(stray, [])
 })
 
-test('every link leads to a file that is there, and to a heading of it', () => {
+test('every link leads to an existing file and heading', () => {
   const broken = pages.flatMap((page) =>
     linksOf(page).flatMap((link) => {
       const [path = '', anchor] = link.split('#')
       const file = path === '' ? page.file : posix.join(posix.dirname(page.file), path)
-      if (!existsSync(join(root, file))) return [`${page.file} links to ${link}, which is not there`]
+      if (!existsSync(join(root, file))) return [`${page.file} links to ${link}, which does not exist`]
       if (anchor === undefined || anchorsOf(pageOf(file)).includes(anchor)) return []
       return [`${page.file} links to ${link}, and ${file} has no such heading`]
     }),
@@ -188,14 +188,14 @@ test('every link leads to a file that is there, and to a heading of it', () => {
   assert.deepEqual(broken, [])
 })
 
-test('every configuration of a load balancer stands on its page as it is in its file', () => {
+test('docs/scale.md shows the load balancer configurations exactly as their files have them', () => {
   const page = readFileSync(join(root, 'docs/scale.md'), 'utf8')
   const folder = join(root, 'docs/proxies')
   const files = readdirSync(folder)
   assert.deepEqual(files.sort(), ['Caddyfile', 'haproxy.cfg', 'nginx.conf'])
   for (const file of files) {
-    const shown = page.split(`[${file}](proxies/${file}):\n\n`)[1] ?? ''
-    assert.equal(/^```\w+\n(.*?)```/s.exec(shown)?.[1], readFileSync(join(folder, file), 'utf8'), file)
+    const printed = page.split(`[${file}](proxies/${file}):\n\n`)[1] ?? ''
+    assert.equal(/^```\w+\n(.*?)```/s.exec(printed)?.[1], readFileSync(join(folder, file), 'utf8'), file)
   }
 })
 
@@ -216,7 +216,7 @@ test('every route that a page names exists, and the guide and the README name ev
   const served = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   )
-  assert.ok(served.includes('POST /login'), 'the description lists no routes')
+  assert.ok(served.includes('POST /login'), 'openapi.json lists no routes')
   const invented = pages.flatMap((page) =>
     routesIn(page)
       .filter((route) => !served.includes(route))

@@ -1,5 +1,5 @@
-// Holds the arrows and rooms of docs/architecture.md: who may import whom, and where each dependency lives. It reads the
-// source as text, so a type-only import counts like any other: a type that crosses a boundary is knowledge that does.
+// Checks the boundaries of docs/architecture.md: which folder may import which, and the one folder of each dependency. It
+// reads the source as text, so a type-only import counts like any other import.
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const entryPoints = ['server/{carillon,serve}.ts']
 const composition = [...entryPoints, 'server/start/**', 'server/commands/**']
 const readersOfConfig = [...entryPoints, 'server/config/**', 'server/start/**', 'server/commands/**']
 
-/** Every room and what it may import beside itself and the leaves; the first row that fits a file is its room. */
+/** Every room and what it may import besides itself and the leaves. The first matching row is a file's room. */
 const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
   { room: ['server/http/**'], knows: ['server/sign-in/**', 'server/inbox/**', 'server/store/store.ts'] },
@@ -47,14 +47,14 @@ const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/*.ts', 'server/files/**'], knows: [] },
 ]
 
-/** Files that any room may import: they import nothing but each other. */
+/** Files that any room may import. They import only each other. */
 const leaves = [
   'server/{bounded-cache,clock,errors,event-loop,ids,ip-addresses,log,log-window,times}.ts',
   'server/files/*.ts',
   'server/config/{values,database-url}.ts',
 ]
 
-/** The one room of each runtime dependency, and of the built-in modules that would carry knowledge across. */
+/** The one room of each runtime dependency, and of built-in modules that only one layer may use. */
 const rooms: Record<string, string[]> = {
   '@node-rs/argon2': ['server/sign-in/**'],
   'carillon-client': ['server/commands/**'],
@@ -88,11 +88,11 @@ test('arrows go one way: http -> sign-in, inbox -> store/store.ts <- engines', (
     if (!arrow) return [`${file} is in no room. Move it into one, or give its folder a row in this test.`]
     const known = [...arrow.room, ...arrow.knows, ...leaves]
     const strays = inner(file, imports).filter((other) => !isIn(other, known))
-    return strays.map((other) => `${file} imports ${other}, which it may not know. Let the caller hand it in.`)
+    return strays.map((other) => `${file} imports ${other}, which it may not import. Take it as an argument.`)
   })
 })
 
-test('the configuration is read by serve.ts, carillon.ts and the commands only', () => {
+test('only the entry points, start/ and the commands read the configuration', () => {
   holds(product, ({ file, imports }) => {
     const config = inner(file, imports).filter((name) => isIn(name, ['server/config/**']) && !isIn(name, leaves))
     const reads = config.length > 0 && !isIn(file, readersOfConfig)
@@ -124,7 +124,8 @@ test('product code imports no package that it does not declare', () => {
     outer(imports)
       .filter((name) => !isBuiltin(name) && !runtimeDependencies.includes(name))
       .map(
-        (name) => `${file} imports ${name}, which server/package.json does not declare. Add it there, exactly pinned.`,
+        (name) =>
+          `${file} imports ${name}, which server/package.json does not declare. Add it there with an exact version.`,
       ),
   )
 })
@@ -145,15 +146,17 @@ test('each dependency is pinned and has its line of reason in docs/decisions/000
   })
 })
 
-test('every import names a file that is there, a declared package or a node: module, by a literal', () => {
+test('every import is a literal that names an existing file, a declared package or a node: module', () => {
   holds(sources, ({ file, code, imports }) => {
     const wrong = imports.filter((name) => (isRelative(name) ? !isThere(target(file, name)) : isBareBuiltin(name)))
     const computed = code.match(/(?<!["'`\w])import\((?!')/g) ?? []
     return [
       ...wrong.map(
-        (name) => `${file} imports '${name}'. Name a .ts file that is there, or a built-in with node: before it.`,
+        (name) => `${file} imports '${name}'. Name an existing .ts file, or a built-in module with its node: prefix.`,
       ),
-      ...computed.map(() => `${file} imports a computed name. Write it out: who knows whom must be readable.`),
+      ...computed.map(
+        () => `${file} imports a computed name. Write the name as a literal, so that the imports can be read.`,
+      ),
     ]
   })
 })
@@ -162,19 +165,21 @@ test('product code imports nothing from outside server/', () => {
   holds(product, ({ file, imports }) =>
     inner(file, imports)
       .filter((name) => !name.startsWith('server/') || isTest(name))
-      .map((name) => `${file} imports ${name}. What the service needs belongs in server/, beside its user.`),
+      .map(
+        (name) => `${file} imports ${name}. What the service needs belongs in server/, next to the file that uses it.`,
+      ),
   )
 })
 
-test('the client imports nothing but itself: it has no dependency, and runs where there is no Node', () => {
+test('the client imports only its own files, so it has no dependency and runs without Node', () => {
   assert.ok(client.length > 0, 'No client was found: this test looks in the wrong place.')
   holds(client, ({ file, imports }) => {
     const strays = [...outer(imports), ...inner(file, imports).filter((name) => !name.startsWith('client/'))]
-    return strays.map((name) => `${file} imports ${name}. What the client needs it has to bring itself.`)
+    return strays.map((name) => `${file} imports ${name}. The client has to contain what it needs.`)
   })
 })
 
-test('no file imports itself by way of others', () => {
+test('there is no import cycle', () => {
   const importsOf = new Map(product.map(({ file, imports }) => [file, inner(file, imports)]))
   const done = new Set<string>()
   const cyclesFrom = (file: string, path: string[]): string[] => {
@@ -185,29 +190,29 @@ test('no file imports itself by way of others', () => {
     return found
   }
   holds([...importsOf.keys()], (file) =>
-    cyclesFrom(file, []).map((cycle) => `${cycle} is a cycle. Move what both ends need into a file of its own.`),
+    cyclesFrom(file, []).map((cycle) => `${cycle} is a cycle. Move what both ends need into a third file.`),
   )
 })
 
 test(`no file of product code is longer than ${maxFile} lines`, () => {
   holds(product, ({ file, lines }) =>
-    lines > maxFile ? [`${file} has ${lines} lines. A file answers one question: which second one is in it?`] : [],
+    lines > maxFile ? [`${file} has ${lines} lines. A file answers one question: move the second one out.`] : [],
   )
 })
 
 test('only the commands write to the console', () => {
   holds(product, ({ file, code }) =>
     /\bconsole\./.test(code) && !isIn(file, ['server/commands/**'])
-      ? [`${file} uses the console. Take the log as an argument, or return what is to be shown.`]
+      ? [`${file} uses the console. Take the log as an argument, or return the text.`]
       : [],
   )
 })
 
-test('time and chance come in as arguments', () => {
+test('time and randomness are arguments', () => {
   holds(product, ({ file, code }) => {
     if (isIn(file, ['server/serve.ts', 'server/commands/**'])) return []
     const found = code.match(/\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/g) ?? []
-    return found.map((what) => `${file} uses ${what}. Take it as an argument, so that a test can hold it still.`)
+    return found.map((what) => `${file} uses ${what}. Take it as an argument, so that a test can fix it.`)
   })
 })
 
@@ -234,12 +239,12 @@ function manifest(path: string): Manifest {
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 
-/** The files of this repository that are imported. */
+/** The imported files of this repository. */
 function inner(file: string, imports: string[]): string[] {
   return imports.filter(isRelative).map((name) => target(file, name))
 }
 
-/** The packages that are imported, without their inner paths, and the node: modules. */
+/** The imported packages, without paths inside them, and the node: modules. */
 function outer(imports: string[]): string[] {
   const names = imports.filter((name) => !isRelative(name))
   return names.map((name) => name.match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? name)
@@ -249,7 +254,7 @@ function target(file: string, name: string): string {
   return posix.join(posix.dirname(file), name)
 }
 
-/** The few files of plain JavaScript are those that an older Node has to read. */
+/** A few files are plain JavaScript, because an older Node must be able to run them. */
 function isThere(file: string): boolean {
   return files.has(file) || (file.endsWith('.js') && existsSync(file))
 }
@@ -266,7 +271,7 @@ function isIn(file: string, globs: string[]): boolean {
   return globs.some((glob) => matchesGlob(file, glob))
 }
 
-/** Promises that several suites run are contracts, in a file or a folder; what tests build with is in tests/support/. */
+/** Tests, contract suites and what only tests use. */
 function isTest(file: string): boolean {
   return /\.(test|contract)\.ts$|\/(contract|testing)\//.test(file)
 }

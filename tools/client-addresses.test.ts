@@ -1,5 +1,5 @@
-// Holds that the address of a client comes from server/http/request/address.ts alone: what any other code read of a forwarding header
-// would be the client's own claim (A11). It reads the source as text.
+// Checks that only server/http/request/address.ts determines the address of a client. A forwarding header that any other code
+// reads could be the client's own claim (A11). It reads the source as text.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const forms = [
   /['"](?:x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip|cf-connecting-ip|fastly-client-ip)['"]/gi,
 ]
 
-/** `doctor` sends such headers, to see what becomes of them. */
+/** `doctor` sends such headers to see what the proxy makes of them. */
 const senders = ['server/doctor/proxy/client-address.ts']
 
 const product = globSync('server/**/*.ts')

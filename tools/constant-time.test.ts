@@ -1,21 +1,21 @@
-// Holds that no product code compares a secret, a hash or a signature but by server/sign-in/equal-secrets.ts: an ordinary
-// comparison ends at the first difference, and its duration tells how much of a guess was right. It reads the source as text.
+// Checks that product code compares secrets, hashes and signatures only by server/sign-in/equal-secrets.ts. An ordinary
+// comparison ends at the first difference, so its duration shows how much of a guess is right. It reads the source as text.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 const home = 'server/sign-in/equal-secrets.ts'
 
-/** Comparisons of hashes that are no secret, each with the reason. */
+/** Files that compare hashes which are not secret, with the reason. */
 const exceptions: Record<string, string> = {
   'server/store/transfer/dump.ts': 'the checksum of a backup: a client with the backup can calculate it',
   'server/store/transfer/digest.ts': 'the checksum of a table',
   'server/store/postgres/schema/functions.ts': 'the hash of a database function, whose text is public',
-  'server/store/sqlite/writes/deliver.ts': 'the hash of a body, which its own producer sent',
+  'server/store/sqlite/writes/deliver.ts': 'the hash of a body that the same producer sent',
 }
 
 const secret = /secret|hash|token|signature|digest|sha256|password|(^|\W|[a-z])mac\b/i
-/** Is it there, of which kind, how long: this tells nothing of a guess. */
+/** Comparisons of presence, type or length, which show nothing about a guess. */
 const harmless = /^(undefined|null|true|false|''|\d+)$|\.length$/
 const operand = String.raw`[\w.?!#]+(?:\([^()]*\))?(?:\.\w+)*|''`
 const comparisons = [
@@ -24,7 +24,7 @@ const comparisons = [
   /(Buffer)\.compare\(([^()]*)\)/g,
 ]
 
-/** The comparisons of secrets in a piece of code. */
+/** The comparisons of secrets in `code`. */
 function comparedIn(code: string): string[] {
   const withoutTexts = code.replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
   const found = comparisons.flatMap((form) => [...withoutTexts.matchAll(form)])
@@ -41,7 +41,7 @@ const product = globSync('server/**/*.ts')
   .map((path) => path.replaceAll('\\', '/'))
   .filter((path) => !/\.(test|contract)\.ts$|\/(contract|testing)\//.test(path))
 
-test('finds a comparison of secrets however it is written', () => {
+test('finds a comparison of secrets in every form of writing it', () => {
   for (const code of [
     'if (producer.secretHash === hashOf(secret)) return',
     'if (hashOf(secret) !== producer.secretHash) return',
@@ -72,11 +72,11 @@ test('product code compares secrets in constant time only (P4)', () => {
   assert.deepEqual(breaches, [])
 })
 
-test('every exception is still one', () => {
+test('every exception is still needed', () => {
   for (const path of Object.keys(exceptions))
     assert.notDeepEqual(
       comparedIn(withoutComments(readFileSync(path, 'utf8'))),
       [],
-      `${path} compares no hash any more`,
+      `${path} no longer compares a hash`,
     )
 })

@@ -1,6 +1,6 @@
-// Do overlapping deliveries deadlock or miscount on a given PostgreSQL database? For what no test can start: a Citus cluster. It
-// empties the tables, so it asks for the word "empty". Then it adds 250 users, sends 320 calls, 32 at once (deliveries, read-alls,
-// sign-ins, new passwords), and counts every inbox again. The third argument is the largest number of recipients.
+// Checks that overlapping deliveries neither deadlock nor miscount on a given PostgreSQL database. For a Citus cluster, which the
+// tests cannot start. It empties the tables, so it requires the word "empty". It adds 250 users, makes 320 calls, 32 at once
+// (deliveries, read-alls, sign-ins, new passwords), and recounts every inbox. The third argument is the maximum of recipients.
 //
 //   node tools/delivery-stress.ts postgres://carillon@127.0.0.1:23500/carillon empty 100
 import pg from 'pg'
@@ -24,25 +24,25 @@ const world = await World.on(store)
 const people = await world.addUsers(250)
 const sizes = [1, 1, 2, 12, 40, Math.ceil(Number(largest) / 2), Number(largest)]
 const below = (count: number) => Math.floor(Math.random() * count)
-/** Users side by side in a circle: two deliveries often have many in common. */
+/** Neighbours in a circle of users, so that two deliveries often have many recipients in common. */
 const some = (count: number) => {
   const from = below(people.length)
   return [...people.slice(from), ...people.slice(0, from)].slice(0, count)
 }
-const anybody = () => some(1)[0] ?? people[0]
+const oneUser = () => some(1)[0] ?? people[0]
 const deliver = (more: Partial<Letter> = {}) =>
   world.deliver({ to: some(sizes[below(sizes.length)] ?? 1), category: below(2) ? 'orders' : 'bills', ...more })
 const acts: (() => Promise<unknown>)[] = [
   () => deliver(),
   () => deliver({ key: `k${below(3)}` }),
   () => deliver({ idempotency: { key: newId(), bodyHash: 'b' } }),
-  () => store.markAllRead({ userId: anybody()?.id ?? '', throughId: null, at: Date.now() }),
+  () => store.markAllRead({ userId: oneUser()?.id ?? '', throughId: null, at: Date.now() }),
   async () => {
-    const { id = '', passwordHash = '' } = anybody() ?? {}
+    const { id = '', passwordHash = '' } = oneUser() ?? {}
     await store.setPassword({ userId: id, passwordHash, at: Date.now(), revocationExpiresAt: Date.now() + 1_000_000 })
   },
   async () => {
-    const { id = '', passwordHash = '' } = anybody() ?? {}
+    const { id = '', passwordHash = '' } = oneUser() ?? {}
     const session = { userId: id, secretHash: newId(), checkedPasswordHash: passwordHash, at: Date.now() }
     await store.addSession({ ...session, replaces: [] })
   },

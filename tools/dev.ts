@@ -1,5 +1,5 @@
-// `npm run dev`: the service on a database of its own, started anew when a file changes, with a user whose password is
-// known and something that rings every few seconds. For developing only: the password stands in this file.
+// `npm run dev`: the service on data/dev.db, restarted when a file changes, with a user whose password is known and a new
+// notification every few seconds. Only for development: this file contains the password.
 
 import { readConfig } from '../server/config/read.ts'
 import { CarillonError } from '../server/errors.ts'
@@ -18,7 +18,7 @@ const config = readConfig({
   CARILLON_LOG: 'debug',
   ...process.env,
 })
-// `node --watch` lets the writer thread report its imports by messages that the service would take for replies.
+// `node --watch` makes the writer thread report its imports in messages, which the service would take for responses.
 delete process.env.WATCH_REPORT_DEPENDENCIES
 const log = await createLog({ level: config.logLevel, isTerminal: process.stdout.isTTY === true })
 const service = await startService(config, { log })
@@ -38,9 +38,9 @@ const { key } = await new ProducerKeys({ store, now: Date.now }).issue({
 log.info({ url, user: credentials.username, signInWith: credentials.password }, 'sign in with this')
 
 let count = 0
-setInterval(() => void ring(), everyMs)
+setInterval(() => void send(), everyMs)
 process.once('SIGTERM', stop)
-// `node --watch` was killed, which sends no signal: the port would stay taken.
+// If `node --watch` is killed, this process gets no signal and would keep the port.
 process.once('disconnect', stop)
 
 let isStopping = false
@@ -50,9 +50,9 @@ function stop(): void {
   void service.stop().then(() => process.exit())
 }
 
-async function ring(): Promise<void> {
-  const body = JSON.stringify({ recipients: [{ username: credentials.username }], title: `ChangeSignal ${++count}` })
+async function send(): Promise<void> {
+  const body = JSON.stringify({ recipients: [{ username: credentials.username }], title: `Notification ${++count}` })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const response = await fetch(`${url}/api/notifications`, { method: 'POST', headers, body })
-  log.debug({ status: response.status, count }, 'rang')
+  log.debug({ status: response.status, count }, 'notification sent')
 }

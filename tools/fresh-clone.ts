@@ -1,5 +1,5 @@
-// Does what the README promises hold for a stranger? Clones the last commit to an empty folder, installs and starts it with
-// the machine's own Node and npm, and uses the service with curl alone. Neither step may print a warning.
+// Follows the README as a new user: clones the last commit into an empty folder, installs and starts it with the machine's own
+// Node and npm, and uses the service by curl. No step may print a warning.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
@@ -19,7 +19,7 @@ const clone = join(folder, 'carillon')
 const cookies = join(folder, 'cookies')
 const port = (await isFree(usualPort)) ? usualPort : await freePort()
 const url = `http://127.0.0.1:${port}`
-const env = strangersEnvironment()
+const env = newUserEnvironment()
 
 try {
   step(`clone to ${clone}`)
@@ -42,7 +42,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Sign-in by both variants, the restricted route, a notification sent, listed and read; every answer by curl. */
+/** Signs in by both variants, calls the restricted route, sends, lists and reads notifications, all by curl. */
 function useTheService(): void {
   const { username, password, key } = firstSignIn()
   const credentials = { username, password }
@@ -66,8 +66,8 @@ function useTheService(): void {
   expect(201, [...send, ...post('/api/notifications', { recipients: [{ username }], title: 'Hi' })])
   expect(201, [...send, ...post('/api/notifications', { recipients: [{ username }], title: 'Hi again' })])
   for (const proof of proofs) {
-    const told = ['hello', 'notification', 'notification']
-    assert.deepEqual(eventsSince(welcome.version, proof), told, 'the stream tells what was sent')
+    const names = ['hello', 'notification', 'notification']
+    assert.deepEqual(eventsSince(welcome.version, proof), names, 'the stream sends every delivery')
   }
   const [last, hello] = tail(username ?? '', password ?? '')
   assert.deepEqual([last.type, last.notification.title, hello.type], ['listed', 'Hi again', 'hello'])
@@ -81,7 +81,7 @@ function useTheService(): void {
   assert.equal(list(session).unread, 0, 'nothing is unread after read-all')
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are what this script checks, not what it knows.
+// biome-ignore lint/suspicious/noExplicitAny: this script checks responses by assertions, not by types.
 type HttpResponse = any
 
 function list(proof: string[]): HttpResponse {
@@ -92,23 +92,23 @@ function post(path: string, body: object): string[] {
   return ['-H', 'content-type: application/json', '--data', JSON.stringify(body), url + path]
 }
 
-/** Calls curl as a reader of the README does; gives the answer's JSON. */
+/** Calls curl as the README does, and returns the JSON of the response. */
 function expect(status: number, args: string[]): HttpResponse {
   const output = execFileSync('curl', ['-s', '--max-time', '10', '-w', '\n%{http_code}', ...args], { encoding: 'utf8' })
   const end = output.lastIndexOf('\n')
-  const [body, answered] = [output.slice(0, end), Number(output.slice(end))]
-  assert.equal(answered, status, `curl ${args.at(-1)} answered ${answered}, not ${status}: ${body}`)
+  const [body, actual] = [output.slice(0, end), Number(output.slice(end))]
+  assert.equal(actual, status, `curl ${args.at(-1)} got ${actual}, not ${status}: ${body}`)
   return body ? JSON.parse(body) : undefined
 }
 
-/** The names of the events that come within a second. */
+/** The names of the events that arrive within a second. */
 function eventsSince(version: number, proof: string[]): string[] {
   const args = ['-sN', '--max-time', '1', ...proof, `${url}/api/notifications/stream?since=${version}`]
   const { stdout } = spawnSync('curl', args, { encoding: 'utf8' })
   return [...stdout.matchAll(/^event: (.+)$/gm)].map(([, name = '']) => name)
 }
 
-/** What `carillon tail` prints until it is ended. */
+/** The events that `carillon tail` prints until it is stopped. */
 function tail(username: string, password: string): HttpResponse[] {
   const carillon = join(clone, 'node_modules', '.bin', 'carillon')
   const { stdout } = spawnSync(carillon, ['tail', '--user', username, '--password-stdin', '--last', '1'], {
@@ -124,10 +124,10 @@ function tail(username: string, password: string): HttpResponse[] {
     .map((line) => JSON.parse(line))
 }
 
-/** Starts a command in the clone, does the work once it is ready, and expects SIGTERM to end it with status 0. */
+/** Starts a command in the clone, runs `work` when it is ready, and checks that SIGTERM ends it with status 0. */
 async function whileServing(command: string, args: string[], work: () => void): Promise<void> {
   const startedAt = performance.now()
-  // A group of its own, so that nothing of it outlives this script.
+  // In a process group, so that every process of it can be ended.
   const service = spawn(command, args, { cwd: clone, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
   for (const stream of [service.stdout, service.stderr]) stream.on('data', (data) => (printed += data))
@@ -154,22 +154,22 @@ async function ready(service: ChildProcess): Promise<void> {
     if (spawnSync('curl', ['-sf', '--max-time', '2', `${url}/readyz`]).status === 0) return
     await sleep(25)
   }
-  assert.fail(`${url}/readyz did not answer 200 within ${startsWithinMs} ms`)
+  assert.fail(`${url}/readyz did not respond 200 within ${startsWithinMs} ms`)
 }
 
 function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid) process.kill(-pid, 'SIGKILL')
   } catch {
-    // It is gone, as it should be.
+    // The group has ended.
   }
 }
 
-/** What the first start left for its operator, as `name: value` lines among others. */
+/** The sign-in that the first start wrote for the operator, in lines of `name: value`. */
 function firstSignIn(): Record<string, string> {
   const text = readFileSync(join(clone, 'data', 'first-sign-in.txt'), 'utf8')
   const found = Object.fromEntries([...text.matchAll(/^(username|password|key): (.+)$/gm)].map(([, ...pair]) => pair))
-  assert.deepEqual(Object.keys(found), ['username', 'password', 'key'], 'data/first-sign-in.txt is not as promised')
+  assert.deepEqual(Object.keys(found), ['username', 'password', 'key'], 'data/first-sign-in.txt lacks a line')
   return found
 }
 
@@ -180,8 +180,8 @@ function isQuiet(what: string, printed: string): void {
   assert.deepEqual(warnings, [], `${what} printed warnings`)
 }
 
-/** Without our node_modules in the PATH, and without settings for Carillon or from an npm that may run this script. */
-function strangersEnvironment(): NodeJS.ProcessEnv {
+/** Without this checkout's node_modules in the PATH, and without variables of Carillon or of an npm that runs this script. */
+function newUserEnvironment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(CARILLON_|npm_(package|lifecycle)_)/.test(name))
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))
   const clean: NodeJS.ProcessEnv = { ...Object.fromEntries(own), PATH: path.join(delimiter) }

@@ -1,4 +1,4 @@
-// Holds that every line of the log has an event name that docs/operations.md explains. It reads the source as text.
+// Checks that every line of the log has an event name that docs/operations.md explains. It reads the source as text.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

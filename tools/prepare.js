@@ -1,5 +1,5 @@
-// After an install, silently, and no install fails for its sake: lays a link to the Node from npm, and compiles once what
-// every start needs.
+// Runs after an install, prints nothing and never fails it: links the Node from npm into node_modules/.bin, and fills the
+// compile cache.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
@@ -12,17 +12,17 @@ const link = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url)
 const node = platformNode()
 
 if (node && runs(node)) {
-  // On Windows npm lays command files, not links.
-  if (process.platform !== 'win32' && !existsSync(link)) layLink(node)
+  // On Windows npm creates command files, not links.
+  if (process.platform !== 'win32' && !existsSync(link)) createLink(node)
   compile(node)
 }
 
 /**
  * Puts the Node from npm first in the PATH of every npm script. npm before 11.12 drops the link that several optional
- * packages offer (npm/cli#4362). Without it scripts run under the machine's Node, and server/bin/launch.js finds the newer.
+ * packages offer (npm/cli#4362). Without it scripts run under the machine's Node, and server/bin/launch.js finds the newer one.
  * @param {string} binary
  */
-function layLink(binary) {
+function createLink(binary) {
   try {
     rmSync(link, { force: true })
     symlinkSync(relative(dirname(link), binary), link)
@@ -32,8 +32,8 @@ function layLink(binary) {
 }
 
 /**
- * Fills server/.compile-cache (decision 0013): --help loads every command, and a run on a database that is thrown away
- * loads the writer thread. @param {string} binary
+ * Fills server/.compile-cache (decision 0013): --help loads every command, and `migrate` on a temporary database loads the
+ * writer thread. @param {string} binary
  */
 function compile(binary) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
@@ -43,7 +43,7 @@ function compile(binary) {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The packages are built for glibc: under musl the binary is there and does not start. @param {string} binary */
+/** The packages are built for glibc: under musl the binary exists but does not start. @param {string} binary */
 function runs(binary) {
   return spawnSync(binary, ['--version']).status === 0
 }

@@ -1,6 +1,5 @@
-// Does every route work on a given PostgreSQL database? For what no test can start: a Citus cluster, or a real PgBouncer. It
-// starts `serve` on the database, which must have no user yet, and leaves a user with notifications in it, so it asks for the
-// word "fill".
+// Calls every route on a given PostgreSQL database. For a Citus cluster or a PgBouncer, which the tests cannot start. It starts
+// `serve` on the database, which must have no user yet, and leaves a user with notifications, so it requires the word "fill".
 //
 //   node tools/route-walk.ts postgres://carillon@127.0.0.1:23500/carillon fill
 
@@ -19,9 +18,9 @@ if (!/^postgres(ql)?:/.test(url) || word !== 'fill') {
 let steps = 0
 const failures: string[] = []
 
-/** One step: a request and the status that it must have. */
-async function step(what: string, asked: Promise<HttpResponse>, status = 200): Promise<HttpResponse> {
-  const response = await asked
+/** One step: a request and its expected status. */
+async function step(what: string, sent: Promise<HttpResponse>, status = 200): Promise<HttpResponse> {
+  const response = await sent
   steps++
   if (response.status !== status) failures.push(`${what}: ${response.status}, not ${status}: ${response.text}`)
   return response
@@ -40,7 +39,7 @@ async function walkOpenRoutes(user: UserOfService): Promise<void> {
   await step('sign-in with a wrong password', user.post('/login', { username: 'operator', password: 'wrong' }), 401)
 }
 
-/** Every route of a user, with one kind of proof. */
+/** Calls every route of a user with one kind of proof. */
 async function walkReaderRoutes(
   user: UserOfService,
   { url: origin, proof, name }: { url: string; proof: Proof; name: string },
@@ -54,8 +53,8 @@ async function walkReaderRoutes(
   const position = (await get('/api/notifications/changes?since=0')).json().data.position
   const held = get(`/api/notifications/changes?since=${position}&wait=20`)
   const id = idIn(await step(`${name}: a delivery`, user.deliver(`for ${name}`), 201))
-  check(`${name}: the held poll hears of it`, JSON.stringify((await held).json()).includes(id))
-  check(`${name}: the stream tells of it`, (await stream.next('notification')).data.notification.id === id)
+  check(`${name}: the held poll receives it`, JSON.stringify((await held).json()).includes(id))
+  check(`${name}: the stream sends it`, (await stream.next('notification')).data.notification.id === id)
   const list = await get('/api/notifications?page=1&limit=5')
   check(`${name}: the newest comes first`, list.json().data.items[0].id === id)
   await get('/api/notifications?status=unread&limit=5')
@@ -78,7 +77,7 @@ async function walkProducerRoute(user: UserOfService, { username, key }: SignIn)
     )
   const first = await step('a delivery with an Idempotency-Key', send({}, { 'idempotency-key': 'walk' }), 201)
   const again = await step('the same again', send({}, { 'idempotency-key': 'walk' }), 201)
-  check('the second has the answer of the first', idIn(again) === idIn(first))
+  check('the second response repeats the first', idIn(again) === idIn(first))
   await step('another body', send({ title: 'Other' }, { 'idempotency-key': 'walk' }), 422)
   const keyed = await step('a delivery with a key', send({ key: 'build', category: 'builds' }), 201)
   const updated = await step('an update by key', send({ key: 'build', category: 'done' }), 201)
@@ -101,7 +100,7 @@ async function walk(at: Node, signIn: SignIn): Promise<void> {
 
 await using nodes = new Nodes(url, { CARILLON_DATABASE_PARTITIONS: '1' })
 const node = await nodes.add()
-if (!hasFirstSignIn(nodes.folder)) throw new Error('The database has a user already; the walk needs one without')
+if (!hasFirstSignIn(nodes.folder)) throw new Error('The database has a user already. Use one without users.')
 await walk(node, nodes.firstSignIn)
 check('the process ends with status 0', (await node.process.end('SIGTERM')).status === 0)
 

@@ -8,7 +8,7 @@ import type { Outcome } from './run-tests.ts'
 
 const start = `import { test } from 'node:test'\n`
 
-test('passes where every test passed, and tells how many', () => {
+test('passes if every test passed, and reports how many', () => {
   const { passed, report } = runOn(`${start} test('one', () => {}); test('two', () => {})`)
   assert.equal(passed, true)
   assert.equal(report, '2 passed, 0 failed')
@@ -27,7 +27,7 @@ for (const [name, text] of [
   ['a file without a test', ''],
   ['a file that cannot be loaded', `import './absent.ts'`],
 ] as const) {
-  test(`blames ${name}, beside one that passes`, () => {
+  test(`reports ${name}, next to a test that passes`, () => {
     const { passed, report } = runOn(`${start} test('good', () => {})`, text)
     assert.equal(passed, false)
     assert.match(report, /✖ .+\n {2}second\.test\.ts:\d/)
@@ -35,16 +35,16 @@ for (const [name, text] of [
   })
 }
 
-test('does not pass where there is nothing to run', () => {
+test('fails if there is no test to run', () => {
   assert.deepEqual(runOn(), { passed: false, report: '0 passed, 0 failed', notes: [] })
 })
 
-test('ends a file that holds something open after its tests', () => {
+test('ends a file that still has a timer after its tests', () => {
   const { report } = runOn(`${start} test('one', () => { setInterval(() => {}, 1000) })`)
   assert.equal(report, '1 passed, 0 failed')
 })
 
-/** Runs test files of these texts, in a process that does not know that a test is its parent. */
+/** Runs test files with these texts, in a process without the environment variable that marks it as a test. */
 function runOn(...texts: string[]): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-run-tests-'))
   try {

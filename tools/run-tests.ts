@@ -1,6 +1,5 @@
-// Runs test files: a line for each as it ends, and a report that holds in full whatever did not pass. Stricter than
-// `node --test` (which serves well for one file): a test that was skipped or left to do, a file without a test and a run
-// without tests are faults too.
+// Runs test files: prints a line per file, and reports every failure in full. Stricter than `node --test` (which is fine for
+// one file): a skipped or todo test, a file without a test and a run without tests fail as well.
 
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -9,13 +8,13 @@ import { run } from 'node:test'
 import { inspect } from 'node:util'
 
 /**
- * `report` ends with a line alone that reads `N passed, N failed`; `notes` are the figures that tests told (`t.diagnostic`).
+ * The last line of `report` is `N passed, N failed`. `notes` are the figures that tests reported by `t.diagnostic`.
  */
 export type Outcome = { passed: boolean; report: string; notes?: readonly string[] }
 
 type Place = { file?: string | undefined; line?: number | undefined }
 
-/** Nothing hangs: a test is ended after `perTestMs`, all of it after `allMs`, and what an ended file holds open is cut. */
+/** Ends a test after `perTestMs`, the run after `allMs`, and a file after its last test even if it holds something open. */
 export function runTests(plan: { pattern: string; perTestMs: number; allMs: number }): Promise<Outcome> {
   const faults: string[] = []
   const faulty = new Set<string>()
@@ -24,7 +23,7 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
 
   const blame = (name: string, { file = '', line = 1 }: Place, reason: string) => {
     faulty.add(file)
-    faults.push(`✖ ${name}\n  ${shown(file)}:${line}\n  ${reason.replaceAll('\n', '\n  ')}`)
+    faults.push(`✖ ${name}\n  ${display(file)}:${line}\n  ${reason.replaceAll('\n', '\n  ')}`)
   }
   const keep = ({ file, message }: { file: string; message: string }) => {
     printed.set(file, (printed.get(file) ?? '') + message)
@@ -39,31 +38,31 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
   })
   tests.on('test:stdout', keep)
   tests.on('test:stderr', keep)
-  // A seed that a test notes, and an error after a test's end (for which Node fails the file).
+  // For example a random seed, or an error after the end of a test (for which Node fails the file).
   const notes: string[] = []
   tests.on('test:diagnostic', ({ file, message, level }) => {
     if (!file) return
     keep({ file, message: `${message}\n` })
-    if (level === 'info') notes.push(`${shown(file)}: ${message}`)
+    if (level === 'info') notes.push(`${display(file)}: ${message}`)
   })
   tests.on('test:pass', (test) => {
     if (test.skip !== undefined || test.todo !== undefined)
-      blame(test.name, test, 'Did not run. Nothing is skipped here.')
+      blame(test.name, test, 'Did not run. No test may be skipped.')
     else if (test.name === test.file) blame('a file without a test', test, 'Write one, or remove the file.')
     else if (test.details.type !== 'suite') passed += 1
   })
   tests.on('test:fail', (test) => {
     const { error } = test.details
-    const toldBySubtests = 'failureType' in error && error.failureType === 'subtestsFailed'
-    if (!toldBySubtests) blame(test.name, test, inspect(error.cause ?? error))
+    const isReportedBySubtests = 'failureType' in error && error.failureType === 'subtestsFailed'
+    if (!isReportedBySubtests) blame(test.name, test, inspect(error.cause ?? error))
   })
 
   return new Promise((done) => {
     tests.on('test:summary', ({ file, duration_ms, success }) => {
-      if (file !== undefined) return console.log(`  ${shown(file)} (${duration_ms.toFixed(0)} ms)`)
+      if (file !== undefined) return console.log(`  ${display(file)} (${duration_ms.toFixed(0)} ms)`)
       const words = [...faulty]
         .filter((name) => printed.has(name))
-        .map((name) => `${shown(name)} printed:\n${printed.get(name)}`)
+        .map((name) => `${display(name)} printed:\n${printed.get(name)}`)
       const report = [...faults, ...words, `${passed} passed, ${faults.length} failed`].join('\n\n')
       done({ passed: success && faults.length === 0 && passed > 0, report, notes })
     })
@@ -75,6 +74,6 @@ function filesThatMatch(pattern: string): string[] {
   return found.map((file) => resolve(file)).sort()
 }
 
-function shown(file: string): string {
+function display(file: string): string {
   return relative('.', file)
 }

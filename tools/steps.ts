@@ -1,5 +1,5 @@
-// What has to hold before a change is done? The steps of `npm test`, the same for a person and for CI, and of
-// `npm run soak`. Each prints its name and time, then what it has to say; the first that fails ends the list.
+// The steps of `npm test`, for developers and CI, and of `npm run soak`. Each step prints its name, its time and its report. The
+// first one that fails ends the run.
 
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const minute = 60_000
 const everyTest = '**/*.test.ts'
 const httpSuite = 'tests/api/**/*.test.ts'
 
-/** Against what hangs. A busy machine takes ten times as long as an idle one. */
+/** Time limits for tests that hang. A busy machine takes ten times as long as an idle one. */
 const limits = { perTestMs: 20 * minute, allMs: 120 * minute }
 
 const lists: Record<string, Step[]> = {
@@ -23,13 +23,13 @@ const lists: Record<string, Step[]> = {
     { name: 'tests', run: () => runTests({ pattern: everyTest, ...limits }) },
     {
       name: 'the HTTP suite again, on PostgreSQL and through the client',
-      run: () => otherwise(() => runTests({ pattern: httpSuite, ...limits })),
+      run: () => onPostgresThroughClient(() => runTests({ pattern: httpSuite, ...limits })),
     },
   ],
   soak: [{ name: 'soak', run: soak }],
 }
 
-// One server for all the files that need one.
+// All test files share one PostgreSQL server.
 const postgres = await PostgresServer.start()
 process.env[sharedPort] = String(postgres.port)
 const list = process.argv[2] ?? 'test'
@@ -48,8 +48,8 @@ async function allPass(steps: Step[]): Promise<boolean> {
   return steps.length > 0
 }
 
-/** Every request that a method of the client makes is made by it (tests/support/http/through-client.ts). */
-async function otherwise(run: () => Promise<Outcome>): Promise<Outcome> {
+/** On PostgreSQL, with requests sent by the typed client if it has a method for them (tests/support/http/through-client.ts). */
+async function onPostgresThroughClient(run: () => Promise<Outcome>): Promise<Outcome> {
   process.env.TEST_ENGINE = 'postgres'
   process.env.TEST_CLIENT = '1'
   const outcome = await run()
@@ -58,13 +58,13 @@ async function otherwise(run: () => Promise<Outcome>): Promise<Outcome> {
   return outcome
 }
 
-/** The same tests with their full counts (SOAK=1); what came of it is kept in docs/soak.md. */
+/** The same tests with their full counts (SOAK=1). The result is written to docs/soak.md. */
 async function soak(): Promise<Outcome> {
   process.env.SOAK = '1'
   const startedAt = Date.now()
   const soakLimits = { perTestMs: 60 * minute, allMs: 180 * minute }
   const outcome = await runTests({ pattern: everyTest, ...soakLimits })
-  const again = await otherwise(() => runTests({ pattern: httpSuite, ...soakLimits }))
+  const again = await onPostgresThroughClient(() => runTests({ pattern: httpSuite, ...soakLimits }))
   const [cpu] = cpus()
   const minutes = ((Date.now() - startedAt) / minute).toFixed(1)
   const page = [
@@ -86,7 +86,7 @@ async function soak(): Promise<Outcome> {
   return { passed: outcome.passed && again.passed, report: `${outcome.report}\n\n${again.report}` }
 }
 
-/** Runs a program of node_modules under this Node; it has something to say only when it fails. */
+/** Runs a program of node_modules under this Node. Reports its output only if it fails. */
 function command(script: string, ...args: string[]): Outcome {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })
   const passed = status === 0

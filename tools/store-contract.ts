@@ -1,5 +1,5 @@
-// Does a given PostgreSQL database keep every promise of the store? For what no test can start: a Citus cluster, or a real
-// PgBouncer. It empties the database's tables before each promise, so it asks for the word "empty".
+// Runs the store's contract suite on a given PostgreSQL database. For a Citus cluster or a PgBouncer, which the tests cannot
+// start. It empties the tables before each test, so it requires the word "empty".
 //
 //   node tools/store-contract.ts postgres://carillon@127.0.0.1:23500/carillon empty [--test-name-pattern ...]
 import pg from 'pg'
@@ -15,7 +15,7 @@ if (!/^postgres(ql)?:/.test(url) || word !== 'empty') {
 
 const open = async () => (await openPostgresStore(url, { partitions: 1 })).store
 
-/** One promise after another: they share the database. */
+/** The tests share one database, so they run one after another. */
 let before = Promise.resolve()
 
 storeContract({

@@ -1,5 +1,5 @@
-// How fast is the store on a given PostgreSQL database? For what `npm run bench` cannot start, such as a Citus cluster, beside a
-// plain server on the same machine. It adds users and notifications and removes none, so it asks for the word "fill".
+// Measures the store on a given PostgreSQL database, to compare what `npm run bench` cannot start, such as a Citus cluster, with
+// a plain server on the same machine. It adds users and notifications and removes none, so it requires the word "fill".
 //
 //   node tools/store-speed.ts postgres://carillon@127.0.0.1:23500/carillon fill
 import { newId } from '../server/ids.ts'
@@ -16,7 +16,7 @@ const atOnce = 16
 const { store } = await openPostgresStore(url, { partitions: 1 })
 const now = Date.now()
 const userIds = Array.from({ length: 1_000 }, () => newId(now))
-/** Those whose inboxes are filled and listed. */
+/** The users whose inboxes are filled and listed. */
 const readers = userIds.slice(0, 200)
 const person = (id: string) => ({
   id,
@@ -43,7 +43,7 @@ let turn = 0
 const next = () => readers[turn++ % readers.length] as string
 const someOf = (count: number) => Array.from({ length: count }, next)
 
-/** Calls a second, with so many under way. */
+/** Calls per second, with `under` calls at once. */
 async function rate(call: () => Promise<unknown>, under = atOnce): Promise<number> {
   let calls = 0
   const startedAt = performance.now()
@@ -58,7 +58,7 @@ async function rate(call: () => Promise<unknown>, under = atOnce): Promise<numbe
 for (let n = 0; n < 20; n++) await deliverTo(readers)
 const list = () => store.readPage({ userId: next(), limit: 20, unreadOnly: false, page: 1 })
 await rate(list)
-/** The median of five deliveries, one after the other, in milliseconds. */
+/** Median milliseconds of five calls, one after another. */
 async function medianOf(call: () => Promise<unknown>): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < 5; n++) {
