@@ -43,7 +43,7 @@ async function addOne(
     print(options, { id, ...wanted, key }, () => [
       `Made the key ${id} for ${name} (${wanted.scopes.join(', ')}; expires ${day(wanted.expiresAt)})`,
       `key: ${key}`,
-      'It is shown this once.',
+      'It is displayed once.',
     ])
   })
 }

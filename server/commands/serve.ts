@@ -40,7 +40,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(0, signal))
   if (service.firstSignIn !== undefined) showOnce(service, { config, isTerminal, log })
   // Last, since whoever waits for this line may read the first sign-in then, or stop the service.
-  log.info({ event: 'started', url: service.url }, 'Carillon stands')
+  log.info({ event: 'started', url: service.url }, 'Carillon is listening')
   const error = await service.failed
   // A refusal of ours says in its sentence all that there is; the place in the code where it was made says nothing more.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)

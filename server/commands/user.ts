@@ -8,7 +8,10 @@ import { configOf, withSettings, withStore } from './settings.ts'
 import { day, type Output, print, table } from './terminal/output.ts'
 import { passwordFromStdin } from './terminal/password-from.ts'
 
-const fromStdin = ['--password-stdin', 'read the password from stdin; without it one is made and shown once'] as const
+const fromStdin = [
+  '--password-stdin',
+  'read the password from stdin; without this option one is generated and displayed once',
+] as const
 const listedAtOnce = 500
 
 export function userCommand(): Command {
@@ -19,14 +22,14 @@ export function userCommand(): Command {
       .option(...fromStdin),
     'user',
   )
-  add.action((name, options) => withUsers(add, (parts) => addOne(parts, name, options)))
+  add.action((name, options) => withUsers(add, (dependencies) => addOne(dependencies, name, options)))
   const list = withSettings(new Command('list').description('List the users'), 'user')
-  list.action((options) => withUsers(list, (parts) => listAll(parts, options)))
+  list.action((options) => withUsers(list, (dependencies) => listAll(dependencies, options)))
   const disable = withSettings(
     new Command('disable').argument('<name>').description('Disable a user: every session and token ends'),
     'user',
   )
-  disable.action((name, options) => withUsers(disable, (parts) => disableOne(parts, name, options)))
+  disable.action((name, options) => withUsers(disable, (dependencies) => disableOne(dependencies, name, options)))
   const password = withSettings(
     new Command('password')
       .argument('<name>')
@@ -34,16 +37,17 @@ export function userCommand(): Command {
       .option(...fromStdin),
     'user',
   )
-  password.action((name, options) => withUsers(password, (parts) => changePassword(parts, name, options)))
+  password.action((name, options) => withUsers(password, (dependencies) => changePassword(dependencies, name, options)))
   const user = new Command('user').description('Add, list and disable users, set passwords')
   for (const command of [add, list, disable, password]) user.addCommand(command)
   return user
 }
 
-type Parts = { store: Store; passwords: Passwords; passwordMinLength: number; now: () => number }
+type Dependencies = { store: Store; passwords: Passwords; passwordMinLength: number; now: () => number }
+type Chosen = { password: string; isGenerated: boolean }
 type PasswordOptions = Output & { passwordStdin?: boolean }
 
-async function withUsers(command: Command, work: (parts: Parts) => Promise<void>): Promise<void> {
+async function withUsers(command: Command, work: (dependencies: Dependencies) => Promise<void>): Promise<void> {
   const config: Config = configOf(command, 'user')
   const passwords = new Passwords({ threads: 4 })
   await withStore(config, (store) => {
@@ -52,32 +56,31 @@ async function withUsers(command: Command, work: (parts: Parts) => Promise<void>
   })
 }
 
-async function addOne(parts: Parts, username: string, options: PasswordOptions): Promise<void> {
+async function addOne(dependencies: Dependencies, username: string, options: PasswordOptions): Promise<void> {
   const chosen = await passwordFrom(options)
-  const user = await addUser(parts, { username, password: chosen.password })
-  const made = chosen.isMade ? { password: chosen.password } : {}
-  print(options, { id: user.id, username: user.username, ...made }, () => [
-    `Added ${user.username} (${user.id})`,
-    ...(chosen.isMade ? [`password: ${chosen.password}`, 'It is shown this once.'] : []),
-  ])
+  const user = await addUser(dependencies, { username, ...chosen })
+  printWithPassword(options, { id: user.id, username: user.username }, chosen, `Added ${user.username} (${user.id})`)
 }
 
-async function changePassword(parts: Parts, username: string, options: PasswordOptions): Promise<void> {
+async function changePassword(dependencies: Dependencies, username: string, options: PasswordOptions): Promise<void> {
   const chosen = await passwordFrom(options)
-  await setPassword(parts, { username, password: chosen.password })
-  const made = chosen.isMade ? { password: chosen.password } : {}
-  print(options, { username, ...made }, () => [
-    `Set the password of ${username}; every session and token has ended`,
-    ...(chosen.isMade ? [`password: ${chosen.password}`, 'It is shown this once.'] : []),
-  ])
+  await setPassword(dependencies, { username, ...chosen })
+  printWithPassword(options, { username }, chosen, `Set the password of ${username}; every session and token has ended`)
 }
 
-async function disableOne(parts: Parts, username: string, options: Output): Promise<void> {
-  await disableUser(parts, username)
+/** The password is in the output only if it was generated: the user has to learn it. */
+function printWithPassword(options: Output, value: object, { password, isGenerated }: Chosen, line: string): void {
+  print(options, { ...value, ...(isGenerated && { password }) }, () =>
+    isGenerated ? [line, `password: ${password}`, 'It is displayed once.'] : line,
+  )
+}
+
+async function disableOne(dependencies: Dependencies, username: string, options: Output): Promise<void> {
+  await disableUser(dependencies, username)
   print(options, { username, disabled: true }, () => `Disabled ${username}; every session and token has ended`)
 }
 
-async function listAll({ store }: Parts, options: Output): Promise<void> {
+async function listAll({ store }: Dependencies, options: Output): Promise<void> {
   const users = await everyUser(store)
   const rows = users.map(({ username, id, createdAt, disabledAt }) => [username, id, day(createdAt), day(disabledAt)])
   print(options, users, () =>
@@ -96,7 +99,7 @@ async function everyUser(store: Store) {
   return users
 }
 
-async function passwordFrom({ passwordStdin }: PasswordOptions): Promise<{ password: string; isMade: boolean }> {
-  if (!passwordStdin) return { password: makePassphrase(), isMade: true }
-  return { password: await passwordFromStdin(), isMade: false }
+async function passwordFrom({ passwordStdin }: PasswordOptions): Promise<Chosen> {
+  if (!passwordStdin) return { password: makePassphrase(), isGenerated: true }
+  return { password: await passwordFromStdin(), isGenerated: false }
 }

@@ -1,5 +1,5 @@
 // The first start on an empty store: one user, one producer key, one notification, so that everything can be tried at
-// once. No default password exists: each store gets its own, shown once.
+// once. There is no default password: each store gets its own, displayed once.
 import { CarillonError } from '../errors.ts'
 import type { Deliveries } from '../inbox/delivery/deliver.ts'
 import type { Passwords } from '../sign-in/password/passwords.ts'
@@ -9,8 +9,8 @@ import type { Store } from '../store/store.ts'
 
 export type FirstSignIn = { username: string; password: string; key: string }
 
-/** Makes them where there is no user yet; undefined where there is one. */
-export async function firstStart(parts: {
+/** Undefined if the store has a user already. */
+export async function firstStart(dependencies: {
   store: Store
   passwords: Passwords
   producerKeys: ProducerKeys
@@ -18,13 +18,13 @@ export async function firstStart(parts: {
   passwordMinLength: number
   now: () => number
 }): Promise<FirstSignIn | undefined> {
-  const { store, producerKeys, deliveries } = parts
+  const { store, producerKeys, deliveries } = dependencies
   if ((await store.listUsers({ after: '', limit: 1 })).length > 0) return undefined
   const credentials = { username: 'operator', password: makePassphrase() }
   try {
-    await addUser(parts, credentials)
+    await addUser(dependencies, { ...credentials, isGenerated: true })
   } catch (error) {
-    // Another process starts at the same moment and was quicker: it shows the sign-in.
+    // Another process that starts at the same moment added the user first, and displays the sign-in.
     if (error instanceof CarillonError && error.code === 'CONFLICT') return undefined
     throw error
   }
@@ -40,10 +40,10 @@ export async function firstStart(parts: {
   return { ...credentials, key }
 }
 
-/** What is shown once. Secrets are read from here documents, so that no process list ever holds them. */
+/** The text that is displayed once. Its commands pass secrets in here documents, so that no process list contains them. */
 export function firstSignInText({ username, password, key }: FirstSignIn, url: string): string {
   const json = `-H 'content-type: application/json'`
-  return `Carillon stands on ${url}. This is shown once; keep it.
+  return `Carillon is listening on ${url}. This is displayed once; keep it.
 
 username: ${username}
 password: ${password}

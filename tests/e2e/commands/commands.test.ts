@@ -172,7 +172,7 @@ test('carillon user: nobody yet, one is added, listed, disabled, given a passwor
   assert.deepEqual(await json(['list']), [])
 
   const added = isDone(await user(['add', 'Ann']))
-  assert.match(added, /^Added ann \([\da-f-]{36}\)\npassword: [a-z2-9]{5}(-[a-z2-9]{5}){3}\nIt is shown this once\.\n$/)
+  assert.match(added, /^Added ann \([\da-f-]{36}\)\npassword: [a-z2-9]{5}(-[a-z2-9]{5}){3}\nIt is displayed once\.\n$/)
   const ben = await json(['add', 'ben'])
   assert.deepEqual(Object.keys(ben), ['id', 'username', 'password'])
   assert.notEqual(ben.password, /password: (.+)/.exec(added)?.[1])
@@ -195,7 +195,7 @@ test('carillon user: nobody yet, one is added, listed, disabled, given a passwor
   assert.deepEqual(await json(['disable', 'ann']), { username: 'ann', disabled: true })
   assert.match(
     isDone(await user(['password', 'ann'])),
-    /^Set the password of ann.*\npassword: .*\nIt is shown this once\.\n$/,
+    /^Set the password of ann.*\npassword: .*\nIt is displayed once\.\n$/,
   )
   assert.deepEqual(await json(['password', 'ann', '--password-stdin'], passphrase), { username: 'ann' })
 })

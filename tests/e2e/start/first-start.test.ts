@@ -114,7 +114,7 @@ const asTerminal = { nodeOptions: ['--import', 'data:text/javascript,process.std
 test('on a terminal the first sign-in is printed, once, and left in no file', async () => {
   using folder = new Folder()
   await using running = new CarillonProcess(folder, asTerminal)
-  const session = await untilPrinted(running, 'Carillon stands')
+  const session = await untilPrinted(running, 'Carillon is listening')
   assert.equal(session.match(/^password: [a-z2-9]{5}(-[a-z2-9]{5}){3}$/gm)?.length, 1)
   assert.equal(session.match(/^key: crl_/gm)?.length, 1)
   assert.match(session, /curl .*\/login/)
@@ -123,7 +123,7 @@ test('on a terminal the first sign-in is printed, once, and left in no file', as
   await running.end('SIGTERM')
 
   await using again = new CarillonProcess(folder, asTerminal)
-  await untilPrinted(again, 'Carillon stands')
+  await untilPrinted(again, 'Carillon is listening')
   await again.end('SIGTERM')
   assert.doesNotMatch(again.stdout, /password:|crl_/)
 })

@@ -104,7 +104,7 @@ export class CarillonProcess implements AsyncDisposable {
 
   /** Where it answers; empty while it does not stand. */
   get url(): string {
-    return this.lines.find(({ msg }) => msg === 'Carillon stands')?.url ?? ''
+    return this.lines.find(({ msg }) => msg === 'Carillon is listening')?.url ?? ''
   }
 
   /** The lines of its log. */
