@@ -1,16 +1,16 @@
-// Does long work leave room for everything else, and does each have his turn?
+// Does long work leave time for requests, and does every piece of work get its turn?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { pause } from './event-loop.ts'
+import { yieldToEventLoop } from './event-loop.ts'
 
-/** Keeps the event loop. */
+/** Blocks the event loop. */
 function work(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);
 }
 
-test('however many work, a turn of the event loop is short, and all of them get done', async () => {
+test('500 pieces of long work at once leave short turns of the event loop, and all of them finish', async () => {
   let turns = 0
   let isOver = false
   const watching = (async () => {
@@ -19,7 +19,7 @@ test('however many work, a turn of the event loop is short, and all of them get 
   let done = 0
   const someWork = async () => {
     for (let n = 0; n < 10; n++) {
-      await pause()
+      await yieldToEventLoop()
       work(0.1)
     }
     done++
@@ -28,39 +28,39 @@ test('however many work, a turn of the event loop is short, and all of them get 
   isOver = true
   await watching
   assert.equal(done, 500)
-  // Half a second of work.
+  // The work takes half a second in total.
   assert.ok(turns > 50, `${turns} turns`)
 })
 
-test('who has worked goes to the end: whoever works on and on keeps nobody waiting', async () => {
+test('work that has run waits behind the others: work without end does not starve new work', async () => {
   let isOver = false
   let rounds = 0
-  const goingOn = Array.from({ length: 8 }, async () => {
+  const endless = Array.from({ length: 8 }, async () => {
     while (!isOver) {
       work(1)
       rounds++
-      await pause()
+      await yieldToEventLoop()
     }
   })
   for (let n = 0; n < 20; n++) {
     const before = rounds
-    await pause()
-    // Each of the eight may be before him, and work once more while he is waking.
-    assert.ok(rounds - before <= 9, `${rounds - before} were before him`)
+    await yieldToEventLoop()
+    // Each of the eight may be ahead in the queue, and one may run once more before this promise resolves.
+    assert.ok(rounds - before <= 9, `${rounds - before} rounds were first`)
   }
   isOver = true
-  await Promise.all(goingOn)
+  await Promise.all(endless)
 })
 
-test('they go on in the order in which they came', async () => {
+test('waiting work resumes in the order of arrival', async () => {
   const order: number[] = []
-  const come = async (n: number) => {
-    await pause()
+  const arrive = async (n: number) => {
+    await yieldToEventLoop()
     order.push(n)
     work(0.5)
   }
   work(3)
-  await Promise.all(Array.from({ length: 100 }, (_, n) => come(n)))
+  await Promise.all(Array.from({ length: 100 }, (_, n) => arrive(n)))
   assert.deepEqual(
     order,
     [...order].sort((one, other) => one - other),

@@ -1,44 +1,47 @@
-// The share of a turn of the event loop that long work may have, all of it together: requests are answered in between.
+// The share of one turn of the event loop that all long work together may use: requests are answered between turns.
 
-const sliceMs = 2
-/** An immediate costs little, also one that finds the share used up. */
-const maxInOneTurn = 64
+const maxWorkMs = 2
+/** An immediate costs little, even one that finds the share used up. */
+const maxResumedPerTurn = 64
 
-/** Who waits for his turn, longest first. */
+/** Work that waits to continue, in the order of arrival. */
 const waiting = new Set<() => void>()
-let began = 0
-let isTurnDue = false
+let turnBeganAt = 0
+let isTurnScheduled = false
 
-/** Resolves at once while this turn's share lasts and nobody waits, else in a later turn: first come, first served. */
-export async function pause(): Promise<void> {
-  if (waiting.size === 0 && isLeft()) return
+/**
+ * Call it between two pieces of long work. Resolves at once if this turn's share is not used up and no other work waits,
+ * else in a later turn, first come, first served.
+ */
+export async function yieldToEventLoop(): Promise<void> {
+  if (waiting.size === 0 && hasTimeLeft()) return
   const { promise, resolve } = Promise.withResolvers<void>()
   waiting.add(resolve)
-  planTurn()
+  scheduleTurn()
   await promise
 }
 
-/** An immediate for each: what one goes on to do is done before the next looks at the clock. */
-function planTurn(): void {
-  if (isTurnDue || waiting.size === 0) return
-  isTurnDue = true
+/** One immediate per resumed work: what it does next is done before the following immediate reads the clock. */
+function scheduleTurn(): void {
+  if (isTurnScheduled || waiting.size === 0) return
+  isTurnScheduled = true
   setImmediate(() => {
-    began = performance.now()
+    turnBeganAt = performance.now()
   })
-  for (let n = Math.min(waiting.size, maxInOneTurn); n > 0; n--) setImmediate(letOneGoOn)
+  for (let n = Math.min(waiting.size, maxResumedPerTurn); n > 0; n--) setImmediate(resumeFirst)
   setImmediate(() => {
-    isTurnDue = false
-    planTurn()
+    isTurnScheduled = false
+    scheduleTurn()
   })
 }
 
-function letOneGoOn(): void {
+function resumeFirst(): void {
   const [first] = waiting
-  if (first === undefined || !isLeft()) return
+  if (first === undefined || !hasTimeLeft()) return
   waiting.delete(first)
   first()
 }
 
-function isLeft(): boolean {
-  return performance.now() - began < sliceMs
+function hasTimeLeft(): boolean {
+  return performance.now() - turnBeganAt < maxWorkMs
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, noSuchRoute } from '../../errors.ts'
-import { pause } from '../../event-loop.ts'
+import { yieldToEventLoop } from '../../event-loop.ts'
 import { isLeftToOthers } from '../connections/slow-readers.ts'
 import { isCrossSite, isSafeMethod } from './cross-site.ts'
 import type { IsKnownHost } from './known-hosts.ts'
@@ -148,7 +148,7 @@ export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     refuseOtherCharset(request)
-    if (body.length > largeBytes) await pause()
+    if (body.length > largeBytes) await yieldToEventLoop()
     return body.length === 0 ? null : parseJson(body, request.routeOptions.config.maxFields)
   })
   app.addContentTypeParser(

@@ -1,7 +1,7 @@
 // Who is listening right now. One subscription for each user, however many streams he has: a ring leads to one read of the
 // store and one text for all of them. Nobody waits for a slow reader.
 import { notAuthenticated } from '../../errors.ts'
-import { pause } from '../../event-loop.ts'
+import { yieldToEventLoop } from '../../event-loop.ts'
 import type { ChangeSignal, Changes, InboxState, Store } from '../../store/store.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
@@ -123,7 +123,7 @@ export class Live {
     for (const stream of this.#streams()) {
       stream.send(Buffer.from(retryText(this.#comeBackMs())))
       stream.end()
-      await pause()
+      await yieldToEventLoop()
     }
   }
 
@@ -183,7 +183,7 @@ export class Live {
         const found = await this.#dependencies.store.changesSince(query)
         if (found === 'reset') return stream.end()
         await stream.replay(eventsOf(found, mark), reached(found))
-        await pause()
+        await yieldToEventLoop()
       }
       stream.isLive = true
     } catch (error) {

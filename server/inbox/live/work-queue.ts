@@ -1,6 +1,6 @@
 // Work that must not keep the event loop: items are worked on a few at a time, in slices. What fails is tried again.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { pause } from '../../event-loop.ts'
+import { yieldToEventLoop } from '../../event-loop.ts'
 
 const atOnce = 8
 const retryMs = 1_000
@@ -40,7 +40,7 @@ export class InSlices<Item> {
       } catch (error) {
         this.#tryLater(item, error)
       }
-      await pause()
+      await yieldToEventLoop()
     }
     this.#workers--
   }

@@ -3,7 +3,7 @@
 // checks wait. A token that was verified before needs no check, so its requests never wait here.
 import { type KeyObject, verify } from 'node:crypto'
 import { overloaded } from '../../errors.ts'
-import { pause } from '../../event-loop.ts'
+import { yieldToEventLoop } from '../../event-loop.ts'
 
 /** How much of the event loop failing checks may take: about 900 a second, at 110 us each. */
 const allowedShare = 0.1
@@ -51,7 +51,7 @@ export class SignatureChecks {
     this.#isRunning = true
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       while (!this.#mayGoOn()) await new Promise((resolve) => setTimeout(resolve, waitMs))
-      await pause()
+      await yieldToEventLoop()
       next()
     }
     this.#isRunning = false

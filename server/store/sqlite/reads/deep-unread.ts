@@ -1,6 +1,6 @@
 // A deep page of the unread notifications of an inbox in which some were read one by one: first its counts per block are
 // brought up to date, a few at a time, so that the event loop serves others meanwhile; then one read returns the page.
-import { pause } from '../../../event-loop.ts'
+import { yieldToEventLoop } from '../../../event-loop.ts'
 import type { InboxState, Page, PageQuery } from '../../store.ts'
 import { maxChangesBehind, type UnreadBlocks, UnreadBlocksCache } from '../../unread-blocks.ts'
 import type { Reads } from './reads.ts'
@@ -42,7 +42,7 @@ export class DeepUnread {
       if (page !== 'uncounted') return page
       for (const block of [...blocks.outdated]) {
         this.#count(query.userId, { blocks, block })
-        await pause()
+        await yieldToEventLoop()
       }
     }
   }
