@@ -1,4 +1,4 @@
-// What the package offers, on one screen.
+// The entry point of the package: everything that it exports.
 import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer.ts'
 import { type SignIn, signInOf } from './sign-in.ts'
@@ -7,7 +7,8 @@ import { type Auth, type Connection, Requests } from './transport/requests.ts'
 export type Carillon = SignIn & { inbox: Inbox }
 
 /**
- * A user's side. One of these is one sign-in: make another for another user. Throws TypeError where `baseUrl` is no URL.
+ * A client for one user: sign-in and inbox. Create a second one for a second user. Throws TypeError if `baseUrl` is not a
+ * URL.
  * @param options `auth` defaults to `'cookie'`.
  */
 export function createCarillon({ auth = 'cookie', ...connection }: Connection & { auth?: Auth } = {}): Carillon {
@@ -15,7 +16,7 @@ export function createCarillon({ auth = 'cookie', ...connection }: Connection & 
   return { ...signInOf(requests), inbox: inboxOf(requests) }
 }
 
-/** An application's side. `key` is what `carillon key add` shows; it belongs on a server, never in a page. */
+/** A client for an application that sends. `carillon key add` prints the `key`; keep it on a server, never in a page. */
 export function createProducer({ key, ...connection }: Connection & { key: string }): Producer {
   return producerOf(new Requests(connection, () => key))
 }

@@ -1,4 +1,4 @@
-// The signed-in user's own notifications: list, count, mark as read, follow. Every method is one route.
+// The inbox of the signed-in user: list, count, mark read, follow. Each method uses one route of the same name.
 
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
@@ -11,9 +11,9 @@ export type ListOptions = CallOptions & {
   page?: number | undefined
   /** 1 to 100; default 20. */
   limit?: number | undefined
-  /** Only those that are not read. */
+  /** Unread notifications only. */
   status?: 'unread' | undefined
-  /** `next` of an earlier page, in place of `page`: it stays in place while new ones arrive. */
+  /** The `next` of an earlier page, instead of `page`: new notifications do not shift it. */
   before?: string | number | undefined
 }
 
@@ -21,33 +21,34 @@ export type ChangesOptions = CallOptions & {
   since: Position
   /** 1 to 100; default 100. */
   limit?: number | undefined
-  /** Seconds, 0 to 25: so long the answer is held while nothing changes. */
+  /** Seconds, 0 to 25: if nothing has changed, the server waits that long for a change. */
   wait?: number | undefined
 }
 
 export type Inbox = {
-  /** `GET /api/notifications`: a page, newest first. A page past the end has no items. */
+  /** `GET /api/notifications`: a page, newest first. A page after the last one has no items. */
   list(options?: ListOptions): Promise<NotificationPage>
-  /** All of them, newest first, page after page as they are asked for. `limit` is the size of a page. */
+  /** All notifications, newest first. Requests a page when the loop needs it. `limit` is the size of a page. */
   iterate(options?: Pick<ListOptions, 'limit' | 'status' | 'signal'>): AsyncGenerator<Notification, void>
-  /** `GET /api/notifications/counts`: exact, also by category. */
+  /** `GET /api/notifications/counts`: exact counts, in total and by category. */
   counts(options?: CallOptions): Promise<Counts>
-  /** `GET /api/notifications/:id`. Throws NOT_FOUND where this user has no such notification. */
+  /** `GET /api/notifications/:id`. Throws NOT_FOUND if this user has no such notification. */
   get(id: string, options?: CallOptions): Promise<Notification>
-  /** `PATCH /api/notifications/:id/read`. Repeating it changes nothing. Throws NOT_FOUND. */
+  /** `PATCH /api/notifications/:id/read`: marks it read. A second call changes nothing. Throws NOT_FOUND. */
   read(id: string, options?: CallOptions): Promise<void>
-  /** `POST /api/notifications/read-all`: all, or all up to and with the one that `through` names. */
+  /** `POST /api/notifications/read-all`: marks all read, or all up to and including the id `through`. */
   readAll(options?: CallOptions & { through?: string | undefined }): Promise<void>
-  /** `GET /api/notifications/changes`: what has changed since a position. */
+  /** `GET /api/notifications/changes`: the changes since a position. */
   changes(options: ChangesOptions): Promise<Changes>
   /**
-   * `GET /api/notifications/stream`: what happens, as it happens, each event once and in order; without `since`, from now
-   * on. Cuts, restarts and sleep are bridged: it reconnects by itself and resumes. `break` leaves it. Throws the reason of
-   * an aborted signal, UNAUTHORIZED when the proof has ended (`reason` says how) and no other is to be had, and whatever else
-   * another attempt would not mend.
+   * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost
+   * connection, a restart of the server or sleep it reconnects and resumes. `break` closes it. Throws the reason of an
+   * aborted signal; UNAUTHORIZED if the proof has ended (`reason` says how) and there is no new token; and every other
+   * error that a retry would not fix.
    *
-   * In a browser all tabs of a user share one stream, and a loop that leaves 1,000 events lying is told to `resync`.
-   * Elsewhere nothing is read ahead of the loop; one that stays away for 30 s is cut by the server, and resumed.
+   * In a browser, all tabs of a user share one stream; a loop that falls 1,000 events behind gets a `resync`. Elsewhere
+   * the client reads nothing ahead of the loop: after a loop has read nothing for 30 s the server disconnects, and the
+   * client resumes.
    */
   subscribe(options?: StreamOptions): AsyncIterableIterator<StreamEvent>
 }
@@ -79,7 +80,7 @@ export function inboxOf(requests: Requests): Inbox {
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** What is no id names no notification, as the server answers it: but there `..` or `counts` would be another route. */
+/** Throws NOT_FOUND if `id` is not a UUID, without a request: as part of a path, `..` or `counts` is another route. */
 function pathOf(id: string): string {
   if (!uuid.test(id)) throw new CarillonError('NOT_FOUND', 'You have no such notification', { status: 404 })
   return `api/notifications/${id}`

@@ -1,54 +1,54 @@
-// An application that sends, and is sure that each delivery happened once: what may have been lost is sent again under the
-// same idempotency key.
+// The client of an application that sends. Each delivery happens once: if the response may be lost, the client sends the
+// request again under the same idempotency key.
 import { type Backoff, delayAfter } from './transport/backoff.ts'
-import { following, pause, within } from './transport/cancellation.ts'
+import { following, pause, withTimeout } from './transport/cancellation.ts'
 import { isCarillonError, networkError } from './transport/errors.ts'
 import type { CallOptions, Requests } from './transport/requests.ts'
 import type { Delivery, DeliveryRequest } from './transport/types.ts'
 
 export type SendOptions = CallOptions & {
   /**
-   * Your own name for this delivery, 1 to 255 visible ASCII characters: sent twice under it, even by two processes, within 24
-   * hours, it is one delivery. Default: a new one for each call.
+   * Your name for this delivery, 1 to 255 visible ASCII characters. Within 24 hours, all calls with this key are one
+   * delivery, even from several processes. Default: a new key for each call.
    */
   idempotencyKey?: string | undefined
-  /** How often it is tried at most, once at least; default 6, which bridges some 8 seconds. An attempt may take 30. */
+  /** The maximum number of attempts, at least 1; default 6, with 12.5 s of waiting in all at most, if no `Retry-After` asks for more. */
   attempts?: number | undefined
 }
 
 export type Producer = {
   /**
-   * `POST /api/notifications`. Reaches all recipients that are known, or none. Tried again where trying again can help: no
-   * answer (within 30 seconds), 408, 429, 502, 503, 504, and 409 while an earlier attempt is under way. Then the last error is thrown; the
-   * delivery may have happened all the same if that is NETWORK.
+   * `POST /api/notifications`. Delivers to all known recipients, or to none. Tries again after 408, 409 (an earlier attempt
+   * is still in progress), 429, 502, 503, 504, and if no response arrives within 30 seconds. After the last attempt it
+   * throws the last error. If that is NETWORK, the delivery may have happened.
    */
   send(delivery: DeliveryRequest, options?: SendOptions): Promise<Delivery>
 }
 
-const usual: Backoff = { baseMs: 500, capMs: 5_000, random: Math.random }
-const passing: readonly (number | undefined)[] = [408, 409, 429, 502, 503, 504]
+const defaultBackoff: Backoff = { baseMs: 500, capMs: 5_000, random: Math.random }
+/** The statuses of temporary failures. */
+const temporary: readonly (number | undefined)[] = [408, 409, 429, 502, 503, 504]
 
-export function producerOf(requests: Requests, backoff = usual, attemptMs = 30_000): Producer {
+export function producerOf(requests: Requests, backoff = defaultBackoff, attemptMs = 30_000): Producer {
   return {
     async send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {
       const call = {
         method: 'POST',
         path: 'api/notifications',
-        // Once: another order of the fields would be another body.
+        // Serialised once: for an idempotency key, another order of fields is another body.
         body: JSON.stringify(delivery),
         headers: { 'idempotency-key': idempotencyKey },
       } as const
-      const late = networkError(new Error(`No answer within ${attemptMs} ms`))
+      const timeoutError = networkError(new Error(`No response within ${attemptMs} ms`))
       return following(signal, async (own) => {
         for (let failures = 0; ; failures++)
           try {
-            // A connection that hangs is no answer either.
-            return await within({ ms: attemptMs, signal: own.signal, late }, ({ signal: limited }) =>
+            return await withTimeout({ ms: attemptMs, signal: own.signal, timeoutError }, ({ signal: limited }) =>
               requests.data<Delivery>({ ...call, signal: limited }),
             )
           } catch (error) {
-            // In this order NaN attempts are one, too.
-            if (!(failures + 1 < attempts && isPassing(error))) throw error
+            // The comparison is in this order so that NaN attempts count as one.
+            if (!(failures + 1 < attempts && isTemporary(error))) throw error
             await pause(delayAfter(error, failures, backoff), own.signal)
           }
       })
@@ -56,6 +56,6 @@ export function producerOf(requests: Requests, backoff = usual, attemptMs = 30_0
   }
 }
 
-function isPassing(error: unknown): boolean {
-  return isCarillonError(error) && (error.code === 'NETWORK' || passing.includes(error.status))
+function isTemporary(error: unknown): boolean {
+  return isCarillonError(error) && (error.code === 'NETWORK' || temporary.includes(error.status))
 }

@@ -1,11 +1,11 @@
-// Signing in and out, and who is signed in.
+// Sign-in, sign-out, and the user who is signed in. Each method sends one request.
 import type { CallOptions, Requests } from './transport/requests.ts'
 import type { Credentials, Me, Restricted, StatefulLogin, StatelessLogin, Variant } from './transport/types.ts'
 
 export type SignIn = {
   /**
-   * `POST /login`. Without `variant` the server's setting decides. Throws INVALID_CREDENTIALS alike for an unknown user, a
-   * wrong password and a disabled user.
+   * `POST /login`. Without `variant` the setting of the server decides. Throws INVALID_CREDENTIALS for an unknown user, a
+   * wrong password and a disabled user, without a difference.
    */
   login(credentials: Credentials & { variant: 'stateful' }, options?: CallOptions): Promise<StatefulLogin>
   login(credentials: Credentials & { variant: 'stateless' }, options?: CallOptions): Promise<StatelessLogin>
@@ -13,16 +13,16 @@ export type SignIn = {
     credentials: Credentials & { variant?: Variant },
     options?: CallOptions,
   ): Promise<StatefulLogin | StatelessLogin>
-  /** `GET /routeRestreinte`. Throws Unauthorized without valid proof. */
+  /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
   restricted(options?: CallOptions): Promise<Restricted>
-  /** `GET /api/me`. Throws UNAUTHORIZED without valid proof. */
+  /** `GET /api/me`. Throws UNAUTHORIZED without a valid proof. */
   me(options?: CallOptions): Promise<Me>
   /**
-   * `POST /token/renew`: a fresh token for a valid one. It takes the token itself, so that the callback which tells this
-   * client its token may use it. Throws UNAUTHORIZED for one that has expired, or whose sign-in is too long ago.
+   * `POST /token/renew`: a new token for one that is still valid. The token is an argument, so that the `auth` function
+   * can call this method. Throws UNAUTHORIZED if the token has expired, or if its sign-in is too long ago.
    */
   renew(token: string, options?: CallOptions): Promise<StatelessLogin>
-  /** `POST /logout`: ends the session, or the tokens of this sign-in. No error where there was nothing to end. */
+  /** `POST /logout`: ends the session, or revokes the tokens of this sign-in. No error if nobody is signed in. */
   logout(options?: CallOptions): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function signInOf(requests: Requests): SignIn {
       }),
     async logout(options) {
       await requests.nothing({ ...options, method: 'POST', path: 'logout' })
-      requests.forget()
+      requests.forgetToken()
     },
   }
 }

@@ -1,40 +1,40 @@
-// What does a text/event-stream say? Its bytes, in pieces of any size, become events, by WHATWG HTML, section 9.2.6
-// "Interpreting an event stream".
+// The parser of text/event-stream: turns bytes, in chunks of any size, into events, as WHATWG HTML, section 9.2.6
+// "Interpreting an event stream" defines.
 
-/** `id` is that of the last event that named one: an event without one keeps it, an empty one clears it. */
+/** `id` is the id of the last event that had one: an event without an id keeps it, an empty id clears it. */
 export type ServerSentEvent = { type: string; data: string; id: string }
 
-/** Far beyond what a notification may hold: what is longer is no event of Carillon, and fills no memory. */
-const longestEvent = 8 * 2 ** 20
+/** In characters; far above the limits of a notification. A longer event is not from Carillon and must not fill the memory. */
+const maxEventLength = 8 * 2 ** 20
 
 export class EventStreamParser {
-  /** Milliseconds, once the stream has said so. */
+  /** Milliseconds; undefined until the stream sends a `retry` field. */
   retryMs: number | undefined
-  /** Takes a byte order mark away, and puts U+FFFD for what is no UTF-8, as section 9.2.6 asks. */
+  /** Removes a byte order mark and replaces invalid UTF-8 by U+FFFD, as section 9.2.6 requires. */
   readonly #decoder = new TextDecoder()
   #line = ''
   #hasEndedInCr = false
   #type = ''
   #data: string[] = []
-  /** Of the data, in UTF-16 code units. */
+  /** The length of `#data` in UTF-16 code units. */
   #length = 0
   #id = ''
 
   /**
-   * The events that these bytes complete. What is left incomplete when the stream ends was no event. Throws RangeError
-   * where one is beyond 8 Mi characters and not complete yet.
+   * Returns the events that `bytes` complete. An event that is incomplete when the stream ends is dropped. Throws
+   * RangeError if an event has more than 8 Mi characters and is still incomplete.
    */
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true })
     if (text === '') return []
-    // CR LF is one end of line, also where it comes in two pieces.
+    // CR LF is one line ending, even if it is split between two chunks.
     if (this.#hasEndedInCr && text.startsWith('\n')) text = text.slice(1)
     this.#hasEndedInCr = text.endsWith('\r')
     const lines = text.split(/\r\n|\r|\n/)
     lines[0] = this.#line + lines[0]
     this.#line = lines.pop() ?? ''
     const events = lines.flatMap((line) => (line === '' ? this.#complete() : this.#field(line)))
-    if (this.#line.length + this.#length > longestEvent) throw new RangeError('An event has no end')
+    if (this.#line.length + this.#length > maxEventLength) throw new RangeError('An event is too long')
     return events
   }
 
@@ -54,7 +54,7 @@ export class EventStreamParser {
     if (name === 'event') this.#type = value
     if (name === 'data') {
       this.#data.push(value)
-      // Empty lines take their place, too.
+      // Plus one, so that empty lines count too.
       this.#length += value.length + 1
     }
     if (name === 'id' && !value.includes('\0')) this.#id = value

@@ -1,36 +1,41 @@
-// What does `subscribe()` open? In a page the stream that all tabs of this sign-in share, elsewhere one of its own.
+// Opens the stream of `subscribe()`: in a page one stream for all tabs of the user, elsewhere a stream of its own.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
-import { pause, within } from '../transport/cancellation.ts'
+import { pause, withTimeout } from '../transport/cancellation.ts'
 import { networkError } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { Me, StreamEvent } from '../transport/types.ts'
-import { isFinal, openStream, type StreamOptions, type Timing, usual } from './subscription.ts'
-import { oneForAllTabs, type SharedInbox } from './tabs.ts'
+import { defaultTiming, isFinal, openStream, type StreamOptions, type Timing } from './subscription.ts'
+import type { SharedInbox } from './tabs/tab-group.ts'
+import { shareAmongTabs } from './tabs/tabs.ts'
 
 export function openSharedStream(
   requests: Requests,
   options: StreamOptions = {},
-  timing: Timing = usual,
-  silenceMs?: number,
+  timing: Timing = defaultTiming,
+  silenceMs = 30_000,
 ): AsyncIterableIterator<StreamEvent> {
   const backoff = { baseMs: timing.retryMs, capMs: timing.maxRetryMs, random: timing.random }
-  return oneForAllTabs({
+  return shareAmongTabs({
     ...options,
     silenceMs,
     backoff,
-    inbox: (signal) => inboxOf(requests, { signal, backoff, patienceMs: timing.connectMs }),
-    open: (from, onLife) => openStream(requests, from, timing, onLife),
+    inbox: (signal) => inboxOf(requests, { signal, backoff, timeoutMs: timing.connectMs }),
+    open: (from, onData) => openStream(requests, from, timing, onData),
   })
 }
 
-type Asking = { signal: AbortSignal; backoff: Backoff; patienceMs: number }
-
-/** As the server knows him: a cookie says nothing to a script, and another sign-in replaces it for all tabs. */
-async function inboxOf(requests: Requests, { signal, backoff, patienceMs }: Asking): Promise<SharedInbox> {
-  const late = networkError('It took too long')
+/**
+ * The inbox, as the server identifies it by the proof. A script cannot read a session cookie, and another sign-in replaces
+ * the cookie for all tabs.
+ */
+async function inboxOf(
+  requests: Requests,
+  { signal, backoff, timeoutMs }: { signal: AbortSignal; backoff: Backoff; timeoutMs: number },
+): Promise<SharedInbox> {
+  const timeoutError = networkError(`No response within ${timeoutMs} ms`)
   for (let failures = 0; ; failures++) {
     try {
-      const { user, proof } = await within({ ms: patienceMs, signal, late }, ({ signal: own }) =>
+      const { user, proof } = await withTimeout({ ms: timeoutMs, signal, timeoutError }, ({ signal: own }) =>
         requests.data<Me>({ path: 'api/me', signal: own }),
       )
       return { name: `${proof} ${requests.base} ${user.id}`, isByCookie: proof === 'session' }

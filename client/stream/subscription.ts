@@ -1,5 +1,5 @@
-// The live stream that does not end: `openStream(requests, { since, signal })` yields each event of the inbox once, in
-// order, over any number of connections. It leaves the bytes to event-stream.ts, the proof to requests.ts.
+// One live stream over any number of connections: `openStream(requests, { since, signal })` yields each event of the inbox
+// once and in order, reconnects and resumes. event-stream.ts parses the bytes; transport/requests.ts adds the proof.
 import { delayAfter } from '../transport/backoff.ts'
 import { follow, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError, isCarillonError, unreadable } from '../transport/errors.ts'
@@ -8,23 +8,23 @@ import type { Position, SessionEnd, StreamData, StreamEvent } from '../transport
 import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
 
 export type StreamOptions = CallOptions & {
-  /** The position of the last event that is known; default: from now on. */
+  /** The position of the last known event; default: from now on. */
   since?: Position | undefined
 }
 
 export type Timing = {
-  /** How often the server sends something at least. After two and a half of these in silence the connection is dropped. */
+  /** The server sends something at least this often. After 2.5 times as long without data, the client reconnects. */
   heartbeatMs: number
-  /** How long a connection may take. */
+  /** The time limit for a connection attempt. */
   connectMs: number
-  /** The base of the backoff until the server tells one, and its bound: a server that is back is found within it. */
+  /** The base of the backoff until the server sends `retry`, and the upper limit of the backoff. */
   retryMs: number
   maxRetryMs: number
   /** From 0 to below 1. */
   random: () => number
 }
 
-export const usual: Timing = {
+export const defaultTiming: Timing = {
   heartbeatMs: 15_000,
   connectMs: 15_000,
   retryMs: 1_000,
@@ -33,20 +33,19 @@ export const usual: Timing = {
 }
 
 /**
- * Nothing is asked before the first `next()`, and nothing is read ahead of them. `return()`, which is what `break` does,
- * closes the connection, also while a `next()` waits. `onLife` is called whenever something came, be it a comment.
+ * Sends no request before the first `next()`, and reads nothing ahead of the calls of `next()`. `return()`, which a `break`
+ * calls, closes the connection, even while a `next()` waits. `onData` is called for every chunk, also for a comment.
  */
 export function openStream(
   requests: Requests,
   options: StreamOptions = {},
-  timing: Timing = usual,
-  onLife = () => {},
+  timing: Timing = defaultTiming,
+  onData = () => {},
 ): AsyncIterableIterator<StreamEvent> {
-  const subscription = new Subscription(requests, options, timing, onLife)
-  return leavable(subscription.events(), () => subscription.leave())
+  return leavable(options.signal, (signal) => new Subscription(requests, options.since, timing, onData).events(signal))
 }
 
-/** What is passed on; anything else is passed over. */
+/** The types that the loop receives. The client skips events of other types. */
 export const eventTypes: Record<keyof StreamData, true> = {
   hello: true,
   notification: true,
@@ -57,60 +56,47 @@ export const eventTypes: Record<keyof StreamData, true> = {
 
 class Subscription {
   readonly #requests: Requests
-  readonly #signal: AbortSignal | undefined
   readonly #timing: Timing
-  readonly #onLife: () => void
-  readonly #end = new AbortController()
-  #hasLeft = false
-  /** Behind the last complete event. */
+  readonly #onData: () => void
+  /** After the last complete event. */
   #position: Position | undefined
   #retryMs: number
-  /** In a row, since a connection brought something. */
+  /** Failures in a row, since a connection last brought an event other than a greeting. */
   #failures = 0
   #hasConnected = false
   #sessionEnd: SessionEnd | undefined
-  /** Does what is right for what is under way when the machine is back on the network, or the page before its reader. */
+  /** Called when the machine is online again (true) or the page is visible again (false). Depends on the current step. */
   #wake: (isOnline: boolean) => void = () => {}
-  /** Looks whether what is waited for is overdue. */
-  #check: () => void = () => {}
+  /** Drops the connection if the current step has exceeded its time limit. */
+  #checkTimeout: () => void = () => {}
 
-  constructor(requests: Requests, { since, signal }: StreamOptions, timing: Timing, onLife: () => void) {
+  constructor(requests: Requests, since: Position | undefined, timing: Timing, onData: () => void) {
     this.#requests = requests
     this.#position = since
-    this.#signal = signal
     this.#timing = timing
-    this.#onLife = onLife
+    this.#onData = onData
     this.#retryMs = timing.retryMs
   }
 
-  async *events(): AsyncGenerator<StreamEvent, void> {
-    const unfollow = follow(this.#signal, this.#end)
+  async *events(signal: AbortSignal): AsyncGenerator<StreamEvent, void> {
     const unlisten = listen((isOnline) => this.#wake(isOnline))
     try {
       for (;;) {
-        const ms = yield* this.#connection()
-        await pause(ms, this.#end.signal, (cut) => {
-          this.#wake = cut
+        const ms = yield* this.#connection(signal)
+        await pause(ms, signal, (endPause) => {
+          this.#wake = endPause
         })
       }
-    } catch (error) {
-      if (!this.#hasLeft) throw error
     } finally {
       unlisten()
-      unfollow()
     }
   }
 
-  leave(): void {
-    this.#hasLeft = true
-    this.#end.abort()
-  }
-
-  /** Yields what one connection brings; returns how many milliseconds to wait before the next. */
-  async *#connection(): AsyncGenerator<StreamEvent, number> {
+  /** Yields the events of one connection. Returns the milliseconds to wait before the next one. */
+  async *#connection(signal: AbortSignal): AsyncGenerator<StreamEvent, number> {
     const drop = new AbortController()
-    const unfollow = follow(this.#end.signal, drop)
-    this.#wake = (isOnline) => (isOnline ? drop.abort() : this.#check())
+    const unfollow = follow(signal, drop)
+    this.#wake = (isOnline) => (isOnline ? drop.abort() : this.#checkTimeout())
     let isOpen = false
     try {
       const reader = await this.#open(drop)
@@ -118,13 +104,13 @@ class Subscription {
       try {
         return yield* this.#read(reader, drop)
       } finally {
-        // For a fetch of the caller's that knows no signal; whether it can be cancelled is of no interest any more.
+        // For a custom fetch that ignores the signal. A failure to cancel does not matter here.
         reader.cancel().catch(() => {})
       }
     } catch (error) {
-      this.#end.signal.throwIfAborted()
+      signal.throwIfAborted()
       if (drop.signal.aborted) return 0
-      if (!isOpen && isFinal(error, this.#hasConnected)) throw this.#explained(error)
+      if (!isOpen && isFinal(error, this.#hasConnected)) throw this.#withReason(error)
       return this.#backOff(error)
     } finally {
       unfollow()
@@ -134,10 +120,10 @@ class Subscription {
 
   async #open(drop: AbortController): Promise<ReadableStreamDefaultReader<Uint8Array>> {
     const { signal } = drop
-    // In the query and not in Last-Event-ID: that would cost each page of another origin a preflight.
+    // In the query: the header Last-Event-ID would cost pages of another origin a preflight request.
     const query = { since: this.#position }
     const opened = this.#requests.open({ path: 'api/notifications/stream', query, signal })
-    const response = await this.#patiently(opened, this.#timing.connectMs, drop)
+    const response = await this.#withinTimeout(opened, this.#timing.connectMs, drop)
     if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
       throw unreadable(response)
     this.#hasConnected = true
@@ -150,41 +136,41 @@ class Subscription {
   ): AsyncGenerator<StreamEvent, number> {
     const parser = new EventStreamParser()
     for (let isGreeted = false; ; ) {
-      const { done, value } = await this.#patiently(reader.read(), this.#timing.heartbeatMs * 2.5, drop)
+      const { done, value } = await this.#withinTimeout(reader.read(), this.#timing.heartbeatMs * 2.5, drop)
       if (done) return this.#backOff()
-      this.#onLife()
+      this.#onData()
       const wasGreeted = isGreeted
       const events = parser.push(value)
       this.#retryMs = parser.retryMs ?? this.#retryMs
       for (const event of events) {
         if (event.type === 'session-ended') return this.#endSession(event)
-        // A loop may abort in the middle of what came at once.
-        this.#end.signal.throwIfAborted()
-        const told = this.#told(event)
-        isGreeted ||= told !== undefined
-        if (told) yield told
+        // The loop may abort between two events of one chunk.
+        drop.signal.throwIfAborted()
+        const known = this.#eventOf(event)
+        isGreeted ||= known !== undefined
+        if (known) yield known
       }
-      // Not before: what came may have been the end of the session.
-      if (wasGreeted) this.#thrive()
+      // Only after a second chunk: the first one may be a greeting and the end of the session.
+      if (wasGreeted) this.#resetFailures()
     }
   }
 
-  /** What a newer server tells beyond these types is passed over, and not asked for again. */
-  #told({ type, data, id }: ServerSentEvent): StreamEvent | undefined {
-    const told = Object.hasOwn(eventTypes, type) ? JSON.parse(data) : undefined
+  /** Undefined for a type that only a newer server knows; its position counts all the same. */
+  #eventOf({ type, data, id }: ServerSentEvent): StreamEvent | undefined {
+    const known = Object.hasOwn(eventTypes, type) ? JSON.parse(data) : undefined
     this.#position = id || this.#position
-    if (told && type !== 'hello') this.#thrive()
-    // A hello has none where a resync follows it; what was asked for then still stands.
-    return told && { type, position: String(this.#position ?? ''), ...told }
+    if (known && type !== 'hello') this.#resetFailures()
+    // A hello before a resync has no id: the requested position remains in use until the resync.
+    return known && { type, position: String(this.#position ?? ''), ...known }
   }
 
-  /** More than a greeting came: what has failed before is over. */
-  #thrive(): void {
+  /** The connection brought more than a greeting, so earlier failures no longer count. */
+  #resetFailures(): void {
     this.#failures = 0
     this.#sessionEnd = undefined
   }
 
-  /** Another attempt shows whether there is a fresh proof; at once, unless the last such attempt brought nothing. */
+  /** Reconnects at once, because there may be a new proof. With backoff, if the session end before brought no event. */
   #endSession({ data }: ServerSentEvent): number {
     const isFirst = this.#sessionEnd === undefined
     this.#sessionEnd = JSON.parse(data).reason
@@ -196,7 +182,8 @@ class Subscription {
     return delayAfter(error, this.#failures++, { baseMs: this.#retryMs, capMs: maxRetryMs, random })
   }
 
-  #explained(error: unknown): unknown {
+  /** Adds the reason of the session end to the refusal that followed it. */
+  #withReason(error: unknown): unknown {
     const reason = this.#sessionEnd
     if (reason === undefined || !isCarillonError(error) || error.status !== 401) return error
     return new CarillonError(
@@ -210,24 +197,30 @@ class Subscription {
     )
   }
 
-  /** Drops what takes longer, by either clock: timers stand still while a machine sleeps, and the one on the wall is set. */
-  async #patiently<Result>(promise: Promise<Result>, patienceMs: number, drop: AbortController): Promise<Result> {
-    const from = Date.now()
-    const fromSteady = performance.now()
-    this.#check = () => {
-      if (Math.max(Date.now() - from, performance.now() - fromSteady) >= patienceMs) drop.abort()
+  /**
+   * Drops the connection if `promise` takes longer. Uses two clocks: the monotonic one may stop while the machine sleeps,
+   * and the wall clock may be set.
+   */
+  async #withinTimeout<Result>(promise: Promise<Result>, timeoutMs: number, drop: AbortController): Promise<Result> {
+    const startedAt = Date.now()
+    const monotonicStart = performance.now()
+    this.#checkTimeout = () => {
+      if (Math.max(Date.now() - startedAt, performance.now() - monotonicStart) >= timeoutMs) drop.abort()
     }
-    const timer = setInterval(() => this.#check(), this.#timing.heartbeatMs / 3)
+    const timer = setInterval(() => this.#checkTimeout(), this.#timing.heartbeatMs / 3)
     try {
       return await unlessAborted(promise, drop.signal)
     } finally {
       clearInterval(timer)
-      this.#check = () => {}
+      this.#checkTimeout = () => {}
     }
   }
 }
 
-/** Would another attempt fail alike? Where a stream once was, an answer that is not Carillon's is something in between. */
+/**
+ * Would a retry fail in the same way? If there was a stream before, a response that is not from Carillon comes from a proxy
+ * or a network login page in between, which is temporary.
+ */
 export function isFinal(error: unknown, hasConnected = false): boolean {
   if (!isCarillonError(error)) return true
   const { code, status = 500 } = error
@@ -235,7 +228,7 @@ export function isFinal(error: unknown, hasConnected = false): boolean {
   return status < 500 && status !== 408 && status !== 429
 }
 
-/** Where there is neither a page nor a network that says when it is back, nothing is listened to. */
+/** Listens for the end of an offline time and for a page that becomes visible. Outside a page it does nothing. */
 function listen(wake: (isOnline: boolean) => void): () => void {
   const { document } = globalThis
   const online = () => wake(true)

@@ -1,7 +1,7 @@
 // For tests, in the page: follows the inbox as an application would, and keeps what it was told for the test to ask for.
 import { createCarillon, type Inbox, type StreamEvent } from '../carillon-client.ts'
 import { openSharedStream } from '../stream/shared-stream.ts'
-import { usual } from '../stream/subscription.ts'
+import { defaultTiming } from '../stream/subscription.ts'
 import { Requests } from '../transport/requests.ts'
 
 export type Following = {
@@ -35,7 +35,14 @@ class Tab {
   tokenError: string | undefined
   isOver = false
 
-  follow({ since, token, silenceMs, connectMs = usual.connectMs, isHeld = false, breakAfter }: Following = {}): void {
+  follow({
+    since,
+    token,
+    silenceMs,
+    connectMs = defaultTiming.connectMs,
+    isHeld = false,
+    breakAfter,
+  }: Following = {}): void {
     this.isHeld = isHeld
     this.isOver = false
     this.#aborting = new AbortController()
@@ -47,7 +54,7 @@ class Tab {
       { fetch: (url, init) => this.#fetch(url, init) },
       token === undefined ? 'cookie' : auth,
     )
-    const timing = { ...usual, connectMs }
+    const timing = { ...defaultTiming, connectMs }
     const stream = openSharedStream(requests, { since, signal: this.#aborting.signal }, timing, silenceMs)
     this.keep(stream, breakAfter)
   }

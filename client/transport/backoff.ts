@@ -1,23 +1,27 @@
-// How long is waited before another attempt? Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS
-// Architecture Blog, 2015): of all the ways to spread clients that failed together, the one that asks least of the server.
+// Retry delays: exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015). It
+// spreads clients that failed at the same moment, at the lowest load for the server.
 import { isCarillonError } from './errors.ts'
 
 export type Backoff = {
-  /** Milliseconds; doubled by each failure. */
+  /** Milliseconds. Each failure doubles it. */
   baseMs: number
+  /** The upper limit of the doubled base, in milliseconds. */
   capMs: number
   /** From 0 to below 1. */
   random: () => number
 }
 
-/** A server may ask for patience, but no proxy's maintenance page makes a client wait for an hour. */
-const longestRetryAfterSeconds = 30
-/** Nor does a `retry: 0` make it ask without a rest. */
-const leastBaseMs = 100
+/** A longer `Retry-After` counts as this one: the maintenance page of a proxy may ask for an hour. */
+const maxRetryAfterSeconds = 30
+/** A stream that sends `retry: 0` must not make the client retry without a pause. */
+const minBaseMs = 100
 
-/** Milliseconds after so many failures before this one: at random up to the exponential bound, on top of a `Retry-After`. */
+/**
+ * Milliseconds until the next attempt: the `Retry-After` of `error`, plus a random time up to the exponential limit.
+ * @param failures how many attempts failed in a row before this one.
+ */
 export function delayAfter(error: unknown, failures: number, { baseMs, capMs, random }: Backoff): number {
-  const asked = isCarillonError(error) ? (error.retryAfter ?? 0) : 0
-  const boundMs = Math.min(capMs, Math.max(leastBaseMs, baseMs) * 2 ** failures)
-  return Math.min(asked, longestRetryAfterSeconds) * 1000 + random() * boundMs
+  const retryAfter = isCarillonError(error) ? (error.retryAfter ?? 0) : 0
+  const limitMs = Math.min(capMs, Math.max(minBaseMs, baseMs) * 2 ** failures)
+  return Math.min(retryAfter, maxRetryAfterSeconds) * 1000 + random() * limitMs
 }

@@ -1,7 +1,8 @@
-// How does the abort of a caller's signal reach what is under way? Through signals of our own: a runtime's fetch leaves
-// its listeners on the signal it is given until they are collected, and a caller's may live as long as the page.
+// How the abort of a caller's signal reaches the work in progress. Each call gets an AbortController that follows the
+// caller's signal, because some runtimes' fetch keeps its listeners on the signal until garbage collection, and the
+// caller's signal may live as long as the page.
 
-/** Runs `work` with a controller that follows `signal`, and leaves nothing on `signal` when it is done. */
+/** Runs `work` with a controller that follows `signal`. No listener stays on `signal` after that. */
 export async function following<Result>(
   signal: AbortSignal | undefined,
   work: (own: AbortController) => Promise<Result>,
@@ -16,14 +17,14 @@ export async function following<Result>(
   }
 }
 
-/** As `following`, for `ms` milliseconds at most: then `work` is aborted for `late`. */
-export function within<Result>(
-  { ms, signal, late }: { ms: number; signal: AbortSignal | undefined; late: unknown },
+/** As `following`, with a time limit: after `ms` milliseconds `work` is aborted, with `timeoutError` as the reason. */
+export function withTimeout<Result>(
+  { ms, signal, timeoutError }: { ms: number; signal: AbortSignal | undefined; timeoutError: unknown },
   work: (own: AbortController) => Promise<Result>,
 ): Promise<Result> {
-  // By a timer: browsers that lack `AbortSignal.any` share streams too.
+  // A timer and not `AbortSignal.any` with `AbortSignal.timeout`: some browsers that can share a stream lack those.
   return following(signal, async (own) => {
-    const timer = setTimeout(() => own.abort(late), ms)
+    const timer = setTimeout(() => own.abort(timeoutError), ms)
     try {
       return await work(own)
     } finally {
@@ -32,7 +33,7 @@ export function within<Result>(
   })
 }
 
-/** Aborts `own` when `signal` does, until the returned function is called. */
+/** Aborts `own` when `signal` aborts, until the caller calls the returned function. */
 export function follow(signal: AbortSignal | undefined, own: AbortController): () => void {
   const abort = () => own.abort(signal?.reason)
   if (signal?.aborted) abort()
@@ -40,7 +41,7 @@ export function follow(signal: AbortSignal | undefined, own: AbortController): (
   return () => signal?.removeEventListener('abort', abort)
 }
 
-/** Settles as `promise` does, or rejects with the reason of `signal` as soon as that aborts. */
+/** Settles like `promise`, or rejects with the reason of `signal` as soon as `signal` aborts. */
 export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)
@@ -50,12 +51,15 @@ export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSig
   })
 }
 
-/** A wait that can be cut short from outside, by calling what `offer` is given. Rejects with the reason of `signal`. */
-export async function pause(ms: number, signal: AbortSignal, offer = (_cut: () => void) => {}): Promise<void> {
+/**
+ * Waits `ms` milliseconds. `onStart` receives a function that ends the wait early. Rejects with the reason of `signal`
+ * when that aborts.
+ */
+export async function pause(ms: number, signal: AbortSignal, onStart = (_end: () => void) => {}): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
-    offer(resolve)
+    onStart(resolve)
   })
   try {
     await unlessAborted(over, signal)
@@ -64,13 +68,34 @@ export async function pause(ms: number, signal: AbortSignal, offer = (_cut: () =
   }
 }
 
-/** For a loop that may be left while it waits: `return()`, which a generator puts off until then, calls `leave` first. */
-export function leavable<Event>(events: AsyncGenerator<Event, void>, leave: () => void): AsyncIterableIterator<Event> {
+/**
+ * The iterator of a `for await` loop over `events`, whose signal aborts when `signal` does and when the loop is left. A
+ * generator alone would delay `return()`, which a `break` calls, until a pending `next()` settles.
+ */
+export function leavable<Event>(
+  signal: AbortSignal | undefined,
+  events: (signal: AbortSignal) => AsyncGenerator<Event, void>,
+): AsyncIterableIterator<Event> {
+  const end = new AbortController()
+  let hasLeft = false
+  const run = async function* () {
+    const unfollow = follow(signal, end)
+    try {
+      yield* events(end.signal)
+    } catch (error) {
+      if (!hasLeft) throw error
+    } finally {
+      end.abort()
+      unfollow()
+    }
+  }
+  const running = run()
   return {
-    next: () => events.next(),
+    next: () => running.next(),
     return() {
-      leave()
-      return events.return()
+      hasLeft = true
+      end.abort()
+      return running.return()
     },
     [Symbol.asyncIterator]() {
       return this

@@ -1,18 +1,18 @@
-// What went wrong, as one type with a code: the server's refusals as they are answered, and the two that only this side
-// can tell.
+// The error type of the client: the codes of the server's error responses, and two codes that only the client can set.
 import type { Fault, SessionEnd, StatusOf } from './types.ts'
 
-/** Codes of answers; docs/guide.md says when each is given and what to do. */
+/** Codes of error responses. docs/guide.md explains each of them. */
 export type ServerErrorCode = keyof StatusOf
 /**
- * - `NETWORK`: no answer, or only a part of one. Whether the request had its effect is not known.
- * - `UNREADABLE`: an answer that is not Carillon's, such as a proxy's own page; `status` is that of the answer. A redirect is
- *   one too, without a status; browsers do not tell it from no answer, so there it is `NETWORK`.
+ * - `NETWORK`: no response, or an incomplete one. The request may or may not have had its effect.
+ * - `UNREADABLE`: a response that is not from Carillon, such as a proxy's error page; `status` is the status of that
+ *   response. A redirect has this code too, without a status. A browser cannot distinguish a redirect from a missing
+ *   response, so there a redirect is `NETWORK`.
  */
 export type ClientErrorCode = 'NETWORK' | 'UNREADABLE'
 export type ErrorCode = ServerErrorCode | ClientErrorCode
 
-type Told = {
+type ErrorFields = {
   status?: number | undefined
   requestId?: string | undefined
   details?: readonly Fault[] | undefined
@@ -21,34 +21,34 @@ type Told = {
   cause?: unknown
 }
 
-/** Every failure of this package, but for an abort, which throws the reason of its signal. */
+/** Every failure of this package, except an abort, which throws the reason of its signal. */
 export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'CarillonError'
   /** For programs; `message` is for people. */
   readonly code: Code
-  /** The HTTP status; undefined where there was no answer. An id that can be none is 404 without a request. */
+  /** The HTTP status; undefined if there was no response. 404, without a request, for an id that is not a UUID. */
   readonly status: number | undefined
-  /** The name of this request in the server's log. */
+  /** The id of this request in the server's log. */
   readonly requestId: string | undefined
-  /** What was wrong with the request, field by field. */
+  /** The invalid fields of the request. */
   readonly details: readonly Fault[] | undefined
-  /** Seconds after which trying again makes sense (RFC 9110, section 10.2.3). */
+  /** Seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
   readonly retryAfter: number | undefined
-  /** Of a live stream that is over for want of a proof: what became of the one it had. */
+  /** How the session or the token ended; set only if that ended a live stream. */
   readonly reason: SessionEnd | undefined
 
-  constructor(code: Code, message: string, told: Told = {}) {
-    super(message, { cause: told.cause })
+  constructor(code: Code, message: string, fields: ErrorFields = {}) {
+    super(message, { cause: fields.cause })
     this.code = code
-    this.status = told.status
-    this.requestId = told.requestId
-    this.details = told.details
-    this.retryAfter = told.retryAfter
-    this.reason = told.reason
+    this.status = fields.status
+    this.requestId = fields.requestId
+    this.details = fields.details
+    this.retryAfter = fields.retryAfter
+    this.reason = fields.reason
   }
 }
 
-/** Whether it is one of ours and, where codes are named, one of those: `isCarillonError(error, 'NOT_FOUND')`. */
+/** Is it a CarillonError, and with one of `codes` if any are given? Example: `isCarillonError(error, 'NOT_FOUND')`. */
 export function isCarillonError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   ...codes: Code[]
@@ -56,40 +56,40 @@ export function isCarillonError<Code extends ErrorCode = ErrorCode>(
   return error instanceof CarillonError && (codes.length === 0 || codes.includes(error.code as Code))
 }
 
-/** No answer, or one that broke off. */
+/** No response, or an incomplete one. */
 export function networkError(cause: unknown): CarillonError<'NETWORK'> {
-  return new CarillonError('NETWORK', 'No answer came from Carillon', { cause })
+  return new CarillonError('NETWORK', 'No response from Carillon', { cause })
 }
 
-/** Whether fetch refused a redirect: Node, Deno and Bun say so in the error or in its cause, browsers say nothing. */
+/** Did fetch refuse a redirect? The error of Node, Deno and Bun, or its cause, says so. The error of a browser does not. */
 export function isRedirect({ message, cause }: TypeError): boolean {
   return /redirect/i.test(`${message} ${cause}`)
 }
 
-/** The request was not sent on: its token or password is meant for this server alone. */
+/** The client followed no redirect: the token or password in the request is for this server only. */
 export function redirected(cause: unknown): CarillonError<'UNREADABLE'> {
   const message = 'The server redirects to another address, and the client follows no redirect: correct baseUrl'
   return new CarillonError('UNREADABLE', message, { cause })
 }
 
-/** An answer that Carillon does not give. */
+/** A response that is not from Carillon. */
 export function unreadable(response: Response, cause?: unknown): CarillonError<'UNREADABLE'> {
   const { status } = response
   const retryAfter = retryAfterOf(response)
-  return new CarillonError('UNREADABLE', `The answer (status ${status}) is not one of Carillon`, {
+  return new CarillonError('UNREADABLE', `The response (status ${status}) is not from Carillon`, {
     status,
     retryAfter,
     cause,
   })
 }
 
-/** Undefined where it is a date: Carillon tells seconds. */
+/** Undefined if the field is a date; Carillon sends seconds. */
 function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? undefined)
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 
-/** The error that an answer other than a success tells; `text` is its body. */
+/** The error of a response whose status is not a success. `text` is the body of the response. */
 export function errorOf(response: Response, text: string): CarillonError {
   try {
     const { code, message, requestId, details } = JSON.parse(text).error

@@ -119,7 +119,7 @@ test('a token that no header field takes is a TypeError without it, and nothing 
     assert.ok(failure instanceof TypeError)
     assert.deepEqual(
       [failure.message, failure.cause],
-      ['The authorization has characters that no header field takes', undefined],
+      ['The authorization contains characters that a header field cannot have', undefined],
     )
   }
 })

@@ -1,38 +1,38 @@
-// How does a call become a request, with its proof, and an answer a value or an error? Everything that the client asks
-// goes through here.
+// Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
 import { following, unlessAborted } from './cancellation.ts'
 import { errorOf, isCarillonError, isRedirect, networkError, redirected, unreadable } from './errors.ts'
 
 /**
- * How requests show who is calling: `'cookie'` lets the browser send its session, a function tells an access token. It is
- * asked when there is none yet and once more when the server refuses the one it gave, and once for all requests that wait.
- * What it throws, the calls throw; a TypeError, as fetch throws it, counts as `NETWORK`. One that does not answer is asked
- * again by the first call after 30 seconds.
+ * The proof that requests carry. With `'cookie'` the browser sends its session cookie. A function returns an access token:
+ * the client calls it when it has no token, and once more when the server refuses the token. All requests that wait for a
+ * token share one call. An error of the function is thrown by the requests that wait; a TypeError, which is how `fetch`
+ * reports a network failure, becomes `NETWORK`. If the function does not return within 30 seconds, the next request calls
+ * it again.
  */
 export type Auth = 'cookie' | (() => string | Promise<string>)
 
 export type Connection = {
-  /** Where Carillon answers, with the path before its routes if there is one. Default: the origin of the page. */
+  /** The address of Carillon, including a path prefix if its routes have one. Default: the origin of the page. */
   baseUrl?: string | URL | undefined
-  /** In place of the global one: for a cookie jar, a dispatcher, a test. */
+  /** Replaces the global `fetch`: for a cookie jar, a dispatcher or a test. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export type CallOptions = {
-  /** Ends the call, which then throws the signal's reason. */
+  /** Aborts the call, which then throws the reason of the signal. */
   signal?: AbortSignal | undefined
 }
 
 export type Call = CallOptions & {
-  /** Relative to the base. */
+  /** Relative to `baseUrl`. */
   path: string
   method?: 'GET' | 'POST' | 'PATCH'
   query?: Readonly<Record<string, string | number | undefined>>
   /** JSON. */
   body?: string
   headers?: Readonly<Record<string, string>>
-  /** Anybody may: no token is asked for. */
+  /** The route needs no proof: the request carries no token. */
   isOpen?: boolean
 }
 
@@ -40,73 +40,76 @@ export class Requests {
   readonly base: URL
   readonly #auth: Auth
   readonly #fetch: NonNullable<Connection['fetch']>
-  readonly #patienceMs: number
+  readonly #tokenTimeoutMs: number
   #token: Promise<string> | undefined
-  /** How long the question for the token is waited for, by `performance.now()`. */
-  #askedUntil = 0
+  /** Until then, by `performance.now()`, requests share `#token`. Infinity after the function returned a token. */
+  #tokenSharedUntil = 0
 
-  /** Throws TypeError where `baseUrl` is no URL, or is missing where there is no page. */
+  /** Throws TypeError if `baseUrl` is not a URL, or if it is missing outside a page. */
   constructor(
     { baseUrl = '', fetch = (url, init) => globalThis.fetch(url, init) }: Connection,
     auth: Auth,
-    patienceMs = 30_000,
+    tokenTimeoutMs = 30_000,
   ) {
     this.base = new URL(String(baseUrl).replace(/\/*$/, '/'), globalThis.location?.href)
     this.#fetch = fetch
     this.#auth = auth
-    this.#patienceMs = patienceMs
+    this.#tokenTimeoutMs = tokenTimeoutMs
   }
 
-  /** The body of a sign-in, which is one without an envelope. */
+  /** The body of a sign-in. Unlike other responses, it has no envelope. */
   signIn<Body>(call: Call): Promise<Body> {
-    return this.#answer(call, (text) => {
+    return this.#receive(call, (text) => {
       const body = JSON.parse(text)
-      if (!body.User) throw new TypeError('A User was expected')
+      if (!body.User) throw new TypeError('Expected a User')
       return body
     })
   }
 
-  /** What a success says under `data`. */
+  /** The `data` of a successful response. */
   data<Data>(call: Call): Promise<Data> {
-    return this.#answer(call, (text) => {
+    return this.#receive(call, (text) => {
       const { success, data } = JSON.parse(text)
-      if (success !== true || data === undefined) throw new TypeError('A success with data was expected')
+      if (success !== true || data === undefined) throw new TypeError('Expected a success with data')
       return data
     })
   }
 
-  /** For calls that are answered with 204. */
+  /** For routes whose response is 204, without a body. */
   nothing(call: Call): Promise<void> {
-    return this.#answer(call, (_, { status }) => {
-      if (status !== 204) throw new TypeError('204 was expected')
+    return this.#receive(call, (_, { status }) => {
+      if (status !== 204) throw new TypeError('Expected status 204')
     })
   }
 
-  /** The token that is known belongs to a sign-in that is over. */
-  forget(): void {
+  /** Drops the token: the server refused it, or its sign-in has ended. */
+  forgetToken(): void {
     this.#token = undefined
   }
 
-  /** A success whose body is still to come, for as long as `signal` lets it. Throws CarillonError for all else. */
+  /**
+   * A successful response whose body is not read yet; `signal` also aborts that reading. Throws CarillonError for every
+   * other response.
+   */
   async open(call: Call & { signal: AbortSignal }): Promise<Response> {
     if (call.isOpen || this.#auth === 'cookie') return this.#send(call)
-    const asked = this.#ask(this.#auth)
-    const token = await unlessAborted(asked, call.signal)
+    const pending = this.#tokenFrom(this.#auth)
+    const token = await unlessAborted(pending, call.signal)
     try {
       return await this.#send(call, token)
     } catch (error) {
       if (!isCarillonError(error) || error.status !== 401) throw error
-      if (this.#token === asked) this.forget()
-      const fresh = await unlessAborted(this.#ask(this.#auth), call.signal)
+      if (this.#token === pending) this.forgetToken()
+      const fresh = await unlessAborted(this.#tokenFrom(this.#auth), call.signal)
       if (fresh === token) throw error
       return this.#send(call, fresh)
     }
   }
 
-  #answer<Result>(call: Call, read: (text: string, response: Response) => Result): Promise<Result> {
+  #receive<Result>(call: Call, read: (text: string, response: Response) => Result): Promise<Result> {
     return following(call.signal, async ({ signal }) => {
       const response = await this.open({ ...call, signal })
-      const text = await textOf(response, signal)
+      const text = await asNetworkError(response.text(), signal)
       try {
         return read(text, response)
       } catch (cause) {
@@ -128,52 +131,51 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
-      // Carillon never redirects. Following one could carry the token, or the password, to another server.
+      // Carillon never redirects. A followed redirect could send the token or the password to another server.
       redirect: 'error',
-      // Said for cookies alone: not every runtime knows the field.
+      // Set for cookies only: not every runtime supports the field.
       ...(this.#auth === 'cookie' && { credentials: 'include' }),
     }
-    const response = await unlessCut(this.#fetch(url.href, init), signal)
+    const response = await asNetworkError(this.#fetch(url.href, init), signal)
     if (response.ok) return response
-    throw errorOf(response, await textOf(response, signal))
+    throw errorOf(response, await asNetworkError(response.text(), signal))
   }
 
-  /** One question, however many wait for its answer; one that failed is not kept, nor one that hangs. */
-  #ask(ask: Exclude<Auth, 'cookie'>): Promise<string> {
-    if (this.#token !== undefined && performance.now() < this.#askedUntil) return this.#token
-    const asked = unlessCut((async () => ask())())
-    this.#token = asked
-    this.#askedUntil = performance.now() + this.#patienceMs
-    asked.then(
+  /** One call of `auth` for all requests that wait. A token that failed or did not come in time is not kept. */
+  #tokenFrom(auth: Exclude<Auth, 'cookie'>): Promise<string> {
+    if (this.#token !== undefined && performance.now() < this.#tokenSharedUntil) return this.#token
+    const pending = asNetworkError((async () => auth())())
+    this.#token = pending
+    this.#tokenSharedUntil = performance.now() + this.#tokenTimeoutMs
+    pending.then(
       () => {
-        if (this.#token === asked) this.#askedUntil = Number.POSITIVE_INFINITY
+        if (this.#token === pending) this.#tokenSharedUntil = Number.POSITIVE_INFINITY
       },
       () => {
-        if (this.#token === asked) this.forget()
+        if (this.#token === pending) this.forgetToken()
       },
     )
-    return asked
+    return pending
   }
 }
 
-/** Throws what is the caller's mistake here, where it passes for no cut; without the value, which may be a secret. */
+/**
+ * Throws TypeError for a value that no header field can carry. It does so before `fetch`, whose TypeError would count as a
+ * network failure, and without the value, which may be a secret.
+ */
 function headersOf(fields: Record<string, string>): Headers {
   const headers = new Headers()
   for (const [name, value] of Object.entries(fields))
     try {
       headers.set(name, value)
     } catch {
-      throw new TypeError(`The ${name} has characters that no header field takes`)
+      throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers
 }
 
-function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
-  return unlessCut(response.text(), signal)
-}
-
-/** Fetch knows one error for all that breaks on the way: TypeError. */
-async function unlessCut<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+/** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
+async function asNetworkError<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   try {
     return await promise
   } catch (error) {

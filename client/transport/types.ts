@@ -1,26 +1,26 @@
-// What goes over the wire, as types: every answer, every event, every request body, every error code. types.test.ts holds
-// them equal to the server's own schemas.
+// The wire format as types: responses, events, request bodies and error codes. client/types.test.ts checks that they equal
+// the schemas of the server and its table of error codes.
 
-/** A moment: ISO 8601, UTC, with milliseconds. */
+/** A point in time: ISO 8601, UTC, with milliseconds. */
 export type Time = string
 /**
- * A place in the history of one inbox, such as `42-5f3a9c1e`: `position` of an event or of {@link Changes}. A bare version,
- * as a list answers it, serves too.
+ * A place in the changes of one inbox, such as `42-5f3a9c1e`: the `position` of an event or of {@link Changes}. The
+ * `version` of a {@link NotificationPage} is also accepted.
  */
 export type Position = string | number
 
 export type User = { id: string; username: string; displayName: string | null; createdAt: Time }
-/** What showed who is calling: a session's cookie or an access token. */
+/** The kind of proof in the request: a session cookie or an access token. */
 export type Proof = 'session' | 'access-token'
-/** How a sign-in is carried on: `stateful` by a session and its cookie, `stateless` by an access token. */
+/** What a sign-in creates: `stateful` a session with a cookie, `stateless` an access token. */
 export type Variant = 'stateful' | 'stateless'
 export type Credentials = { username: string; password: string }
 
-/** The session itself is in a cookie that no script can read. */
+/** The session is in a cookie that scripts cannot read. */
 export type StatefulLogin = { User: User; expiresAt: Time }
 export type StatelessLogin = { User: User; token: string; expiresAt: Time }
 export type Restricted = { userId: string; username: string; proof: Proof }
-/** `expiresAt` is when the proof ends at the latest. */
+/** `expiresAt`: the proof is valid until then, unless it is revoked. */
 export type Me = { user: User; proof: Proof; expiresAt: Time }
 
 export type Notification = {
@@ -41,13 +41,13 @@ export type Notification = {
 export type NotificationPage = {
   /** Newest first. */
   items: Notification[]
-  /** How many the filter matches, on all pages. */
+  /** The number of notifications that match the filter, on all pages. */
   total: number
   hasMore: boolean
-  /** How many of the whole inbox are unread: the number on the bell. */
+  /** The number of unread notifications in the whole inbox: the number on the bell. */
   unread: number
   version: number
-  /** The `before` of the page that follows; null on the last. */
+  /** Pass it as `before` to get the next page. Null on the last page. */
   next: string | null
 }
 
@@ -57,30 +57,30 @@ export type Counts = {
   categories: Record<string, { total: number; unread: number }>
 }
 
-/** Everything up to and with the notification `through` was marked as read at once. */
+/** One request marked all notifications up to and including `through` as read. */
 export type ReadAll = { through: string; readAt: Time }
 
-/** `reset`: the position was too old or of another inbox; list anew. The server leaves it out otherwise. */
+/** `reset`: the position is too old or belongs to another inbox; list again. Otherwise the server omits the field. */
 export type Changes =
   | { reset: true }
   | {
       reset?: undefined
-      /** Oldest first, each as it is now. */
+      /** Oldest first, each in its current state. */
       created: Notification[]
       changed: Notification[]
       readAlls: ReadAll[]
-      /** The ids of those that are gone. */
+      /** The ids of removed notifications. */
       removed: string[]
       total: number
       unread: number
       version: number
-      /** How far this answer brings; ask again from here. */
+      /** The position after these changes: the `since` of the next request. */
       position: string
-      /** Ask again at once. */
+      /** There are more changes: request again at once. */
       hasMore: boolean
     }
 
-/** The inbox as it is after an event. */
+/** The state of the inbox after an event. */
 export type InboxState = { version: number; unread: number; total: number }
 
 /** The data of each kind of event, as the stream carries it. */
@@ -93,25 +93,25 @@ export type StreamData = {
 }
 
 /**
- * What {@link https://html.spec.whatwg.org/multipage/server-sent-events.html | the stream} tells. `position` resumes behind
- * the event: keep it, and give it as `since` some other time.
+ * An event of {@link https://html.spec.whatwg.org/multipage/server-sent-events.html | the stream}. Keep its `position` and
+ * pass it as `since` later to resume after this event.
  *
- * - `hello`: the stream stands. The first event, and the first again after every reconnect.
- * - `notification`: a new one, or one whose content was replaced (an id that is known).
- * - `read`: one was marked as read. `read-all`: all up to `through` were.
- * - `resync`: what happened since cannot be told any more; list anew. The stream goes on from here.
+ * - `hello`: the stream is connected. The first event, also after every reconnect.
+ * - `notification`: a new notification, or new content of one with a known id.
+ * - `read`: one notification was marked read. `read-all`: all up to and including `through` were.
+ * - `resync`: the server can no longer send the events since your position; list again. The stream continues from here.
  */
 export type StreamEvent = {
   [Type in keyof StreamData]: { type: Type; position: string } & StreamData[Type]
 }[keyof StreamData]
 
-/** Why a stream was ended by the server: the proof that opened it ran out, or was ended early. */
+/** Why the server ended a stream: the session or token that opened it expired, or was revoked. */
 export type SessionEnd = 'expired' | 'revoked'
 
 export type Recipient = { username: string } | { userId: string }
 
 export type DeliveryRequest = {
-  /** 1 to 1,000. */
+  /** 1 to 1,000 recipients. */
   recipients: Recipient[]
   /** 1 to 200 characters. */
   title: string
@@ -122,7 +122,7 @@ export type DeliveryRequest = {
   category?: string | undefined
   /** At most 8 KiB as JSON. */
   data?: Record<string, unknown> | undefined
-  /** What it is about: a later one with this key replaces the content of the earlier. */
+  /** The subject of the notification: a later one with the same key replaces the content of the earlier one. */
   key?: string | undefined
 }
 
@@ -131,13 +131,13 @@ export type DeliveryResult = {
   id: string | null
   status: 'delivered' | 'updated' | 'unknown_recipient'
 }
-/** `results` are in the order of the recipients. */
+/** `results` has the order of the recipients. */
 export type Delivery = { deliveryId: string; results: DeliveryResult[] }
 
-/** One field of the request that was wrong, and why. */
+/** One invalid field of the request, and the reason. */
 export type Fault = { field: string; reason: string }
 
-/** Every code that the server answers with, and its status. */
+/** Every error code of the server, with its HTTP status. */
 export type StatusOf = {
   Unauthorized: 401
   UNAUTHORIZED: 401

@@ -6,11 +6,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
-import { Chromium } from '../../tests/support/chromium.ts'
-import { type Proof, startTestService, type TestUser } from '../../tests/support/service.ts'
-import { createCarillon, type StreamEvent } from '../carillon-client.ts'
-import { StreamServer } from '../testing/stream-server.ts'
-import type { Following } from '../testing/tab.ts'
+import { Chromium } from '../../../tests/support/chromium.ts'
+import { type Proof, startTestService, type TestUser } from '../../../tests/support/service.ts'
+import { createCarillon, type StreamEvent } from '../../carillon-client.ts'
+import { StreamServer } from '../../testing/stream-server.ts'
+import type { Following } from '../../testing/tab.ts'
 
 const service = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '100' } })
 after(() => service.stop())
@@ -145,7 +145,7 @@ test('what comes twice, out of order or from one who is behind changes nothing, 
   await versionsOf(follower, 3)
   const other = await newTab(browser)
   await other.evaluate(forge, {
-    name: `carillon 1 session ${service.url}/ ${ann.id}`,
+    name: `carillon 2 session ${service.url}/ ${ann.id}`,
     told: await follower.evaluate(() => tab.events),
   })
   await tell(ann, 1)
@@ -155,6 +155,27 @@ test('what comes twice, out of order or from one who is behind changes nothing, 
     positions.map((text) => text.replace(/-.*/, '')),
     ['hello 0', 'notification 1', 'notification 2', 'notification 3', 'hello 3', 'notification 4'],
   )
+})
+
+test('a tab ignores messages of an unknown kind, of an older client, and without content', async () => {
+  await using browser = await someBrowser()
+  const ann = await service.user()
+  const tabs = await followingTabs(browser, ann, 2)
+  const other = await newTab(browser)
+  await other.evaluate((name) => {
+    const channel = new BroadcastChannel(name)
+    const hello = { type: 'hello', position: '9-00000000', version: 9, unread: 9, total: 9 }
+    const older = [{ at: '9-00000000' }, { by: 'x', behind: 9 }, { at: '9-00000000', event: hello }]
+    for (const data of [null, undefined, 'text', 7, {}, { kind: 'newer', event: hello }, ...older])
+      channel.postMessage(data)
+    channel.close()
+  }, `carillon 2 session ${service.url}/ ${ann.id}`)
+  await tell(ann, 2)
+  for (const tab of tabs) {
+    assert.deepEqual(await versionsOf(tab, 2), [1, 2])
+    assert.deepEqual((await toldTo(tab)).types, ['hello', 'notification', 'notification'])
+  }
+  assert.deepEqual(browser.uncaught, [])
 })
 
 test('a leader that hears nothing any more is deposed, and so is one that hangs; both go on as followers', async () => {
@@ -278,7 +299,7 @@ test('who was told nothing yet asks again whose stream it is, when his turn come
   await browser.context.unroute('**/api/notifications/stream*', block)
   for (const tab of others) await until(async () => (await toldTo(tab)).types.length > 0)
   const locks = await locksIn(others[0] as Page)
-  assert.deepEqual(locks, Array(2).fill(`carillon 1 session ${service.url}/ ${ben.id}`))
+  assert.deepEqual(locks, Array(2).fill(`carillon 2 session ${service.url}/ ${ben.id}`))
 })
 
 test('an inbox that becomes another one again and again is asked for less and less', async () => {
@@ -379,7 +400,7 @@ test('a loop that leaves a thousand events lying is told to list anew, and goes 
     (await followingTabs(browser, ann, 1, { isHeld: true }))[0],
   ]
   assert.ok(leader && held)
-  await held.evaluate(overhear, `carillon 1 session ${service.url}/ ${ann.id}`)
+  await held.evaluate(overhear, `carillon 2 session ${service.url}/ ${ann.id}`)
   await tell(ann, 1_100)
   await versionsOf(leader, 1_100)
   await until(() => held.evaluate(() => tab.heard.length === 1_100))
@@ -481,14 +502,14 @@ async function forge({ name, told }: { name: string; told: StreamEvent[] }): Pro
   const [hello, first, , third] = told
   if (!hello || !first || !third) throw new Error('the follower was not told enough')
   const ahead = { ...third, position: third.position.replace('3', '9') }
-  const asked = new Promise<{ by: string }>((resolve) => {
-    channel.onmessage = ({ data }) => data.by && resolve(data)
+  const requested = new Promise<{ from: string }>((resolve) => {
+    channel.onmessage = ({ data }) => data.kind === 'request' && resolve(data)
   })
-  channel.postMessage({ at: first.position, event: first, after: hello.position })
-  channel.postMessage({ at: first.position, event: { ...hello, position: first.position } })
-  channel.postMessage({ at: ahead.position, event: ahead, after: ahead.position })
-  const { by } = await asked
-  channel.postMessage({ at: third.position, to: by, hello, missed: [first, third] })
+  channel.postMessage({ kind: 'event', event: first, after: hello.position })
+  channel.postMessage({ kind: 'event', event: { ...hello, position: first.position } })
+  channel.postMessage({ kind: 'event', event: ahead, after: ahead.position })
+  const { from } = await requested
+  channel.postMessage({ kind: 'response', to: from, hello, missed: [first, third] })
   channel.close()
 }
 
