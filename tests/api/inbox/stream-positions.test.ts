@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inboxTagOf, positionOf } from '../../../server/inbox/live/position.ts'
 import { InboxCopy } from '../../support/event-source/copy.ts'
 import { arrivals, EventReader, streamPath } from '../../support/event-source/event-source.ts'
-import { type Chance, randomOf } from '../../support/event-source/random.ts'
+import { type Random, randomOf } from '../../support/event-source/random.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
 const soak = process.env.SOAK !== undefined
@@ -154,7 +154,7 @@ for (const variant of variants)
   })
 
 /** Opens at a random version again and again while it is written, each for a moment, and checks what it sees. */
-async function resumeAtRandom(of: { proof: Proof; chance: Chance; seen: EventReader[]; isOver: () => boolean }) {
+async function resumeAtRandom(of: { proof: Proof; chance: Random; seen: EventReader[]; isOver: () => boolean }) {
   let known = 0
   while (!of.isOver()) {
     const from = of.chance.below(known + 1)
@@ -220,7 +220,7 @@ test('N4: whoever resumes anywhere while it is written without pause sees all th
 /** Comes and goes at random, and applies what it hears to its copy. */
 async function follow(
   copy: InboxCopy,
-  of: { proof: Proof; chance: Chance; onLeave: () => void; isOver: (version: number) => boolean },
+  of: { proof: Proof; chance: Random; onLeave: () => void; isOver: (version: number) => boolean },
 ) {
   let position = String(copy.version)
   for (;;) {

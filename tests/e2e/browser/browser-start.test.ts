@@ -1,11 +1,11 @@
-// Does a real Chromium start here, and is it one that can run the client?
+// Checks that a real Chromium starts and has what the client needs.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { Chromium } from '../../support/chromium.ts'
 
-test('a Chromium starts, opens a page and has what the client needs', async (t) => {
+test('Chromium starts, opens a page and has locks, channels and fonts', async (t) => {
   const startedAt = performance.now()
   await using browser = await Chromium.start()
   t.diagnostic(`started in ${Math.round(performance.now() - startedAt)} ms`)

@@ -1,5 +1,5 @@
-// Does the client do in a real Chromium, on a real service, what it promises: with either proof, beside the browser's own
-// EventSource, over cuts and restarts, and with more tabs than a browser has connections?
+// The client in a real Chromium on a real service: with either proof, compared with the browser's own EventSource, across
+// disconnects and restarts, and with more tabs than the browser has connections.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,13 +9,13 @@ import { Chromium } from '../../support/chromium.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService, type TestService, variants } from '../../support/service.ts'
 
-/** Nobody answers there: its pages are served by the test. */
+/** No server listens here; the test serves its pages. */
 const elsewhere = 'http://localhost:7000'
 const service = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: elsewhere } })
 after(() => service.stop())
 
 for (const variant of variants)
-  test(`a page signs in (${variant}), lists, follows, reads, and is told of it`, async () => {
+  test(`a page signs in (${variant}), lists, follows the stream, marks as read, and receives the events`, async () => {
     await using browser = await Chromium.start()
     const ann = await service.user()
     await service.deliver({ to: ann, title: 'Before' })
@@ -31,11 +31,11 @@ for (const variant of variants)
     assert.deepEqual(browser.uncaught, [])
   })
 
-test('pages of another origin, where that is listed, follow by token', async () => {
+test('pages of an allowed origin follow the stream by token', async () => {
   await using browser = await Chromium.start()
   const ann = await service.user()
   await browser.serveClientAt(elsewhere)
-  // A page that no address stands behind counts as one from the internet (Local Network Access, WICG).
+  // Chromium treats a page without a server address as one from the internet (Local Network Access, WICG).
   await browser.context.grantPermissions(['local-network-access'])
   const pages = [await openTab(browser, elsewhere), await openTab(browser, elsewhere)]
   for (const page of pages)
@@ -53,7 +53,7 @@ const hostile = [
   'bell 🔔, family 👨‍👩‍👧‍👦, flag 🇫🇷, right-to-left \u202e\u2067 mark, zero\u200bwidth, byte order \ufeff mark',
 ]
 
-test('hostile texts are told to both parsers, ours and the browser’s own: the same events, and every text as it was sent', async () => {
+test('the client and EventSource receive the same events, and hostile texts arrive unchanged', async () => {
   await using browser = await Chromium.start()
   const ann = await service.user()
   const page = await tabOf(browser)
@@ -80,7 +80,7 @@ test('hostile texts are told to both parsers, ours and the browser’s own: the 
   assert.equal((await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })).status, 400)
 })
 
-test('after a restart of the service on its port both come back by themselves, and have lost and doubled nothing', async () => {
+test('the client and EventSource reconnect after a restart of the service, without lost or doubled events', async () => {
   await using own = await ownService()
   const { app } = own
   await using browser = await Chromium.start()
@@ -105,15 +105,15 @@ test('after a restart of the service on its port both come back by themselves, a
   )
 })
 
-test('when the network is back the page is told within seconds what it missed', async () => {
+test('when the network returns, the page receives the missed events within seconds', async () => {
   await using browser = await Chromium.start()
   const ann = await service.user()
   const page = await tabOf(browser)
   await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
-  // No wait ends by itself from here on: nothing but the network's return can bring it back.
+  // No timer fires from here on, so only the `online` event can make the client reconnect.
   await page.evaluate(() => void Object.assign(globalThis, { setTimeout: () => 0 }))
   await browser.context.setOffline(true)
-  // Chromium leaves open what is open; this has the client drop it, and it gets no other.
+  // Chromium keeps open connections. This event makes the client drop its own; a new one fails.
   await page.evaluate(() => void dispatchEvent(new Event('online')))
   await service.deliver({ to: ann, title: 'Missed' })
   await sleep(1_500)
@@ -123,7 +123,7 @@ test('when the network is back the page is told within seconds what it missed', 
   assert.deepEqual(told.titles, ['Missed'])
 })
 
-test('seven tabs follow over HTTP/1.1 and list meanwhile; seven streams would leave no connection for that', async () => {
+test('seven tabs share one stream, so that HTTP/1.1 connections remain for requests', async () => {
   await using browser = await Chromium.start()
   const ann = await service.user()
   const pages = await Promise.all(Array.from({ length: 7 }, () => tabOf(browser)))
@@ -136,7 +136,7 @@ test('seven tabs follow over HTTP/1.1 and list meanwhile; seven streams would le
   await service.deliver({ to: ann, title: 'To all' })
   for (const page of pages) await until(page, ({ titles }) => titles.includes('To all'))
   for (const page of pages) await page.evaluate(() => tab.listen())
-  // Five beside the one that they share: then all six connections are taken.
+  // Five EventSources and the shared stream: now all six connections are in use.
   const hears = async () => await Promise.all(pages.map((page) => page.evaluate(() => tab.heard.length > 0)))
   await untilSo(async () => (await hears()).filter(Boolean).length >= 5)
   assert.deepEqual(
@@ -145,7 +145,7 @@ test('seven tabs follow over HTTP/1.1 and list meanwhile; seven streams would le
   )
 })
 
-/** In the page: what an application does. */
+/** Runs in the page, as an application would. */
 async function signInAndFollow(how: {
   username: string
   password: string
@@ -168,7 +168,7 @@ async function signInAndFollow(how: {
   return { titles: items.map(({ title }) => title), unread }
 }
 
-/** In the page: marks one as read, then all; answers the types of all that it was told so far. */
+/** Runs in the page: marks one as read, then all. Returns the types of all received events. */
 async function readOneThenAll(id: string): Promise<string[]> {
   await tab.inbox?.read(id)
   await tab.inbox?.readAll()
@@ -176,7 +176,7 @@ async function readOneThenAll(id: string): Promise<string[]> {
   return tab.events.map(({ type }) => type)
 }
 
-/** Is a list answered within that time? */
+/** Whether a list gets its response within `ms`. */
 function lists(page: Page, ms: number): Promise<boolean> {
   return page.evaluate(async (timeoutMs) => {
     try {
@@ -199,7 +199,7 @@ async function openTab(browser: Chromium, origin: string): Promise<Page> {
   return page
 }
 
-/** A service that the test may restart. */
+/** A separate service that the test can restart. */
 async function ownService(): Promise<AsyncDisposable & { app: TestService }> {
   const app = await startTestService()
   return { app, [Symbol.asyncDispose]: () => app.stop() }

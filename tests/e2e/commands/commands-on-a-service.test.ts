@@ -11,7 +11,7 @@ import { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
 const folder = new Folder()
-const running = await CarillonProcess.standing(folder)
+const running = await CarillonProcess.ready(folder)
 const operator = new UserOfService(running.url, firstSignInOf(folder))
 after(async () => {
   operator.close()

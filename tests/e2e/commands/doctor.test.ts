@@ -40,7 +40,7 @@ async function standing(folder: Folder, spoil: Spoil = {}) {
     CARILLON_PUBLIC_URL: proxy.url,
     CARILLON_TRUSTED_PROXIES: '127.0.0.1',
   }
-  const service = await CarillonProcess.standing(folder, { env: settings })
+  const service = await CarillonProcess.ready(folder, { env: settings })
   const { username, password } = firstSignInOf(folder)
   rmSync(folder.file('first-sign-in.txt'))
   const authority = folder.file('authority.pem')
@@ -124,7 +124,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.deepEqual([alone.status, wrong(alone), alone.stderr], [0, [], ''])
     const { findings } = JSON.parse(alone.stdout) as { findings: Found[] }
     assert.ok(findings.some(({ check, state }) => check === 'pages' && state === 'ok'))
-    await using second = await CarillonProcess.standing(folder, { env: { ...place.env, CARILLON_PORT: '0' } })
+    await using second = await CarillonProcess.ready(folder, { env: { ...place.env, CARILLON_PORT: '0' } })
     const both = await carillon(folder, ['doctor', '--json'], { env: place.env })
     assert.equal(both.status, 1)
     const [fault] = wrong(both)

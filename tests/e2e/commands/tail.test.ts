@@ -15,7 +15,7 @@ const settings = { env: { CARILLON_PORT: String(port) } }
 let service: CarillonProcess
 let operator: UserOfService
 before(async () => {
-  service = await CarillonProcess.standing(folder, settings)
+  service = await CarillonProcess.ready(folder, settings)
   operator = new UserOfService(service.url, firstSignInOf(folder))
 })
 after(async () => {
@@ -80,7 +80,7 @@ suite('carillon tail', () => {
     await using running = tailing('--last', '0')
     await running.live()
     await service.end('SIGTERM')
-    service = await CarillonProcess.standing(folder, settings)
+    service = await CarillonProcess.ready(folder, settings)
     const id = idIn(await operator.deliver('While it was away'))
     const told = await running.until((all) => all.some(({ notification }) => notification?.id === id))
     assert.deepEqual(

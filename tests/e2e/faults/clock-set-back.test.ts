@@ -20,7 +20,7 @@ const env = {
 
 test('set back by an hour: session, token and their streams end within their life and 60 s, and one line warns (R8)', async (t) => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, { env, nodeOptions: ['--import', shift] })
+  await using running = await CarillonProcess.ready(folder, { env, nodeOptions: ['--import', shift] })
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const statusOf = async (headers: Proof) => (await user.request({ path: '/api/notifications', headers })).status
   const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]

@@ -24,7 +24,7 @@ async function isLogged(running: CarillonProcess, { requestId }: Refusal, inside
 
 test('E2: an error that nobody foresaw is 500 without its reason, and the log has it whole under the request id', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const [cookie, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
   const file = new SqliteBehind(folder.path)
@@ -52,7 +52,7 @@ test('E2: an error that nobody foresaw is 500 without its reason, and the log ha
 
 test('E3, R6, Z7: a store that is damaged under it is 503 with Retry-After, never 200, and it is not ready', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const cookie = await user.signIn('stateful')
   for (let n = 0; n < 20; n++) assert.equal((await user.deliver(`No. ${n}`)).status, 201)

@@ -121,7 +121,7 @@ test(`R1: killed ${rounds} times under load, it keeps all that it acknowledged, 
   let kept = 0
   for (let round = 0; round <= rounds; round++) {
     const startedAt = performance.now()
-    await using running = await CarillonProcess.standing(folder)
+    await using running = await CarillonProcess.ready(folder)
     const user = new UserOfService(running.url, firstSignInOf(folder))
     assert.equal((await user.request({ path: '/readyz' })).status, 200)
     upAfterMs.push(performance.now() - startedAt)

@@ -62,7 +62,7 @@ class Running implements AsyncDisposable {
   }
 
   static async start(folder: Folder, kept: string[]): Promise<Running> {
-    return new Running(folder, await CarillonProcess.standing(folder), [...kept])
+    return new Running(folder, await CarillonProcess.ready(folder), [...kept])
   }
 
   async deliver(title: string, times: number): Promise<void> {
@@ -98,7 +98,7 @@ const model = (async () => {
 after(async () => (await model)[Symbol.dispose]())
 
 async function titlesIn(folder: Folder): Promise<{ titles: string[]; log: string }> {
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const titles = (await user.inbox(await user.signIn())).map(({ title }) => title)
   assert.equal((await user.deliver('It goes on')).status, 201)
@@ -272,7 +272,7 @@ async function positionOf({ user }: Running, proof: Proof): Promise<string> {
 }
 
 async function isReset(folder: Folder, position: string): Promise<boolean> {
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const headers = await user.signIn()
   const response = await user.request({ path: `/api/notifications/changes?since=${position}`, headers })
@@ -299,7 +299,7 @@ test('a position outlives a restart and kill -9, and is unknown after an older f
 
 /** So that the versions of before are reached again, by other changes. */
 async function deliverMany(folder: Folder, times: number): Promise<void> {
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   await Promise.all(Array.from({ length: times }, (_, n) => user.deliver(`other ${n}`)))
   user.close()

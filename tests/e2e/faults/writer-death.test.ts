@@ -20,7 +20,7 @@ function isUnavailable(response: HttpResponse): void {
 
 test('E3: when the writer dies, waiting and later writes are 503, reads go on, and the process ends and is replaced', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, { nodeOptions: ['--import', tap] })
+  await using running = await CarillonProcess.ready(folder, { nodeOptions: ['--import', tap] })
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const [cookie, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
   const acknowledged: string[] = []
@@ -63,7 +63,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   assert.match(JSON.stringify(fatal), /writer thread/)
   await file.close()
 
-  await using again = await CarillonProcess.standing(folder)
+  await using again = await CarillonProcess.ready(folder)
   const later = new UserOfService(again.url, firstSignInOf(folder))
   const titles = new Set((await later.inbox(cookie)).map(({ title }) => title))
   assert.deepEqual(
@@ -81,7 +81,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
 
 test('E3: a writer that dies while nobody writes is noticed all the same', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, { nodeOptions: ['--import', tap] })
+  await using running = await CarillonProcess.ready(folder, { nodeOptions: ['--import', tap] })
   running.child.kill('SIGUSR2')
   const { status } = await running.isGone()
   assert.equal(status, 1)

@@ -110,7 +110,7 @@ async function isRefused(url: string): Promise<boolean> {
 
 test('R9: told to stop under load, it answers every request that it took, and is gone with status 0', async (t) => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const { url } = running
   const signIn = firstSignInOf(folder)
   const user = new UserOfService(url, signIn)
@@ -186,7 +186,7 @@ test('R9: while it stops it says that it is not ready, on every answer that it i
 /** False where this machine stood still so long that there was nothing left to see. */
 async function saysThatItStops(): Promise<boolean> {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const { url } = running
   using hanger = new Hanger(url, halfRequest)
   const connections = Array.from({ length: 12 }, () => new KeptConnection(url))
@@ -226,7 +226,7 @@ test('while it stops it serves on for the grace, streams included, if a load bal
   // Longer than the 12 seconds after which a stop without a grace is cut.
   const graceMs = 13_000
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, { env: { CARILLON_DRAIN_GRACE: `${graceMs}ms` } })
+  await using running = await CarillonProcess.ready(folder, { env: { CARILLON_DRAIN_GRACE: `${graceMs}ms` } })
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const proof = await user.signIn()
   assert.equal((await user.request({ path: '/readyz' })).status, 200)
@@ -254,7 +254,7 @@ test('R9: what comes while it stands still is answered, however long that is', a
 /** False where it had ended what is idle before it could be stopped. */
 async function answersWhatItFinds(): Promise<boolean> {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const connections = Array.from({ length: 20 }, () => new KeptConnection(running.url))
   await Promise.all(connections.map((connection) => connection.opened()))
   await Promise.all(connections.map((connection) => connection.request('GET /livez')))
@@ -275,7 +275,7 @@ async function answersWhatItFinds(): Promise<boolean> {
 
 test('R9: a request that never ends and a client that never reads hold it up for ten seconds at most', async (t) => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const texts = [halfRequest, 'GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(50), 'GET /liv', '']
   const hangers = texts.map((text) => new Hanger(running.url, text))
   for (const hanger of hangers) await hanger.begun
@@ -293,14 +293,14 @@ test('R9: a request that never ends and a client that never reads hold it up for
 test('R9: SIGINT and SIGHUP stop it as SIGTERM does, and a second signal changes nothing', async () => {
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     using folder = new Folder()
-    await using running = await CarillonProcess.standing(folder)
+    await using running = await CarillonProcess.ready(folder)
     const user = new UserOfService(running.url, firstSignInOf(folder))
     const id = idIn(await user.deliver('Hi'))
     user.close()
     running.child.kill(signal)
     const { status } = await running.end('SIGTERM')
     assert.equal(status, 0)
-    await using again = await CarillonProcess.standing(folder)
+    await using again = await CarillonProcess.ready(folder)
     const later = new UserOfService(again.url, firstSignInOf(folder))
     assert.equal((await later.request({ path: `/api/notifications/${id}`, headers: await later.signIn() })).status, 200)
     later.close()

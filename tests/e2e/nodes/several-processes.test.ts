@@ -18,7 +18,7 @@ after(async () => {
   await database.drop()
 })
 const started = await Promise.all([nodes.begin(), nodes.begin(), nodes.begin()])
-await Promise.all(started.map((node) => node.process.stands()))
+await Promise.all(started.map((node) => node.process.isReady()))
 const users = started.map((node) => node.user(nodes.firstSignIn))
 const [a, b, c] = users as [UserOfService, UserOfService, UserOfService]
 

@@ -30,7 +30,7 @@ const made = { users: ['operator'], keys: ['first start: send'], notifications: 
 
 test('a first start that nobody watches leaves one sign-in in a file for its owner alone, and the log names the file', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const { username, password, key } = firstSignInOf(folder)
   assert.equal(username, 'operator')
   assert.match(password, /^[a-z2-9]{5}(-[a-z2-9]{5}){3}$/)
@@ -44,7 +44,7 @@ test('a first start that nobody watches leaves one sign-in in a file for its own
 
 test('the curl session of the first sign-in runs as it stands', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const text = firstSignInText(folder)
   const session = text.slice(text.indexOf('Sign in, stateful')).split('\n')
   const script = session.map((line) => (/^[A-Z]/.test(line) && line !== 'EOF' ? `# ${line}` : line)).join('\n')
@@ -89,9 +89,9 @@ async function runSession(script: string, { folder, url }: { folder: Folder; url
 
 test('a second start makes nothing, and shows nothing, on the same folder', async () => {
   using folder = new Folder()
-  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  await (await CarillonProcess.ready(folder)).end('SIGTERM')
   const text = firstSignInText(folder)
-  await using again = await CarillonProcess.standing(folder)
+  await using again = await CarillonProcess.ready(folder)
   assert.deepEqual(await inStore(folder), made)
   assert.equal(firstSignInText(folder), text)
   assert.ok(!again.stdout.includes('first start'))
@@ -102,7 +102,7 @@ test('a second start makes nothing, and shows nothing, on the same folder', asyn
 
 test('CARILLON_FIRST_START=off makes no user, no key and no file', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, { env: { CARILLON_FIRST_START: 'off' } })
+  await using running = await CarillonProcess.ready(folder, { env: { CARILLON_FIRST_START: 'off' } })
   assert.deepEqual(await inStore(folder), { users: [], keys: [], notifications: [] })
   assert.equal(hasFirstSignIn(folder), false)
   assert.ok(!running.stdout.includes('first'))
@@ -130,7 +130,7 @@ test('on a terminal the first sign-in is printed, once, and left in no file', as
 
 test('with --json even a terminal gets lines for machines, and the sign-in goes to the file', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, { ...asTerminal, args: ['serve', '--json'] })
+  await using running = await CarillonProcess.ready(folder, { ...asTerminal, args: ['serve', '--json'] })
   const { password } = firstSignInOf(folder)
   assert.ok(!running.stdout.includes(password))
   for (const line of running.stdout.trim().split('\n')) JSON.parse(line)
@@ -147,7 +147,7 @@ test('two processes that start at once on a new folder both stand, and there is 
     using folder = new Folder()
     await using one = new CarillonProcess(folder)
     await using two = new CarillonProcess(folder)
-    await Promise.all([one.stands(), two.stands()])
+    await Promise.all([one.isReady(), two.isReady()])
     const signIn = firstSignInOf(folder)
     assert.deepEqual(await inStore(folder), made)
     const shown = [one, two].filter(({ stdout }) => stdout.includes('first-sign-in.txt'))
@@ -170,7 +170,7 @@ test('two processes that start at once on a new folder both stand, and there is 
 test('an older first-sign-in.txt that others may read is replaced by one that they may not', async () => {
   using folder = new Folder()
   writeFileSync(folder.file('first-sign-in.txt'), 'something older', { mode: 0o644 })
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   assert.match(firstSignInText(folder), new RegExp(running.url))
   assert.equal(mode(folder.file('first-sign-in.txt')), '600')
 })
@@ -178,7 +178,7 @@ test('an older first-sign-in.txt that others may read is replaced by one that th
 test('where the file cannot be written the service stands all the same, and the log says how to get another sign-in', async () => {
   using folder = new Folder()
   mkdirSync(folder.file('first-sign-in.txt'))
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, { username: '', password: '', key: '' })
   assert.equal((await user.request({ path: '/readyz' })).status, 200)
   user.close()
@@ -188,7 +188,7 @@ test('where the file cannot be written the service stands all the same, and the 
 
 test('A16, S9: no secret is in the log or in the database, whatever happens in between', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, { env: { CARILLON_LOG: 'trace' } })
+  await using running = await CarillonProcess.ready(folder, { env: { CARILLON_LOG: 'trace' } })
   const signIn = firstSignInOf(folder)
   const user = new UserOfService(running.url, signIn)
   const [{ cookie = '' }, { authorization = '' }] = [await user.signIn('stateful'), await user.signIn('stateless')]

@@ -35,17 +35,17 @@ for (const [name, nodeOptions] of ways)
     using folder = new Folder()
     const port = String(await freePort())
     const env = { CARILLON_PORT: port }
-    const running = await CarillonProcess.standing(folder, { nodeOptions, env })
+    const running = await CarillonProcess.ready(folder, { nodeOptions, env })
     await using _ = running
     // `end` waits until the output is closed, which both processes hold.
     await running.end('SIGKILL')
-    await using again = await CarillonProcess.standing(folder, { env })
+    await using again = await CarillonProcess.ready(folder, { env })
     assert.equal((await again.end('SIGTERM')).status, 0)
   })
 
 test('the service of a killed launcher drains: a request under way is answered, and the store is closed', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, { nodeOptions: relayed })
+  await using running = await CarillonProcess.ready(folder, { nodeOptions: relayed })
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const headers = await user.signIn()
   const { version } = (await user.request({ path: '/api/notifications', headers })).json().data
@@ -81,7 +81,7 @@ test('the process that a launcher starts uses the compile cache of the checkout'
 test('a launcher drains on SIGTERM, SIGINT and SIGHUP under an old Node, too', async () => {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     using folder = new Folder()
-    await using running = await CarillonProcess.standing(folder, { nodeOptions: relayed })
+    await using running = await CarillonProcess.ready(folder, { nodeOptions: relayed })
     assert.deepEqual((await running.end(signal)).status, 0)
     assert.ok(running.lines.some(({ msg, reason }) => msg === 'stopped' && reason === signal))
   }
@@ -90,7 +90,7 @@ test('a launcher drains on SIGTERM, SIGINT and SIGHUP under an old Node, too', a
 for (const [name, nodeOptions] of ways)
   test(`SIGUSR1 opens no debugger and ends nothing (${name})`, async () => {
     using folder = new Folder()
-    await using running = await CarillonProcess.standing(folder, { nodeOptions })
+    await using running = await CarillonProcess.ready(folder, { nodeOptions })
     const pids = [running.child.pid as number, ...childrenOf(running.child.pid as number)]
     assert.equal(pids.length, nodeOptions.length === 0 ? 1 : 2)
     for (const pid of pids) process.kill(pid, 'SIGUSR1')

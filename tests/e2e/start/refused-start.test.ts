@@ -176,7 +176,7 @@ test('a port that is taken is named, and the first sign-in is not used up by the
     `carillon: 127.0.0.1:${port} is taken by another program. Stop that one, or set CARILLON_PORT to a free port.\n`,
   )
   assert.equal(hasFirstSignIn(folder), false)
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   assert.equal(hasFirstSignIn(folder), true)
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
@@ -192,17 +192,17 @@ test('an address that is not of this machine is named', async () => {
 
 test('R6: no new, empty database is made over one that is lost', async () => {
   using folder = new Folder()
-  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  await (await CarillonProcess.ready(folder)).end('SIGTERM')
   renameSync(folder.file('carillon.db'), folder.file('mislaid'))
   await refuses(folder, /carillon\.db is gone, but .*carillon\.secret is still there\. Restore the database/)
   renameSync(folder.file('mislaid'), folder.file('carillon.db'))
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
 test('a database that was emptied or truncated is not taken for a first start, by any command (R6)', async () => {
   using folder = new Folder()
-  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  await (await CarillonProcess.ready(folder)).end('SIGTERM')
   const whole = readFileSync(folder.file('carillon.db'))
   for (const [size, what] of [
     [0, 'is empty'],
@@ -232,13 +232,13 @@ test('a database that was emptied or truncated is not taken for a first start, b
     }
   }
   writeFileSync(folder.file('carillon.db'), whole)
-  await using running = await CarillonProcess.standing(folder)
+  await using running = await CarillonProcess.ready(folder)
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
 test('an empty secret is named, and nothing is made in its place (R1)', async () => {
   using folder = new Folder()
-  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  await (await CarillonProcess.ready(folder)).end('SIGTERM')
   writeFileSync(folder.file('carillon.secret'), '')
   await refuses(
     folder,
@@ -248,7 +248,7 @@ test('an empty secret is named, and nothing is made in its place (R1)', async ()
 
 test('R6: a lost secret, or another one, is named, and nothing is made in its place', async () => {
   using folder = new Folder()
-  await (await CarillonProcess.standing(folder)).end('SIGTERM')
+  await (await CarillonProcess.ready(folder)).end('SIGTERM')
   const kept = readFileSync(folder.file('carillon.secret'))
   writeFileSync(folder.file('carillon.secret'), 'x'.repeat(43))
   await refuses(folder, /sealed with another secret\. Set CARILLON_SECRET/)
@@ -260,7 +260,7 @@ test('R6: a lost secret, or another one, is named, and nothing is made in its pl
   )
   assert.equal(existsSync(moved.file('carillon.secret')), false)
   writeFileSync(moved.file('carillon.secret'), kept)
-  await using running = await CarillonProcess.standing(moved)
+  await using running = await CarillonProcess.ready(moved)
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Chance, randomOf } from '../../support/event-source/random.ts'
+import { type Random, randomOf } from '../../support/event-source/random.ts'
 import { TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Follower } from '../../support/processes/follower.ts'
@@ -24,7 +24,7 @@ const engines = {
 }
 
 /** Each connection is cut behind so many bytes to its client, in the middle of whatever that is; answers how many were. */
-function cutAtRandom(proxy: TcpProxy, chance: Chance): () => number {
+function cutAtRandom(proxy: TcpProxy, chance: Random): () => number {
   /** How many bytes each connection still has, known by what the proxy notes of it. */
   const left = new WeakMap<object, number>()
   let cuts = 0

@@ -42,7 +42,7 @@ function connectionThatAsksLater(url: string): Promise<(headers: Proof) => Promi
 
 test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests under way: nothing fails, and it is gone`, async (t) => {
   using folder = new Folder()
-  await using running = await CarillonProcess.standing(folder, {
+  await using running = await CarillonProcess.ready(folder, {
     env: { CARILLON_STREAMS_PER_USER: `${streams + polls}` },
   })
   const user = new UserOfService(running.url, firstSignInOf(folder))

@@ -12,7 +12,7 @@ import { readDatabaseUrl } from '../../../server/config/database-url.ts'
 import { Sessions } from '../../../server/sign-in/session.ts'
 import { openStore } from '../../../server/store/open.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
-import { type Chance, randomOf } from '../../support/event-source/random.ts'
+import { type Random, randomOf } from '../../support/event-source/random.ts'
 import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
@@ -41,7 +41,7 @@ class Watched implements AsyncDisposable {
   static async standing(env: Readonly<Record<string, string>> = {}): Promise<Watched> {
     const nodeOptions = ['--expose-gc', '--import', memoryTap]
     const watched = new Watched((folder) => new CarillonProcess(folder, { env, nodeOptions }))
-    await watched.#running.stands()
+    await watched.#running.isReady()
     return watched
   }
 
@@ -187,7 +187,7 @@ test(`N5: ${idlers} who read nothing of ${sentMiB} MiB each are cut, memory is b
 })
 
 /** Comes and goes, in one of the ways in which people do. */
-function comeAndGo(url: string, { proof, chance }: { proof: Proof; chance: Chance }): Promise<void> {
+function comeAndGo(url: string, { proof, chance }: { proof: Proof; chance: Random }): Promise<void> {
   const { hostname, port, host } = new URL(url)
   const query = ['', '?since=0', '?since=x'][chance.below(3)]
   const fields = Object.entries(proof).map((field) => field.join(': '))

@@ -1,16 +1,16 @@
-// For tests: somebody's copy of an inbox, which the events of the stream keep up to date, as a client's screen is.
+// For tests: a copy of an inbox that the events of the stream keep up to date, as an application does.
 import assert from 'node:assert/strict'
 import type { Listed, Notification } from '../service.ts'
 import type { StreamEvent } from './event-source.ts'
 
 export class InboxCopy {
-  /** Oldest first; what is replaced keeps its place. */
+  /** Oldest first. A replaced notification keeps its place. */
   readonly #items = new Map<string, Notification>()
   version = 0
   unread = 0
   total = 0
 
-  /** Begins with all of a list, newest first. */
+  /** Starts with a complete list, newest first. */
   constructor({ items, version }: Pick<Listed, 'items' | 'version'> = { items: [], version: 0 }) {
     for (const item of items.toReversed()) this.#items.set(item.id, item)
     this.version = version
@@ -21,7 +21,7 @@ export class InboxCopy {
     return [...this.#items.values()].toReversed()
   }
 
-  /** Whatever is told, its version is behind those that were. */
+  /** Throws unless the event's version is higher than all before. */
   apply({ type, data, text }: StreamEvent): void {
     const { notification, through, readAt, version } = data
     if (type !== 'hello') {
@@ -37,7 +37,7 @@ export class InboxCopy {
   }
 
   #readThrough(through: string, readAt: string): void {
-    assert.ok(this.#items.has(through), `${through} was never told of`)
+    assert.ok(this.#items.has(through), `${through} was never received`)
     for (const [id, item] of this.#items) {
       if (!item.read) this.#items.set(id, { ...item, read: true, readAt })
       if (id === through) return

@@ -1,5 +1,5 @@
-// For tests: a reader of the live stream who takes nothing on trust. The bytes have to be exactly what docs/guide.md has of
-// them, line by line; anything else on the stream is a failure here, and not something that a lenient parser passes over.
+// For tests: a strict reader of the live stream. Each line must have exactly the form of docs/guide.md. Anything else fails the
+// test, where a lenient parser would ignore it.
 import assert from 'node:assert/strict'
 import { type IncomingMessage, request } from 'node:http'
 import type { Notification, Proof } from '../service.ts'
@@ -13,14 +13,14 @@ export type EventData = {
   readAt: string
   reason: string
 }
-/** `id` is undefined where the event had none. */
+/** `id` is undefined if the event had none. */
 export type StreamEvent = { type: string; id: string | undefined; data: EventData; text: string }
 
 export const streamPath = '/api/notifications/stream'
-/** Against what never comes; a busy machine takes its time. */
+/** A limit for events that never arrive; long, since the machine may be busy. */
 const usualWaitMs = 60_000
 
-/** Its bytes, in pieces of any size, as events; throws where they are not as they have to be. */
+/** Parses pieces of bytes of any size into events. Throws if they do not have the exact form. */
 export class StrictEvents {
   readonly retries: number[] = []
   beats = 0
@@ -38,7 +38,7 @@ export class StrictEvents {
     if (retry !== undefined) this.retries.push(Number(retry))
     else if (block === ':') this.beats++
     else {
-      // Not `.`, which has its own idea of the end of a line.
+      // Not `.`, which also excludes U+2028 and U+2029.
       const [, type = '', id, text = ''] =
         /^event: ([a-z-]+)\n(?:id: (\d+-[0-9a-f]{8})\n)?data: ([^\r\n]+)$/.exec(block) ?? []
       assert.notEqual(type, '', `no event: ${JSON.stringify(block.slice(0, 500))}`)
@@ -50,14 +50,14 @@ export class StrictEvents {
 
 export type Opening = { headers?: Proof; path?: string; method?: string }
 
-/** One connection to the stream, on a socket of its own. `using` closes it, without a word to the server. */
+/** One connection to the stream, on its own socket. `using` destroys it. */
 export class EventReader implements Disposable {
   readonly status: number
   readonly headers: Headers
-  /** All events that came. */
+  /** All events received. */
   readonly events: StreamEvent[] = []
   readonly pieces: Buffer[] = []
-  /** When each piece came, by `performance.now()`. */
+  /** Arrival times of the pieces, by `performance.now()`. */
   readonly piecesAt: number[] = []
   isOver = false
   readonly #parser = new StrictEvents()
@@ -77,18 +77,18 @@ export class EventReader implements Disposable {
     response.on('close', () => this.#end())
   }
 
-  /** Resolves with the head of the answer, whatever its status. */
+  /** Resolves when the header of the response has arrived, with any status. */
   static open(url: string, { headers = {}, path = streamPath, method = 'GET' }: Opening = {}): Promise<EventReader> {
     return new Promise((resolve, reject) => {
-      const asking = request(new URL(path, url), { method, headers, agent: false }, (response) =>
+      const outgoing = request(new URL(path, url), { method, headers, agent: false }, (response) =>
         resolve(new EventReader(response)),
       )
-      asking.on('error', reject)
-      asking.end()
+      outgoing.on('error', reject)
+      outgoing.end()
     })
   }
 
-  /** As `open`, of a stream that is open: the first event is `hello`, and is taken. */
+  /** As `open`, for a stream that must open: checks the status and takes the `hello` event. */
   static async of(url: string, headers: Proof, path = streamPath): Promise<EventReader> {
     const reader = await EventReader.open(url, { headers, path })
     assert.equal(reader.status, 200, reader.text)
@@ -112,12 +112,12 @@ export class EventReader implements Disposable {
     return this.bytes.toString('utf8')
   }
 
-  /** Whether all that came was taken. */
+  /** Whether every received event was taken. */
   get isUpToDate(): boolean {
     return this.#taken === this.events.length
   }
 
-  /** The event that follows those that were taken, which has to be of that type where one is named. */
+  /** Takes the next event. Throws if it is not of `type`, when given. */
   async next(type?: string, withinMs = usualWaitMs): Promise<StreamEvent> {
     await this.until(() => this.events.length > this.#taken, withinMs, type)
     const event = this.events[this.#taken++]
@@ -126,7 +126,7 @@ export class EventReader implements Disposable {
     return event
   }
 
-  /** Resolves when it is so, or the stream is over. Throws where neither comes about in time. */
+  /** Resolves when `isSo` returns true or the stream has ended. Throws if neither happens in time. */
   async until(isSo: () => boolean, withinMs = usualWaitMs, what = 'it'): Promise<void> {
     const giveUpAt = performance.now() + withinMs
     while (!isSo() && !this.isOver) {
@@ -143,12 +143,12 @@ export class EventReader implements Disposable {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** Resolves when the other side has ended it. */
+  /** Resolves when the service has ended the stream. */
   async ended(withinMs = usualWaitMs): Promise<void> {
     await this.until(() => this.isOver, withinMs, 'its end')
   }
 
-  /** From here on nothing is taken from the connection. */
+  /** Stops reading from the connection. */
   stopReading(): void {
     this.#response.pause()
   }
@@ -187,7 +187,7 @@ export class EventReader implements Disposable {
   }
 }
 
-/** The notifications that these events told of, by id, in the order in which they came. */
+/** The ids of the notifications in these events, in order of arrival. */
 export function arrivals(events: readonly StreamEvent[]): string[] {
   return events.flatMap(({ type, data }) => (type === 'notification' ? [data.notification.id] : []))
 }

@@ -1,18 +1,18 @@
-// For tests: chance that can be had again. The seed is printed; CHANCE_SEED=<seed> draws the same numbers once more.
+// For tests: reproducible random numbers. The seed is printed; RANDOM_SEED=<seed> draws the same numbers again.
 import { randomInt } from 'node:crypto'
 import type { TestContext } from 'node:test'
 
-export type Chance = {
-  /** From 0 to below 1. */
+export type Random = {
+  /** At least 0, less than 1. */
   draw: () => number
-  /** A whole number from 0 to below `bound`. */
+  /** A whole number, at least 0, less than `bound`. */
   below: (bound: number) => number
 }
 
-/** The generator is mulberry32: 32 bits of state are enough to choose what a test does. */
-export function randomOf(t: TestContext): Chance {
-  const seed = Number(process.env.CHANCE_SEED ?? randomInt(2 ** 32))
-  t.diagnostic(`CHANCE_SEED=${seed}`)
+/** The generator is mulberry32: 32 bits of state are enough for a test's choices. */
+export function randomOf(t: TestContext): Random {
+  const seed = Number(process.env.RANDOM_SEED ?? randomInt(2 ** 32))
+  t.diagnostic(`RANDOM_SEED=${seed}`)
   let state = seed
   const draw = () => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,4 +1,4 @@
-// A curl for machines that have none: as much of it as our pages use. Writes the status of the answer to stderr.
+// A substitute for curl with the options that the documentation uses. Writes the status of the response to stderr.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -41,7 +41,7 @@ if (values['cookie-jar']) {
 write(values.output ?? '-', await textUntil(signal))
 process.stderr.write(`${response.status}\n`)
 
-/** All of it, or what came in time. */
+/** The whole body, or what arrived in time. */
 async function textUntil(end: AbortSignal): Promise<string> {
   let text = ''
   try {
@@ -52,7 +52,7 @@ async function textUntil(end: AbortSignal): Promise<string> {
   return text
 }
 
-/** An argument, or where it begins with `@` the lines of the file that it names. */
+/** The argument, or the lines of the file it names if it starts with `@`. */
 function read(argument: string): string[] {
   if (!argument.startsWith('@')) return [argument]
   const text = readFileSync(argument === '@-' ? 0 : argument.slice(1), 'utf8')

@@ -1,5 +1,5 @@
-// For tests: the published description as its readers take it. Is it a sound OpenAPI document, and is this answer the one
-// that it promises? Judged by Ajv in strict mode, by JSON Schema 2020-12 as OpenAPI 3.1 has it.
+// For tests: reads openapi.json and checks responses against it, with Ajv in strict mode and JSON Schema 2020-12, as OpenAPI 3.1
+// requires.
 import assert from 'node:assert/strict'
 import { Ajv2020 as Ajv, type AnySchema } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -39,7 +39,7 @@ export class DescribedApi {
       this.#ajv.addSchema(reachable(schema), `component:${name}`)
   }
 
-  /** Compiles a schema of the document; throws where it is none, or points at nothing. */
+  /** Compiles a schema of the document. Throws if it is invalid or has a dangling reference. */
   compile(schema: Schema): (value: unknown) => string[] {
     const validate = this.#ajv.compile(reachable(schema))
     return (value) => {
@@ -48,16 +48,16 @@ export class DescribedApi {
     }
   }
 
-  /** The operation of a request, or undefined where the document has none; a path that is written out goes first. */
+  /** The operation of a request, or undefined. A literal path takes precedence over one with parameters. */
   find(method: string, path: string): Described | undefined {
     const bare = path.split('?', 1)[0] as string
     const fits = this.operations.filter((one) => one.method === method && patternOf(one.template).test(bare))
     return fits.find(({ template }) => template === bare) ?? fits[0]
   }
 
-  /** Throws where the document does not promise this answer to this request; answers the status that it is listed under. */
+  /** Throws unless the document describes this response. Returns the status under which it is listed. */
   promises({ method, template, operation }: Described, response: Seen): string {
-    const place = `${method} ${template} answered ${response.status}`
+    const place = `${method} ${template} got ${response.status}`
     const listed = String(response.status) in operation.responses ? String(response.status) : 'default'
     const promised = operation.responses[listed]
     assert.ok(promised, `${place}, which is not described`)
@@ -80,7 +80,7 @@ function patternOf(template: string): RegExp {
   return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/{\w+}/g, '[^/]+')}$`)
 }
 
-/** The same schema with its references to components by the names under which Ajv has them. */
+/** The schema with references to components by the names under which Ajv knows them. */
 function reachable(schema: Schema): AnySchema {
   return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', 'component:'))
 }

@@ -1,5 +1,5 @@
-// For tests: is this answer the one envelope, whole, true, and with nothing internal in it?
-// (E1, E2, E3, C6.) Written from the contract, not from the code that it judges.
+// For tests: checks that a response is a complete and correct error envelope without internal details (E1, E2, E3, C6). Written
+// from the specification, not from the code that it checks.
 import assert from 'node:assert/strict'
 
 export type Seen = { status: number; headers: Headers; text: string }
@@ -31,17 +31,17 @@ const statusOfCode: Record<string, number> = {
   UNAVAILABLE: 503,
 }
 
-const onEveryAnswer: Record<string, string> = {
+const onEveryResponse: Record<string, string> = {
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
 
-/** Stack lines, paths, SQL, and the names of what we are made of. */
+/** Stack lines, paths, SQL, and names of components. */
 const internals =
   /\n\s+at |node:|file:\/\/\/|[\w-]+\.[tj]s\b|node_modules|\/(?:home|root|tmp|usr|var|server)\/|\b(?:select|insert|update|delete|pragma) \w+ |sqlite|SQL\b|no such table|fastify|FST_|ERR_|HPE_|E[A-Z]{4,}:|ajv|undefined|\[object|prototype of/i
 
-/** Throws unless the answer is the envelope; returns what it says. Its `content-length` must be that of its body. */
+/** Throws unless the response is an error envelope with a correct `content-length`. Returns its `error`. */
 export function refusalIn({ status, headers, text }: Seen): Refusal {
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8', text)
   assert.equal(headers.get('content-length'), String(Buffer.byteLength(text)))
@@ -61,18 +61,18 @@ export function refusalIn({ status, headers, text }: Seen): Refusal {
   }
   hasSecurityHeaders({ status, headers, text })
   assert.equal(headers.get('cache-control'), 'no-store')
-  // The names of fields are the caller's own, and may be anything.
-  const said = [error.message, ...(details ?? []).map(({ reason }) => reason)]
-  for (const words of said) assert.doesNotMatch(words.replaceAll(/"[^"]*"/g, ''), internals)
+  // Field names come from the client and may contain anything.
+  const texts = [error.message, ...(details ?? []).map(({ reason }) => reason)]
+  for (const words of texts) assert.doesNotMatch(words.replaceAll(/"[^"]*"/g, ''), internals)
   if (status === 401) assert.match(headers.get('www-authenticate') ?? '', /^Bearer(?: error="invalid_token")?$/)
   if (status === 405) assert.match(headers.get('allow') ?? 'absent', /^[A-Z]+(, [A-Z]+)*$/)
   if (status === 429 || status === 503) assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/)
   return error
 }
 
-/** What stands on every answer, an error or not, and what stands on none. */
+/** Checks the header fields that every response has, and those that no response has. */
 export function hasSecurityHeaders({ headers }: Seen): void {
-  for (const [name, value] of Object.entries(onEveryAnswer)) assert.equal(headers.get(name), value, name)
+  for (const [name, value] of Object.entries(onEveryResponse)) assert.equal(headers.get(name), value, name)
   const policy = headers.get('content-security-policy')?.split('; ') ?? []
   for (const part of ['default-src', 'frame-ancestors', 'base-uri', 'form-action'])
     assert.ok(policy.includes(`${part} 'none'`), `${policy}`)

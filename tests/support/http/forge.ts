@@ -1,5 +1,5 @@
-// For tests: signs whatever is asked with the service's own key, as only a forger could who had stolen it. What is
-// refused all the same is refused for the one thing that is wrong with it.
+// For tests: signs any claims with the service's own key. If the service refuses such a token, the reason is the one claim that
+// the test changed, and not the signature.
 import { newId } from '../../../server/ids.ts'
 import { SigningKeys } from '../../../server/sign-in/token/signing-keys.ts'
 import type { TestService, TestUser } from '../service.ts'
@@ -39,12 +39,12 @@ export async function openForge(app: TestService) {
       }
     },
 
-    /** Signs two segments that were encoded already. */
+    /** Signs two encoded segments. */
     async signed(header: string, payload: string): Promise<string> {
       return `${header}.${payload}.${await signature(`${header}.${payload}`)}`
     },
 
-    /** Signs texts as they stand, whatever JSON they are or are not. */
+    /** Signs any texts, valid JSON or not. */
     token(header: string | Header, payload: string | Claims | Buffer): Promise<string> {
       const text = (part: string | object) => (typeof part === 'object' ? JSON.stringify(part) : part)
       return this.signed(encode(text(header)), encode(payload instanceof Buffer ? payload : text(payload)))

@@ -1,4 +1,4 @@
-// For tests: requests as they are written (any method, any path, any Host or Origin), over connections that are kept.
+// For tests: sends requests exactly as given (any method, path, Host or Origin) over kept-alive connections.
 import { Agent, request } from 'node:http'
 import type { HttpResponse } from '../service.ts'
 import { wholeText } from './whole-text.ts'
@@ -8,7 +8,7 @@ export type HttpRequest = {
   path?: string
   headers?: Readonly<Record<string, string>>
   body?: string | Buffer
-  /** Sends the body in chunks, without saying its length before. */
+  /** Sends the body in chunks, without `content-length`. */
   chunked?: boolean
 }
 
@@ -23,7 +23,7 @@ export class HttpClient {
 
   request({ method = 'GET', path = '/', headers = {}, body, chunked = false }: HttpRequest): Promise<HttpResponse> {
     const { hostname, host, port } = this.#url
-    // Said outright, since Node says neither for a GET.
+    // Explicitly, since Node sends neither field for a GET.
     const framing = chunked
       ? { 'transfer-encoding': 'chunked' }
       : { 'content-length': String(Buffer.byteLength(body ?? '')) }

@@ -1,15 +1,15 @@
-// The project's own pages, read for what they promise: commands with the answers shown below them, links, names of
-// settings, routes. docs.test.ts holds them to it.
+// Reads the project's documentation: commands with their printed responses, links, names of settings, routes. docs.test.ts
+// checks them.
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
-/** A fenced block. Behind `sh` stand the statuses that its requests are answered with: `sh 200 204`. */
+/** A fenced block. `sh 200 204` names the statuses of the responses to its requests. */
 export type Block = { language: string; notes: string[]; text: string; line: number }
 export type Page = { file: string; text: string; blocks: Block[] }
-/** Commands, and what is shown below them. */
+/** Commands, with the output that the page shows. */
 export type Example = { line: number; commands: string; statuses: number[]; json?: string; text?: string }
 
-/** Every page of the checkout, below `root`. */
+/** Every Markdown page below `root`. */
 export function readPages(root: string): Page[] {
   const files = globSync('**/*.md', { cwd: root, exclude: (name) => name === 'node_modules' || name === 'data' })
   return files.sort().map((file) => {
@@ -29,33 +29,33 @@ function blocksOf(page: string): Block[] {
   )
 }
 
-/** The commands of a page in their order. */
+/** The commands of a page, in order. */
 export function examplesOf({ blocks }: Page): Example[] {
   return blocks.flatMap(({ language, notes, text, line }, i) => {
     if (language !== 'sh') return []
-    const shown = blocks[i + 1]
-    const isShown = shown?.language === 'json' || shown?.language === 'text'
-    return [{ line, commands: text, statuses: notes.map(Number), ...(isShown && { [shown.language]: shown.text }) }]
+    const output = blocks[i + 1]
+    const hasOutput = output?.language === 'json' || output?.language === 'text'
+    return [{ line, commands: text, statuses: notes.map(Number), ...(hasOutput && { [output.language]: output.text }) }]
   })
 }
 
-/** npm installs, starts the service, tests: another test does that on a fresh clone. */
+/** Commands of npm, which tools/fresh-clone.ts runs on a fresh clone. */
 export function isForNpm({ commands }: Example): boolean {
   return commands.split('\n').every((line) => line === '' || line.startsWith('npm '))
 }
 
-/** What a page says outside its fenced blocks. */
+/** The text of a page outside its fenced blocks. */
 export function proseOf({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, '')
 }
 
-/** Links to other places of this checkout, as they are written. */
+/** Links to files of this checkout, as written. */
 export function linksOf(page: Page): string[] {
   const targets = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
   return targets.filter((target) => !/^[a-z]+:/.test(target))
 }
 
-/** The headings as GitHub turns them into anchors. */
+/** The headings in the form of GitHub's anchors. */
 export function anchorsOf(page: Page): string[] {
   const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
   return headings.map((heading) =>

@@ -1,53 +1,54 @@
-// Does an answer agree with the one that a page shows? Word for word, but for what differs each time: an id is an id
-// (the same one wherever the page shows the same), a time is a time, and `…` is anything without a space.
+// Compares a response with the one that a page shows. The text must be equal, except for values that differ each time: any id
+// matches an id (equal ids on the page must be equal in the responses), any time matches a time, and `…` matches any text
+// without a space.
 import assert from 'node:assert/strict'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const requestId = /^[0-9a-f]{8}-[0-9a-z]+$/
-/** Seconds since 1970, as tokens have them. */
+/** Numbers from here on are seconds since 1970, as in tokens. */
 const firstSecond = 1_000_000_000
 
-export class ShownAnswers {
+export class PrintedResponses {
   readonly #idBehind = new Map<string, string>()
 
   /** Throws AssertionError that names the place. */
-  compareJson(shown: unknown, answered: unknown, place = 'answer'): void {
-    if (typeof shown === 'string') this.#compareString(shown, answered, place)
-    else if (typeof shown === 'object' && shown !== null) this.#compareFields(shown, answered, place)
-    else if (typeof shown === 'number' && shown >= firstSecond)
-      assert.ok(typeof answered === 'number' && answered >= firstSecond, `${place} is no time: ${answered}`)
-    else assert.equal(answered, shown, place)
+  compareJson(printed: unknown, actual: unknown, place = 'response'): void {
+    if (typeof printed === 'string') this.#compareString(printed, actual, place)
+    else if (typeof printed === 'object' && printed !== null) this.#compareFields(printed, actual, place)
+    else if (typeof printed === 'number' && printed >= firstSecond)
+      assert.ok(typeof actual === 'number' && actual >= firstSecond, `${place} is not a time: ${actual}`)
+    else assert.equal(actual, printed, place)
   }
 
-  /** Items of an array as well: their names are their numbers. */
-  #compareFields(shown: object, answered: unknown, place: string): void {
-    assert.ok(typeof answered === 'object' && answered !== null, `${place} is ${answered}`)
-    assert.deepEqual(Object.keys(answered).sort(), Object.keys(shown).sort(), `the fields of ${place}`)
-    for (const [name, value] of Object.entries(shown))
-      this.compareJson(value, (answered as Record<string, unknown>)[name], `${place}.${name}`)
+  /** Also compares arrays, whose field names are the indexes. */
+  #compareFields(printed: object, actual: unknown, place: string): void {
+    assert.ok(typeof actual === 'object' && actual !== null, `${place} is ${actual}`)
+    assert.deepEqual(Object.keys(actual).sort(), Object.keys(printed).sort(), `the fields of ${place}`)
+    for (const [name, value] of Object.entries(printed))
+      this.compareJson(value, (actual as Record<string, unknown>)[name], `${place}.${name}`)
   }
 
-  #compareString(shown: string, answered: unknown, place: string): void {
-    assert.ok(typeof answered === 'string', `${place} is ${answered}`)
-    const shape = [uuid, time, requestId].find((one) => one.test(shown)) ?? new RegExp(`^${patternOf(shown)}$`)
-    assert.match(answered, shape, place)
-    if (shape === uuid) this.#compareId(shown, answered, place)
+  #compareString(printed: string, actual: unknown, place: string): void {
+    assert.ok(typeof actual === 'string', `${place} is ${actual}`)
+    const shape = [uuid, time, requestId].find((one) => one.test(printed)) ?? new RegExp(`^${patternOf(printed)}$`)
+    assert.match(actual, shape, place)
+    if (shape === uuid) this.#compareId(printed, actual, place)
   }
 
-  #compareId(shown: string, answered: string, place: string): void {
-    const known = this.#idBehind.get(shown)
-    const isNew = known === undefined && ![...this.#idBehind.values()].includes(answered)
-    assert.ok(isNew || known === answered, `${place} is not the id that the page shows in other places`)
-    this.#idBehind.set(shown, answered)
+  #compareId(printed: string, actual: string, place: string): void {
+    const known = this.#idBehind.get(printed)
+    const isNew = known === undefined && ![...this.#idBehind.values()].includes(actual)
+    assert.ok(isNew || known === actual, `${place} is not the id that the page shows in other places`)
+    this.#idBehind.set(printed, actual)
   }
 }
 
-/** Throws AssertionError where the lines that are shown are not among those that were printed. */
-export function compareText(shown: string, printed: string): void {
-  assert.match(printed, new RegExp(patternOf(shown.trimEnd())))
+/** Throws AssertionError unless `output` contains the lines of the page. */
+export function compareText(printed: string, output: string): void {
+  assert.match(output, new RegExp(patternOf(printed.trimEnd())))
 }
 
-function patternOf(shown: string): string {
-  return shown.split('…').map(RegExp.escape).join('\\S+')
+function patternOf(printed: string): string {
+  return printed.split('…').map(RegExp.escape).join('\\S+')
 }

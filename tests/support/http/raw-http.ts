@@ -1,31 +1,31 @@
-// For tests: bytes out, answers in. What comes back is read as strictly as RFC 9112 has it, so an answer that is cut,
-// doubled or mixed with another is a failure here and not something that a lenient client repairs.
+// For tests: sends raw bytes and parses the responses strictly by RFC 9112. A truncated, doubled or mixed response fails the test,
+// where a lenient client would repair it.
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Seen } from './envelope.ts'
 
 export type RawExchange = {
-  /** All that came back, before this side or the other ended it. */
+  /** All received bytes. */
   bytes: Buffer
-  /** How long the connection lived, in milliseconds. */
+  /** Lifetime of the connection in milliseconds. */
   lifeMs: number
-  /** The other side ended it; else it was still open after `timeoutMs`. */
+  /** Whether the service closed the connection within `timeoutMs`. */
   ended: boolean
 }
 
 export type RawOptions = {
-  /** How long to wait for the other side to end the connection. */
+  /** How long to wait until the service closes the connection. */
   timeoutMs?: number
-  /** Ends this side after the last byte, as a client does that dies. */
+  /** Closes the sending side after the last byte. */
   halfClose?: boolean
-  /** Between two pieces, in milliseconds. */
+  /** Milliseconds between two pieces. */
   pauseMs?: number
-  /** Sends each piece only when something was answered to the one before. */
+  /** Sends each piece only after some response to the previous one. */
   inTurn?: boolean
 }
 
-/** Opens a connection, writes the pieces one by one, and waits until the other side ends it. Never throws. */
+/** Opens a connection, writes the pieces one by one, and waits until the service closes it. Never throws. */
 export async function exchangeBytes(
   url: string,
   pieces: readonly (string | Buffer)[],
@@ -54,7 +54,7 @@ function open(url: string): { socket: Socket; closed: Promise<void>; closedAt: (
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   const { promise, resolve } = Promise.withResolvers<void>()
-  socket.on('error', () => {}) // `close` follows; a reset after the answer is how a peer ends what it will not read
+  socket.on('error', () => {}) // `close` follows; a reset after the response is normal if the service does not read the rest
   let at = Number.NaN
   socket.on('close', () => {
     at = performance.now()
@@ -63,7 +63,7 @@ function open(url: string): { socket: Socket; closed: Promise<void>; closedAt: (
   return { socket, closed: promise, closedAt: () => at }
 }
 
-/** Every final answer in these bytes, in order. Throws where anything else is in them. */
+/** Every final response in these bytes, in order. Throws if they contain anything else. */
 export function readResponses(bytes: Buffer): Seen[] {
   const responses: Seen[] = []
   for (let rest = bytes; rest.length > 0; ) {
@@ -89,7 +89,7 @@ function readResponse(bytes: Buffer): { response: Seen; length: number } {
   const hasBody = Number(status) >= 200 && status !== '204' && status !== '304'
   assert.equal(headers.get('transfer-encoding'), null)
   const bodyLength = hasBody ? Number(headers.get('content-length') ?? Number.NaN) : 0
-  assert.ok(bytes.length >= headLength + bodyLength, 'the body is cut')
+  assert.ok(bytes.length >= headLength + bodyLength, 'the body is truncated')
   const text = bytes.toString('utf8', headLength, headLength + bodyLength)
   return { response: { status: Number(status), headers, text }, length: headLength + bodyLength }
 }

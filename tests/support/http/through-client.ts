@@ -1,5 +1,5 @@
-// For tests: the HTTP suite once more through the published client (TEST_CLIENT=1). A request that a method of the client
-// makes is made by that method; what the method tells has to agree with the answer on the wire. All else stays with fetch.
+// For tests: runs the HTTP suite through the published client (TEST_CLIENT=1). If the client has a method for a request, that
+// method sends it, and its result must agree with the response on the wire. Other requests go through fetch.
 import assert from 'node:assert/strict'
 import {
   type Carillon,
@@ -12,49 +12,49 @@ import {
 import type { HttpResponse } from '../service.ts'
 import { wholeTextOf } from './whole-text.ts'
 
-type Asked = { method: string; url: URL; headers: Headers; body: unknown; init: RequestInit }
-/** Both sides of the client, and the token that the test sends, if it sends one. */
-type Endpoints = { carillon: Carillon; send: (delivery: DeliveryRequest, idempotencyKey?: string) => Promise<unknown> }
-type Made = (sides: Endpoints) => Promise<unknown>
+type SentRequest = { method: string; url: URL; headers: Headers; body: unknown; init: RequestInit }
+/** The client's two interfaces: for users and for producers. */
+type Interfaces = { carillon: Carillon; send: (delivery: DeliveryRequest, idempotencyKey?: string) => Promise<unknown> }
+type Made = (interfaces: Interfaces) => Promise<unknown>
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** How many requests went through the client in this process, and how many past it. */
+/** How many requests of this process went through the client, and how many did not. */
 export const passed = { through: 0, past: 0 }
 
-/** The answer on the wire; undefined where no method of the client makes this request, and nothing was sent. */
+/** The response on the wire; undefined, with nothing sent, if the client has no method for the request. */
 export async function throughClient(
   address: string,
   path: string,
   init: RequestInit,
 ): Promise<HttpResponse | undefined> {
-  const asked = read(address, path, init)
-  const made = asked && methodFor(asked)
-  if (asked === undefined || made === undefined) {
+  const sent = read(address, path, init)
+  const made = sent && methodFor(sent)
+  if (sent === undefined || made === undefined) {
     passed.past++
     return undefined
   }
   passed.through++
   const responses: HttpResponse[] = []
-  const told = await outcomeOf(made(endpointsFor(address, asked, responses)))
+  const result = await outcomeOf(made(interfacesFor(address, sent, responses)))
   const [response] = responses
-  if (response === undefined) throw 'error' in told && isCarillonError(told.error) ? told.error.cause : told
-  assert.equal(responses.length, 1, 'the client asked more than once')
-  agrees(asked, told, response)
+  if (response === undefined) throw 'error' in result && isCarillonError(result.error) ? result.error.cause : result
+  assert.equal(responses.length, 1, 'the client sent more than one request')
+  agrees(sent, result, response)
   return response
 }
 
-type Told = { value: unknown } | { error: unknown }
+type Result = { value: unknown } | { error: unknown }
 
-function outcomeOf(promise: Promise<unknown>): Promise<Told> {
+function outcomeOf(promise: Promise<unknown>): Promise<Result> {
   return promise.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   )
 }
 
-/** Undefined where fetch would tidy it up, or where it is no request with text. */
-function read(address: string, path: string, init: RequestInit): Asked | undefined {
+/** Undefined if fetch would normalize the request, or if its body is not text. */
+function read(address: string, path: string, init: RequestInit): SentRequest | undefined {
   const url = URL.parse(path, address)
   if (url === null || url.href !== address + path || !['string', 'undefined'].includes(typeof init.body))
     return undefined
@@ -69,9 +69,9 @@ function read(address: string, path: string, init: RequestInit): Asked | undefin
   }
 }
 
-function endpointsFor(address: string, asked: Asked, responses: HttpResponse[]): Endpoints {
-  const fetch = recorded(address, asked, responses)
-  const token = bearerIn(asked)
+function interfacesFor(address: string, sent: SentRequest, responses: HttpResponse[]): Interfaces {
+  const fetch = recorded(address, sent, responses)
+  const token = bearerIn(sent)
   return {
     carillon: createCarillon({ baseUrl: address, fetch, auth: token === undefined ? 'cookie' : () => token }),
     send: (delivery, idempotencyKey) =>
@@ -79,24 +79,24 @@ function endpointsFor(address: string, asked: Asked, responses: HttpResponse[]):
   }
 }
 
-function bearerIn({ headers }: Asked): string | undefined {
+function bearerIn({ headers }: SentRequest): string | undefined {
   return /^Bearer ([!-~]+)$/.exec(headers.get('authorization') ?? '')?.[1]
 }
 
-/** What the client sends has to be what the test asks, and goes out with the test's own header fields. */
-function recorded(address: string, asked: Asked, responses: HttpResponse[]) {
+/** Checks that the client sends the test's request, and sends it with the test's own header fields. */
+function recorded(address: string, sent: SentRequest, responses: HttpResponse[]) {
   return async (url: string, init: RequestInit): Promise<Response> => {
-    const sent = new URL(url)
-    assert.equal(init.method, asked.method)
-    assert.equal(sent.origin + sent.pathname, new URL(address).origin + asked.url.pathname)
-    assert.deepEqual([...sent.searchParams].sort(), [...asked.url.searchParams].sort())
-    if (asked.body === undefined) assert.equal(init.body, null)
-    else assert.deepEqual(JSON.parse(init.body as string), asked.body)
+    const actual = new URL(url)
+    assert.equal(init.method, sent.method)
+    assert.equal(actual.origin + actual.pathname, new URL(address).origin + sent.url.pathname)
+    assert.deepEqual([...actual.searchParams].sort(), [...sent.url.searchParams].sort())
+    if (sent.body === undefined) assert.equal(init.body, null)
+    else assert.deepEqual(JSON.parse(init.body as string), sent.body)
     const own = new Headers(init.headers)
-    if (bearerIn(asked)) assert.equal(own.get('authorization'), asked.headers.get('authorization'))
-    if (asked.body !== undefined) assert.equal(own.get('content-type'), 'application/json')
-    if (`${asked.method} ${asked.url.pathname}` === 'POST /api/notifications') namesItsDelivery(asked, own)
-    const response = await fetch(url, { ...init, ...asked.init, body: init.body ?? null, headers: asked.headers })
+    if (bearerIn(sent)) assert.equal(own.get('authorization'), sent.headers.get('authorization'))
+    if (sent.body !== undefined) assert.equal(own.get('content-type'), 'application/json')
+    if (`${sent.method} ${sent.url.pathname}` === 'POST /api/notifications') namesItsDelivery(sent, own)
+    const response = await fetch(url, { ...init, ...sent.init, body: init.body ?? null, headers: sent.headers })
     const text = await wholeTextOf(response)
     const { status, headers } = response
     responses.push({ status, headers, text, json: () => JSON.parse(text) })
@@ -104,22 +104,22 @@ function recorded(address: string, asked: Asked, responses: HttpResponse[]) {
   }
 }
 
-/** By the key that the test gave, or by one of its own. */
-function namesItsDelivery({ headers }: Asked, own: Headers): void {
+/** Checks the Idempotency-Key: the test's own, or one that the client created. */
+function namesItsDelivery({ headers }: SentRequest, own: Headers): void {
   const key = own.get('idempotency-key')
   if (headers.has('idempotency-key')) assert.equal(key, headers.get('idempotency-key'))
   else assert.match(key ?? '', uuid)
 }
 
-/** Throws AssertionError where what the method returned or threw is not what the answer says. */
-function agrees({ url }: Asked, told: Told, { status, headers, json }: HttpResponse): void {
-  if ('value' in told) {
+/** Throws AssertionError if what the method returned or threw disagrees with the response. */
+function agrees({ url }: SentRequest, result: Result, { status, headers, json }: HttpResponse): void {
+  if ('value' in result) {
     assert.ok(status >= 200 && status < 300, `${url.pathname}: the client took status ${status} for a success`)
     const isBare = url.pathname === '/login' || url.pathname === '/token/renew'
-    assert.deepEqual(told.value, status === 204 ? undefined : isBare ? json() : json().data)
+    assert.deepEqual(result.value, status === 204 ? undefined : isBare ? json() : json().data)
     return
   }
-  const { error } = told
+  const { error } = result
   assert.ok(isCarillonError(error), `${url.pathname}: ${error}`)
   assert.equal(error.status, status)
   if (status === 304) {
@@ -131,72 +131,72 @@ function agrees({ url }: Asked, told: Told, { status, headers, json }: HttpRespo
   assert.equal(error.retryAfter, headers.has('retry-after') ? Number(headers.get('retry-after')) : undefined)
 }
 
-/** The method that makes this request, with its arguments; undefined where there is none. */
-function methodFor(asked: Asked): Made | undefined {
-  const { method, url } = asked
+/** The client method for this request, with its arguments; undefined if there is none. */
+function methodFor(sent: SentRequest): Made | undefined {
+  const { method, url } = sent
   const { pathname } = url
   const one = /^\/api\/notifications\/([^/]+)(\/read)?$/.exec(pathname)
   const fixed = routes[`${method} ${pathname}`]
-  if (fixed !== undefined) return fixed(asked)
-  if (one === null || asked.body !== undefined || url.search !== '') return undefined
+  if (fixed !== undefined) return fixed(sent)
+  if (one === null || sent.body !== undefined || url.search !== '') return undefined
   const id = decoded(one[1] as string)
-  // What is no id is no request of the client's.
+  // The client sends only valid ids.
   if (id === undefined || !uuid.test(id)) return undefined
   if (method === 'GET' && one[2] === undefined) return ({ carillon }) => carillon.inbox.get(id)
   if (method === 'PATCH' && one[2] !== undefined) return ({ carillon }) => carillon.inbox.read(id)
   return undefined
 }
 
-const routes: Record<string, (asked: Asked) => Made | undefined> = {
+const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
   'GET /routeRestreinte': plain(({ carillon }) => carillon.restricted()),
   'GET /api/me': plain(({ carillon }) => carillon.me()),
   'POST /logout': plain(({ carillon }) => carillon.logout()),
   'GET /api/notifications/counts': plain(({ carillon }) => carillon.inbox.counts()),
-  // The client presents no token at a sign-in.
+  // The client sends no token at a sign-in.
   'POST /login': ({ body, headers, url }) =>
     url.search === '' && isLogin(body) && !headers.has('authorization')
       ? ({ carillon }) => carillon.login(body)
       : undefined,
-  'POST /token/renew': (asked) => {
-    const token = bearerIn(asked)
-    return token === undefined ? undefined : plain(({ carillon }) => carillon.renew(token))(asked)
+  'POST /token/renew': (sent) => {
+    const token = bearerIn(sent)
+    return token === undefined ? undefined : plain(({ carillon }) => carillon.renew(token))(sent)
   },
-  'GET /api/notifications': (asked) => {
-    const query = queryOf(asked, { page: number, limit: number, before: text, status: unread })
+  'GET /api/notifications': (sent) => {
+    const query = queryOf(sent, { page: number, limit: number, before: text, status: unread })
     return query && (({ carillon }) => carillon.inbox.list(query))
   },
-  'GET /api/notifications/changes': (asked) => {
-    const query = queryOf(asked, { since: text, limit: number, wait: number })
+  'GET /api/notifications/changes': (sent) => {
+    const query = queryOf(sent, { since: text, limit: number, wait: number })
     if (query?.since === undefined) return undefined
     const { since, limit, wait } = query
     return ({ carillon }) => carillon.inbox.changes({ since, limit, wait })
   },
-  'POST /api/notifications/read-all': (asked) => {
-    const query = queryOf(asked, { through: text })
+  'POST /api/notifications/read-all': (sent) => {
+    const query = queryOf(sent, { through: text })
     return query && (({ carillon }) => carillon.inbox.readAll(query))
   },
-  'POST /api/notifications': (asked) => {
-    const { body, headers, init, url } = asked
-    if (url.search !== '' || bearerIn(asked) === undefined || !isDelivery(body)) return undefined
-    // Another spelling of the same is another body to an idempotency key.
+  'POST /api/notifications': (sent) => {
+    const { body, headers, init, url } = sent
+    if (url.search !== '' || bearerIn(sent) === undefined || !isDelivery(body)) return undefined
+    // The bytes of the body matter to an idempotency key.
     if (JSON.stringify(body) !== init.body) return undefined
     return ({ send }) => send(body, headers.get('idempotency-key') ?? undefined)
   },
 }
 
 /** A call without body and query. */
-function plain(made: Made): (asked: Asked) => Made | undefined {
+function plain(made: Made): (sent: SentRequest) => Made | undefined {
   return ({ body, url }) => (body === undefined && url.search === '' ? made : undefined)
 }
 
-/** As an option takes it; undefined where it does not. */
+/** Converts text to the option's type; undefined if it cannot. */
 type Reader<Value> = (text: string) => Value | undefined
 const text: Reader<string> = (value) => value
 const number: Reader<number> = (value) => (String(Number(value)) === value ? Number(value) : undefined)
 const unread: Reader<'unread'> = (value) => (value === 'unread' ? value : undefined)
 
-/** The query as options; undefined where a name is not one of them, or comes twice, or its value is not of its type. */
-function queryOf<Readers extends Record<string, Reader<unknown>>>({ body, url }: Asked, readers: Readers) {
+/** The query as options; undefined if a name is unknown or repeated, or a value has the wrong type. */
+function queryOf<Readers extends Record<string, Reader<unknown>>>({ body, url }: SentRequest, readers: Readers) {
   if (body !== undefined || url.href.endsWith('?')) return undefined
   const options: Record<string, unknown> = Object.create(null)
   for (const [name, value] of url.searchParams) {

@@ -1,18 +1,18 @@
-// For tests: the body of an answer as text. Of a stream of events, which has no end, up to its first empty lines.
+// For tests: the body of a response as text. An event stream has no end, so it is read up to its first event.
 import type { IncomingMessage } from 'node:http'
 
-/** Ends what goes on: the connection of a stream is closed. */
+/** Closes the connection of a stream after its first event. */
 export async function wholeText(response: IncomingMessage): Promise<string> {
-  const goesOn = isEventStream(response.headers['content-type'])
+  const isStream = isEventStream(response.headers['content-type'])
   const pieces: Buffer[] = []
   for await (const piece of response) {
     pieces.push(piece as Buffer)
-    if (goesOn && hasHello(Buffer.concat(pieces).toString('utf8'))) break
+    if (isStream && hasHello(Buffer.concat(pieces).toString('utf8'))) break
   }
   return Buffer.concat(pieces).toString('utf8')
 }
 
-/** As `wholeText`, of what fetch answered. */
+/** As `wholeText`, for a response of fetch. */
 export async function wholeTextOf(response: Response): Promise<string> {
   if (!isEventStream(response.headers.get('content-type') ?? '') || response.body === null) return response.text()
   let text = ''

@@ -1,5 +1,5 @@
-// For tests: Carillon as it is run: a real process, started through the launcher, on a folder of its own, with nothing in
-// its environment that the test did not put there. `await using` ends it, whatever becomes of the test.
+// For tests: a real Carillon process, started by the launcher, in its own folder, with only the environment variables that the
+// test gives. `await using` ends it, even if the test fails.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const launcher = fileURLToPath(new URL('../../../server/bin/launch.js', import.meta.url))
-/** Against what hangs; a busy machine takes its time. */
+/** Limits for a process that hangs; long, since the machine may be busy. */
 const startsWithinMs = 120_000
 const endsWithinMs = 120_000
 
@@ -16,20 +16,20 @@ export type Environment = Readonly<Record<string, string>>
 export type Ended = { status: number | null; signal: NodeJS.Signals | null }
 export type LogLine = { level: number; msg: string; url?: string; [field: string]: unknown }
 export type Options = {
-  /** Settings beyond the database in the folder and any free port. */
+  /** Settings besides the database in the folder and a free port. */
   env?: Environment
   /** Options of Node, such as a module to load first. */
   nodeOptions?: readonly string[]
-  /** What stands before the command, such as a program that takes rights away. */
+  /** A program that runs the command, such as one that drops privileges. */
   under?: readonly string[]
   args?: readonly string[]
 }
 
-/** A folder that is removed when the block ends which says `using`. */
+/** A folder that is removed at the end of its `using` block. */
 export class Folder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'carillon-e2e-'))
 
-  /** The path of something in it. */
+  /** The path of a file in it. */
   file(name: string): string {
     return join(this.path, name)
   }
@@ -39,32 +39,32 @@ export class Folder implements Disposable {
   }
 }
 
-/** The first sign-in, which is beside the database when the log says that the service stands. */
+/** The first sign-in, which is written before the log says that the service is listening. */
 export function firstSignInOf(folder: Folder): { username: string; password: string; key: string } {
   const text = firstSignInText(folder)
   const field = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1] ?? ''
   return { username: field('username'), password: field('password'), key: field('key') }
 }
 
-/** The file with the first sign-in, whole. */
+/** The whole file with the first sign-in. */
 export function firstSignInText(folder: Folder): string {
   return readFileSync(folder.file('first-sign-in.txt'), 'utf8')
 }
 
-/** Whether the first sign-in was left beside the database. */
+/** Whether the file with the first sign-in exists. */
 export function hasFirstSignIn(folder: Folder): boolean {
   return existsSync(folder.file('first-sign-in.txt'))
 }
 
 export class CarillonProcess implements AsyncDisposable {
   readonly child: ChildProcess
-  /** What it wrote so far. */
+  /** Its output so far. */
   stdout = ''
   stderr = ''
-  /** Resolves when it is gone and all that it wrote was read. */
+  /** Resolves when the process has ended and all its output was read. */
   readonly ended: Promise<Ended>
 
-  /** Starts it; it need not stand yet, nor ever. */
+  /** Starts it without waiting until it listens. */
   constructor(folder: Folder, { env = {}, nodeOptions = [], under = [], args = ['serve'] }: Options = {}) {
     const command = [...under, process.execPath, ...nodeOptions, launcher, ...args]
     const [program = '', ...rest] = command
@@ -86,23 +86,23 @@ export class CarillonProcess implements AsyncDisposable {
     this.ended = promise
   }
 
-  /** Starts it and waits until it stands. Throws with all that it wrote where it does not. */
-  static async standing(folder: Folder, options: Options = {}): Promise<CarillonProcess> {
+  /** Starts it and waits until it listens. Throws with its output if it does not. */
+  static async ready(folder: Folder, options: Options = {}): Promise<CarillonProcess> {
     const running = new CarillonProcess(folder, options)
-    await running.stands()
+    await running.isReady()
     return running
   }
 
-  async stands(): Promise<void> {
+  async isReady(): Promise<void> {
     const giveUpAt = performance.now() + startsWithinMs
     const gone = this.ended.then(() => true)
     while (this.url === '') {
       const isOver = (await Promise.race([gone, sleep(5, false)])) || performance.now() > giveUpAt
-      if (isOver && this.url === '') throw new Error(`It does not stand.\n${this.stdout}${this.stderr}`)
+      if (isOver && this.url === '') throw new Error(`It does not listen.\n${this.stdout}${this.stderr}`)
     }
   }
 
-  /** Where it answers; empty while it does not stand. */
+  /** The address on which it listens; empty before that. */
   get url(): string {
     return this.lines.find(({ msg }) => msg === 'Carillon is listening')?.url ?? ''
   }
@@ -113,19 +113,19 @@ export class CarillonProcess implements AsyncDisposable {
     return whole.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []))
   }
 
-  /** Sends a signal and waits until it is gone. */
+  /** Sends a signal and waits until the process has ended. */
   async end(signal: NodeJS.Signals): Promise<Ended & { afterMs: number }> {
     const sentAt = performance.now()
     this.child.kill(signal)
     return { ...(await this.isGone()), afterMs: performance.now() - sentAt }
   }
 
-  /** Waits until it is gone. Throws where it stays. */
+  /** Waits until the process has ended. Throws if it does not. */
   async isGone(): Promise<Ended> {
-    const staying = new AbortController()
-    const stays = sleep(endsWithinMs, undefined, { signal: staying.signal }).catch(() => undefined)
-    const ended = await Promise.race([this.ended, stays])
-    staying.abort()
+    const waiting = new AbortController()
+    const timeout = sleep(endsWithinMs, undefined, { signal: waiting.signal }).catch(() => undefined)
+    const ended = await Promise.race([this.ended, timeout])
+    waiting.abort()
     if (ended === undefined) throw new Error(`It does not end.\n${this.stdout}${this.stderr}`)
     return ended
   }

@@ -1,5 +1,5 @@
-// For tests: somebody who follows his inbox whatever happens to his connection: he comes back to the last event that he
-// has whole, by nothing but what the standard gives an EventSource, and keeps count of all that he was told.
+// For tests: a client that follows an inbox across broken connections. It resumes from its last complete event, only by the means
+// of a standard EventSource, and keeps every event.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { arrivals, EventReader, type StreamEvent } from '../event-source/event-source.ts'
@@ -7,9 +7,9 @@ import type { Proof } from '../service.ts'
 
 export class Follower implements AsyncDisposable {
   readonly events: StreamEvent[] = []
-  /** How many connections he had. */
+  /** Number of connections so far. */
   connections = 0
-  /** When each of them was there, by `performance.now()`. */
+  /** When each connection opened, by `performance.now()`. */
   readonly openedAt: number[] = []
   position: string
   readonly #where: { url: string; proof: Proof; pauseMs: number | undefined }
@@ -17,21 +17,21 @@ export class Follower implements AsyncDisposable {
   #reader: EventReader | undefined
   #isOver = false
 
-  /** `pauseMs` between two connections; where it is undefined as long as he is told. Begins behind `since`. */
+  /** Waits `pauseMs` between two connections, or the time of the last `retry` field. Starts after `since`. */
   constructor(url: string, proof: Proof, { pauseMs, since = '0' }: { pauseMs?: number; since?: string } = {}) {
     this.#where = { url, proof, pauseMs }
     this.position = since
     this.#following = this.#follow()
-    // Awaited at the end; until then it is not to end this process.
+    // `stop` awaits it; a failure before that must not end this process.
     this.#following.catch(() => {})
   }
 
-  /** The ids of the notifications that he was told of, in order. */
+  /** The ids of the received notifications, in order. */
   get ids(): string[] {
     return arrivals(this.events)
   }
 
-  /** How many events there were of that type. */
+  /** The number of events of a type. */
   count(type: string): number {
     return this.events.filter((event) => event.type === type).length
   }
@@ -44,7 +44,7 @@ export class Follower implements AsyncDisposable {
     }
   }
 
-  /** Stops following. Throws where anything on the way was not as it has to be. */
+  /** Stops following. Throws if any response or event was wrong. */
   async stop(): Promise<void> {
     this.#isOver = true
     this.#reader?.close()
@@ -63,7 +63,7 @@ export class Follower implements AsyncDisposable {
     }
   }
 
-  /** One connection, to its end; the `retry` that it told last. */
+  /** Follows one connection to its end. Returns its last `retry` field. */
   async #once(): Promise<number | undefined> {
     const { url, proof } = this.#where
     const reader = await EventReader.open(url, { headers: { ...proof, 'last-event-id': this.position } })
@@ -89,7 +89,7 @@ export class Follower implements AsyncDisposable {
   }
 }
 
-/** A connection that broke, or was refused; any other failure is one of the test. */
+/** Ignores a broken or refused connection. Throws any other failure. */
 function onlyBroken(error: NodeJS.ErrnoException): undefined {
   if (error.code === undefined || error instanceof assert.AssertionError) throw error
 }

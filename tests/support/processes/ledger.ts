@@ -1,5 +1,5 @@
-// For tests: producers that send without end, and what the service said to them. Whatever happens to the service, what it
-// acknowledged has to be there, once; what it did not acknowledge can be sent again under the same key, and is there once.
+// For tests: producers that send continuously, and a record of the responses. Whatever happens to the service, an acknowledged
+// delivery exists exactly once; an unacknowledged one can be sent again with the same key and then exists exactly once.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpResponse, Proof } from '../service.ts'
@@ -8,22 +8,22 @@ import { idIn, type UserOfService } from './user-of-service.ts'
 const pauseAfterFailureMs = 50
 
 export class Ledger {
-  /** Id of the notification by idempotency key, which is its title too. */
+  /** Notification id by idempotency key, which is also the title. */
   readonly delivered = new Map<string, string>()
   readonly #unsure = new Set<string>()
-  /** What was answered with "nothing was done". */
+  /** Keys of deliveries that the service reported as not done. */
   readonly #undone = new Set<string>()
   readonly statuses = new Map<number, number>()
   #begun = 0
 
-  /** Begins to deliver through all of these at once; the function that it answers ends that. */
+  /** Starts to deliver through all `users` at once. Returns the function that stops it. */
   begin(users: readonly UserOfService[], { writersEach = 4 } = {}): () => Promise<void> {
     let isOver = false
     const write = async (user: UserOfService) => {
       while (!isOver) if (!(await this.#deliverOnce(user))) await sleep(pauseAfterFailureMs)
     }
     const writing = Promise.all(users.flatMap((user) => Array.from({ length: writersEach }, () => write(user))))
-    // Awaited when it ends; a wrong answer until then is not to end this process.
+    // The stop function awaits it; a failure before that must not end this process.
     writing.catch(() => {})
     return async () => {
       isOver = true
@@ -47,17 +47,17 @@ export class Ledger {
     return false
   }
 
-  /** Checks what is there, sends again what is unsure, twice, and checks that all is there exactly once. */
+  /** Checks the inbox, sends each uncertain delivery twice more, and checks that every delivery exists exactly once. */
   async settle(user: UserOfService, proof: Proof): Promise<{ retried: number }> {
     const there = new Map((await user.inbox(proof)).map(({ id, title }) => [title, id]))
     for (const [key, id] of this.delivered) assert.equal(there.get(key), id, `${key} was acknowledged and is lost`)
-    for (const key of this.#undone) assert.ok(!there.has(key), `${key} was said to be undone and is there`)
+    for (const key of this.#undone) assert.ok(!there.has(key), `${key} was reported as not done but exists`)
     const retried = this.#unsure.size
     for (const key of this.#unsure) {
       const [first, second] = [await user.deliver(key, key), await user.deliver(key, key)]
       assert.deepEqual([first.status, second.status], [201, 201], first.text)
       assert.equal(idIn(first), idIn(second))
-      assert.equal(idIn(first), there.get(key) ?? idIn(first), `${key} was done and is done again`)
+      assert.equal(idIn(first), there.get(key) ?? idIn(first), `${key} was delivered twice`)
       this.delivered.set(key, idIn(first))
     }
     this.#unsure.clear()
@@ -71,14 +71,14 @@ export class Ledger {
   }
 }
 
-/** A service without its store says so, and when to come back (E3, Z7). */
+/** Checks the response of a service without its store, with the time to retry (E3, Z7). */
 export function isUnavailable(response: HttpResponse): void {
   assert.equal(response.status, 503, response.text)
   assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
   assert.equal(response.json().error.code, 'UNAVAILABLE')
 }
 
-/** A connection that broke; any other failure is one of the test. */
+/** Ignores a broken connection. Throws any other failure. */
 function onlyBroken(error: NodeJS.ErrnoException): undefined {
   if (error.code === undefined || error instanceof assert.AssertionError) throw error
 }

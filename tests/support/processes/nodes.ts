@@ -1,5 +1,5 @@
-// For tests: several processes that are one service: on one database, under one secret and one public address, so that a
-// proof of one is a proof for all. Each keeps its port for life, and can be started again on it.
+// For tests: several processes of one service, with one database, one secret and one public URL, so that every node accepts the
+// proofs of every other. A restarted node keeps its port.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../network/free-port.ts'
 import type { TcpProxy } from '../network/tcp-proxy.ts'
@@ -32,7 +32,7 @@ export class Node implements AsyncDisposable {
   /** Starts it again after its end. */
   async again(): Promise<void> {
     this.#process = this.#start()
-    await this.#process.stands()
+    await this.#process.isReady()
   }
 
   user(signIn: SignIn): UserOfService {
@@ -58,10 +58,10 @@ export class Nodes implements AsyncDisposable {
     this.#settings = settings
   }
 
-  /** Starts one more and waits until it stands; `databaseUrl` where it reaches the database on another way. */
+  /** Adds a node and waits until it listens. `databaseUrl` may lead to the database through a proxy. */
   async add({ databaseUrl = this.#databaseUrl } = {}): Promise<Node> {
     const node = await this.begin({ databaseUrl })
-    await node.process.stands()
+    await node.process.isReady()
     return node
   }
 
@@ -74,7 +74,7 @@ export class Nodes implements AsyncDisposable {
     return node
   }
 
-  /** For a command that works on the same service. */
+  /** The environment for a command on the same service. */
   get environment(): Environment {
     return {
       CARILLON_DATABASE_URL: this.#databaseUrl,
@@ -97,7 +97,7 @@ export class Nodes implements AsyncDisposable {
   }
 }
 
-/** Asks until `isSo`, and answers how long that took in milliseconds. Throws where it never is. */
+/** Waits until `isSo` returns true, and returns how many milliseconds that took. Throws after `withinMs`. */
 export async function untilSo(isSo: () => Promise<boolean>, withinMs = readyWithinMs): Promise<number> {
   const startedAt = performance.now()
   while (!(await isSo())) {
@@ -107,7 +107,7 @@ export async function untilSo(isSo: () => Promise<boolean>, withinMs = readyWith
   return performance.now() - startedAt
 }
 
-/** A node whose connections to its database go through this proxy hears no rings while `isDeaf`, and does not know it. */
+/** While `isDeaf`, a node that connects to its database through this proxy receives no change signals and does not notice. */
 export function hearingThrough(proxy: TcpProxy): { isDeaf: boolean } {
   const hearing = { isDeaf: false }
   proxy.intercept = ({ direction, bytes, notes }) => {

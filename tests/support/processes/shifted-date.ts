@@ -1,5 +1,5 @@
-// For tests: loaded before the program (--import), it sets the process's wall clock back by an hour when the process gets
-// SIGUSR2, as an operator or a wrong time server would. The monotonic clock and all timers go on.
+// For tests: loaded before the program (--import). SIGUSR2 sets the wall clock of the process back by an hour, as an operator or
+// a wrong time server would. The monotonic clock and timers are not changed.
 const { now: wallClock } = Date
 let offsetMs = 0
 

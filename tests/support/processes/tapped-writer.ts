@@ -1,5 +1,5 @@
-// For tests: loaded before the program (--import), it ends the writer thread when the process gets SIGUSR2, as a crash of
-// that thread would. The thread is the one that ships.
+// For tests: loaded before the program (--import). SIGUSR2 terminates the writer thread, as a crash would. The thread itself is
+// unchanged.
 import { syncBuiltinESMExports } from 'node:module'
 
 const threads = process.getBuiltinModule('node:worker_threads')

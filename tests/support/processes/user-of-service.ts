@@ -1,4 +1,4 @@
-// For tests: a person and a producer of a running service, over HTTP and nothing else.
+// For tests: one user and one producer of a running service, over HTTP.
 import assert from 'node:assert/strict'
 import { HttpClient, type HttpRequest } from '../http/http-client.ts'
 import type { HttpResponse, Proof } from '../service.ts'
@@ -57,7 +57,7 @@ export class UserOfService {
   }
 }
 
-/** The id of the one notification that a delivery made. */
+/** The id of the notification that a delivery created. */
 export function idIn(response: HttpResponse): string {
   return response.json().data.results[0].id
 }
