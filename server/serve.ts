@@ -8,8 +8,7 @@ import type { Config } from './config/settings.ts'
 import { CarillonError } from './errors.ts'
 import { createApp } from './http/app.ts'
 import { drain } from './http/connections/drain.ts'
-import type { Readiness } from './http/routes/health.ts'
-import type { Cookie } from './http/routes/sign-in.ts'
+import type { Cookie, Readiness } from './http/dependencies.ts'
 import { SignInLog } from './http/routes/sign-in-log.ts'
 import { Deliveries } from './inbox/delivery/deliver.ts'
 import { Inbox } from './inbox/inbox.ts'
@@ -128,23 +127,20 @@ async function startOn(store: Store, config: Config, { log, clock }: { log: Log;
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const app = createApp({
-    signIn: {
-      store,
-      passwords,
-      sessions,
-      accessTokens,
-      keys,
-      variant: config.variant,
-      cookie: cookieOf(config, isHttps),
-      signInLog,
-      trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
-    },
+    store,
+    passwords,
+    sessions,
+    accessTokens,
+    keys,
+    variant: config.variant,
+    cookie: cookieOf(config, isHttps),
+    signInLog,
+    trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
     producerKeys,
     inbox,
     live,
     changes,
     deliveries,
-    store,
     readiness,
     ...namesOf(config),
     isHttps,
@@ -213,12 +209,12 @@ function tidyHourly(parts: { sessions: Sessions; deliveries: Deliveries }, log: 
 
 /** Those who follow their inboxes, by a stream or a held poll. */
 function listening(store: Store, config: Config, { log, now }: { log: Log; now: () => number }) {
-  const chance = Math.random
-  const seats = new StreamLimits({ perUser: config.streamsPerUser, perProcess: config.streams }, chance)
+  const random = Math.random
+  const streamLimits = new StreamLimits({ perUser: config.streamsPerUser, perProcess: config.streams }, random)
   const onFailure = (error: unknown) =>
     log.warn({ event: 'stream-not-read', err: error }, 'the store was not read for a stream; it is tried again')
-  const live = new Live({ store, now, seats, chance, onFailure })
-  const changes = new ChangesSince({ store, seats })
+  const live = new Live({ store, now, streamLimits, random, onFailure })
+  const changes = new ChangesSince({ store, streamLimits })
   const endStreams = () => {
     changes.end()
     return live.end()

@@ -49,7 +49,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
 
 /** Files that any room may import. They import only each other. */
 const leaves = [
-  'server/{bounded-cache,clock,errors,event-loop,ids,ip-addresses,log,log-window,times}.ts',
+  'server/{blanks,bounded-cache,clock,errors,event-loop,ids,ip-addresses,log,log-window,times}.ts',
   'server/files/*.ts',
   'server/config/{values,database-url}.ts',
 ]

@@ -1,18 +1,13 @@
-// How the outside speaks to Carillon: the route table on one screen, and the Fastify instance that serves it.
+// The Fastify instance that serves the route table: limits, request checks before any route, and one place for every failure.
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { CarillonError, noSuchRoute } from '../errors.ts'
-import type { Deliveries } from '../inbox/delivery/deliver.ts'
-import type { Inbox } from '../inbox/inbox.ts'
-import type { ChangesSince } from '../inbox/live/changes.ts'
-import type { Live } from '../inbox/live/live.ts'
 import type { Log } from '../log.ts'
-import type { ProducerKeys } from '../sign-in/producer-key.ts'
-import type { Store } from '../store/store.ts'
 import { isDraining } from './connections/drain.ts'
 import { afterUnreadBody, endAndDrop, isDropping } from './connections/drop-unread.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'
-import { allowedMethods, pathOfStrangeMethod } from './request/allowed-methods.ts'
+import type { AppDependencies, HandlerDependencies } from './dependencies.ts'
+import { Documentation } from './openapi/documentation.ts'
+import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
   acceptBodies,
   hasResponse,
@@ -25,75 +20,14 @@ import {
 } from './request/checks.ts'
 import { allowOrigin } from './request/cors.ts'
 import { isSafeMethod } from './request/cross-site.ts'
-import { guards } from './request/guards.ts'
 import { knownHosts } from './request/known-hosts.ts'
 import { parseQuery, readQuery } from './request/query.ts'
-import { pathOf, targetToRoute } from './request/spelling.ts'
+import { targetToRoute } from './request/spelling.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
-import { deliveryOperations } from './routes/deliveries.ts'
-import { documentationOperations } from './routes/documentation.ts'
-import { healthOperations, type Readiness } from './routes/health.ts'
-import { liveOperations } from './routes/live.ts'
-import { notificationOperations } from './routes/notifications.ts'
-import { type Route, route } from './routes/operation.ts'
-import { type SignInDependencies, signInOperations } from './routes/sign-in.ts'
-
-export type AppDependencies = {
-  signIn: Omit<SignInDependencies, 'allowedOrigins'>
-  producerKeys: ProducerKeys
-  inbox: Inbox
-  live: Live
-  changes: ChangesSince
-  deliveries: Deliveries
-  store: Pick<Store, 'check'>
-  readiness: Readiness
-  allowedOrigins: readonly string[]
-  /** Host names under which the service answers requests without `Authorization`, besides `localhost` and addresses. */
-  hosts: readonly string[]
-  isHttps: boolean
-  hstsSubdomains: boolean
-  log: Log
-}
-
-export function routeTable(parts: AppDependencies): Route[] {
-  const { open, user, restricted, staying, token, producer } = guards({
-    ...parts.signIn,
-    cookieName: parts.signIn.cookie.name,
-    ...parts,
-  })
-  const signIn = signInOperations({ ...parts.signIn, allowedOrigins: parts.allowedOrigins })
-  const notifications = notificationOperations(parts.inbox)
-  const live = liveOperations(parts)
-  const deliveries = deliveryOperations(parts.deliveries)
-  const health = healthOperations(parts)
-  const documentation = documentationOperations(() => routeTable(parts))
-  return [
-    route('POST', '/login', open, signIn.login),
-    route('GET', '/routeRestreinte', restricted, signIn.restricted),
-    route('POST', '/logout', open, signIn.logout),
-    route('POST', '/token/renew', token, signIn.renew),
-    route('GET', '/.well-known/jwks.json', open, signIn.keySet),
-    route('GET', '/api/me', user, signIn.me),
-
-    route('GET', '/api/notifications', user, notifications.list),
-    route('GET', '/api/notifications/counts', user, notifications.counts),
-    route('GET', '/api/notifications/changes', staying, live.since),
-    route('GET', '/api/notifications/stream', staying, live.stream),
-    route('GET', '/api/notifications/:id', user, notifications.one),
-    route('PATCH', '/api/notifications/:id/read', user, notifications.read),
-    route('POST', '/api/notifications/read-all', user, notifications.readAll),
-
-    route('POST', '/api/notifications', producer('send'), deliveries.send),
-
-    route('GET', '/livez', open, health.live),
-    route('GET', '/readyz', open, health.ready),
-    route('GET', '/openapi.json', open, documentation.openApi),
-    route('GET', '/docs', open, documentation.page),
-    route('GET', '/docs/style.css', open, documentation.style),
-  ]
-}
+import type { Route } from './routes/operation.ts'
+import { routes } from './routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -108,10 +42,10 @@ declare module 'fastify' {
 }
 
 /**
- * Milliseconds. TRUST, fact 1 and row I8: Fastify's own limits are none. `request` and `checkEvery` together end before
- * `idleSocket`, which cuts without an answer.
+ * Milliseconds. Fastify sets no limits by default (SECURITY.md, I8). `request` and `checkEvery` together are shorter than
+ * `idleSocket`, at which Node closes the connection without a response.
  */
-const patience = {
+const timeouts = {
   headers: 5_000,
   request: 8_500,
   reader: 8_000,
@@ -119,70 +53,71 @@ const patience = {
   keepAlive: 5_000,
   checkEvery: 1_000,
 }
+/** A stream is long-lived, so a slow reader of one has more time. */
+const streamReaderTimeoutMs = 30_000
 
-/** For a body on every route but a delivery: a sign-in is the largest, and anybody can send one, as often as they like. */
+/** For a body on every route but a delivery. The largest is a sign-in, which anyone can send without a limit on how often. */
 const defaultLimits = { bodyBytes: 4 * 1024, fields: 8 }
 
-export function createApp(parts: AppDependencies): FastifyInstance {
-  const { log } = parts
+export function createApp(given: AppDependencies): FastifyInstance {
+  const dependencies: HandlerDependencies = { ...given, documentation: new Documentation(routes) }
+  const { log, allowedOrigins } = given
   const failures = new FailureLog(log)
-  const headers = securityHeaders(parts)
+  const headers = securityHeaders(given)
   const nextRequestId = requestIds()
-  const isKnownHost = knownHosts(parts.hosts)
+  const isKnownHost = knownHosts(given.hosts)
   const app = Fastify({
     logger: false,
     genReqId: nextRequestId,
     bodyLimit: defaultLimits.bodyBytes,
-    requestTimeout: patience.request,
-    keepAliveTimeout: patience.keepAlive,
-    connectionTimeout: patience.idleSocket,
+    requestTimeout: timeouts.request,
+    keepAliveTimeout: timeouts.keepAlive,
+    connectionTimeout: timeouts.idleSocket,
     http: {
-      headersTimeout: patience.headers,
-      connectionsCheckingInterval: patience.checkEvery,
-      // Node's own refusal has no body; refuseMalformed answers with the envelope.
+      headersTimeout: timeouts.headers,
+      connectionsCheckingInterval: timeouts.checkEvery,
+      // Node's own refusal has no body; refuseMalformed sends the envelope.
       requireHostHeader: false,
     },
-    // An id of any length is no such notification; the header fields have their own limit.
+    // The route decides about an id of any length; the header fields as a whole have their own limit.
     routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
     // AJV without its repairs: nothing is coerced, removed or filled in. It stops at the first fault (see faults.ts).
     ajv: { customOptions: { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false } },
-    clientErrorHandler(error, socket) {
-      const path = error.code === 'HPE_INVALID_METHOD' ? pathOfStrangeMethod(error) : undefined
-      const allowed = path === undefined ? [] : allowedMethods(routes, path)
-      if (allowed.length === 0) refuseSocket(socket, error.code)
-      else refuseSocket(socket, 'STRANGE_METHOD', { allow: allowed.join(', ') })
-    },
+    clientErrorHandler: (error, socket) => refuseSocket(socket, error.code),
     frameworkErrors: fail,
     rewriteUrl: ({ url = '/' }) => targetToRoute(url),
   })
-  endSlowReaders(app.server, { timeoutMs: patience.reader, everyMs: patience.checkEvery })
+  endSlowReaders(app.server, {
+    timeoutMs: timeouts.reader,
+    streamTimeoutMs: streamReaderTimeoutMs,
+    everyMs: timeouts.checkEvery,
+  })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
   app.server.on('connect', ({ socket }) => refuseSocket(socket, 'CONNECT'))
 
-  /** What never came as far as a hook has no header fields yet. */
+  /** Sets the security headers itself: a request may fail before any hook has set them. */
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyResponse(request)
     sendFailure(failures, error, request, reply.headers(headers))
   }
 
-  function refuseSocket(socket: Socket | null, cause: string | undefined, more: Readonly<Record<string, string>> = {}) {
-    // Node hands some of these over without a listener, and with nobody who would end them.
+  function refuseSocket(socket: Socket | null, cause: string | undefined) {
     if (socket === null || isDropping(socket)) return
+    // Node has removed its own listener from some of these sockets, and would not close them either.
     socket.on('error', () => socket.destroy())
     if (!socket.writable) socket.destroy()
     else {
-      const text = hasResponse(socket) ? '' : rawFailure(cause, nextRequestId(), { ...headers, ...more })
+      const text = hasResponse(socket) ? '' : rawFailure(cause, nextRequestId(), headers)
       endAndDrop(socket, text, { isTimedOut: cause === 'ERR_HTTP_REQUEST_TIMEOUT' })
     }
   }
 
-  const routes = routeTable(parts)
   acceptBodies(app)
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(fail)
   app.decorateRequest('caller', null)
   app.addHook('onClose', async () => failures.end())
-  // Not async, here and in what every request passes: a promise each would cost a tenth of the throughput.
+  // Not async, like everything that every request passes: one promise each would cost a tenth of the throughput.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
     if (isDraining(app)) reply.header('connection', 'close')
@@ -191,9 +126,9 @@ export function createApp(parts: AppDependencies): FastifyInstance {
       refuseFlood(request, reply)
       refuseMisdirected(request, isKnownHost)
       refuseOtherSpelling(request)
-      refuseCrossSite(request, parts.allowedOrigins)
-      if (allowOrigin(request, reply, parts.allowedOrigins)) return
-      // Here and not in a handler: a body that nobody will read is not looked at either.
+      refuseCrossSite(request, allowedOrigins)
+      if (allowOrigin(request, reply, allowedOrigins)) return
+      // In this hook and not in a not-found handler, so that the body of such a request is not parsed.
       if (request.is404) refuseUnrouted(routes, request, reply)
     } catch (error) {
       return done(error as Error)
@@ -202,11 +137,12 @@ export function createApp(parts: AppDependencies): FastifyInstance {
     else done()
   })
   if (log.isLevelEnabled('debug')) logResponses(app, log)
-  for (const each of routes) addRoute(app, each)
+  for (const each of routes) addRoute(app, each, dependencies)
   return app
 }
 
-function addRoute(app: FastifyInstance, { method, path, freeText, guard, operation }: Route): void {
+function addRoute(app: FastifyInstance, route: Route, dependencies: HandlerDependencies): void {
+  const { method, path, freeText, guard, operation } = route
   app.route({
     method,
     url: path,
@@ -222,10 +158,10 @@ function addRoute(app: FastifyInstance, { method, path, freeText, guard, operati
     },
     ...(operation.bodyLimit && { bodyLimit: operation.bodyLimit }),
     onRequest: async (request) => {
-      request.caller = await guard.admit(request, operation.pageOf?.(request))
+      request.caller = await guard.admit(dependencies, request, operation.pageOf?.(dependencies, request))
     },
     ...(operation.query && { preValidation: readQuery(operation.query) }),
-    handler: (request, reply) => operation.handle(request.caller, request, reply),
+    handler: (request, reply) => operation.handle(dependencies, request, reply),
   })
 }
 
@@ -241,22 +177,15 @@ function logResponses(app: FastifyInstance, log: Log): void {
         status: reply.statusCode,
         ms: reply.elapsedTime,
       },
-      'answered',
+      'response sent',
     )
     done()
   })
 }
 
-function refuseUnrouted(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): never {
-  const allowed = allowedMethods(routes, pathOf(request.url))
-  if (allowed.length === 0) throw noSuchRoute()
-  reply.header('allow', allowed.join(', '))
-  throw new CarillonError('METHOD_NOT_ALLOWED', `This route takes ${allowed.join(', ')}`)
-}
-
-/** Unique in this process and, by its random beginning, in the log of many. */
+/** Unique in this process and, by its random prefix, in the logs of many processes. */
 function requestIds(): () => string {
-  const beginning = crypto.randomUUID().slice(0, 8)
+  const prefix = crypto.randomUUID().slice(0, 8)
   let count = 0
-  return () => `${beginning}-${(++count).toString(36)}`
+  return () => `${prefix}-${(++count).toString(36)}`
 }

@@ -89,7 +89,7 @@ test('I9: every parameter of a path is described, and no other', () => {
 })
 
 test('I9: the document has every route of the table, and no route that is not in it', () => {
-  const source = readFileSync(new URL('../../server/http/app.ts', import.meta.url), 'utf8')
+  const source = readFileSync(new URL('../../server/http/routes.ts', import.meta.url), 'utf8')
   const table = [...source.matchAll(/^\s+route\('([A-Z]+)', '([^']+)'/gm)].map(([, method, path]) => {
     return `${method} ${path?.replaceAll(/:(\w+)/g, '{$1}')}`
   })

@@ -1,5 +1,6 @@
 // Does a cookie come back as Carillon sets it? A sign-out without proof sets one too: an empty one, with the same
 // attributes (RFC 6265bis).
+import { stripBlanks } from '../../blanks.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 import { described, type Reply } from './ask.ts'
 
@@ -36,7 +37,7 @@ export function setCookieFinding(
 }
 
 function changedAttributes(line: string, isSecure: boolean): string | undefined {
-  const parts = line.split(';').map((part) => part.replace(/^[ \t]+|[ \t]+$/g, '').toLowerCase())
+  const parts = line.split(';').map((part) => stripBlanks(part).toLowerCase())
   const wanted = ['path=/', 'httponly', 'samesite=lax', ...(isSecure ? ['secure'] : [])]
   const lost = wanted.filter((attribute) => !parts.includes(attribute))
   const domain = parts.find((part) => part.startsWith('domain='))

@@ -1,42 +1,45 @@
-// Ends the connections of those who do not read: what was answered to them is held in memory until they do (TRUST I8).
-// Node's idle timeout gives them a second term whenever anything was taken in the first.
+// Disconnects clients that do not read their responses: an unread response stays in memory (SECURITY.md, I8 and N5). One rule for
+// all connections; only the time limit differs for a stream. Node's idle timeout is not enough, since it starts again whenever
+// the client has taken a single byte.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-const watchedElsewhere = new WeakSet<Socket>()
+const streams = new WeakSet<Socket>()
 
-/** For a stream, which has a patience of its own. */
-export function leaveToOthers(socket: Socket): void {
-  watchedElsewhere.add(socket)
+/** From now on this connection has the time limit of a stream. */
+export function watchAsStream(socket: Socket): void {
+  streams.add(socket)
 }
 
-export function isLeftToOthers(socket: Socket): boolean {
-  return watchedElsewhere.has(socket)
+export function isStream(socket: Socket): boolean {
+  return streams.has(socket)
 }
 
-type Unread = { taken: number; looks: number }
+/** How many bytes the client had taken when it last read enough, and for how many checks it has not done so since. */
+type Progress = { taken: number; checks: number }
 
-/** What must be taken within the patience, where so much waits: whoever takes a byte now and then does not read. */
+/** A client that takes less than this within its time limit, while bytes wait for it, does not read. */
 const minBytes = 64 * 1024
 
-/** Looks once every `everyMs`; a connection of which too little was taken for `timeoutMs` is cut. */
-export function endSlowReaders(server: Server, { timeoutMs, everyMs }: { timeoutMs: number; everyMs: number }): void {
-  const sockets = new Map<Socket, Unread>()
+type Limits = { timeoutMs: number; streamTimeoutMs: number; everyMs: number }
+
+/** Checks every `everyMs`, and disconnects a client that has taken too little for `timeoutMs`. */
+export function endSlowReaders(server: Server, { timeoutMs, streamTimeoutMs, everyMs }: Limits): void {
+  const sockets = new Map<Socket, Progress>()
   server.on('connection', (socket: Socket) => {
-    sockets.set(socket, { taken: 0, looks: 0 })
+    sockets.set(socket, { taken: 0, checks: 0 })
     socket.once('close', () => sockets.delete(socket))
   })
-  const looking = setInterval(() => {
-    for (const [socket, unread] of sockets) {
-      if (watchedElsewhere.has(socket)) {
-        sockets.delete(socket)
-        continue
-      }
+  const checking = setInterval(() => {
+    for (const [socket, progress] of sockets) {
       const taken = socket.bytesWritten - socket.writableLength
-      if (socket.writableLength === 0 || taken - unread.taken >= minBytes) Object.assign(unread, { taken, looks: 0 })
-      else if (++unread.looks * everyMs >= timeoutMs) socket.destroy()
+      const maxMs = streams.has(socket) ? streamTimeoutMs : timeoutMs
+      if (socket.writableLength === 0 || taken - progress.taken >= minBytes) {
+        progress.taken = taken
+        progress.checks = 0
+      } else if (++progress.checks * everyMs >= maxMs) socket.destroy()
     }
   }, everyMs)
-  looking.unref()
-  server.on('close', () => clearInterval(looking))
+  checking.unref()
+  server.on('close', () => clearInterval(checking))
 }

@@ -1,7 +1,7 @@
-// The route table -> an OpenAPI 3.1 document. What is published is made from what is served, so it cannot drift.
-import { statusOf } from '../../errors.ts'
+// Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
+import { type ErrorCode, statusOf } from '../../errors.ts'
 import type { Guard } from '../request/guards.ts'
-import type { HttpResponse, Route } from '../routes/operation.ts'
+import type { ResponseBody, Route } from '../routes/operation.ts'
 import { responses } from './schemas.ts'
 
 const json = 'application/json'
@@ -78,42 +78,41 @@ function describe(route: Route): object {
       ...Object.fromEntries(
         Object.entries(operation.responses).map(([status, response]) => [
           status,
-          describeResponse(response, meaningOf(Number(status))),
+          describeResponse(response, status === '304' ? 'Nothing changed since that ETag' : 'Done'),
         ]),
       ),
-      ...Object.fromEntries(refusals(route).map((status) => [status, describeResponse(['Error'], codesOf(status))])),
+      ...describeRefusals(route),
       default: describeResponse(['Error'], 'Any other refusal, in the same envelope'),
     },
   }
 }
 
-/** The refusals that follow from what a route is; its own are among its answers. */
-function refusals({ path, method, guard, operation }: Route): number[] {
+/** The codes that a route can send: its own, those of its guard, and those of the request checks that apply to it. */
+function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
   const takesBody = operation.body !== undefined
-  const followsFrom: readonly (readonly [status: number, follows: boolean])[] = [
-    [400, takesBody || operation.query !== undefined],
-    [401, guard.name !== 'open' || path === '/login'],
-    [403, method !== 'GET'],
-    [404, path.includes(':')],
-    [413, takesBody],
-    [415, takesBody],
-    [421, operation.anyHost !== true],
-    [503, true],
-  ]
-  return followsFrom.flatMap(([status, follows]) => (follows && !(status in operation.responses) ? [status] : []))
+  const applies: Partial<Record<ErrorCode, boolean>> = {
+    INVALID_REQUEST: takesBody || operation.query !== undefined,
+    FORBIDDEN: method !== 'GET',
+    NOT_FOUND: path.includes(':'),
+    PAYLOAD_TOO_LARGE: takesBody,
+    UNSUPPORTED_MEDIA_TYPE: takesBody,
+    MISDIRECTED_REQUEST: operation.anyHost !== true,
+    UNAVAILABLE: true,
+  }
+  const codes = new Set([...guard.refusals, ...(operation.refusals ?? [])])
+  for (const [code, isSent] of Object.entries(applies)) if (isSent) codes.add(code as ErrorCode)
+  return [...codes]
 }
 
-function codesOf(status: number): string {
-  const codes = Object.entries(statusOf).filter(([, statusOfCode]) => statusOfCode === status)
-  return codes.map(([code]) => code).join(' or ')
+/** One response for each status, described by the codes that it can have. */
+function describeRefusals(route: Route): Record<string, object> {
+  const byStatus = Map.groupBy(refusalsOf(route), (code) => statusOf[code])
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [String(status), describeResponse(['Error'], codes.join(' or '))]),
+  )
 }
 
-function meaningOf(status: number): string {
-  if (status === 304) return 'Nothing changed since that ETag'
-  return status < 400 ? 'Done' : codesOf(status)
-}
-
-function describeResponse(response: HttpResponse, description: string): object {
+function describeResponse(response: ResponseBody, description: string): object {
   if (response === 'none') return { description: `${description}; no body` }
   if (response === 'text') return { description }
   if (response === 'events') return { description, content: { 'text/event-stream': { schema: eventText } } }
@@ -126,7 +125,7 @@ const eventText = {
   contentMediaType: 'text/event-stream',
   contentSchema: { $ref: '#/components/schemas/StreamEvent' },
   description:
-    'Events; the `data` of each is a StreamEvent as one line of JSON, and the `id` of those with a version a position',
+    'Events; the `data` of each is a StreamEvent as one line of JSON, and the `id` of those with a version is a position',
 }
 
 function operationId(method: string, path: string): string {

@@ -2,6 +2,7 @@
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md).
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
+import { stripBlanks } from '../../blanks.ts'
 import { type AddressRange, canonicalAddress, isInRanges, networkOf } from '../../ip-addresses.ts'
 
 /**
@@ -64,8 +65,8 @@ function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolea
 /** `X-Forwarded-For`: addresses, perhaps with a port, separated by commas. */
 function forwardedForChain(text: string): Chain {
   return text.split(',').map((entry) => {
-    const trimmed = entry.replace(/^[ \t]+|[ \t]+$/g, '')
-    return nodeAddress(trimmed) ?? canonicalAddress(trimmed)
+    const stripped = stripBlanks(entry)
+    return nodeAddress(stripped) ?? canonicalAddress(stripped)
   })
 }
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, noSuchRoute } from '../../errors.ts'
 import { yieldToEventLoop } from '../../event-loop.ts'
-import { isLeftToOthers } from '../connections/slow-readers.ts'
+import { isStream } from '../connections/slow-readers.ts'
 import { isCrossSite, isSafeMethod } from './cross-site.ts'
 import type { IsKnownHost } from './known-hosts.ts'
 import { isOtherSpelling, pathOf } from './spelling.ts'
@@ -52,7 +52,7 @@ export function noteEarlyResponse({ raw }: FastifyRequest): void {
 
 /** Whether the request that is being read from a connection has its answer already, or one that goes on: a stream. */
 export function hasResponse(socket: Socket): boolean {
-  return isLeftToOthers(socket) || respondedEarly.get(socket)?.complete === false
+  return isStream(socket) || respondedEarly.get(socket)?.complete === false
 }
 
 const slash = 0x2f

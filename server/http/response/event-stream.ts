@@ -1,13 +1,12 @@
-// An answer that stays open: Server-Sent Events over a response. It ends with its connection, so that each event is written
-// as it stands, without a frame around it.
+// A response that stays open: Server-Sent Events. It ends with its connection, so events are sent without chunked encoding.
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Sink } from '../../inbox/live/live-stream.ts'
-import { leaveToOthers } from '../connections/slow-readers.ts'
+import { watchAsStream } from '../connections/slow-readers.ts'
 
 const eventStreamType = 'text/event-stream; charset=utf-8'
 
-/** Calls back when the answer is over, also where its connection broke before anybody listened. */
+/** Calls back when the response is over, even if its connection broke before this was called. */
 export function onGone({ raw: response, request }: FastifyReply, listener: () => void): void {
   if (request.raw.socket.destroyed) setImmediate(listener)
   else response.once('close', listener)
@@ -19,29 +18,26 @@ export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink 
   return {
     begin() {
       reply.hijack()
-      // Silence is not idleness here, and who does not read is the business of inbox/live.ts.
+      // A stream without events is not idle; slow-readers.ts disconnects a client that does not read.
       socket.setTimeout(0)
-      leaveToOthers(socket)
-      // Written to when its connection is gone already; who opened it hears of the end by `close`.
+      watchAsStream(socket)
+      // The response may be written to after its connection is gone; the opener learns of the end from `close`.
       response.on('error', () => {})
       response.useChunkedEncodingByDefault = false
       reply.headers({
         'content-type': eventStreamType,
-        // nginx would gather what should go at once.
+        // Without this, nginx would buffer the events.
         'x-accel-buffering': 'no',
       })
       response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
     },
     send(bytes) {
       response.write(bytes)
-      // Node would hold it until the turn is over, where nobody sees how long all that takes.
+      // Node would hold the bytes until the end of the turn, and send them outside of what event-loop.ts measures.
       socket.uncork()
     },
     get unread() {
       return response.writableLength
-    },
-    get taken() {
-      return socket.bytesWritten - response.writableLength
     },
     async untilTaken() {
       if (!response.writableNeedDrain) return
@@ -52,7 +48,7 @@ export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink 
       response.off('drain', resolve).off('close', resolve)
     },
     end: () => void response.end(),
-    cut: () => void socket.destroy(),
+    disconnect: () => void socket.destroy(),
     onClose: (listener) => onGone(reply, listener),
   }
 }

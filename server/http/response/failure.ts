@@ -71,7 +71,7 @@ const rawResponses: Record<string, readonly [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The header fields must be at most 16 KiB together'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['TIMEOUT', 'The request took too long to arrive'],
-  STRANGE_METHOD: ['METHOD_NOT_ALLOWED', 'No route takes this method'],
+  HPE_INVALID_METHOD: ['INVALID_REQUEST', 'This is not a well-formed HTTP request, or its method is unknown'],
 }
 
 /** The answer to bytes that are no HTTP request, whole with its status line: nothing else is there to write it. */
@@ -94,7 +94,6 @@ export function rawFailure(
 
 const reasonPhrases: Record<number, string> = {
   400: 'Bad Request',
-  405: 'Method Not Allowed',
   408: 'Request Timeout',
   413: 'Content Too Large',
   431: 'Request Header Fields Too Large',

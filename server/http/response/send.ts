@@ -1,4 +1,4 @@
-// How a handler answers: finished JSON text goes out as it is, everything else through these few.
+// How a handler sends JSON: a finished text, an object, or the data of a success.
 import type { FastifyReply } from 'fastify'
 import type { User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
@@ -13,16 +13,12 @@ export function sendObject(reply: FastifyReply, value: unknown): FastifyReply {
   return sendJson(reply, JSON.stringify(value))
 }
 
-/** `{ success, data }`, the shape of every success beyond the seed. */
+/** `{ success, data }`: the shape of every success, but for login, token renewal and the key set, whose specs have their own. */
 export function sendData(reply: FastifyReply, data: unknown): FastifyReply {
   return sendObject(reply, { success: true, data })
 }
 
-export function sendNothing(reply: FastifyReply): FastifyReply {
-  return reply.code(204).send()
-}
-
-/** The seed's `User`, as it is shown: no hash, no state. */
-export function shownUser({ id, username, displayName, createdAt }: User) {
+/** The `User` of the API's spec: the public fields only, without the password hash and the account's state. */
+export function displayUser({ id, username, displayName, createdAt }: User) {
   return { id, username, displayName, createdAt: iso(createdAt) }
 }

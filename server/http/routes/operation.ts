@@ -1,13 +1,18 @@
-// What a route is made of: who may call (its guard), what it takes, what it answers, what it does. A route cannot be
-// written down without its guard, and a handler only fits the guard that yields its kind of caller.
+// What a route consists of: its guard, what it takes, what it sends, and its handler. No route can be declared without a guard,
+// and a handler only fits a guard that gives it the kind of caller that it needs.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorCode } from '../../errors.ts'
 import type { PageOf } from '../../sign-in/subject.ts'
+import type { HandlerDependencies } from '../dependencies.ts'
 import type { Schema } from '../openapi/schema.ts'
 import type { ResponseName } from '../openapi/schemas.ts'
 import type { Guard } from '../request/guards.ts'
 
-/** The body of an answer: a named JSON shape (several where it depends on the request), events, other text, or none. */
-export type HttpResponse = readonly ResponseName[] | 'events' | 'text' | 'none'
+/** The body of a response: a named JSON shape (several if it depends on the request), events, other text, or none. */
+export type ResponseBody = readonly ResponseName[] | 'events' | 'text' | 'none'
+
+/** A request that the route's guard has admitted. */
+export type GuardedRequest<Caller> = FastifyRequest & { caller: Caller }
 
 export type Operation<Caller> = {
   summary: string
@@ -15,30 +20,32 @@ export type Operation<Caller> = {
   body?: Schema
   /** Takes form encoding too. */
   acceptsForm?: true
-  /** Answers under any host name: for supervisors and backends, and of no use to a page of another site. */
+  /** Works under any host name: for supervisors and backends, and of no use to a page of another site. */
   anyHost?: true
-  /** Bytes; 4 KiB if nothing is said. */
+  /** Bytes; 4 KiB by default. */
   bodyLimit?: number
-  /** Keys of a JSON body at every depth together, with three times as many values; 8 if nothing is said. */
+  /** Keys of a JSON body at all depths together, with three times as many values; 8 by default. */
   maxFields?: number
   /** The path parameter that takes any text: in it, and nowhere else, a slash may be sent as `%2F`. */
   freeText?: string
-  /** Header fields that it reads, with what they are for. */
+  /** Header fields that it reads, each with its purpose. */
   headers?: Readonly<Record<string, string>>
-  responses: Readonly<Record<number, HttpResponse>>
+  responses: Readonly<Record<number, ResponseBody>>
+  /** The codes of its own refusals; those of the guard and the request checks are added (openapi.ts). */
+  refusals?: readonly ErrorCode[]
   /**
-   * Names the page that the request will read, so that the guard can read it with the proof. Called before the guard admits
-   * anybody and before the query is checked: undefined unless the query is sure to pass that check.
+   * Names the page that the request will read, so that the guard can read it together with the proof. Called before the guard
+   * admits the caller and before the query is checked: undefined unless the query is certain to pass that check.
    */
-  pageOf?(request: FastifyRequest): PageOf | undefined
-  handle(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<unknown>
+  pageOf?(dependencies: HandlerDependencies, request: FastifyRequest): PageOf | undefined
+  handle(dependencies: HandlerDependencies, request: GuardedRequest<Caller>, reply: FastifyReply): Promise<unknown>
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH'
 export type Route = {
   method: Method
   path: string
-  /** The path taken apart at its slashes. */
+  /** The path, split at its slashes. */
   segments: readonly string[]
   freeText: string | undefined
   guard: Guard<unknown>

@@ -1,166 +1,159 @@
-// The routes of who is calling: login in both variants, the restricted route, logout, renewal, public keys, me.
+// The routes of sign-in: login in both variants, the restricted route, logout, token renewal, public keys, and `/api/me`.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
-import type { AddressRange } from '../../ip-addresses.ts'
-import { sessionSecrets } from '../../sign-in/authenticate.ts'
 import { endPresented, endTokens } from '../../sign-in/end-presented.ts'
 import { type CheckedUser, checkCredentials, findAccount } from '../../sign-in/password/credentials.ts'
-import type { Passwords } from '../../sign-in/password/passwords.ts'
-import type { Sessions } from '../../sign-in/session.ts'
 import type { Subject } from '../../sign-in/subject.ts'
-import type { AccessTokens, TokenSubject } from '../../sign-in/token/access-token.ts'
-import type { SigningKeys } from '../../sign-in/token/signing-keys.ts'
-import type { Store } from '../../store/store.ts'
+import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import { iso } from '../../times.ts'
+import type { Cookie, HandlerDependencies } from '../dependencies.ts'
 import { LoginBody } from '../openapi/schemas.ts'
 import { addressOf, networkOfClient } from '../request/address.ts'
 import { comesFromOtherSite } from '../request/checks.ts'
-import { presentedBy } from '../request/guards.ts'
+import { presentedTokens, sessionSecrets } from '../request/guards.ts'
 import { onGone } from '../response/event-stream.ts'
-import { sendData, sendNothing, sendObject, shownUser } from '../response/send.ts'
-import type { Operation } from './operation.ts'
-import type { SignInLog, Source } from './sign-in-log.ts'
+import { displayUser, sendData, sendObject } from '../response/send.ts'
+import type { GuardedRequest, Operation } from './operation.ts'
+import type { Source } from './sign-in-log.ts'
 
-export type SignInDependencies = {
-  store: Pick<Store, 'findCredentials' | 'findUser'>
-  passwords: Passwords
-  sessions: Sessions
-  accessTokens: AccessTokens
-  keys: SigningKeys
-  variant: 'stateful' | 'stateless'
-  cookie: Cookie
-  allowedOrigins: readonly string[]
-  signInLog: SignInLog
-  trustedProxies: readonly AddressRange[]
+export const login: Operation<null> = {
+  summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
+  body: LoginBody,
+  acceptsForm: true,
+  responses: { 200: ['StatefulLogin', 'StatelessLogin'] },
+  refusals: ['INVALID_CREDENTIALS'],
+  handle: logIn,
 }
 
-/** `lifetimeMs` is how long the browser is told to keep it. */
-export type Cookie = { name: string; isSecure: boolean; lifetimeMs: number }
-
-export function signInOperations(parts: SignInDependencies) {
-  const { store, sessions, accessTokens, keys, cookie, signInLog } = parts
-  const proofs = { sessions, accessTokens, cookieName: cookie.name }
-
-  const login: Operation<null> = {
-    summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
-    body: LoginBody,
-    acceptsForm: true,
-    responses: { 200: ['StatefulLogin', 'StatelessLogin'] },
-    async handle(_, request, reply) {
-      const { variant = parts.variant, ...presented } = request.body as LoginBody
-      const source = sourceOf(parts, request)
-      const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
-      const account = await findAccount(parts, presented.username, turn.address)
-      try {
-        const user = await checkCredentials(parts, account, { password: presented.password, ...turn })
-        const response =
-          variant === 'stateless'
-            ? await issueToken(parts, user, { request, reply })
-            : await issueSession(parts, user, { request, reply })
-        signInLog.signedIn(source, user, variant)
-        return sendObject(reply, { User: shownUser(user), ...response })
-      } catch (error) {
-        const code = refusalCode(error)
-        if (code !== undefined) signInLog.refused(source, account, { code, variant })
-        throw error
-      }
-    },
+async function logIn(dependencies: HandlerDependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { variant = dependencies.variant, username, password } = request.body as LoginBody
+  const { signInLog } = dependencies
+  const source = sourceOf(dependencies, request)
+  const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
+  const account = await findAccount(dependencies, username, turn.address)
+  try {
+    const user = await checkCredentials(dependencies, account, { password, ...turn })
+    const issue = variant === 'stateless' ? issueToken : issueSession
+    const issued = await issue(dependencies, user, { request, reply })
+    signInLog.signedIn(source, user, variant)
+    return sendObject(reply, { User: displayUser(user), ...issued })
+  } catch (error) {
+    const code = refusalCode(error)
+    if (code !== undefined) signInLog.refused(source, account, { code, variant })
+    throw error
   }
-
-  const logout: Operation<null> = {
-    summary: 'Sign out: ends every session and token that the request presents; 204 also when nothing was valid',
-    responses: { 204: 'none' },
-    async handle(_, request, reply) {
-      const source = sourceOf(parts, request)
-      const presented = presentedBy(request)
-      // A form of another site can bring a cookie past the cross-site check by a username in its address (`Authorization:
-      // Basic`). Then the cookie is not what signs out.
-      const isForeign = comesFromOtherSite(request, parts.allowedOrigins)
-      const ended = await endPresented(proofs, isForeign ? { ...presented, cookie: undefined } : presented)
-      for (const one of ended) signInLog.signedOut(source, one)
-      if (!isForeign) clearCookie(reply, cookie)
-      return sendNothing(reply.header('clear-site-data', '"cache"'))
-    },
-  }
-
-  const renew: Operation<TokenSubject> = {
-    summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
-    responses: { 200: ['StatelessLogin'] },
-    async handle(subject, _request, reply) {
-      const user = await findLive(subject)
-      const { token, expiresAt } = await accessTokens.renew(subject, user)
-      return sendObject(reply, { User: shownUser(user), token, expiresAt: iso(expiresAt) })
-    },
-  }
-
-  const keySet: Operation<null> = {
-    summary: 'The public keys that access tokens are verified with (RFC 7517)',
-    responses: { 200: ['KeySet'] },
-    anyHost: true,
-    handle: async (_, _request, reply) =>
-      sendObject(reply.header('cache-control', 'public, max-age=300'), keys.publicKeySet),
-  }
-
-  const restricted: Operation<Subject> = {
-    summary: 'The restricted route: 200 with valid proof, 401 without',
-    responses: { 200: ['Restricted'] },
-    handle: async ({ userId, username, proof }, _request, reply) => sendData(reply, { userId, username, proof }),
-  }
-
-  const me: Operation<Subject> = {
-    summary: 'The signed-in user and the proof in use',
-    responses: { 200: ['Me'] },
-    async handle(subject, _request, reply) {
-      const user = await findLive(subject)
-      return sendData(reply, { user: shownUser(user), proof: subject.proof, expiresAt: iso(subject.expiresAt) })
-    },
-  }
-
-  async function findLive({ userId }: Subject) {
-    const user = await store.findUser(userId)
-    if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
-    return user
-  }
-
-  return { login, logout, renew, keySet, restricted, me }
 }
 
-async function issueToken(
-  parts: SignInDependencies,
-  user: CheckedUser,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+export const logout: Operation<null> = {
+  summary: 'Sign out: ends every session and token that the request presents; 204 even if none was valid',
+  responses: { 204: 'none' },
+  handle: logOut,
+}
+
+async function logOut(dependencies: HandlerDependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { cookie, signInLog, allowedOrigins } = dependencies
+  const source = sourceOf(dependencies, request)
+  // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
+  // Then the cookie signs nobody out.
+  const isForeign = comesFromOtherSite(request, allowedOrigins)
+  const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
+  const ended = await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
+  for (const one of ended) signInLog.signedOut(source, one)
+  if (!isForeign) clearCookie(reply, cookie)
+  return reply.header('clear-site-data', '"cache"').code(204).send()
+}
+
+export const renew: Operation<TokenSubject> = {
+  summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
+  responses: { 200: ['StatelessLogin'] },
+  handle: renewToken,
+}
+
+async function renewToken(
+  dependencies: HandlerDependencies,
+  { caller }: GuardedRequest<TokenSubject>,
+  reply: FastifyReply,
 ) {
-  const { token, expiresAt } = await parts.accessTokens.issue(user)
-  const { sessions, accessTokens, cookie } = parts
-  await endPresented({ sessions, accessTokens, cookieName: cookie.name }, presentedBy(request))
-  if (sessionSecrets(request.headers.cookie, cookie.name).length > 0) clearCookie(reply, cookie)
+  const user = await findEnabledUser(dependencies, caller)
+  const { token, expiresAt } = await dependencies.accessTokens.renew(caller, user)
+  return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt) })
+}
+
+export const keySet: Operation<null> = {
+  summary: 'The public keys that verify access tokens (RFC 7517)',
+  responses: { 200: ['KeySet'] },
+  anyHost: true,
+  handle: sendKeySet,
+}
+
+async function sendKeySet({ keys }: HandlerDependencies, _: GuardedRequest<null>, reply: FastifyReply) {
+  return sendObject(reply.header('cache-control', 'public, max-age=300'), keys.publicKeySet)
+}
+
+export const restricted: Operation<Subject> = {
+  summary: 'The restricted route: 200 with valid proof, 401 without',
+  responses: { 200: ['Restricted'] },
+  handle: sendCaller,
+}
+
+async function sendCaller(_: HandlerDependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
+  const { userId, username, proof } = caller
+  return sendData(reply, { userId, username, proof })
+}
+
+export const me: Operation<Subject> = {
+  summary: 'The signed-in user and the proof in use',
+  responses: { 200: ['Me'] },
+  handle: sendMe,
+}
+
+async function sendMe(dependencies: HandlerDependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
+  const user = await findEnabledUser(dependencies, caller)
+  return sendData(reply, { user: displayUser(user), proof: caller.proof, expiresAt: iso(caller.expiresAt) })
+}
+
+async function findEnabledUser({ store }: HandlerDependencies, { userId }: Subject) {
+  const user = await store.findUser(userId)
+  if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
+  return user
+}
+
+type Exchange = { request: FastifyRequest; reply: FastifyReply }
+
+async function issueToken(dependencies: HandlerDependencies, user: CheckedUser, { request, reply }: Exchange) {
+  const { accessTokens, cookie } = dependencies
+  const { token, expiresAt } = await accessTokens.issue(user)
+  const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
+  await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
+  if (secrets.length > 0) clearCookie(reply, cookie)
   return { token, expiresAt: iso(expiresAt) }
 }
 
 async function issueSession(
-  { sessions, accessTokens, cookie }: SignInDependencies,
+  { sessions, accessTokens, cookie }: HandlerDependencies,
   user: CheckedUser,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { request, reply }: Exchange,
 ) {
-  const { secret, expiresAt } = await sessions.issue(user, sessionSecrets(request.headers.cookie, cookie.name))
-  await endTokens({ accessTokens }, presentedBy(request))
+  const replaced = sessionSecrets(request.raw.headers.cookie, cookie.name)
+  const { secret, expiresAt } = await sessions.issue(user, replaced)
+  await endTokens(accessTokens, presentedTokens(request.raw))
   setCookie(reply, cookie, { value: secret, maxAgeSeconds: Math.floor(cookie.lifetimeMs / 1000) })
   return { expiresAt: iso(expiresAt) }
 }
 
-/** To be called before anything is waited for: the address of a closed connection is not known. */
-function sourceOf({ trustedProxies }: SignInDependencies, { id, raw }: FastifyRequest): Source {
+/** Call it before the first await: Node does not know the address of a closed connection. */
+function sourceOf({ trustedProxies }: HandlerDependencies, { id, raw }: FastifyRequest): Source {
   return { requestId: id, address: addressOf(raw, trustedProxies) }
 }
 
-/** Aborts when the client leaves before it has its answer. */
+/** Aborts when the client leaves before it has its response. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   onGone(reply, () => gone.abort())
   return gone.signal
 }
 
-/** Undefined for what is no refusal of this sign-in: overload, which failure-log.ts counts, and a client that left. */
+/** Undefined for overload, which failure-log.ts counts, and for a client that left: neither is a refusal of this sign-in. */
 function refusalCode(error: unknown): string | undefined {
   if (!(error instanceof CarillonError)) return 'INTERNAL'
   return error.report === 'overload' || error.code === 'TIMEOUT' ? undefined : error.code

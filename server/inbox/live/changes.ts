@@ -1,4 +1,4 @@
-// What changed in an inbox since a place in it, in one answer; on request held until there is something to tell.
+// What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
 import type { Change, ChangeSignal, Changes, Store } from '../../store/store.ts'
 import { inboxTagOf, maxBehind, positionOf, reached, versionIn } from './position.ts'
 import type { StreamLimits } from './stream-limits.ts'
@@ -10,55 +10,55 @@ type ChangesStore = Pick<Store, 'changesSince' | 'onChange' | 'history'>
 export class ChangesSince {
   readonly #store: ChangesStore
   readonly #streamLimits: StreamLimits
-  /** Who waits for a ring, by user. */
+  /** The held requests of each user, as the functions that wake them. */
   readonly #waiting = new Map<string, Set<() => void>>()
   #isEnding = false
 
-  constructor({ store, seats }: { store: ChangesStore; seats: StreamLimits }) {
+  constructor({ store, streamLimits }: { store: ChangesStore; streamLimits: StreamLimits }) {
     this.#store = store
-    this.#streamLimits = seats
-    store.onChange((ring) => this.#hear(ring))
+    this.#streamLimits = streamLimits
+    store.onChange((signal) => this.#onSignal(signal))
   }
 
-  /** The `data` of the answer as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE where it cannot be held. */
+  /** The `data` of the response as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held. */
   async read({ userId }: { userId: string }, query: ChangesQuery): Promise<string> {
-    const mark = inboxTagOf(this.#store.history, userId)
-    const version = versionIn(query.since, mark)
+    const inboxTag = inboxTagOf(this.#store.history, userId)
+    const version = versionIn(query.since, inboxTag)
     if (version === null) return reset
     const request = () => this.#store.changesSince({ userId, version, limit: query.limit, maxBehind })
     const found = query.waitMs === 0 ? await request() : await this.#held(userId, query, request)
-    return found === 'reset' ? reset : render(found, mark)
+    return found === 'reset' ? reset : render(found, inboxTag)
   }
 
-  /** Lets everybody go who waits. */
+  /** Ends every wait: the held requests get their responses. */
   end(): void {
     this.#isEnding = true
-    this.#hear({ about: 'anything' })
+    this.#onSignal({ about: 'anything' })
   }
 
   async #held(userId: string, { waitMs, signal }: ChangesQuery, request: () => Promise<Changes | 'reset'>) {
-    const giveUpSeat = this.#streamLimits.take(userId)
+    const release = this.#streamLimits.take(userId)
     const giveUpAt = performance.now() + waitMs
     try {
       for (;;) {
-        // Before it is read: what comes meanwhile rings.
-        const ring = this.#nextChange(userId, { ms: giveUpAt - performance.now(), signal })
+        // Waits before it reads, so that a change between the two is noticed.
+        const next = this.#nextChange(userId, { ms: giveUpAt - performance.now(), signal })
         try {
           const found = await request()
           const isOver = signal.aborted || this.#isEnding || performance.now() >= giveUpAt
           if (isOver || found === 'reset' || found.changes.length > 0) return found
-          await ring.rung
+          await next.changed
         } finally {
-          ring.forget()
+          next.forget()
         }
       }
     } finally {
-      giveUpSeat()
+      release()
     }
   }
 
   #nextChange(userId: string, { ms, signal }: { ms: number; signal: AbortSignal }) {
-    const { promise: rung, resolve } = Promise.withResolvers<void>()
+    const { promise: changed, resolve } = Promise.withResolvers<void>()
     const waiting = this.#waiting.get(userId) ?? new Set()
     this.#waiting.set(userId, waiting.add(resolve))
     const timer = setTimeout(resolve, Math.max(ms, 0))
@@ -70,20 +70,20 @@ export class ChangesSince {
       waiting.delete(resolve)
       if (waiting.size === 0 && this.#waiting.get(userId) === waiting) this.#waiting.delete(userId)
     }
-    return { rung, forget }
+    return { changed, forget }
   }
 
-  #hear(ring: ChangeSignal): void {
-    if (ring.about === 'inbox') for (const resolve of this.#waiting.get(ring.userId) ?? []) resolve()
-    if (ring.about === 'anything')
+  #onSignal(signal: ChangeSignal): void {
+    if (signal.about === 'inbox') for (const resolve of this.#waiting.get(signal.userId) ?? []) resolve()
+    if (signal.about === 'anything')
       for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve()
   }
 }
 
 const reset = '{"reset":true}'
 
-/** By kind, each in the order in which they came; all as they are now, so that the order between kinds does not matter. */
-function render(found: Changes, mark: string): string {
+/** Grouped by kind, each in its order. Every item has its current state, so the order between kinds does not matter. */
+function render(found: Changes, inboxTag: string): string {
   const { inbox, changes, more } = found
   const textsOf = (...types: Change['type'][]) =>
     changes.flatMap((change) =>
@@ -97,6 +97,6 @@ function render(found: Changes, mark: string): string {
     `{"created":[${textsOf('arrived')}],"changed":[${textsOf('replaced', 'read')}],"readAlls":[${readAlls}],` +
     // No route removes a notification yet.
     `"removed":[],"total":${inbox.total},"unread":${inbox.unread},"version":${version},` +
-    `"position":"${positionOf(version, mark)}","hasMore":${more}}`
+    `"position":"${positionOf(version, inboxTag)}","hasMore":${more}}`
   )
 }

@@ -1,50 +1,43 @@
-// One open stream: how far its reader was told, and how much he may leave unread.
+// One open stream of a user: up to which version it was sent, and how much its client may leave unread.
 import { endText, type StreamEvent } from './events.ts'
 
-/** Whose stream it is, and how to ask whether the proof still holds: until when (milliseconds), or null where it ended. */
+/** Whose stream it is. `validUntil` checks the proof again: until when it is valid (milliseconds), null if it has ended. */
 export type Watcher = { userId: string; validUntil: () => Promise<number | null> }
 
 /** Where a stream's text goes. */
 export interface Sink {
-  /** Begins the answer. */
+  /** Begins the response. */
   begin(): void
   send(bytes: Buffer): void
-  /** Bytes that were sent and that the reader has not taken. */
+  /** Bytes that were sent and that the client has not taken. */
   readonly unread: number
-  /** Bytes that he has taken. */
-  readonly taken: number
-  /** Resolves when the reader has taken enough to be sent more, or is gone. */
+  /** Resolves when the client has taken enough for more to be sent, or is gone. */
   untilTaken(): Promise<void>
-  /** Ends it in order. */
+  /** Ends the response after everything that was sent. */
   end(): void
-  /** Ends it at once. */
-  cut(): void
-  /** Calls back when it is over, whoever ended it. */
+  /** Closes the connection at once. A client that takes too little for too long is disconnected by the sink. */
+  disconnect(): void
+  /** Calls back when the response is over, whichever side ended it. */
   onClose(listener: () => void): void
 }
 
 const maxUnread = 1024 * 1024
-const maxUnreadMs = 30_000
-/** What must be taken in that time where so much waits: whoever takes a byte now and then does not read. */
-const minTaken = 64 * 1024
-/** What is sent of a replay before its reader has taken it. */
-const replayedAtOnce = 256 * 1024
+/** A replay sends this much, and then waits until the client has taken it. */
+const replayBytesAtOnce = 256 * 1024
 
 export class LiveStream {
-  /** The version up to which all was sent. */
+  /** The version up to which all events were sent. */
   position = 0
-  /** Gets what its subscription reads; before that it catches up by itself. */
+  /** False while it catches up: only a live stream receives what its subscription reads. */
   isLive = false
   isOver = false
-  /** When the proof ends unless it is prolonged. */
+  /** When the proof ends, unless its use extends it. */
   endsAt = Number.POSITIVE_INFINITY
   readonly #watcher: Watcher
   readonly #sink: Sink
   readonly #onOver: () => void
   #hasBegun = false
   #hasEnded = false
-  /** When, by `performance.now()`, the reader had last taken enough, and how much that was. */
-  #lastLook = { at: 0, taken: 0 }
 
   constructor(watcher: Watcher, sink: Sink, onOver: () => void) {
     this.#watcher = watcher
@@ -56,40 +49,43 @@ export class LiveStream {
   begin(position: number, text: string): void {
     this.position = position
     this.#hasBegun = true
-    this.#lastLook.at = performance.now()
     this.#sink.begin()
     this.#sink.send(Buffer.from(text))
   }
 
-  /** Whoever leaves too much unread is cut, and comes back to where he is. */
+  /** A client with more than 1 MiB unread is disconnected. It can resume from its last event. */
   send(bytes: Buffer): void {
     if (!this.#hasBegun || this.#hasEnded) return
     const { unread } = this.#sink
-    // What is too much by itself goes to whoever has taken the rest: nobody is cut at one place again and again.
-    if (unread > 0 && unread + bytes.length > maxUnread) this.#cut()
+    // An event above the limit is still sent if nothing is unread. Otherwise the client would be disconnected at the same
+    // event after every reconnect.
+    if (unread > 0 && unread + bytes.length > maxUnread) this.#disconnect()
     else this.#sink.send(bytes)
   }
 
-  /** `whole` is the text of all events, which reach up to `version`. */
-  tell(events: readonly StreamEvent[], { whole, version }: { whole: Buffer; version: number }): void {
+  /** Sends events up to `version`, unless they were sent before. `whole` is the text of all of them. */
+  sendEvents(events: readonly StreamEvent[], { whole, version }: { whole: Buffer; version: number }): void {
     if (!this.isLive || this.position >= version) return
     const isNewToAll = this.position < (events[0]?.version ?? 0)
-    // Who came after that was read knows some of it.
+    // A stream that began after the first of these changes already has those up to its position.
     this.send(isNewToAll ? whole : bytesOf(events.filter((event) => event.version > this.position)))
     this.position = version
   }
 
-  /** Sends what was missed, however much it is; resolves when the reader has taken enough to be sent more. */
+  /** Sends missed events of any size; resolves when the client has taken enough for more to be sent. */
   async replay(events: readonly StreamEvent[], version: number): Promise<void> {
-    for (const part of inParts(events)) {
+    for (const bytes of inBatches(events)) {
       if (this.#hasEnded) return
-      this.#sink.send(part)
+      this.#sink.send(bytes)
       await this.#sink.untilTaken()
     }
     this.position = version
   }
 
-  /** The place where it is was lost; one that is still catching up comes back and is told so then. */
+  /**
+   * Continues from `version`, after the store lost changes that were sent. A stream that is still catching up ends; its client
+   * gets the resync when it reconnects.
+   */
   restart(version: number, resync: Buffer): void {
     if (!this.isLive) {
       if (this.#hasBegun) this.end()
@@ -99,7 +95,7 @@ export class LiveStream {
     this.send(resync)
   }
 
-  /** Ends it where its proof does, and says so. Throws UNAVAILABLE where that cannot be known. */
+  /** Returns whether the proof is still valid; if not, sends the reason and ends the stream. Throws UNAVAILABLE if the store cannot be read. */
   async checkProof(now: () => number): Promise<boolean> {
     const endsAt = await this.#watcher.validUntil()
     if (endsAt !== null) {
@@ -111,23 +107,16 @@ export class LiveStream {
     return false
   }
 
-  /** Once in a while: cuts a reader who takes nothing of what waits for him. `at` is by `performance.now()`. */
-  checkReader(at: number): void {
-    const { unread, taken } = this.#sink
-    if (unread === 0 || taken - this.#lastLook.taken >= minTaken) this.#lastLook = { at, taken }
-    else if (at - this.#lastLook.at >= maxUnreadMs) this.#cut()
-  }
-
-  /** Ends it in order; one that has not begun is just no stream any more. */
+  /** Ends the stream after everything that was sent; one that has not begun is only removed. */
   end(): void {
     this.#hasEnded = true
     if (this.#hasBegun) this.#sink.end()
     else this.leave()
   }
 
-  #cut(): void {
+  #disconnect(): void {
     this.#hasEnded = true
-    this.#sink.cut()
+    this.#sink.disconnect()
   }
 
   leave(): void {
@@ -141,17 +130,17 @@ export function bytesOf(events: readonly StreamEvent[]): Buffer {
   return Buffer.from(events.map(({ text }) => text).join(''))
 }
 
-/** The text of all events, in parts that are not much larger than may be sent at once. */
-function* inParts(events: readonly StreamEvent[]): Generator<Buffer> {
-  let part: StreamEvent[] = []
+/** The text of all events, in batches that are at most one event larger than `replayBytesAtOnce`. */
+function* inBatches(events: readonly StreamEvent[]): Generator<Buffer> {
+  let batch: StreamEvent[] = []
   let length = 0
   for (const event of events) {
-    part.push(event)
+    batch.push(event)
     length += event.text.length
-    if (length < replayedAtOnce) continue
-    yield bytesOf(part)
-    part = []
+    if (length < replayBytesAtOnce) continue
+    yield bytesOf(batch)
+    batch = []
     length = 0
   }
-  if (length > 0) yield bytesOf(part)
+  if (length > 0) yield bytesOf(batch)
 }

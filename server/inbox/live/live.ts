@@ -1,5 +1,5 @@
-// Who is listening right now. One subscription for each user, however many streams he has: a ring leads to one read of the
-// store and one text for all of them. Nobody waits for a slow reader.
+// All open streams of this process. Each user has one subscription, however many streams they have: a change signal causes one read
+// of the store and one text for all streams of that user. No stream waits for the slow client of another.
 import { notAuthenticated } from '../../errors.ts'
 import { yieldToEventLoop } from '../../event-loop.ts'
 import type { ChangeSignal, Changes, InboxState, Store } from '../../store/store.ts'
@@ -7,41 +7,41 @@ import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent 
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
 import { inboxTagOf, maxBehind, reached, versionIn } from './position.ts'
 import { type StreamLimits, stopping } from './stream-limits.ts'
-import { InSlices } from './work-queue.ts'
+import { WorkQueue } from './work-queue.ts'
 
 type LiveDependencies = {
   store: Pick<Store, 'readInbox' | 'changesSince' | 'onChange' | 'history'>
-  seats: StreamLimits
+  streamLimits: StreamLimits
   now: () => number
-  /** From 0 to 1: those who were cut together do not come back together. */
-  chance: () => number
+  /** From 0 to 1: spreads heartbeats and reconnects, so that clients disconnected together do not return together. */
+  random: () => number
   onFailure: (error: unknown) => void
 }
 
 const changesAtOnce = 100
 
-const beatEveryMs = 15_000
+const heartbeatMs = 15_000
 const tickMs = 100
-const slotCount = beatEveryMs / tickMs
-const ticksBetweenLooks = 1_000 / tickMs
-/** ChangeSignals tell when a session ends; one may be lost with the process that should have rung. */
-const beatsBetweenProofs = 4
+const slotCount = heartbeatMs / tickMs
+const ticksBetweenChecks = 1_000 / tickMs
+/** A change signal reports the end of a session, but is lost if the process that should send it dies. */
+const heartbeatsBetweenProofs = 4
 
-const comeBackMs = { least: 1_000, most: 4_000 }
+const reconnectMs = { min: 1_000, max: 4_000 }
 
 class Subscription {
   readonly userId: string
-  /** The store's when this was last looked at, and the mark that it gives. */
+  /** The store's when this was last read, and the inbox tag that follows from it. */
   history = ''
-  mark = ''
+  inboxTag = ''
   readonly slot: number
   readonly streams = new Set<LiveStream>()
-  /** The version up to which all live streams were told; undefined before the first of them knows. */
+  /** The version up to which all live streams were sent; undefined until the first stream has begun. */
   version: number | undefined
   isProofDue = false
-  /** The last look at their proofs: nobody is told anything while it goes on. */
+  /** The latest check of the streams' proofs: no event is sent until it is done. */
   proofs: Promise<void> | undefined
-  beats = 0
+  heartbeats = 0
 
   constructor(of: { userId: string; history: string; slot: number }) {
     this.userId = of.userId
@@ -49,27 +49,27 @@ class Subscription {
     this.follow(of.history)
   }
 
-  /** From here on positions are those of this history. */
+  /** From here on, positions are those of this history. */
   follow(history: string): void {
     this.history = history
-    this.mark = inboxTagOf(history, this.userId)
+    this.inboxTag = inboxTagOf(history, this.userId)
   }
 }
 
 export class Live {
   readonly #dependencies: LiveDependencies
   readonly #subscriptions = new Map<string, Subscription>()
-  /** Who gets a heartbeat at which tick. */
+  /** The subscriptions that get their heartbeat at each tick. */
   readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
-  readonly #reading: InSlices<Subscription>
+  readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
   #isEnding = false
 
-  constructor(parts: LiveDependencies) {
-    this.#dependencies = parts
-    this.#reading = new InSlices((subscription) => this.#look(subscription), parts.onFailure)
-    parts.store.onChange((ring) => this.#hear(ring))
+  constructor(dependencies: LiveDependencies) {
+    this.#dependencies = dependencies
+    this.#reading = new WorkQueue((subscription) => this.#readChecked(subscription), dependencies.onFailure)
+    dependencies.store.onChange((signal) => this.#onSignal(signal))
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
   }
 
@@ -81,24 +81,24 @@ export class Live {
   }
 
   /**
-   * Opens a stream, from now on or from the position `from`. Throws TOO_MANY_REQUESTS, UNAVAILABLE, or UNAUTHORIZED where
-   * the proof ended meanwhile; once it has begun, everything is told through the sink.
+   * Opens a stream, from now on or from the position `from`. Throws TOO_MANY_REQUESTS, UNAVAILABLE, or UNAUTHORIZED if the proof
+   * has ended since the guard checked it. Once the stream has begun, the sink receives everything and this throws nothing.
    */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
-    const giveUpSeat = this.#dependencies.seats.take(userId)
+    const release = this.#dependencies.streamLimits.take(userId)
     const subscription = this.#subscriptionOf(userId)
     const stream = new LiveStream(watcher, sink, () => {
-      giveUpSeat()
+      release()
       this.#remove(subscription, stream)
     })
     this.#add(subscription, stream)
     try {
-      // Now that it is among the streams: a proof that ends from here on finds it there.
-      const holds = await stream.checkProof(this.#dependencies.now)
+      // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
+      const isValid = await stream.checkProof(this.#dependencies.now)
       const inbox = await this.#dependencies.store.readInbox(userId)
       if (this.#isEnding) throw stopping()
-      if (!holds || stream.isOver) throw notAuthenticated()
+      if (!isValid || stream.isOver) throw notAuthenticated()
       this.#begin(subscription, stream, { from, inbox })
     } catch (error) {
       stream.leave()
@@ -107,7 +107,7 @@ export class Live {
     await this.#catchUp(subscription, stream)
   }
 
-  /** Looks again whether that user's proofs still hold. */
+  /** Checks the proofs of this user's streams again. */
   checkProofs(userId: string): void {
     const subscription = this.#subscriptions.get(userId)
     if (subscription === undefined) return
@@ -115,20 +115,20 @@ export class Live {
     this.#reading.add(subscription)
   }
 
-  /** Ends every stream, telling each when to come back, and takes no more. */
+  /** Ends every stream, after sending it when to reconnect, and refuses new ones. */
   async end(): Promise<void> {
     this.#isEnding = true
-    this.#dependencies.seats.close()
+    this.#dependencies.streamLimits.close()
     clearInterval(this.#ticking)
     for (const stream of this.#streams()) {
-      stream.send(Buffer.from(retryText(this.#comeBackMs())))
+      stream.send(Buffer.from(retryText(this.#reconnectMs())))
       stream.end()
       await yieldToEventLoop()
     }
   }
 
-  #comeBackMs(): number {
-    return comeBackMs.least + this.#dependencies.chance() * (comeBackMs.most - comeBackMs.least)
+  #reconnectMs(): number {
+    return reconnectMs.min + this.#dependencies.random() * (reconnectMs.max - reconnectMs.min)
   }
 
   *#streams(): Generator<LiveStream> {
@@ -138,7 +138,7 @@ export class Live {
   #subscriptionOf(userId: string): Subscription {
     const known = this.#subscriptions.get(userId)
     if (known !== undefined) return known
-    const slot = Math.floor(this.#dependencies.chance() * slotCount) % slotCount
+    const slot = Math.floor(this.#dependencies.random() * slotCount) % slotCount
     return new Subscription({ userId, history: this.#dependencies.store.history, slot })
   }
 
@@ -162,77 +162,77 @@ export class Live {
     { from, inbox }: { from: string | undefined; inbox: InboxState },
   ): void {
     if (subscription.version === undefined) subscription.follow(this.#dependencies.store.history)
-    const { mark } = subscription
-    const since = from === undefined ? inbox.version : versionIn(from, mark)
+    const { inboxTag } = subscription
+    const since = from === undefined ? inbox.version : versionIn(from, inboxTag)
     const isLost = since === null || since > inbox.version || inbox.version - since > maxBehind
-    const hello = helloText(inbox, { from: isLost ? null : since, mark })
-    const text = retryText(this.#comeBackMs()) + hello + (isLost ? resyncText(inbox, mark) : '')
+    const hello = helloText(inbox, { from: isLost ? null : since, inboxTag })
+    const text = retryText(this.#reconnectMs()) + hello + (isLost ? resyncText(inbox, inboxTag) : '')
     stream.begin(isLost ? inbox.version : since, text)
     if (subscription.version !== undefined) return
     subscription.version = inbox.version
-    // It may have rung while that was being read.
+    // The inbox may have changed since it was read, before this subscription had a version to compare.
     this.#reading.add(subscription)
   }
 
-  /** What was missed goes to this stream alone, as fast as it is taken. Then it hears what the others hear: no gap (N4). */
+  /** Sends the missed changes to this stream alone, as fast as its client reads them. Then the stream is live, without a gap (N4). */
   async #catchUp(subscription: Subscription, stream: LiveStream): Promise<void> {
-    const { userId, mark } = subscription
+    const { userId, inboxTag } = subscription
     try {
       while (!stream.isOver && stream.position < (subscription.version ?? 0)) {
         const query = { userId, version: stream.position, limit: changesAtOnce, maxBehind }
         const found = await this.#dependencies.store.changesSince(query)
         if (found === 'reset') return stream.end()
-        await stream.replay(eventsOf(found, mark), reached(found))
+        await stream.replay(eventsOf(found, inboxTag), reached(found))
         await yieldToEventLoop()
       }
       stream.isLive = true
     } catch (error) {
-      // Its reader comes back to where he is.
+      // The client reconnects and resumes from its last event.
       this.#dependencies.onFailure(error)
       stream.end()
     }
   }
 
-  #hear(ring: ChangeSignal): void {
-    if (ring.about === 'anything') for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
-    else if (ring.about === 'session') this.checkProofs(ring.userId)
-    else if (ring.about === 'inbox') {
-      const subscription = this.#subscriptions.get(ring.userId)
+  #onSignal(signal: ChangeSignal): void {
+    if (signal.about === 'anything') for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
+    else if (signal.about === 'session') this.checkProofs(signal.userId)
+    else if (signal.about === 'inbox') {
+      const subscription = this.#subscriptions.get(signal.userId)
       if (subscription !== undefined) this.#reading.add(subscription)
     }
   }
 
-  async #look(subscription: Subscription): Promise<void> {
+  async #readChecked(subscription: Subscription): Promise<void> {
     if (subscription.isProofDue) subscription.proofs = this.#checkProofsOf(subscription)
     await subscription.proofs
     await this.#read(subscription)
   }
 
-  /** One read, one text, however many streams. A lost ring is made good at the next heartbeat, which comes here too. */
+  /** One read and one text, however many streams. After a lost change signal, the next heartbeat causes the read. */
   async #read(subscription: Subscription): Promise<void> {
-    const { userId, mark, version } = subscription
+    const { userId, inboxTag, version } = subscription
     if (version === undefined) return
     if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
     const found = await this.#dependencies.store.changesSince({ userId, version, limit: changesAtOnce })
-    // Another read of this user was told of meanwhile; this one may have seen more, or less.
+    // A concurrent read of this user was sent first; this one may have found more changes, or fewer, so read again.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#restart(subscription, version)
     if (found.changes.length === 0) return
-    const events = eventsOf(found, mark)
-    const told = { whole: bytesOf(events), version: reached(found) }
-    subscription.version = told.version
-    for (const stream of subscription.streams) stream.tell(events, told)
+    const events = eventsOf(found, inboxTag)
+    const sent = { whole: bytesOf(events), version: reached(found) }
+    subscription.version = sent.version
+    for (const stream of subscription.streams) stream.sendEvents(events, sent)
     if (found.more) this.#reading.add(subscription)
   }
 
-  /** The store lost changes that were told of, or may have, in a failover perhaps. */
+  /** For a store that has, or may have, lost changes that were sent: after a failover or a restore. */
   async #restart(subscription: Subscription, lost: number): Promise<void> {
     const { history } = this.#dependencies.store
     const inbox = await this.#dependencies.store.readInbox(subscription.userId)
     if (subscription.version !== lost) return
     subscription.version = inbox.version
     subscription.follow(history)
-    const bytes = Buffer.from(resyncText(inbox, subscription.mark))
+    const bytes = Buffer.from(resyncText(inbox, subscription.inboxTag))
     for (const stream of subscription.streams) stream.restart(inbox.version, bytes)
   }
 
@@ -248,30 +248,26 @@ export class Live {
 
   #tick(): void {
     this.#ticks++
-    for (const subscription of this.#slots[this.#ticks % slotCount] ?? []) this.#beat(subscription)
-    // At each once a second, and not at all in one turn.
-    for (let slot = this.#ticks % ticksBetweenLooks; slot < slotCount; slot += ticksBetweenLooks)
-      this.#lookAt(this.#slots[slot] ?? new Set())
+    for (const subscription of this.#slots[this.#ticks % slotCount] ?? []) this.#sendHeartbeat(subscription)
+    // Every slot once a second, a tenth of them at each tick, so that no turn of the event loop has all the work.
+    for (let slot = this.#ticks % ticksBetweenChecks; slot < slotCount; slot += ticksBetweenChecks)
+      this.#checkExpiry(this.#slots[slot] ?? new Set())
   }
 
-  #beat(subscription: Subscription): void {
+  #sendHeartbeat(subscription: Subscription): void {
     for (const stream of subscription.streams) if (stream.isLive) stream.send(heartbeat)
-    subscription.beats++
-    subscription.isProofDue ||= subscription.beats % beatsBetweenProofs === 0
+    subscription.heartbeats++
+    subscription.isProofDue ||= subscription.heartbeats % heartbeatsBetweenProofs === 0
     this.#reading.add(subscription)
   }
 
-  /** Whose proof ends about now, and who does not read. */
-  #lookAt(subscriptions: Iterable<Subscription>): void {
-    const [now, at] = [this.#dependencies.now(), performance.now()]
+  #checkExpiry(subscriptions: Iterable<Subscription>): void {
+    const now = this.#dependencies.now()
     for (const { userId, streams } of subscriptions)
-      for (const stream of streams) {
-        if (now >= stream.endsAt) this.checkProofs(userId)
-        stream.checkReader(at)
-      }
+      for (const stream of streams) if (now >= stream.endsAt) this.checkProofs(userId)
   }
 }
 
-function eventsOf({ changes, inbox }: Changes, mark: string): StreamEvent[] {
-  return changes.map((change) => eventOf(change, inbox, mark))
+function eventsOf({ changes, inbox }: Changes, inboxTag: string): StreamEvent[] {
+  return changes.map((change) => eventOf(change, inbox, inboxTag))
 }

@@ -1,57 +1,60 @@
-// How many may stay at once: open streams and held polls, of one user and in all.
+// How many streams and held polls may be open at once: of one user, and in this process.
 import { CarillonError, overloaded } from '../../errors.ts'
 
-export type SeatLimits = { perUser: number; perProcess: number }
+export type MaxStreams = { perUser: number; perProcess: number }
 
-/** Seconds: those who were refused together do not come back together. */
-const retryAfter = { least: 5, most: 15 }
+/** Seconds. Random, so that clients that were refused together do not return together. */
+const retryAfter = { min: 5, max: 15 }
 
 export class StreamLimits {
-  readonly #limits: SeatLimits
+  readonly #max: MaxStreams
   readonly #random: () => number
-  readonly #byUser = new Map<string, number>()
-  #taken = 0
+  readonly #openByUser = new Map<string, number>()
+  #open = 0
   #isClosed = false
 
-  constructor(limits: SeatLimits, chance: () => number) {
-    this.#limits = limits
-    this.#random = chance
+  constructor(max: MaxStreams, random: () => number) {
+    this.#max = max
+    this.#random = random
   }
 
-  /** Answers how the seat is given up, which works once. Throws TOO_MANY_REQUESTS, or UNAVAILABLE once it is closed. */
+  /**
+   * Counts one more, and returns the function that ends it; calling that again does nothing. Throws TOO_MANY_REQUESTS at a limit, or
+   * UNAVAILABLE after `close`.
+   */
   take(userId: string): () => void {
     if (this.#isClosed) throw stopping()
-    const { perUser, perProcess } = this.#limits
-    const mine = this.#byUser.get(userId) ?? 0
-    if (mine >= perUser)
+    const { perUser, perProcess } = this.#max
+    const ofUser = this.#openByUser.get(userId) ?? 0
+    if (ofUser >= perUser)
       throw this.#full(`You have ${perUser} streams open (CARILLON_STREAMS_PER_USER): close one, or share one`)
-    if (this.#taken >= perProcess)
+    if (this.#open >= perProcess)
       throw this.#full(`This process has ${perProcess} streams open (CARILLON_STREAMS)`, 'overload')
-    this.#byUser.set(userId, mine + 1)
-    this.#taken++
-    let isTaken = true
+    this.#openByUser.set(userId, ofUser + 1)
+    this.#open++
+    let isOpen = true
     return () => {
-      if (isTaken) this.#giveUp(userId)
-      isTaken = false
+      if (isOpen) this.#release(userId)
+      isOpen = false
     }
   }
 
-  /** Nobody comes in any more. */
+  /** Refuses all from now on. */
   close(): void {
     this.#isClosed = true
   }
 
-  #giveUp(userId: string): void {
-    const left = (this.#byUser.get(userId) ?? 1) - 1
-    if (left === 0) this.#byUser.delete(userId)
-    else this.#byUser.set(userId, left)
-    this.#taken--
+  #release(userId: string): void {
+    const left = (this.#openByUser.get(userId) ?? 1) - 1
+    if (left === 0) this.#openByUser.delete(userId)
+    else this.#openByUser.set(userId, left)
+    this.#open--
   }
 
   #full(message: string, report?: 'overload'): CarillonError {
-    const { least, most } = retryAfter
+    const { min, max } = retryAfter
     return new CarillonError('TOO_MANY_REQUESTS', message, {
-      retryAfter: least + Math.floor(this.#random() * (most - least)),
+      retryAfter: min + Math.floor(this.#random() * (max - min)),
       ...(report && { report }),
     })
   }

@@ -1,11 +1,11 @@
-// Work that must not keep the event loop: items are worked on a few at a time, in slices. What fails is tried again.
+// Works through items a few at a time, and yields to the event loop in between. An item that fails is tried again.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { yieldToEventLoop } from '../../event-loop.ts'
 
-const atOnce = 8
+const maxWorkers = 8
 const retryMs = 1_000
 
-export class InSlices<Item> {
+export class WorkQueue<Item> {
   readonly #work: (item: Item) => Promise<void>
   readonly #onFailure: (error: unknown) => void
   readonly #waiting = new Set<Item>()
@@ -18,13 +18,13 @@ export class InSlices<Item> {
     this.#onFailure = onFailure
   }
 
-  /** Works on it soon; once, however often it is added until then. */
+  /** Works on the item soon: once, even if it is added several times before that. */
   add(item: Item): void {
     this.#waiting.add(item)
-    if (this.#workers >= atOnce) return
+    if (this.#workers >= maxWorkers) return
     this.#workers++
-    // Not in this turn: what comes together is one piece of work.
-    void nextTurn().then(() => this.#workOff())
+    // In a later turn, so that several changes of one inbox in the same turn need one read.
+    void nextTurn().then(() => this.#workThrough())
   }
 
   remove(item: Item): void {
@@ -32,7 +32,7 @@ export class InSlices<Item> {
     this.#failed.delete(item)
   }
 
-  async #workOff(): Promise<void> {
+  async #workThrough(): Promise<void> {
     for (const item of this.#waiting) {
       this.#waiting.delete(item)
       try {
@@ -45,7 +45,7 @@ export class InSlices<Item> {
     this.#workers--
   }
 
-  /** A store that is away fails for everybody: that is told once a second, not once for each of them. */
+  /** An unavailable store fails for every item: `onFailure` is called once a second, not once for each item. */
   #tryLater(item: Item, error: unknown): void {
     this.#failed.add(item)
     if (this.#retrying !== undefined) return

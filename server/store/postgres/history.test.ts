@@ -80,7 +80,7 @@ async function newPlace(t: TestContext, server: PostgresServer) {
   })
   const world = await World.on(store)
   const ann = await world.addUser('ann')
-  const changes = new ChangesSince({ store, seats: new StreamLimits({ perUser: 10, perProcess: 10 }, () => 0) })
+  const changes = new ChangesSince({ store, streamLimits: new StreamLimits({ perUser: 10, perProcess: 10 }, () => 0) })
   const query = { limit: 100, waitMs: 0, signal: new AbortController().signal }
   const read = async (since: string) => JSON.parse(await changes.read({ userId: ann.id }, { ...query, since }))
   /** However slow the machine. */

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { allowedMethods } from '../../../server/http/request/allowed-methods.ts'
+import { open, sessionSecrets } from '../../../server/http/request/guards.ts'
 import { parseQuery } from '../../../server/http/request/query.ts'
 import { targetToRoute } from '../../../server/http/request/spelling.ts'
 import { maxKeys, parseForm, parseJson } from '../../../server/http/request/strict-json.ts'
 import type { Operation } from '../../../server/http/routes/operation.ts'
 import { route } from '../../../server/http/routes/operation.ts'
-import { sessionSecrets } from '../../../server/sign-in/authenticate.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import { startTestService } from '../../support/service.ts'
@@ -183,9 +183,8 @@ test('a query of many fields is refused at the ninth, and ignored by a route tha
 })
 
 test('a long path is taken apart no further than the longest route (I2)', () => {
-  const guard = { name: 'open' as const, admit: async () => null }
   const operation: Operation<null> = { summary: '', responses: {}, handle: async () => null }
-  const routes = [route('GET', '/a/:id', guard, operation), route('POST', '/', guard, operation)]
+  const routes = [route('GET', '/a/:id', open, operation), route('POST', '/', open, operation)]
   const parts: number[] = []
   const path = new (class extends String {
     override split(...args: [never, number?]): string[] {

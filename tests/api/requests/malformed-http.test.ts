@@ -45,8 +45,8 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'an ICE request': [head('SOURCE /livez ICE/1.0', 'Host: a'), 405],
   'an RTSP request': [head('DESCRIBE rtsp://a/livez RTSP/1.0'), 404],
 
-  'an unknown method': [head('FOO /login HTTP/1.1', 'Host: a'), 405],
-  'a method in lower case': [head('get /livez HTTP/1.1', 'Host: a'), 405],
+  'an unknown method': [head('FOO /login HTTP/1.1', 'Host: a'), 400],
+  'a method in lower case': [head('get /livez HTTP/1.1', 'Host: a'), 400],
   'an unknown method on an unknown path': [head('FOO /nowhere HTTP/1.1', 'Host: a'), 400],
   'a method with NUL': [head('G\0T /livez HTTP/1.1', 'Host: a'), 400],
   'no method': [head(' /livez HTTP/1.1', 'Host: a'), 400],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
-import { healthOperations } from '../../../server/http/routes/health.ts'
+import { reportReady } from '../../../server/http/routes/health.ts'
 import { startTestService } from '../../support/service.ts'
 
 const written: string[] = []
@@ -80,12 +80,10 @@ test('a sign-in that a full queue refuses costs no read of the store (A12)', asy
 })
 
 test('/readyz of a service that is not ready is no failure for the log (L1)', async () => {
-  const { ready } = healthOperations({
-    store: app.store,
-    readiness: { isReady: false, askedAt: 0 },
-    signIn: { trustedProxies: [] },
-  })
-  const refusal = await ready.handle(null, undefined as never, undefined as never).catch((error: unknown) => error)
+  const dependencies = { store: app.store, readiness: { isReady: false, askedAt: 0 } }
+  const refusal = await reportReady(dependencies as never, undefined as never, undefined as never).catch(
+    (error: unknown) => error,
+  )
   const { status, report } = refusal as { status: number; report: string }
   assert.deepEqual([status, report], [503, 'nothing'])
 })

@@ -1,0 +1,50 @@
+// The rest of the service, as the HTTP layer sees it: what serve.ts hands to createApp, and what every handler receives.
+import type { Deliveries } from '../inbox/delivery/deliver.ts'
+import type { Inbox } from '../inbox/inbox.ts'
+import type { ChangesSince } from '../inbox/live/changes.ts'
+import type { Live } from '../inbox/live/live.ts'
+import type { AddressRange } from '../ip-addresses.ts'
+import type { Log } from '../log.ts'
+import type { Passwords } from '../sign-in/password/passwords.ts'
+import type { ProducerKeys } from '../sign-in/producer-key.ts'
+import type { Sessions } from '../sign-in/session.ts'
+import type { AccessTokens } from '../sign-in/token/access-token.ts'
+import type { SigningKeys } from '../sign-in/token/signing-keys.ts'
+import type { Store } from '../store/store.ts'
+import type { SignInLog } from './routes/sign-in-log.ts'
+
+export type AppDependencies = {
+  store: Pick<Store, 'check' | 'findCredentials' | 'findUser'>
+  passwords: Passwords
+  sessions: Sessions
+  accessTokens: AccessTokens
+  keys: SigningKeys
+  signInLog: SignInLog
+  /** The variant of a login that does not name one. */
+  variant: 'stateful' | 'stateless'
+  cookie: Cookie
+  producerKeys: ProducerKeys
+  inbox: Inbox
+  live: Live
+  changes: ChangesSince
+  deliveries: Deliveries
+  readiness: Readiness
+  trustedProxies: readonly AddressRange[]
+  allowedOrigins: readonly string[]
+  /** Host names under which the service answers requests without `Authorization`, besides `localhost` and addresses. */
+  hosts: readonly string[]
+  isHttps: boolean
+  hstsSubdomains: boolean
+  log: Log
+}
+
+export type HandlerDependencies = AppDependencies & {
+  /** The texts of `/openapi.json`, `/docs` and its style sheet. */
+  documentation: { readonly json: string; readonly page: string; readonly style: string }
+}
+
+/** `lifetimeMs` is the cookie's `Max-Age`, in milliseconds. */
+export type Cookie = { name: string; isSecure: boolean; lifetimeMs: number }
+
+/** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
+export type Readiness = { isReady: boolean; askedAt: number }

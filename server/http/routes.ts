@@ -1,0 +1,34 @@
+// The route table: every route with its method, path, guard and operation. app.ts serves it, and openapi.json is made from it.
+import { longLived, open, producer, restricted, token, user } from './request/guards.ts'
+import * as deliveries from './routes/deliveries.ts'
+import * as documentation from './routes/documentation.ts'
+import * as health from './routes/health.ts'
+import * as live from './routes/live.ts'
+import * as notifications from './routes/notifications.ts'
+import { type Route, route } from './routes/operation.ts'
+import * as signIn from './routes/sign-in.ts'
+
+export const routes: readonly Route[] = [
+  route('POST', '/login', open, signIn.login),
+  route('GET', '/routeRestreinte', restricted, signIn.restricted),
+  route('POST', '/logout', open, signIn.logout),
+  route('POST', '/token/renew', token, signIn.renew),
+  route('GET', '/.well-known/jwks.json', open, signIn.keySet),
+  route('GET', '/api/me', user, signIn.me),
+
+  route('GET', '/api/notifications', user, notifications.list),
+  route('GET', '/api/notifications/counts', user, notifications.counts),
+  route('GET', '/api/notifications/changes', longLived, live.changes),
+  route('GET', '/api/notifications/stream', longLived, live.stream),
+  route('GET', '/api/notifications/:id', user, notifications.one),
+  route('PATCH', '/api/notifications/:id/read', user, notifications.read),
+  route('POST', '/api/notifications/read-all', user, notifications.readAll),
+
+  route('POST', '/api/notifications', producer('send'), deliveries.send),
+
+  route('GET', '/livez', open, health.live),
+  route('GET', '/readyz', open, health.ready),
+  route('GET', '/openapi.json', open, documentation.openApi),
+  route('GET', '/docs', open, documentation.page),
+  route('GET', '/docs/style.css', open, documentation.style),
+]
