@@ -5,7 +5,7 @@
 //   node tools/delivery-stress.ts postgres://carillon@127.0.0.1:23500/carillon empty 100
 import pg from 'pg'
 import { type Letter, newId, World } from '../server/store/contract/world.ts'
-import { openPostgresStore } from '../server/store/postgres/postgres-store.ts'
+import { openPostgresStore } from '../server/store/postgres/store.ts'
 import { tables } from '../server/store/tables.ts'
 
 const [url = '', word, largest = '100'] = process.argv.slice(2)

@@ -4,7 +4,7 @@
 //   node tools/store-contract.ts postgres://carillon@127.0.0.1:23500/carillon empty [--test-name-pattern ...]
 import pg from 'pg'
 import { storeContract } from '../server/store/contract/store.contract.ts'
-import { openPostgresStore } from '../server/store/postgres/postgres-store.ts'
+import { openPostgresStore } from '../server/store/postgres/store.ts'
 import { tables } from '../server/store/tables.ts'
 
 const [url = '', word] = process.argv.slice(2)

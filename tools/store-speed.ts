@@ -3,7 +3,7 @@
 //
 //   node tools/store-speed.ts postgres://carillon@127.0.0.1:23500/carillon fill
 import { newId } from '../server/ids.ts'
-import { openPostgresStore } from '../server/store/postgres/postgres-store.ts'
+import { openPostgresStore } from '../server/store/postgres/store.ts'
 
 const [url = '', word] = process.argv.slice(2)
 if (!/^postgres(ql)?:/.test(url) || word !== 'fill') {

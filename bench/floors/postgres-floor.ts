@@ -3,8 +3,8 @@
 // a separate process on the core of the measured service.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openPool } from '../../server/store/postgres/connection/connection.ts'
-import { statements } from '../../server/store/postgres/statements.ts'
+import { openPool } from '../../server/store/postgres/connection/pool.ts'
+import { columns } from '../../server/store/rows.ts'
 import type { HttpResponse } from '../load/requests.ts'
 import { type ProbeRequest, probe } from '../processes/probe.ts'
 import { serveRequests } from '../processes/respond.ts'
@@ -15,6 +15,13 @@ export type FloorRequest = {
   name: 'session' | 'inbox'
   values: string[][]
   responses: HttpResponse[]
+}
+
+/** The texts of findSession and readInbox. */
+const statements = {
+  session: `select ${columns.session} from session s left join inbox i on i.user_id = $1
+    where s.user_id = $1 and s.secret_hash = $2`,
+  inbox: `select ${columns.inbox} from inbox where user_id = $1`,
 }
 
 /** Node adds these fields. */

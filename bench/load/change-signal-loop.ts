@@ -3,7 +3,7 @@
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { openStore } from '../../server/store/open.ts'
-import { ChangeSignals } from '../../server/store/postgres/change-signals.ts'
+import { ChangeSignals } from '../../server/store/postgres/change-signals/change-signals.ts'
 import type { Store } from '../../server/store/store.ts'
 import { sharedNow } from '../processes/clock.ts'
 import { type ProbeRequest, probe } from '../processes/probe.ts'
@@ -23,7 +23,7 @@ let store: Store | undefined
 let received: Moments = new Map()
 
 async function open({ url, changeSignals }: { url: string; changeSignals: 'on' | 'off' }): Promise<void> {
-  if (changeSignals === 'off') ChangeSignals.prototype.ring = () => {}
+  if (changeSignals === 'off') ChangeSignals.prototype.send = () => {}
   store = (await openStore(readDatabaseUrl(url))).store
 }
 

@@ -1,6 +1,6 @@
 // Opens the store of a database. The only file above the engines that knows them.
 import type { Database } from '../config/database-url.ts'
-import type { StartTimeout } from './postgres/connection/connection.ts'
+import type { StartTimeout } from './postgres/connection/opening.ts'
 import type { Store } from './store.ts'
 
 /** How many partitions the first migration of a PostgreSQL database makes of each table that belongs to users. */
@@ -16,7 +16,7 @@ export async function openStore(
   { partitions = usualPartitions, startTimeout }: { partitions?: number; startTimeout?: StartTimeout } = {},
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   if (database.engine === 'postgres') {
-    const { openPostgresStore } = await import('./postgres/postgres-store.ts')
+    const { openPostgresStore } = await import('./postgres/store.ts')
     return openPostgresStore(database.url, { partitions, ...(startTimeout && { startTimeout }) })
   }
   const { openSqliteStore } = await import('./sqlite/sqlite-store.ts')

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { openPool } from '../../server/store/postgres/connection/connection.ts'
+import { openPool } from '../../server/store/postgres/connection/pool.ts'
 import { migrate } from '../../server/store/postgres/schema/migrate.ts'
 import { freePort } from './network/free-port.ts'
 

@@ -1,17 +1,12 @@
 // What is wrong with a PostgreSQL server, its database and this role's rights in it? Looks only.
 import type pg from 'pg'
 import { knownMigrations } from '../../store/migrations.ts'
-import {
-  connectionsOfProcess,
-  openingFailure,
-  openPool,
-  refuseOld,
-} from '../../store/postgres/connection/connection.ts'
+import { openingFailure, refuseOld } from '../../store/postgres/connection/opening.ts'
+import { connectionsOfProcess, openPool } from '../../store/postgres/connection/pool.ts'
 import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
-import { statements } from '../../store/postgres/statements.ts'
-import { toSigningKey } from '../../store/rows.ts'
+import { columns, toSigningKey } from '../../store/rows.ts'
 import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { clockFinding } from '../clock.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
@@ -195,6 +190,9 @@ async function marks(pool: pg.Pool): Promise<Finding[]> {
 }
 
 async function signingKeysOf(pool: pg.Pool) {
-  const { rows } = await pool.query({ text: statements.signingKeys, rowMode: 'array' })
+  const { rows } = await pool.query({
+    text: `select ${columns.signingKey} from signing_key order by created_at, kid`,
+    rowMode: 'array',
+  })
   return rows.map(toSigningKey)
 }

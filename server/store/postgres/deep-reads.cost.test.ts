@@ -1,22 +1,29 @@
 // What reads far from an end of a large inbox cost on PostgreSQL (law 4), by the rows and index entries that the server
 // reports to have passed over.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import pg from 'pg'
 import { newDatabase } from '../../../tests/support/postgres.ts'
-import { readDatabaseUrl } from '../../config/database-url.ts'
-import { openStore } from '../open.ts'
-import { statements } from './statements.ts'
+import { ChangeSignals } from './change-signals/change-signals.ts'
+import { changesSince } from './changes.ts'
+import { Database } from './connection/connection.ts'
+import { openPool } from './connection/pool.ts'
+import { readPage } from './inbox.ts'
+import { pageParameters, pageStatement, unreadFromText } from './pages.ts'
 
 const count = 20_000
 const { url, drop } = await newDatabase()
-const { store } = await openStore(readDatabaseUrl(url))
-const client = new pg.Client({ connectionString: url })
-await client.connect()
+// One connection, so that each call is made on the one that reports its plans.
+const client = openPool(url, { size: 1 })
+const db = new Database(client, new ChangeSignals(client, url))
+let passed = 0
+client.on('connect', (connection) =>
+  connection.on('notice', ({ message = '' }) => {
+    const start = message.indexOf('{')
+    if (start >= 0) passed += rowsOf(JSON.parse(message.slice(start)).Plan)
+  }),
+)
 after(async () => {
-  await client.end()
-  await store.close()
+  await db.close()
   await drop()
 })
 // Every second notification was read by itself, the later the newer.
@@ -37,36 +44,32 @@ await client.query(`
   set plan_cache_mode = force_generic_plan`)
 
 type Step = { 'Actual Rows': number; 'Actual Loops': number; 'Rows Removed by Filter'?: number; Plans?: Step[] }
-let passed = 0
-client.on('notice', ({ message = '' }) => {
-  const start = message.indexOf('{')
-  if (start >= 0) passed += rowsOf(JSON.parse(message.slice(start)).Plan)
-})
-
 function rowsOf(step: Step): number {
   const own = (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']
   return own + (step.Plans ?? []).reduce((sum, inner) => sum + rowsOf(inner), 0)
 }
 
-async function rowsPassed(name: keyof typeof statements, values: (string | number)[]): Promise<number> {
+async function rowsPassed(read: () => Promise<unknown>): Promise<number> {
   passed = 0
-  await client.query({ name, text: statements[name], values })
-  assert.ok(passed > 0, 'no plan was reported')
+  await read()
+  assert.ok(passed > 0, 'the server reported no plan')
   return passed
 }
 
-test('a deep page of the unread passes over less than two blocks', async () => {
+test('a deep page of the unread reads fewer rows than two blocks have', async () => {
   const page = { userId: 'ann', limit: 20, page: 250, unreadOnly: true }
-  const found = await store.readPage(page)
+  const found = await readPage(db, page)
   const [{ id }] = JSON.parse(found === 'unchanged' ? '[]' : found.items)
   // The 4,981st unread one from the newest.
   assert.equal(id, `id${count - 1 - 4_980 * 2}`)
-  assert.ok((await rowsPassed('unreadPage', ['ann', 20, 4_980])) < 100)
-  assert.ok((await rowsPassed('unreadFrom', ['ann', 20, 10_040, 255])) < 1_000)
+  const { name, text } = pageStatement(page)
+  assert.ok((await rowsPassed(() => db.one(name, text, ['ann', ...pageParameters(page)]))) < 100)
+  assert.ok((await rowsPassed(() => db.one('unreadFrom', unreadFromText, ['ann', 20, 10_040, 255]))) < 1_000)
 })
 
-test('changes from 9,990 versions back pass over as many rows as those from 300 back', async () => {
-  const since = (behind: number) => rowsPassed('changes', ['ann', count * 1.5 - behind, 101, 10_000])
+test('changes from 9,990 versions back read as many rows as those from 300 back', async () => {
+  const since = (behind: number) =>
+    rowsPassed(() => changesSince(db, { userId: 'ann', version: count * 1.5 - behind, limit: 100, maxBehind: 10_000 }))
   const [near, far] = [await since(300), await since(9_990)]
   assert.ok(far < 2 * near, JSON.stringify({ near, far }))
 })

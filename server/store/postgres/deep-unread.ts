@@ -1,57 +1,53 @@
 // A deep page of the unread notifications of an inbox in which some were read one by one: its counts per block are
-// brought up to date, then the page is read from where they say. All of it sees one moment of the database.
-import type { Row } from '../rows.ts'
-import { toInbox } from '../rows.ts'
+// brought up to date, then the page is read from the place that they give. All of it sees one moment of the database.
+import { type Row, toInbox } from '../rows.ts'
 import type { InboxState, Page, PageQuery } from '../store.ts'
-import { maxChangesBehind, type UnreadBlocks, UnreadBlocksCache } from '../unread-blocks.ts'
-import { toPage } from './pages.ts'
-import type { statements } from './statements.ts'
-
-type Value = string | number | readonly number[]
-export type Read = (name: keyof typeof statements, ...values: Value[]) => Promise<Row[]>
-type AtOneMoment = (work: (read: Read) => Promise<Page>) => Promise<Page>
+import { blockSize, maxChangesBehind, type UnreadBlocks } from '../unread-blocks.ts'
+import type { Database, Read } from './connection/connection.ts'
+import { toPage, unreadFromText, withInbox } from './pages.ts'
 
 /** Blocks that one statement counts: some 50 ms, far from its time limit. */
 const maxBlocksAtOnce = 1_000
 
-export class DeepUnread {
-  readonly #atOneMoment: AtOneMoment
-  readonly #cache = new UnreadBlocksCache()
+export const changedSeqsText = `
+  with ${withInbox}
+  select box.*, array(
+    select n.seq from notification n where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
+  ) from box`
+export const unreadInBlocksText = `
+  select block, (
+    select count(*) from notification n where n.user_id = $1 and n.read_at is null
+      and n.seq > block * ${blockSize}::bigint and n.seq <= (block + 1) * ${blockSize}::bigint
+  ) from unnest($2::bigint[]) as block`
 
-  constructor(atOneMoment: AtOneMoment) {
-    this.#atOneMoment = atOneMoment
-  }
-
-  /** After the rings of other processes were missed: the database may be another one. */
-  forget(): void {
-    this.#cache.clear()
-  }
-
-  /** `inbox` is as the read saw it that found the page to be deep. */
-  page({ userId, page, limit }: PageQuery & { page: number }, inbox: InboxState): Promise<Page> {
-    // A copy: other requests for this inbox may be between two reads.
-    const blocks = this.#cache.of(userId, inbox).copy()
-    return this.#atOneMoment(async (read) => {
-      const counted = await advance(read, { userId, blocks })
-      this.#cache.keep(userId, blocks, counted)
-      const place = blocks.placeOf(counted, (page - 1) * limit)
-      const [row] = await read('unreadFrom', userId, limit, place.highest, place.skip)
-      return toPage(row as Row)
-    })
-  }
+/** `inbox` is the state in which the page was found to be deep. */
+export function readDeepUnread(
+  db: Database,
+  { userId, page, limit }: PageQuery & { page: number },
+  inbox: InboxState,
+): Promise<Page> {
+  // A copy: other requests for this inbox may be between two reads.
+  const blocks = db.unreadBlocks.of(userId, inbox).copy()
+  return db.atOneMoment(async (read) => {
+    const counted = await advance(read, { userId, blocks })
+    db.unreadBlocks.keep(userId, blocks, counted)
+    const place = blocks.placeOf(counted, (page - 1) * limit)
+    const [row] = await read('unreadFrom', unreadFromText, [userId, limit, place.highest, place.skip])
+    return toPage(row as Row)
+  })
 }
 
-/** Brings the counts up to date; resolves to the inbox that they belong to. */
+/** Brings the counts up to date; returns the inbox that they belong to. */
 async function advance(read: Read, { userId, blocks }: { userId: string; blocks: UnreadBlocks }): Promise<InboxState> {
   const since = blocks.inbox?.version
-  const rows = await read('changedSeqs', userId, since ?? Number.MAX_SAFE_INTEGER, maxChangesBehind + 1)
-  const row = rows[0] as Row
+  const values = [userId, since ?? Number.MAX_SAFE_INTEGER, maxChangesBehind + 1]
+  const row = (await read('changedSeqs', changedSeqsText, values))[0] as Row
   const inbox = toInbox(row)
   const changed = (row[6] as unknown as string[]).map(Number)
   blocks.advance(inbox, since === undefined || changed.length > maxChangesBehind ? undefined : changed)
   const outdated = [...blocks.outdated]
   for (let at = 0; at < outdated.length; at += maxBlocksAtOnce) {
-    const counts = await read('unreadInBlocks', userId, outdated.slice(at, at + maxBlocksAtOnce))
+    const counts = await read('unreadInBlocks', unreadInBlocksText, [userId, outdated.slice(at, at + maxBlocksAtOnce)])
     for (const [block, count] of counts) blocks.set(block as number, count as number)
   }
   return inbox

@@ -1,26 +1,128 @@
-// Which statement reads a page of an inbox, by itself or with a session, and how its row becomes that page.
-import { type Row, toInbox } from '../rows.ts'
+// The SQL that reads a page of an inbox, alone or with a session, and how its row becomes that page. The server assembles
+// the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
+import { notificationJsonSql } from '../notification-json.ts'
+import { columns, type Row, toInbox } from '../rows.ts'
 import type { Page, PageRequest } from '../store.ts'
+import { blockSize } from '../unread-blocks.ts'
 
-export const withSession = {
-  page: 'sessionPage',
-  before: 'sessionBefore',
-  unreadPage: 'sessionUnreadPage',
-  unreadBefore: 'sessionUnreadBefore',
-} as const
+/** When the notification `n` was read: alone, or by the first read-all that covers it; or null. */
+export const readAtText = `coalesce(n.read_at, (
+  select m.at from read_mark m where m.user_id = $1 and m.through_seq >= n.seq order by m.through_seq limit 1
+))`
 
-export function nameOf(request: PageRequest): keyof typeof withSession {
+export const notificationText = notificationJsonSql(readAtText)
+
+/** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
+export const withInbox = `box as (
+  select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1
+  union all
+  select 0, 1, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
+)`
+
+/** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */
+export const inboxField = (expression: string) => `(select ${expression} from box)`
+
+const isUnread = `n.user_id = $1 and n.read_at is null and n.seq > ${inboxField('read_through')}`
+const hasGaps = inboxField('unread < last_seq - read_through')
+/** Whether a numbered page of the unread is at most one block away from either end. */
+const isShallow = inboxField(`least($3, unread - $3::bigint) <= ${blockSize}`)
+const olderUnread = `exists (select 1 from notification n where ${isUnread} and n.seq < (select min(seq) from picked))`
+
+type PageSql = { rows: string; hasOlder: string }
+
+const pages = {
+  page: {
+    rows: `select n.seq, ${notificationText} as text from notification n
+     where n.user_id = $1 and n.seq <= ${inboxField('last_seq - $3::bigint')}
+       and n.seq > ${inboxField('greatest(last_seq - $3::bigint - $2, first_seq - 1)')}`,
+    hasOlder: 'box.total > $3::bigint + $2',
+  },
+  before: {
+    rows: `select n.seq, ${notificationText} as text from notification n
+     where n.user_id = $1 and n.seq < $3 order by n.seq desc limit $2`,
+    hasOlder: 'coalesce((select min(seq) from picked) > box.first_seq, false)',
+  },
+  unreadPage: {
+    // Without a gap the unread are a range. If some were read one by one, these are skipped, from the nearer end. A page
+    // that is further than a block away from both ends comes back empty: deep-unread.ts reads it.
+    rows: `select n.seq, ${notificationText} as text from (
+       (select n.seq from notification n
+        where not ${hasGaps} and ${isUnread}
+          and n.seq <= ${inboxField('last_seq - $3::bigint')} and n.seq > ${inboxField('last_seq - $3::bigint - $2')})
+       union all
+       (select n.seq from notification n
+        where ${hasGaps} and ${isShallow} and ${inboxField('$3 * 2 <= unread')} and ${isUnread}
+        order by n.seq desc limit $2 offset $3::bigint)
+       union all
+       (select n.seq from notification n
+        where ${hasGaps} and ${isShallow} and ${inboxField('$3 * 2 > unread')} and ${isUnread}
+        order by n.seq
+        limit ${inboxField('greatest(0, least($2, unread - $3::bigint))')}
+        offset ${inboxField('greatest(0, unread - $3::bigint - $2)')})
+     ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
+    hasOlder: 'box.unread > $3::bigint + $2',
+  },
+  unreadBefore: {
+    rows: `select n.seq, ${notificationText} as text from notification n
+     where ${isUnread} and n.seq < $3 order by n.seq desc limit $2`,
+    hasOlder: olderUnread,
+  },
+} satisfies Record<string, PageSql>
+
+/** The inbox, the page as a JSON array, the sequence number of its last row, and whether older ones follow. */
+const pageColumns = ({ hasOlder }: PageSql) => `
+  box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
+  (select min(seq) from picked), ${hasOlder}`
+
+const alone = (page: PageSql) => `with ${withInbox}, picked as (${page.rows}) select ${pageColumns(page)} from box`
+
+/** With the session whose hash is `$4`. If there is none, no notification is read. */
+const withSession = (page: PageSql) => `
+  with ${withInbox}, picked as (${page.rows})
+  select ${columns.sessionAlone}, ${pageColumns(page)}
+  from session s cross join box where s.user_id = $1 and s.secret_hash = $4`
+
+type Statement = { name: string; text: string }
+const statements: Record<keyof typeof pages, { alone: Statement; withSession: Statement }> = {
+  page: statementsOf('page', 'sessionPage'),
+  before: statementsOf('before', 'sessionBefore'),
+  unreadPage: statementsOf('unreadPage', 'sessionUnreadPage'),
+  unreadBefore: statementsOf('unreadBefore', 'sessionUnreadBefore'),
+}
+
+function statementsOf(kind: keyof typeof pages, sessionName: string) {
+  return {
+    alone: { name: kind, text: alone(pages[kind]) },
+    withSession: { name: sessionName, text: withSession(pages[kind]) },
+  }
+}
+
+/** The first `$2` unread notifications at or below the sequence number `$3`, after `$4` of them. */
+export const unreadFromText = alone({
+  rows: `select n.seq, ${notificationText} as text from (
+     select n.seq from notification n where ${isUnread} and n.seq <= $3 order by n.seq desc limit $2 offset $4::bigint
+   ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
+  hasOlder: olderUnread,
+})
+
+export function pageStatement(request: PageRequest): Statement {
+  return statements[kindOf(request)].alone
+}
+
+/** Its last parameter is the hash of the session's secret. */
+export function sessionPageStatement(request: PageRequest): Statement {
+  return statements[kindOf(request)].withSession
+}
+
+function kindOf(request: PageRequest): keyof typeof pages {
   if ('before' in request) return request.unreadOnly ? 'unreadBefore' : 'before'
   return request.unreadOnly ? 'unreadPage' : 'page'
 }
 
-export function placeOf(request: PageRequest): number {
-  return fitting('before' in request ? request.before : (request.page - 1) * request.limit)
-}
-
-/** A caller may name what is beyond every bigint, and PostgreSQL refuses it. */
-export function fitting(number: number): number {
-  return Math.min(number, Number.MAX_SAFE_INTEGER)
+/** `$2` and `$3`. A request may name a place above every bigint, which PostgreSQL would refuse. */
+export function pageParameters(request: PageRequest): [limit: number, place: number] {
+  const place = 'before' in request ? request.before : (request.page - 1) * request.limit
+  return [request.limit, Math.min(place, Number.MAX_SAFE_INTEGER)]
 }
 
 /** The columns of a page, which begin at `at`. */

@@ -2,7 +2,7 @@
 // own; the same questions to either engine. Which engine a run of the tests is about is said by TEST_ENGINE.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openPool } from '../../../server/store/postgres/connection/connection.ts'
+import { openPool } from '../../../server/store/postgres/connection/pool.ts'
 import { Database } from '../../../server/store/sqlite/database.ts'
 
 export const engines = ['sqlite', 'postgres'] as const

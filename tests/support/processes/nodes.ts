@@ -111,7 +111,7 @@ export async function untilSo(isSo: () => Promise<boolean>, withinMs = readyWith
 export function hearingThrough(proxy: TcpProxy): { isDeaf: boolean } {
   const hearing = { isDeaf: false }
   proxy.intercept = ({ direction, bytes, notes }) => {
-    if (!hearing.isDeaf && bytes.includes('carillon rings')) notes.add('rings')
+    if (!hearing.isDeaf && bytes.includes('carillon change signals')) notes.add('rings')
     return hearing.isDeaf && notes.has('rings') && direction === 'to client' ? {} : undefined
   }
   return hearing

@@ -7,7 +7,7 @@ import { freePort } from '../../../../tests/support/network/free-port.ts'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { guarded, newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
 import { isUnavailable } from '../../contract/world.ts'
-import { openPostgresStore } from '../postgres-store.ts'
+import { openPostgresStore } from '../store.ts'
 
 const secret = 'hunter2hunter2'
 const database = await newDatabase()

@@ -1,15 +1,19 @@
-// Can this program work on the PostgreSQL database that a URL names, through whatever lies between? The store, `move` and
-// `restore` open it here; doctor (examine.ts) looks for more, and refuses nothing.
+// Opens a pool and checks that Carillon can work on the PostgreSQL database that a URL names, through whatever lies in
+// between; turns each failure into a sentence that says what to do. The store, `move` and `restore` open it here. Doctor
+// (doctor/store/postgres.ts) checks more and refuses nothing.
 import type { Pool } from 'pg'
 import { CarillonError } from '../../../errors.ts'
-import { openPool, refuseOld } from './connection.ts'
+import { sqlState } from './connection.ts'
+import { openPool } from './pool.ts'
 import { refuseSharedConnections } from './pooler.ts'
 
-/** A pool for work that takes its time. Throws, often UNAVAILABLE with a sentence, if the database cannot be used. */
-export async function openFitPool(url: string, { patientMs }: { patientMs: number }): Promise<Pool> {
-  const pool = openPool(url, { patientMs })
+const minServerVersion = 150_000
+
+/** A pool for slow work. Throws, often UNAVAILABLE with a sentence, if the database cannot be used. */
+export async function openCheckedPool(url: string, { timeoutMs }: { timeoutMs: number }): Promise<Pool> {
+  const pool = openPool(url, { timeoutMs })
   try {
-    // First, while this process has no other connection: a pooler may have one only.
+    // First, while this process has no other connection: a pooler may have only one.
     await refuseSharedConnections(url)
     await refuseOld(pool)
     await refuseOtherEncoding(pool)
@@ -20,12 +24,70 @@ export async function openFitPool(url: string, { patientMs }: { patientMs: numbe
   }
 }
 
-/** In another encoding text may be refused, and is sorted otherwise. */
+/** Throws UNAVAILABLE with a sentence if the server is older than Carillon supports. */
+export async function refuseOld(pool: Pool): Promise<void> {
+  const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
+  if (rows[0].version < minServerVersion)
+    throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later.')
+}
+
+/** With another encoding, the server refuses some text and sorts it differently. */
 async function refuseOtherEncoding(pool: Pool): Promise<void> {
   const { rows } = await pool.query('show server_encoding')
   if (rows[0].server_encoding !== 'UTF8')
     throw new CarillonError(
       'UNAVAILABLE',
-      `This database keeps text as ${rows[0].server_encoding}. Make one with: createdb -E UTF8 -T template0 <name>`,
+      `This database stores text as ${rows[0].server_encoding}. Make one with: createdb -E UTF8 -T template0 <name>`,
     )
+}
+
+const silence = 'No PostgreSQL responds at the address of CARILLON_DATABASE_URL. Correct it, or try again in a moment.'
+const sentences: Record<string, string> = {
+  '28P01': 'PostgreSQL refuses the password. Correct CARILLON_DATABASE_URL.',
+  '28000': 'PostgreSQL refuses this user. Correct CARILLON_DATABASE_URL, or allow the user in pg_hba.conf.',
+  '3D000': 'This database does not exist. Make it with createdb, or correct CARILLON_DATABASE_URL.',
+  '42501': 'This role has too few rights. Run as the owner of the database: grant create on schema public to <role>;',
+  '25006': 'This PostgreSQL is a read-only replica. Name the primary in CARILLON_DATABASE_URL.',
+  '53300': 'This PostgreSQL has no connection left. Raise max_connections, or run fewer processes.',
+  '57P03': 'This PostgreSQL is starting or stopping. Try again in a moment.',
+  ECONNREFUSED: 'No server responds at the address of CARILLON_DATABASE_URL. Is PostgreSQL running there?',
+  ERR_INVALID_URL: 'CARILLON_DATABASE_URL is not a URL. Write postgres://<user>:<password>@<host>:<port>/<database>.',
+  ETIMEDOUT: silence,
+  ENOTFOUND: 'The host of CARILLON_DATABASE_URL is unknown. Correct its name.',
+  EAI_AGAIN: 'The host of CARILLON_DATABASE_URL cannot be looked up now. Correct its name, or try again in a moment.',
+}
+/** Errors that pg itself throws, without a code. */
+const uncoded: readonly (readonly [RegExp, string])[] = [
+  [/password must be a string/, 'PostgreSQL requires a password. Add it to CARILLON_DATABASE_URL.'],
+  [/timeout/, silence],
+]
+
+/** Why the database could not be opened, with the sentence to show; never the URL, which may contain a password. */
+export function openingFailure(error: unknown): CarillonError {
+  if (error instanceof CarillonError) return error
+  const code = sqlState(error) ?? (error as NodeJS.ErrnoException).code ?? ''
+  const message = error instanceof Error ? error.message : String(error)
+  const sentence = sentences[code] ?? uncoded.find(([shape]) => code === '' && shape.test(message))?.[1]
+  return new CarillonError('UNAVAILABLE', sentence ?? `PostgreSQL cannot be used: ${message}.`, { cause: error })
+}
+
+/** For a server that does not respond yet: how long to try again. `onWait` is called with each new reason. */
+export type StartTimeout = { timeoutMs: number; onWait: (reason: string) => void }
+
+/** System errors and SQLSTATEs of a server that cannot be reached now and may be back in a moment. */
+const awayCodes = new Set(
+  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN 53300 57P01 57P02 57P03'.split(
+    ' ',
+  ),
+)
+/** The same in messages of pg that have no code. */
+const awayMessages = /timeout|terminated/
+
+/** Whether an opening failed because the server cannot be reached, is starting or stopping, or has no connection left. */
+export function isServerAway(error: unknown): error is CarillonError {
+  if (!(error instanceof CarillonError) || error.cause === undefined) return false
+  const { cause } = error
+  const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code
+  if (code !== undefined) return awayCodes.has(code) || code.startsWith('08')
+  return cause instanceof Error && awayMessages.test(cause.message)
 }

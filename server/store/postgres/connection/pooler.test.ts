@@ -16,7 +16,7 @@ import { openSource } from '../../transfer/endpoint/open.ts'
 import { moveDatabase } from '../../transfer/move.ts'
 import { restoreBackup } from '../../transfer/restore.ts'
 import { digestsAt, emptyPlace, filledPlace } from '../../transfer/testing/filled.ts'
-import { openPool } from './connection.ts'
+import { openPool } from './pool.ts'
 import { poolingOf } from './pooler.ts'
 
 const { url, drop } = await newDatabase()

@@ -2,7 +2,7 @@
 // of its own? Carillon needs that: LISTEN, prepared statements and settings belong to a server connection.
 import type pg from 'pg'
 import { CarillonError } from '../../../errors.ts'
-import { type Client, connectionsOfProcess, openPool } from './connection.ts'
+import { type Client, connectionsOfProcess, openPool } from './pool.ts'
 
 export type Pooling = 'none' | 'session' | 'transaction' | 'too small'
 

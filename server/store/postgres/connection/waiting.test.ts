@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
 import { at, newId, runs, World } from '../../contract/world.ts'
-import { openPostgresStore } from '../postgres-store.ts'
+import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
 const { store } = await openPostgresStore(url, { partitions: 3 })

@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
-import { openPool } from '../connection/connection.ts'
+import { openPool } from '../connection/pool.ts'
 import { migrate } from './migrate.ts'
 
 const script = readFileSync(new URL('./distribute.sql', import.meta.url), 'utf8')

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { openStore } from '../../open.ts'
-import { openPool } from '../connection/connection.ts'
+import { openPool } from '../connection/pool.ts'
 import { bringFunctions, functionsVersion, knownFunctions } from './functions.ts'
 import { migrate } from './migrate.ts'
 

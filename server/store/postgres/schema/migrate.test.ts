@@ -11,7 +11,7 @@ import pg from 'pg'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
 import { isUnavailable } from '../../contract/world.ts'
-import { openPool } from '../connection/connection.ts'
+import { openPool } from '../connection/pool.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 
 const good = 'create table diary (entry text);\ninsert into diary values (1);'

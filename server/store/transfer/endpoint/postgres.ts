@@ -1,8 +1,8 @@
 // A PostgreSQL database as a side of a move. One connection of its own, so that a snapshot and a step are whole.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
-import { asStoreError, openingFailure } from '../../postgres/connection/connection.ts'
-import { openFitPool } from '../../postgres/connection/opening.ts'
+import { asStoreError } from '../../postgres/connection/connection.ts'
+import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import { appliedMigrations, migrate } from '../../postgres/schema/migrate.ts'
 import { type Table, tables } from '../../tables.ts'
 import { fillingTable, movingTable, refusedWrite, refusedWriteState } from '../../transfer-state.ts'
@@ -23,7 +23,7 @@ import {
   rowsInBatch,
 } from './endpoint.ts'
 
-type Pool = Awaited<ReturnType<typeof openFitPool>>
+type Pool = Awaited<ReturnType<typeof openCheckedPool>>
 type Client = {
   query(query: { text: string; values: unknown[]; rowMode?: 'array' }): Promise<{ rows: Record<string, unknown>[] }>
   release(isBroken: boolean): void
@@ -64,7 +64,7 @@ export class PostgresEndpoint implements Endpoint {
   ): Promise<PostgresEndpoint> {
     let pool: Pool | undefined
     try {
-      pool = await openFitPool(url, { patientMs })
+      pool = await openCheckedPool(url, { timeoutMs: patientMs })
       const client = await pool.connect()
       return new PostgresEndpoint({ pool, client, partitions, shown })
     } catch (error) {

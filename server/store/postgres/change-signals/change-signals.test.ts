@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TcpProxy } from '../../../tests/support/network/tcp-proxy.ts'
-import { newDatabase, queryAt } from '../../../tests/support/postgres.ts'
-import { isUnavailable, World } from '../contract/world.ts'
-import type { ChangeSignal } from '../store.ts'
-import { openPostgresStore } from './postgres-store.ts'
+import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
+import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { isUnavailable, World } from '../../contract/world.ts'
+import type { ChangeSignal } from '../../store.ts'
+import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
 after(drop)

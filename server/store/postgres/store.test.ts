@@ -2,7 +2,7 @@
 
 import { newDatabase } from '../../../tests/support/postgres.ts'
 import { storeContract } from '../contract/store.contract.ts'
-import { openPostgresStore } from './postgres-store.ts'
+import { openPostgresStore } from './store.ts'
 
 storeContract({
   name: 'PostgreSQL',

@@ -1,16 +1,15 @@
 // A database that lost changes which were sent already: its positions are of another history, so that a reader who is ahead
 // of it gets a resync and misses nothing silently.
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TcpProxy } from '../../../tests/support/network/tcp-proxy.ts'
-import { PostgresServer } from '../../../tests/support/postgres.ts'
-import { readDatabaseUrl } from '../../config/database-url.ts'
-import { ChangesSince } from '../../inbox/live/changes.ts'
-import { StreamLimits } from '../../inbox/live/stream-limits.ts'
-import { World } from '../contract/world.ts'
-import { openStore } from '../open.ts'
+import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
+import { PostgresServer } from '../../../../tests/support/postgres.ts'
+import { readDatabaseUrl } from '../../../config/database-url.ts'
+import { ChangesSince } from '../../../inbox/live/changes.ts'
+import { StreamLimits } from '../../../inbox/live/stream-limits.ts'
+import { World } from '../../contract/world.ts'
+import { openStore } from '../../open.ts'
 
 test('a snapshot of the files is put back: a reader ahead of it gets a resync, though its version is reached again', async (t) => {
   const server = await PostgresServer.start()

@@ -1,0 +1,148 @@
+// One connection that listens for notices. Every second it sends a notice to itself and reads the server's clock: a
+// connection that is dead without an error, or goes through a pooler that passes no notices, is lost after 3 seconds.
+import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CarillonError } from '../../../errors.ts'
+import { Client } from '../connection/pool.ts'
+
+export const channel = 'carillon'
+
+/**
+ * What a NOTIFY carries. `cutoff` (a token revocation) and `session` come from functions/, without a sender; a heartbeat
+ * has only its sender. Nodes of the version before read the same fields.
+ */
+export type Notice = { from?: string; users?: string[]; session?: string; cutoff?: true; anything?: true }
+
+const heartbeatMs = 1_000
+const responseTimeoutMs = 2_000
+const silenceTimeoutMs = 3_000
+/** A notice to this process, with the server's time in milliseconds since 1970. */
+const heartbeat = 'select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time'
+
+type Options = {
+  /** Names this process: a notice from it is a heartbeat. */
+  node: string
+  onNotice: (notice: Notice) => void
+  /** Called once if the connection is lost after `open` resolved; not after `close`. */
+  onLost: () => void
+}
+
+export class ListeningConnection {
+  readonly #options: Options
+  readonly #client: Client
+  #heartbeat: NodeJS.Timeout | undefined
+  /** When the last heartbeat was received, by `performance.now()`; 0 before the first. */
+  #heardAt = 0
+  /** A time of the server, and when this process received it, by `performance.now()`. */
+  #clock = { serverMs: 0, at: 0 }
+  /** Names the history of changes of the database. */
+  history = ''
+
+  private constructor(url: string, options: Options) {
+    this.#options = options
+    this.#client = new Client({
+      connectionString: url,
+      application_name: 'carillon change signals',
+      connectionTimeoutMillis: responseTimeoutMs,
+      query_timeout: responseTimeoutMs,
+      keepAlive: true,
+    })
+    // `end` reports the loss; an error without a listener would end the process.
+    this.#client.on('error', () => {})
+    this.#client.on('notification', ({ payload }) => this.#receive(payload ?? ''))
+  }
+
+  /** Throws if the server cannot be reached, or if its notices do not arrive. */
+  static async open(url: string, options: Options): Promise<ListeningConnection> {
+    const connection = new ListeningConnection(url, options)
+    try {
+      await connection.#start()
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  }
+
+  /** Milliseconds since 1970 by the server's clock. */
+  serverTime(): number {
+    return Math.round(this.#clock.serverMs + performance.now() - this.#clock.at)
+  }
+
+  /** Does not wait: a server that hangs, or a network that drops packets, never confirms the end. */
+  close(): void {
+    clearInterval(this.#heartbeat)
+    this.#heartbeat = undefined
+    this.#client.removeAllListeners('end')
+    this.#client.end().catch(() => {})
+    const { stream } = this.#client.connection
+    if (stream instanceof Socket) stream.destroySoon()
+    else stream.destroy()
+  }
+
+  async #start(): Promise<void> {
+    await this.#client.connect()
+    await this.#client.query(`listen ${channel}`)
+    await this.#beat()
+    this.history = await historyOf(this.#client)
+    await this.#firstHeartbeat()
+    this.#client.once('end', () => this.#lose())
+    this.#heartbeat = setInterval(() => {
+      if (performance.now() - this.#heardAt > silenceTimeoutMs) this.#lose()
+      else this.#beat().catch(() => this.#lose())
+    }, heartbeatMs).unref()
+  }
+
+  async #beat(): Promise<void> {
+    const sentAt = performance.now()
+    const notice: Notice = { from: this.#options.node }
+    const { rows } = await this.#client.query(heartbeat, [channel, JSON.stringify(notice)])
+    this.#clock = { serverMs: rows[0].time, at: (sentAt + performance.now()) / 2 }
+  }
+
+  async #firstHeartbeat(): Promise<void> {
+    const giveUpAt = performance.now() + responseTimeoutMs
+    while (this.#heardAt === 0) {
+      if (performance.now() > giveUpAt)
+        throw new CarillonError(
+          'UNAVAILABLE',
+          'Notices of PostgreSQL do not arrive. Name the server itself in CARILLON_DATABASE_URL, not a pooler.',
+        )
+      await sleep(5)
+    }
+  }
+
+  #receive(payload: string): void {
+    const notice = noticeIn(payload)
+    if (notice.from === this.#options.node) this.#heardAt = performance.now()
+    else this.#options.onNotice(notice)
+  }
+
+  #lose(): void {
+    if (this.#heartbeat === undefined) return
+    this.close()
+    this.#options.onLost()
+  }
+}
+
+/**
+ * When the database was made, by its ledger, and when its server was started. A server that lost changes was always started
+ * in between: a replica that took over has its own start (and another timeline), and so has a restored snapshot of the
+ * files, whose timeline is the same. It costs each reader one resync after every restart of PostgreSQL.
+ */
+async function historyOf(client: Client): Promise<string> {
+  const { rows } = await client.query(
+    "select concat_ws(' ', min(timestamp), extract(epoch from pg_postmaster_start_time())) as history from kysely_migration",
+  )
+  return rows[0].history
+}
+
+/** Any client of the database may notify: a payload that is not a notice counts as "anything may have changed". */
+function noticeIn(payload: string): Notice {
+  try {
+    const notice = Object(JSON.parse(payload)) as Notice
+    return notice.users === undefined || Array.isArray(notice.users) ? notice : { anything: true }
+  } catch {
+    return { anything: true }
+  }
+}

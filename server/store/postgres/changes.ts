@@ -1,0 +1,54 @@
+// What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
+import { notificationJsonSql } from '../notification-json.ts'
+import { firstOf, type Row, toChange, toInbox, toReadAll } from '../rows.ts'
+import type { Changes } from '../store.ts'
+import type { Database } from './connection/connection.ts'
+import { inboxField, readAtText, withInbox } from './pages.ts'
+
+/** Above the high-water mark no read-all covers a notification, so none is searched for. */
+const text = notificationJsonSql(`case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`)
+
+// At most as many notifications arrived as there were changes. If that is more than $3, halving finds where the arrivals
+// begin: versions rise with seq.
+const changesText = `
+  with recursive ${withInbox}, halving (low, high) as (
+    select greatest(last_seq - version + $2::bigint, first_seq - 1), last_seq from box where version - $2::bigint <= $4
+    union all
+    select case when middle.version > $2 then low else middle.seq end,
+      case when middle.version > $2 then middle.seq else high end
+    from halving cross join lateral (
+      select seq, version from notification where user_id = $1 and seq = (low + high) / 2
+    ) middle
+    where high - low > $3
+  )
+  select box.*, array(
+    select json_build_array(n.version, 'arrived', ${text})::text from notification n
+    where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
+    order by n.seq limit $3
+  ), array(
+    select json_build_array(n.changed_version, case when n.replaced_version > $2 then 'replaced' else 'read' end,
+      ${text})::text from notification n
+    where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
+  ), array(
+    select json_build_array(m.version, n.id, m.at)::text
+    from read_mark m join notification n on n.user_id = $1 and n.seq = m.through_seq
+    where m.user_id = $1 and m.version > $2 order by m.version limit $3
+  ) from box`
+
+type ChangesQuery = { userId: string; version: number; limit: number; maxBehind?: number }
+
+export async function changesSince(
+  db: Database,
+  { userId, version, limit, maxBehind = Number.MAX_SAFE_INTEGER }: ChangesQuery,
+): Promise<Changes | 'reset'> {
+  // A version above every bigint would be an error on the server; here it is one that was never reached.
+  const values = [userId, Math.min(version, Number.MAX_SAFE_INTEGER), limit + 1, maxBehind]
+  const row = (await db.one('changes', changesText, values)) as Row
+  const inbox = toInbox(row)
+  const behind = inbox.version - version
+  if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
+  const [arrived, later, readAlls] = (row.slice(6) as unknown as string[][]).map((texts) =>
+    texts.map((json): Row => JSON.parse(json)),
+  ) as [Row[], Row[], Row[]]
+  return { inbox, ...firstOf([...arrived, ...later].map(toChange).concat(readAlls.map(toReadAll)), limit) }
+}

@@ -1,0 +1,97 @@
+// The pool of connections to PostgreSQL that a URL names, and the settings of each connection.
+import pg from 'pg'
+
+/** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
+const maxConnections = 10
+/** Each process has one more, which listens for change signals. */
+export const connectionsOfProcess = maxConnections + 1
+/** For a connection of the pool, whether it is free or has to be made. */
+const connectTimeoutMs = 2_000
+/** After this time without a response the call fails and its connection is closed. */
+const queryTimeoutMs = 4_000
+
+// bigint: counts, sequence numbers and milliseconds all stay far below 2^53.
+const bigint = 20
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    oid === bigint ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+/** If pg gives up on a connection, as it does without a password, it leaves the socket open, and a command would not end. */
+export class Client extends pg.Client {
+  /** The id of the server process, as the server sent it when the connection was made. */
+  declare readonly processID: number | null
+
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    this.connection.on('error', () => this.connection.stream.destroy())
+  }
+}
+
+type PoolOptions = {
+  /** Longer for slow work such as a migration. */
+  timeoutMs?: number
+  size?: number
+  /** Settings to send with the startup, in place of the URL's own. */
+  startupOptions?: string
+}
+
+export function openPool(
+  url: string,
+  { timeoutMs = queryTimeoutMs, size = maxConnections, startupOptions }: PoolOptions = {},
+): pg.Pool {
+  const { connectionString, options } = parametersOf(url)
+  const startup = startupOptions ?? options
+  const settings = settingsFor(options, timeoutMs)
+  const pool = new pg.Pool({
+    Client,
+    connectionString,
+    ...(startup !== '' && { options: startup }),
+    onConnect: async (client) => void (await client.query(settings)),
+    application_name: 'carillon',
+    max: size,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: timeoutMs,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    types,
+  })
+  // Without these listeners, a connection that the server closes would end the process. The pool reports those that are
+  // idle, a client reports its own while it is lent. The call that uses it fails, and that is enough.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/**
+ * Every statement is prepared and touches one partition, whatever its values: planned once, never compiled. (Citus needs
+ * the values to choose the node, so there PostgreSQL decides.) The functions in functions/ rely on read committed, so the
+ * database's default is replaced. `options` of the URL may set `plan_cache_mode` and `jit`, but no timeouts: a caller waits
+ * only as long as ours. All of it is set once for each connection, after it was made: PgBouncer refuses startup parameters
+ * that it does not know.
+ */
+function settingsFor(own: string, timeoutMs: number): string {
+  const settings: [name: string, value: string][] = [
+    [
+      'plan_cache_mode',
+      "case when exists (select from pg_extension where extname = 'citus') then 'auto' else 'force_generic_plan' end",
+    ],
+    ['jit', "'off'"],
+    ['default_transaction_isolation', "'read committed'"],
+    ['statement_timeout', `'${timeoutMs}'`],
+  ]
+  const isOwn = (name: string) => (name === 'jit' || name === 'plan_cache_mode') && own.includes(`${name}=`)
+  const calls = settings
+    .filter(([name]) => !isOwn(name))
+    .map(([name, value]) => `set_config('${name}', ${value}, false)`)
+  return `select ${calls.join(', ')}`
+}
+
+/** The URL without the parameters that Carillon sets, and the URL's own `options`. */
+function parametersOf(url: string): { connectionString: string; options: string } {
+  const parsed = URL.parse(url)
+  const own = parsed?.searchParams.get('options') ?? ''
+  const replaced = ['options', 'statement_timeout', 'query_timeout'].filter((name) => parsed?.searchParams.has(name))
+  for (const name of replaced) parsed?.searchParams.delete(name)
+  return { connectionString: parsed === null || replaced.length === 0 ? url : parsed.href, options: own }
+}

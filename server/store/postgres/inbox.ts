@@ -1,0 +1,64 @@
+// One user's inbox on PostgreSQL: read its counters, pages and notifications, mark as read. `$1` is always the user, so
+// that each statement touches one partition. The writes are in functions/inbox.sql.
+import { iso } from '../../times.ts'
+import { columns, type Row, toInbox } from '../rows.ts'
+import { type Counts, emptyInbox, type InboxState, type Page, type PageQuery } from '../store.ts'
+import type { Database } from './connection/connection.ts'
+import { readDeepUnread } from './deep-unread.ts'
+import { isDeepUnread, notificationText, pageParameters, pageStatement, toPage, withInbox } from './pages.ts'
+
+export async function readInbox(db: Database, userId: string): Promise<InboxState> {
+  const row = await db.one('inbox', `select ${columns.inbox} from inbox where user_id = $1`, [userId])
+  return row === undefined ? emptyInbox : toInbox(row)
+}
+
+export async function readPage(db: Database, query: PageQuery): Promise<Page | 'unchanged'> {
+  const { userId, unlessVersion } = query
+  // The counters alone cost half as much as a page, and usually nothing has changed.
+  if (unlessVersion !== undefined && (await readInbox(db, userId)).version === unlessVersion) return 'unchanged'
+  const { name, text } = pageStatement(query)
+  const page = toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
+  return isDeepUnread(query, page) ? readDeepUnread(db, query, page.inbox) : page
+}
+
+export async function readNotification(
+  db: Database,
+  { userId, id }: { userId: string; id: string },
+): Promise<string | undefined> {
+  const text = `select ${notificationText} from notification n where n.user_id = $1 and n.id = $2`
+  return (await db.one('notification', text, [userId, id]))?.[0] as string | undefined
+}
+
+const countsText = `
+  with ${withInbox}
+  select box.*, coalesce((
+    select json_object_agg(category, json_build_object('total', total, 'unread', unread) order by category)
+    from inbox_category where user_id = $1 and total > 0
+  ), '{}')::text
+  from box`
+
+export async function readCounts(db: Database, userId: string): Promise<Counts> {
+  const row = (await db.one('counts', countsText, [userId])) as Row
+  return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[6] as string)) }
+}
+
+export async function markRead(
+  db: Database,
+  { userId, id, at }: { userId: string; id: string; at: number },
+): Promise<'done' | 'absent'> {
+  return signalInbox(db, userId, await db.one('markRead', 'select mark_read($1, $2, $3)', [userId, id, iso(at)]))
+}
+
+export async function markAllRead(
+  db: Database,
+  { userId, throughId, at }: { userId: string; throughId: string | null; at: number },
+): Promise<'done' | 'absent'> {
+  const row = await db.one('markAllRead', 'select mark_all_read($1, $2, $3)', [userId, throughId, iso(at)])
+  return signalInbox(db, userId, row)
+}
+
+/** The functions return 'done', 'unchanged' or 'absent'. Only a change is signalled. */
+function signalInbox(db: Database, userId: string, row: Row | undefined): 'done' | 'absent' {
+  if (row?.[0] === 'done') db.changeSignals.send({ about: 'inbox', userId })
+  return row?.[0] === 'absent' ? 'absent' : 'done'
+}

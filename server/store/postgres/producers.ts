@@ -1,0 +1,41 @@
+// The producers and their keys, on PostgreSQL.
+import { columns, toProducer } from '../rows.ts'
+import type { Producer } from '../store.ts'
+import type { Database } from './connection/connection.ts'
+
+export async function addProducer(
+  db: Database,
+  { id, name, secretHash, scopes, createdAt, expiresAt }: Omit<Producer, 'revokedAt' | 'lastUsedAt'>,
+): Promise<void> {
+  await db.change(
+    'addProducer',
+    `insert into producer (id, name, secret_hash, scopes, created_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6)`,
+    [id, name, secretHash, scopes.join(','), createdAt, expiresAt],
+  )
+}
+
+export async function findProducer(db: Database, producerId: string): Promise<Producer | undefined> {
+  const row = await db.one('producer', `select ${columns.producer} from producer where id = $1`, [producerId])
+  return row && toProducer(row)
+}
+
+export async function listProducers(db: Database): Promise<Producer[]> {
+  const text = `select ${columns.producer} from producer order by created_at, id`
+  return (await db.all('producers', text, [])).map(toProducer)
+}
+
+export async function revokeProducer(
+  db: Database,
+  { producerId, at }: { producerId: string; at: number },
+): Promise<'done' | 'absent'> {
+  const text = 'update producer set revoked_at = coalesce(revoked_at, $2) where id = $1'
+  return (await db.change('revokeProducer', text, [producerId, at])) === 1 ? 'done' : 'absent'
+}
+
+export async function touchProducer(
+  db: Database,
+  { producerId, at }: { producerId: string; at: number },
+): Promise<void> {
+  await db.change('touchProducer', 'update producer set last_used_at = $2 where id = $1', [producerId, at])
+}

@@ -1,0 +1,91 @@
+// The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
+import { columns, toEndedSession, toSession } from '../rows.ts'
+import type { EndedSession, LiveSession, PageRequest, SessionKey } from '../store.ts'
+import type { Database } from './connection/connection.ts'
+import { isDeepUnread, pageParameters, sessionPageStatement, toPage } from './pages.ts'
+
+export async function addSession(
+  db: Database,
+  session: SessionKey & { checkedPasswordHash: string; at: number; replaces: readonly SessionKey[] },
+): Promise<'added' | 'refused'> {
+  const { userId, secretHash, checkedPasswordHash, at, replaces } = session
+  const row = await db.one('addSession', 'select add_session_replacing($1, $2, $3, $4, $5, $6)', [
+    userId,
+    secretHash,
+    checkedPasswordHash,
+    at,
+    ...columnsOf(replaces),
+  ])
+  const endedOf = row?.[0] as string[] | null
+  if (endedOf === null) return 'refused'
+  signalSessions(db, endedOf)
+  return 'added'
+}
+
+const sessionText = `
+  select ${columns.session}
+  from session s left join inbox i on i.user_id = $1
+  where s.user_id = $1 and s.secret_hash = $2`
+
+export async function findSession(
+  db: Database,
+  { userId, secretHash }: SessionKey,
+  page?: PageRequest,
+): Promise<LiveSession | undefined> {
+  if (page === undefined) {
+    const row = await db.one('session', sessionText, [userId, secretHash])
+    return row && toSession(row)
+  }
+  const { name, text } = sessionPageStatement(page)
+  const row = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
+  if (row === undefined) return undefined
+  const found = toPage(row, 4)
+  return { ...toSession(row), ...(!isDeepUnread(page, found) && { page: found }) }
+}
+
+export async function touchSession(
+  db: Database,
+  { userId, secretHash, at }: SessionKey & { at: number },
+): Promise<void> {
+  await db.change(
+    'touchSession',
+    'update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2',
+    [userId, secretHash, at],
+  )
+}
+
+export async function endSessions(db: Database, keys: readonly SessionKey[]): Promise<EndedSession[]> {
+  const text = `select ${columns.endedSession} from end_sessions($1, $2)`
+  const ended = (await db.all('endSessions', text, columnsOf(keys))).map(toEndedSession)
+  signalSessions(
+    db,
+    ended.map(({ userId }) => userId),
+  )
+  return ended
+}
+
+export async function removeStaleSessions(
+  db: Database,
+  {
+    createdBefore,
+    lastSeenBefore,
+    lastSeenAfter,
+  }: Record<'createdBefore' | 'lastSeenBefore' | 'lastSeenAfter', number>,
+): Promise<void> {
+  await db.removeInBatches(
+    'removeStaleSessions',
+    `delete from session where (user_id, secret_hash) in (
+      select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 or last_seen_at > $3 limit $4
+    )`,
+    [createdBefore, lastSeenBefore, lastSeenAfter],
+  )
+}
+
+function signalSessions(db: Database, userIds: readonly string[]): void {
+  for (const userId of new Set(userIds)) db.changeSignals.send({ about: 'session', userId })
+}
+
+/** Keys as two arrays, in the same order. */
+function columnsOf(keys: readonly SessionKey[]): [userIds: string[], secretHashes: string[]] {
+  return [keys.map(({ userId }) => userId), keys.map(({ secretHash }) => secretHash)]
+}

@@ -1,0 +1,101 @@
+// The store on PostgreSQL, for many processes: a pool of connections, one round trip per call, change signals between the
+// processes by NOTIFY. This file opens it and puts the operations of the nouns together.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import type { Store } from '../store.ts'
+import { ChangeSignals } from './change-signals/change-signals.ts'
+import * as changes from './changes.ts'
+import { Database } from './connection/connection.ts'
+import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from './connection/opening.ts'
+import { openPool } from './connection/pool.ts'
+import * as deliveries from './deliveries.ts'
+import * as inbox from './inbox.ts'
+import * as producers from './producers.ts'
+import { refuseHalfFilled } from './schema/half-filled.ts'
+import { migrate } from './schema/migrate.ts'
+import * as sessions from './sessions.ts'
+import * as tokens from './tokens.ts'
+import * as users from './users.ts'
+
+const migrationTimeoutMs = 3_600_000
+/** Between two attempts to open the database while the server cannot be reached. */
+const retryMs = 500
+
+type Opened = { store: Store; migrations: string[] }
+
+/**
+ * Opens the database that `url` names, and migrates it if needed. Throws UNAVAILABLE with a sentence: at once, or after
+ * `startTimeout` if the server cannot be reached.
+ */
+export async function openPostgresStore(
+  url: string,
+  { partitions, startTimeout }: { partitions: number; startTimeout?: StartTimeout },
+): Promise<Opened> {
+  const giveUpAt = performance.now() + (startTimeout?.timeoutMs ?? 0)
+  for (let reason = ''; ; ) {
+    try {
+      return await openOnce(url, partitions)
+    } catch (error) {
+      if (!isServerAway(error) || performance.now() + retryMs > giveUpAt) throw error
+      if (error.message !== reason) startTimeout?.onWait(error.message)
+      reason = error.message
+      await sleep(retryMs)
+    }
+  }
+}
+
+async function openOnce(url: string, partitions: number): Promise<Opened> {
+  const migrations = await prepare(url, partitions)
+  const pool = openPool(url)
+  const changeSignals = new ChangeSignals(pool, url)
+  try {
+    await changeSignals.open()
+    return { store: storeOn(new Database(pool, changeSignals)), migrations }
+  } catch (error) {
+    await pool.end()
+    throw openingFailure(error)
+  }
+}
+
+async function prepare(url: string, partitions: number): Promise<string[]> {
+  let pool: Pool | undefined
+  try {
+    pool = await openCheckedPool(url, { timeoutMs: migrationTimeoutMs })
+    await refuseHalfFilled(pool)
+    return await migrate(pool, { partitions })
+  } catch (error) {
+    throw openingFailure(error)
+  } finally {
+    await pool?.end()
+  }
+}
+
+/** Every exported function of these files is the store's operation of that name. */
+export const operations = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes, ...deliveries }
+
+type Operation = (db: Database, ...values: unknown[]) => unknown
+type Bound<Operations> = {
+  [Name in keyof Operations]: Operations[Name] extends (db: Database, ...values: infer Values) => infer Result
+    ? (...values: Values) => Result
+    : never
+}
+
+function storeOn(db: Database): Store {
+  const { changeSignals } = db
+  const entries = Object.entries(operations).map(([name, operation]) => [
+    name,
+    (operation as Operation).bind(undefined, db),
+  ])
+  return {
+    ...(Object.fromEntries(entries) as Bound<typeof operations>),
+    get history() {
+      return changeSignals.history
+    },
+    clock: () => changeSignals.serverTime(),
+    onChange: (listener) => changeSignals.on(listener),
+    /** Nothing here fails for good: the store waits for a server that cannot be reached. */
+    failed: new Promise<Error>(() => {}),
+    check: () => db.check(),
+    close: () => db.close(),
+  }
+}

@@ -1,0 +1,28 @@
+// Revocations of access tokens and the keys that sign them, on PostgreSQL. The writes are in functions/tokens.sql.
+import { columns, toSigningKey, toTokenRevocation } from '../rows.ts'
+import type { SigningKey, TokenRevocation } from '../store.ts'
+import type { Database } from './connection/connection.ts'
+
+export async function revokeTokens(
+  db: Database,
+  { userId, signInId, notBefore, expiresAt }: Omit<TokenRevocation, 'firstGeneration'>,
+): Promise<void> {
+  await db.one('revokeTokens', 'select cut_tokens($1, $2, $3, $4)', [userId, signInId ?? '', notBefore, expiresAt])
+  db.changeSignals.send({ about: 'token-revocation' })
+}
+
+export async function tokenRevocations(db: Database, now: number): Promise<TokenRevocation[]> {
+  const text = `select ${columns.tokenRevocation} from token_cutoff where expires_at > $1`
+  return (await db.all('tokenRevocations', text, [now])).map(toTokenRevocation)
+}
+
+export async function ensureSigningKey(db: Database, key: SigningKey): Promise<SigningKey[]> {
+  const values = [key.kid, key.publicJwk, key.sealedPrivateJwk, key.createdAt]
+  await db.one('ensureSigningKey', 'select ensure_signing_key($1, $2, $3, $4)', values)
+  return signingKeys(db)
+}
+
+export async function signingKeys(db: Database): Promise<SigningKey[]> {
+  const text = `select ${columns.signingKey} from signing_key order by created_at, kid`
+  return (await db.all('signingKeys', text, [])).map(toSigningKey)
+}
