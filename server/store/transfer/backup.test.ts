@@ -365,7 +365,7 @@ test('the commands say what they did, in words and for machines', async (t) => {
   const unreachable = await carillon(['restore', file, '--to', 'postgres://ann@127.0.0.1:1/nowhere'])
   assert.match(
     unreachable.stderr,
-    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: Nothing answers at the address of its URL/m,
+    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: No server responds at the address of its URL/m,
   )
   assert.equal((await carillon(['restore'])).status, 2)
 })

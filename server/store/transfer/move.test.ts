@@ -420,7 +420,7 @@ test('the command says what is wrong in a sentence, with status 1 or 2, and show
   assert.doesNotMatch(failed.stderr + failed.stdout, /plum/)
   assert.match(
     failed.stderr,
-    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: Nothing answers at the address of its URL\./,
+    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: No server responds at the address of its URL\./,
   )
   assert.equal(await takesWrites(from), true)
   const gone = `${sqliteFile(from)}.not`

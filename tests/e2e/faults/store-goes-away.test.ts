@@ -126,7 +126,7 @@ test('R7: a replica takes over: it is not ready before, then all that was acknow
   const env = { ...nodes.environment, CARILLON_DATABASE_URL: replica.url(new URL(url).pathname.slice(1)) }
   const refused = await carillon(nodes.folder, ['serve'], { env })
   assert.equal(refused.status, 1)
-  assert.match(refused.stderr, /^carillon: This PostgreSQL is a replica, which cannot be written\. [^\n]+\n$/)
+  assert.match(refused.stderr, /^carillon: This PostgreSQL is a read-only replica\. [^\n]+\n$/)
   isUnavailable(await user.deliver('Nobody hears it'))
   await replica.query('select pg_promote()')
   t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)

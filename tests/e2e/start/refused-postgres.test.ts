@@ -20,14 +20,14 @@ const starts: [string, Environment, RegExp][] = [
   [
     'a database that is not there',
     { CARILLON_DATABASE_URL: at({ pathname: '/mislaid' }) },
-    /There is no such database/,
+    /This database does not exist/,
   ],
   [
     'a role without rights',
     { CARILLON_DATABASE_URL: at({ username: guarded.role, password: guarded.password }) },
     /rights/,
   ],
-  ['no password', { CARILLON_DATABASE_URL: at({ username: guarded.role }) }, /wants a password/],
+  ['no password', { CARILLON_DATABASE_URL: at({ username: guarded.role }) }, /requires a password/],
   ['no secret', { CARILLON_DATABASE_URL: bare.url }, /Set CARILLON_SECRET/],
 ]
 

@@ -63,7 +63,7 @@ export class ChangeSignals {
 
   /** The clock of the server, which all processes share: milliseconds since 1970. */
   serverTime(): number {
-    return this.#connection?.serverTime() ?? Date.now()
+    return this.#connection?.serverTime() ?? 0
   }
 
   /** Names the history of changes, read with every new connection. The signal "anything" follows a change of it. */

@@ -1,4 +1,4 @@
-// A PostgreSQL that cannot be used: one sentence that says what to do, and never the password.
+// If a PostgreSQL database cannot be used, one sentence says what to do, and never contains the password.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -35,37 +35,37 @@ function asRole(role: string, password = ''): (url: URL) => void {
   return (url) => Object.assign(url, { username: role, password })
 }
 
-test('a wrong password, or none, is named', async () => {
+test('a wrong or missing password is named in the error', async () => {
   await refuses(
     urlWith(asRole(guarded.role, secret)),
     /^PostgreSQL refuses the password\. Correct CARILLON_DATABASE_URL/,
   )
-  await refuses(urlWith(asRole(guarded.role)), /^PostgreSQL wants a password\. Add it to CARILLON_DATABASE_URL/)
+  await refuses(urlWith(asRole(guarded.role)), /^PostgreSQL requires a password\. Add it to CARILLON_DATABASE_URL/)
 })
 
-test('a role that is not there, or that may not log in, is named', async () => {
+test('a role that does not exist or may not log in is named in the error', async () => {
   await refuses(
-    urlWith(asRole('nobody-at-all', secret)),
+    urlWith(asRole('no-such-role', secret)),
     /^PostgreSQL refuses this user\. Correct CARILLON_DATABASE_URL/,
   )
 })
 
-test('a database that is not there is named', async () => {
+test('a database that does not exist is named in the error', async () => {
   const missing = urlWith((url) => Object.assign(url, { pathname: '/mislaid', password: secret }))
-  await refuses(missing, /^There is no such database\. Make it with createdb/)
+  await refuses(missing, /^This database does not exist\. Make it with createdb/)
 })
 
-test('a host that is not known, and a port where nothing answers, are named', async () => {
+test('an unknown host, and a port without a server, are named in the error', async () => {
   await refuses(`postgres://me:${secret}@nowhere.invalid/carillon`, /^The host of CARILLON_DATABASE_URL/)
   const port = String(await freePort())
   for (const hostname of ['127.0.0.1', 'localhost'])
     await refuses(
       urlWith((url) => Object.assign(url, { hostname, port, password: secret })),
-      /^Nothing answers at the address of CARILLON_DATABASE_URL\./,
+      /^No server responds at the address of CARILLON_DATABASE_URL\./,
     )
 })
 
-test('a start waits for a server that is away, says why, and goes on when it answers', async (t) => {
+test('a start waits for a server that is down, reports why, and continues when the server responds', async (t) => {
   const other = await PostgresServer.start()
   t.after(() => other.remove())
   const url = await other.newDatabase()
@@ -83,25 +83,25 @@ test('a start waits for a server that is away, says why, and goes on when it ans
   })
   const { store } = await opening
   await store.close()
-  assert.match(reasons[0] ?? '', /^Nothing answers at the address/)
+  assert.match(reasons[0] ?? '', /^No server responds at the address/)
 })
 
-test('a start gives up at its time limit, and waits for nothing but an answer', async () => {
+test('a start gives up at its time limit; it waits only for a server that cannot be reached', async () => {
   const reasons: string[] = []
   const startTimeout = { timeoutMs: 1_200, onWait: (reason: string) => void reasons.push(reason) }
   const away = urlWith((url) => Object.assign(url, { port: String(free) }))
-  await assert.rejects(openPostgresStore(away, { partitions: 3, startTimeout }), /^CarillonError: Nothing answers/)
-  assert.equal(reasons.length, 1, 'the same reason is told once')
+  await assert.rejects(openPostgresStore(away, { partitions: 3, startTimeout }), /^CarillonError: No server responds/)
+  assert.equal(reasons.length, 1, 'the same reason is reported once')
   const wrong = urlWith(asRole(guarded.role, secret))
   const never = { timeoutMs: 60_000, onWait: assert.fail }
   await assert.rejects(openPostgresStore(wrong, { partitions: 3, startTimeout: never }), /refuses the password/)
 })
 
-test('a URL that is none is named', async () => {
-  await refuses(`postgres://me:${secret}@127.0.0.1:99999/carillon`, /^CARILLON_DATABASE_URL is no URL\. Write /)
+test('an invalid URL is named in the error', async () => {
+  await refuses(`postgres://me:${secret}@127.0.0.1:99999/carillon`, /^CARILLON_DATABASE_URL is not a URL\. Write /)
 })
 
-test('what answers and is no PostgreSQL, or says nothing at all, is named in a few seconds', async (t) => {
+test('a server that is not PostgreSQL, or never responds, is named in the error after a few seconds', async (t) => {
   const startedAt = performance.now()
   const refused = ['HTTP/1.1 400 Bad Request\r\n\r\n', ''].map(async (greeting) => {
     const other = createServer((socket) =>
@@ -113,13 +113,13 @@ test('what answers and is no PostgreSQL, or says nothing at all, is named in a f
     t.after(() => other.close())
     await once(other.listen(0, '127.0.0.1'), 'listening')
     const { port } = other.address() as AddressInfo
-    await refuses(`postgres://me:${secret}@127.0.0.1:${port}/carillon`, /^No PostgreSQL answers at the address/)
+    await refuses(`postgres://me:${secret}@127.0.0.1:${port}/carillon`, /^No PostgreSQL responds at the address/)
   })
   await Promise.all(refused)
   assert.ok(performance.now() - startedAt < 60_000)
 })
 
-test('a server that is too old is named', async () => {
+test('a server that is too old is named in the error', async () => {
   await using proxy = await TcpProxy.to(Number(new URL(database.url).port))
   const { rows } = await queryAt(database.url, 'show server_version_num')
   const version = rows[0].server_version_num as string
@@ -133,12 +133,12 @@ test('a server that is too old is named', async () => {
   await refuses(proxy.urlFor(database.url), /^This PostgreSQL is too old: Carillon needs version 15 or later\.$/)
 })
 
-test('a role without rights is named, where the schema has to be made and where it is there', async () => {
+test('a role without rights is named in the error, whether the schema exists or not', async () => {
   const rights = /^This role has too few rights\..* grant create on schema public to/
   for (const { url } of [bare, database]) await refuses(urlWith(asRole(guarded.role, guarded.password), url), rights)
 })
 
-test('a server without a connection left is named', async (t) => {
+test('a server without a free connection is named in the error', async (t) => {
   await queryAt(database.url, 'create role crowd login connection limit 0')
   t.after(() => queryAt(database.url, 'drop role crowd'))
   await refuses(urlWith(asRole('crowd')), /^This PostgreSQL has no connection left\./)
