@@ -6,7 +6,9 @@ import type { Database } from './connection/connection.ts'
 import { inboxField, readAtText, withInbox } from './pages.ts'
 
 /** Above the high-water mark no read-all covers a notification, so none is searched for. */
-const text = notificationJsonSql(`case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`)
+const text = notificationJsonSql(
+  `case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`,
+)
 
 // At most as many notifications arrived as there were changes. If that is more than $3, halving finds where the arrivals
 // begin: versions rise with seq.

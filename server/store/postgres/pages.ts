@@ -1,6 +1,6 @@
 // The SQL that reads a page of an inbox, alone or with a session, and how its row becomes that page. The server assembles
 // the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
-import { notificationJsonSql } from '../notification-json.ts'
+import { noItems, notificationJsonSql } from '../notification-json.ts'
 import { columns, type Row, toInbox } from '../rows.ts'
 import type { Page, PageRequest } from '../store.ts'
 import { blockSize } from '../unread-blocks.ts'
@@ -136,6 +136,6 @@ export function isDeepUnread<Request extends PageRequest>(
   request: Request,
   { items, inbox }: Page,
 ): request is Request & { page: number } {
-  if (items !== '[]' || !request.unreadOnly || 'before' in request) return false
+  if (items !== noItems || !request.unreadOnly || 'before' in request) return false
   return (request.page - 1) * request.limit < inbox.unread
 }

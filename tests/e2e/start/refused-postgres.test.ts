@@ -55,8 +55,8 @@ test('a wrong address: says at once that it waits, gives up after 30 s with one 
   assert.equal((await process.ended).status, 1)
   const [waiting] = process.lines
   assert.equal(waiting?.msg, 'waiting for the database, at most 30 s')
-  assert.match(String(waiting?.reason), /^Nothing responses at the address/)
+  assert.match(String(waiting?.reason), /^No server responds at the address/)
   assert.ok(performance.now() - startedAt > 25_000, 'it gave up early')
-  assert.match(process.stderr, /^carillon: Nothing responses at the address[^\n]+\n$/)
+  assert.match(process.stderr, /^carillon: No server responds at the address[^\n]+\n$/)
   assert.doesNotMatch(process.stderr + process.stdout, new RegExp(secret))
 })
