@@ -1,4 +1,4 @@
-// That secrets are compared in constant time, by the function that is there for it.
+// Are secrets compared in constant time, by the one function for it?
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
@@ -25,7 +25,7 @@ async function constantTimeComparisons(work: () => unknown): Promise<number> {
   return count
 }
 
-test('says whether two secrets are equal, whatever their lengths', () => {
+test('two secrets are equal only if every byte is, also if their lengths differ', () => {
   assert.equal(equalSecrets('abc', 'abc'), true)
   assert.equal(equalSecrets('', ''), true)
   for (const [a, b] of [

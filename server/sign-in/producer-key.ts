@@ -1,5 +1,5 @@
-// The key of a producer, `crl_<id>_<secret>`: shown once, kept as a hash, with scopes and an expiry. Issue, verify,
-// revoke, as for the proofs of a user; but a producer is no user and the two never open each other's routes.
+// The key of a producer, `crl_<id>_<secret>`: displayed once, stored as a hash, with scopes and an expiry. A producer is not
+// a user: its key opens no route of a user, and a user's proof opens no route of a producer.
 import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import type { Producer, Store } from '../store/store.ts'
@@ -11,19 +11,19 @@ export type Scope = (typeof scopes)[number]
 const touchEveryMs = 60_000
 const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
 
-type Parts = {
+type Dependencies = {
   store: Pick<Store, 'addProducer' | 'findProducer' | 'revokeProducer' | 'touchProducer'>
   now: () => number
 }
 
 export class ProducerKeys {
-  readonly #dependencies: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#dependencies = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
-  /** A new key; `expiresAt` in milliseconds, null for one that does not expire. */
+  /** Stores a new key. `expiresAt` is in milliseconds, or null for a key that does not expire. */
   async issue(wanted: {
     name: string
     scopes: readonly Scope[]
@@ -40,7 +40,7 @@ export class ProducerKeys {
     return { id, key: `crl_${id}_${secret}` }
   }
 
-  /** The producer, or null where the key is unknown, revoked or expired. */
+  /** The producer, or null if the key is unknown, revoked or expired. */
   async verify(key: string): Promise<Producer | null> {
     const [, id, secret] = keyShape.exec(key) ?? []
     if (id === undefined || secret === undefined) return null
@@ -50,13 +50,14 @@ export class ProducerKeys {
     const at = now()
     if (producer.revokedAt !== null || (producer.expiresAt !== null && at >= producer.expiresAt)) return null
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
-      const done = () => {} // nobody waits for it, and a failure costs nothing but a note
+      // The request does not wait for it, and a failure loses only the time of this use.
+      const done = () => {}
       store.touchProducer({ producerId: id, at }).then(done, done)
     }
     return producer
   }
 
-  /** In force at once. Throws NOT_FOUND. */
+  /** Takes effect at once. Throws NOT_FOUND. */
   async revoke(producerId: string): Promise<void> {
     const outcome = await this.#dependencies.store.revokeProducer({ producerId, at: this.#dependencies.now() })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)

@@ -1,32 +1,29 @@
-// Variant 1, stateful: the server keeps a session, the caller carries its secret in a cookie. Issue, verify, revoke:
-// the same verbs in the same order as access-token.ts, so that the two can be read side by side.
+// Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. Issue, verify, revoke: the same
+// verbs in the same order as access-token.ts, so that the two can be read side by side.
 import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import type { EndedSession, SessionKey, Store } from '../store/store.ts'
 import type { CheckedUser } from './password/credentials.ts'
 import type { PageOf, Subject } from './subject.ts'
 
-/** A use is noted once a minute, and oftener where the idle timeout is so short that a minute counts. */
+/** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 /**
- * A session that another node made or used may be ahead by this much. One that is further ahead was used before the clock was
- * set back and this process started: nobody knows how old it is, so it has ended.
+ * The last use of a session may be this much in the future, because another node's clock is ahead. If it is further in the
+ * future, the clock was set back before this process started. The session's age is then unknown, and it counts as ended.
  */
 const clockLeewayMs = 60_000
-/**
- * What the cookie holds: whose session it is, which is no secret but says where to look, and 32 random bytes as
- * base64url.
- */
+/** The cookie's value: the user's id, which is no secret and makes the look-up cheap, and 32 random bytes as base64url. */
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 type SessionStore = Pick<Store, 'addSession' | 'findSession' | 'touchSession' | 'endSessions' | 'removeStaleSessions'>
 type SessionOptions = {
   store: SessionStore
   now: () => number
-  /** A session ends when it is not used for so long, in milliseconds. */
+  /** A session ends if it is not used for this long, in milliseconds. */
   idleMs: number
-  /** A session ends so long after the sign-in, in milliseconds, however much it is used. */
+  /** A session ends this long after the sign-in, in milliseconds, even if it is used. */
   lifetimeMs: number
 }
 
@@ -39,8 +36,8 @@ export class Sessions {
   }
 
   /**
-   * A new session under a new secret; those under the secrets in `replaces` end with it. Throws INVALID_CREDENTIALS where the user
-   * was disabled or changed the password while the old one was being checked.
+   * Stores a new session with a new secret and ends the sessions with the secrets in `replaces`. Throws INVALID_CREDENTIALS if
+   * the user was disabled or the password was changed while the old one was checked.
    */
   async issue(user: CheckedUser, replaces: readonly string[]): Promise<{ secret: string; expiresAt: number }> {
     const { store, now, lifetimeMs } = this.#options
@@ -58,8 +55,8 @@ export class Sessions {
   }
 
   /**
-   * Whose session it is, or null where there is none that lives. The page that `pageOf` names is read in the same call of
-   * the store, which on PostgreSQL is one round trip.
+   * The session's user, or null if there is no live session. The page that `pageOf` names is read in the same call of the
+   * store, which is one round trip on PostgreSQL.
    */
   async verify(secret: string, pageOf?: PageOf): Promise<Subject | null> {
     const key = keyOf(secret)
@@ -78,7 +75,7 @@ export class Sessions {
     return subject
   }
 
-  /** Until when a session lives unless it is used, in milliseconds; null where it has ended. Asking is no use. */
+  /** When the session ends if it is not used again, in milliseconds; null if it has ended. The check does not count as a use. */
   async validUntil(secret: string): Promise<number | null> {
     const key = keyOf(secret)
     const { store, now } = this.#options
@@ -89,7 +86,7 @@ export class Sessions {
     return at >= endsAt ? null : endsAt
   }
 
-  /** Ends the sessions under these secrets, in one step. Answers whose they were; one that was not alive has no owner. */
+  /** Ends the sessions with these secrets in one transaction. Returns the users of those that were alive. */
   async revoke(secrets: readonly string[]): Promise<{ userId: string; username: string }[]> {
     const keys = keysOf(secrets)
     const { store, now } = this.#options
@@ -98,7 +95,7 @@ export class Sessions {
     return ended.filter((session) => at < this.#endOf(session, at))
   }
 
-  /** Forgets what no longer lives; without it the table would only grow. */
+  /** Deletes the rows of sessions that have ended. */
   async removeStale(): Promise<void> {
     const { store, now, idleMs, lifetimeMs } = this.#options
     const at = now()
@@ -115,8 +112,8 @@ export class Sessions {
   }
 
   /**
-   * Nobody waits for it, and a failure costs nothing but an idle timeout that comes a little early. It is not tried again
-   * with every request: a store that takes no writes, because it is moved for instance, goes on being read.
+   * No request waits for it, and after a failure only the idle timeout comes a little early. The next attempt waits ten
+   * seconds, because a store that refuses writes (during a move, for instance) still serves reads.
    */
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
@@ -126,7 +123,7 @@ export class Sessions {
   }
 }
 
-/** Where the session of a cookie is kept, or null for what is no cookie of ours. */
+/** The store's key of a cookie's session, or null if the value does not have the form of our cookie. */
 function keyOf(secret: string): SessionKey | null {
   const userId = cookieShape.exec(secret)?.[1]
   return userId === undefined ? null : { userId, secretHash: hashOf(secret) }
@@ -136,7 +133,7 @@ function keysOf(secrets: readonly string[]): SessionKey[] {
   return secrets.map(keyOf).filter((key) => key !== null)
 }
 
-/** Only this is kept: whoever reads the database holds no secret. */
+/** Only the hash is stored, so that a reader of the database learns no secret. */
 function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }

@@ -1,4 +1,4 @@
-// Who is calling, whichever proof said so. Everything behind the guards knows the caller by this alone.
+// The user that a request's proof belongs to. Everything behind the guards knows the caller by this type alone.
 import type { InboxState, Page, PageRequest } from '../store/store.ts'
 
 export type Subject = {
@@ -7,7 +7,7 @@ export type Subject = {
   proof: 'session' | 'access-token'
   /** When the proof ends at the latest, in milliseconds. */
   expiresAt: number
-  /** The caller's inbox, where the proof's own look-up read it on the way. */
+  /** The state of the user's inbox, if the look-up of the proof read it too. */
   inbox?: InboxState
   /** A page of it, if the route requested one with the look-up of the proof. */
   read?: { request: PageRequest; page: Page }

@@ -1,5 +1,5 @@
-// Username and password -> user. An unknown user, a wrong password and a disabled user get one answer, and it costs
-// the same work.
+// Username and password -> user. An unknown user, a wrong password and a disabled user get the same response, after the
+// same work.
 import { CarillonError } from '../../errors.ts'
 import type { Store, User } from '../../store/store.ts'
 import { findableUsername } from '../users/username.ts'
@@ -7,14 +7,14 @@ import type { Passwords } from './passwords.ts'
 import { preparePassword } from './policy.ts'
 
 export type CheckedUser = User & {
-  /** The hash that was checked: whoever issues a proof makes sure that it is still the one. */
+  /** The hash that was checked. A proof is issued only if the stored hash is still this one. */
   passwordHash: string
 }
 
-/** `name` is the username as it is looked up, or as the client sent it if no user can have it. */
+/** `name` is the prepared username, or the text that the client sent if no user can have that name. */
 export type Account = { name: string; user: CheckedUser | undefined }
 
-/** Throws UNAVAILABLE, without a read of the store, if too many of this address or account wait for their passwords. */
+/** Throws UNAVAILABLE, before it reads the store, if too many attempts of this address or account wait in the queue. */
 export async function findAccount(
   { store, passwords }: { store: Pick<Store, 'findCredentials'>; passwords: Passwords },
   username: string,
@@ -27,8 +27,8 @@ export async function findAccount(
 }
 
 /**
- * Throws INVALID_CREDENTIALS, or UNAVAILABLE when too many passwords wait to be checked. `address` and the account say whose
- * turn it is; `signal` aborts if the client leaves.
+ * Throws INVALID_CREDENTIALS, or UNAVAILABLE if too many passwords wait to be checked. The queue orders attempts by `address`
+ * and account; `signal` aborts if the client disconnects.
  */
 export async function checkCredentials(
   { passwords }: { passwords: Passwords },
@@ -36,8 +36,8 @@ export async function checkCredentials(
   presented: { password: string; address: string; signal: AbortSignal },
 ): Promise<CheckedUser> {
   const { address, signal } = presented
-  const turn = { account: name, address, signal }
-  const matches = await passwords.verify(preparePassword(presented.password), user?.passwordHash, turn)
+  const attempt = { account: name, address, signal }
+  const matches = await passwords.verify(preparePassword(presented.password), user?.passwordHash, attempt)
   if (user === undefined || !matches || user.disabledAt !== null)
     throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
   return user

@@ -1,31 +1,31 @@
-// In which order those who wait get their turns, and who is refused. Each turn ends when the test says so.
+// In which order do waiting attempts run, and which are refused? Each attempt ends when the test ends it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CarillonError } from '../../errors.ts'
-import { Turns } from './hash-queue.ts'
+import { HashQueue } from './hash-queue.ts'
 
 function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000, refusalDelayMs = 0 } = {}) {
-  const turns = new Turns({ maxAtOnce, maxWaiting, maxWaitMs, refusalDelayMs })
+  const hashQueue = new HashQueue({ maxAtOnce, maxWaiting, maxWaitMs, refusalDelayMs })
   const started: string[] = []
   const refused: string[] = []
   const running: (() => void)[] = []
   return {
-    turns,
+    hashQueue,
     started,
     refused,
-    /** An attempt; the name is how `started` and `refused` call it. */
+    /** Starts an attempt; `started` and `refused` list it by `name`. */
     attempt(name: string, address: string, account: string, signal?: AbortSignal) {
       const work = () => {
         started.push(name)
         return new Promise<void>((resolve) => running.push(resolve))
       }
-      turns.take({ address, account, ...(signal && { signal }) }, work).catch((error: unknown) => {
+      hashQueue.run({ address, account, ...(signal && { signal }) }, work).catch((error: unknown) => {
         assert.ok(error instanceof CarillonError, String(error))
         refused.push(`${name}: ${error.code}`)
       })
     },
-    /** Ends the turn that began first, `count` times. */
+    /** Ends the attempt that began first, `count` times. */
     async end(count = 1) {
       for (let n = 0; n < count; n++) {
         running.shift()?.()
@@ -40,8 +40,8 @@ function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000, refusalDela
 
 const others = Array.from({ length: 20 }, (_, n) => `other ${n}`)
 
-/** How many turns ended before each of `names` had begun. */
-const turnsBefore = (started: readonly string[], names: readonly string[]) =>
+/** How many other attempts began before the last of `names`. */
+const attemptsBefore = (started: readonly string[], names: readonly string[]) =>
   Math.max(...names.map((name) => started.indexOf(name))) - names.length
 
 for (const [names, accountOf] of [
@@ -49,7 +49,7 @@ for (const [names, accountOf] of [
   ['an account each', (n: number) => `made up ${n}`],
   ['the accounts of the others', (n: number) => others[n % 20] as string],
 ] as const)
-  test(`200 attempts of one address, with ${names}, take no turn of 20 others (A12)`, async () => {
+  test(`200 attempts from one address, with ${names}, do not delay 20 other users (A12)`, async () => {
     const { attempt, end, started, refused } = queue()
     for (let n = 0; n < 200; n++) attempt('attacker', '192.0.2.1', accountOf(n))
     await end()
@@ -63,18 +63,18 @@ for (const [names, accountOf] of [
       refused.filter((name) => !name.startsWith('attacker')),
       [],
     )
-    assert.ok(turnsBefore(started, others) <= 8, started.join(', '))
+    assert.ok(attemptsBefore(started, others) <= 8, started.join(', '))
   })
 
-test('a full queue refuses the longest address before the store is read, and nobody else (A12)', async () => {
-  const { attempt, turns, end, started } = queue({ maxAtOnce: 1, maxWaiting: 4 })
+test('a full queue refuses the address with the most attempts before the store is read, and no other address (A12)', async () => {
+  const { attempt, hashQueue, end, started } = queue({ maxAtOnce: 1, maxWaiting: 4 })
   const attacker = { address: '192.0.2.1', account: 'made up' }
   for (let n = 0; n < 4; n++) attempt('attacker', attacker.address, `made up ${n}`)
-  await turns.refuseIfFull(attacker)
+  await hashQueue.refuseIfFull(attacker)
   attempt('attacker', attacker.address, 'made up 4')
-  await assert.rejects(turns.refuseIfFull(attacker), { code: 'UNAVAILABLE' })
-  await turns.refuseIfFull({ address: '203.0.113.1', account: 'ann' })
-  assert.equal(turns.waiting, 4)
+  await assert.rejects(hashQueue.refuseIfFull(attacker), { code: 'UNAVAILABLE' })
+  await hashQueue.refuseIfFull({ address: '203.0.113.1', account: 'ann' })
+  assert.equal(hashQueue.waiting, 4)
   attempt('ann', '203.0.113.1', 'ann')
   await end(3)
   assert.ok(started.includes('ann'), started.join(', '))
@@ -93,10 +93,10 @@ test('guesses at one account from 200 addresses do not starve other accounts (A1
     refused.filter((name) => !name.startsWith('attacker')),
     [],
   )
-  assert.ok(turnsBefore(started, others) <= 8, started.join(', '))
+  assert.ok(attemptsBefore(started, others) <= 8, started.join(', '))
 })
 
-test('the owner of an account that one address attacks has the second turn at the latest', async () => {
+test('the owner of an account that one address attacks runs second at the latest', async () => {
   const { attempt, end, started } = queue({ maxAtOnce: 1 })
   for (let n = 0; n < 64; n++) attempt('attacker', '192.0.2.1', 'ann')
   attempt('ann', '203.0.113.7', 'ann')
@@ -115,7 +115,7 @@ test('addresses take turns, and within an address its accounts do', async () => 
   assert.deepEqual(started, ['first', 'a1', 'c1', 'b1', 'c2', 'a2', 'b2', 'a3'])
 })
 
-test('one who waits behind nobody of the same address goes first come, first served', async () => {
+test('attempts of different addresses and accounts run first come, first served', async () => {
   const { attempt, end, started } = queue({ maxAtOnce: 1 })
   const names = ['one', 'two', 'three', 'four']
   for (const name of names) attempt(name, name, name)
@@ -124,7 +124,7 @@ test('one who waits behind nobody of the same address goes first come, first ser
 })
 
 test('a full queue refuses the newest of the address with the most waiting', async () => {
-  const { attempt, refused, turns } = queue({ maxAtOnce: 1, maxWaiting: 4 })
+  const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1, maxWaiting: 4 })
   attempt('running', 'A', 'ann')
   for (const name of ['a1', 'a2', 'a3']) attempt(name, 'A', name)
   attempt('b1', 'B', 'ben')
@@ -135,11 +135,11 @@ test('a full queue refuses the newest of the address with the most waiting', asy
   attempt('d1', 'D', 'emma')
   await nextTurn()
   assert.deepEqual(refused, ['a3: UNAVAILABLE', 'a4: UNAVAILABLE', 'a2: UNAVAILABLE'])
-  // Each has one now: the one that comes is refused.
+  // Each address has one waiting attempt now: the newest attempt is refused.
   attempt('e1', 'E', 'fred')
   await nextTurn()
   assert.deepEqual(refused.at(-1), 'e1: UNAVAILABLE')
-  assert.equal(turns.waiting, 4)
+  assert.equal(hashQueue.waiting, 4)
 })
 
 test('a full queue refuses the newest of the account that the most addresses wait for', async () => {
@@ -152,15 +152,15 @@ test('a full queue refuses the newest of the account that the most addresses wai
   assert.deepEqual(refused, ['C: UNAVAILABLE'])
 })
 
-test('a client that leaves costs no turn, and its place goes to another', async () => {
-  const { attempt, end, started, refused, turns } = queue({ maxAtOnce: 1, maxWaiting: 2 })
+test('an attempt whose client disconnects is removed, and another takes its place in the queue', async () => {
+  const { attempt, end, started, refused, hashQueue } = queue({ maxAtOnce: 1, maxWaiting: 2 })
   const gone = new AbortController()
   attempt('running', 'A', 'ann')
   attempt('gone', 'B', 'ben', gone.signal)
   attempt('waits', 'C', 'carl')
   gone.abort()
   await nextTurn()
-  assert.deepEqual([turns.waiting, refused], [1, ['gone: TIMEOUT']])
+  assert.deepEqual([hashQueue.waiting, refused], [1, ['gone: TIMEOUT']])
   attempt('came gone', 'D', 'dora', gone.signal)
   attempt('comes', 'E', 'emma')
   await end(3)
@@ -168,39 +168,39 @@ test('a client that leaves costs no turn, and its place goes to another', async 
   assert.deepEqual(refused, ['gone: TIMEOUT', 'came gone: TIMEOUT'])
 })
 
-test('one who has waited too long is refused', async (t) => {
+test('an attempt that has waited for the maximum time is refused', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { attempt, refused, turns } = queue({ maxAtOnce: 1, maxWaitMs: 10_000 })
+  const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1, maxWaitMs: 10_000 })
   attempt('running', 'A', 'ann')
   attempt('waits', 'B', 'ben')
   t.mock.timers.tick(10_000)
   await nextTurn()
-  assert.deepEqual([turns.waiting, refused], [0, ['waits: UNAVAILABLE']])
+  assert.deepEqual([hashQueue.waiting, refused], [0, ['waits: UNAVAILABLE']])
 })
 
-test('a refusal is held back, 1,000 of them at most, and takes no place in the queue', async (t) => {
+test('refusals are delayed, at most 1,000 at once, and take no place in the queue', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { attempt, refused, turns } = queue({ maxAtOnce: 1, maxWaiting: 1, refusalDelayMs: 200 })
+  const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1, maxWaiting: 1, refusalDelayMs: 200 })
   for (let n = 0; n < 1_007; n++) attempt('attacker', 'A', 'ann')
   await nextTurn()
-  assert.deepEqual([turns.waiting, refused.length], [1, 5])
+  assert.deepEqual([hashQueue.waiting, refused.length], [1, 5])
   t.mock.timers.tick(200)
   await nextTurn()
-  assert.deepEqual([turns.waiting, refused.length], [1, 1_005])
+  assert.deepEqual([hashQueue.waiting, refused.length], [1, 1_005])
 })
 
-test('runs as many at once as it may, again after a failure', async () => {
-  const turns = new Turns({ maxAtOnce: 2, maxWaiting: 4, maxWaitMs: 60_000, refusalDelayMs: 0 })
+test('runs at most `maxAtOnce` at the same time, also after failures', async () => {
+  const hashQueue = new HashQueue({ maxAtOnce: 2, maxWaiting: 4, maxWaitMs: 60_000, refusalDelayMs: 0 })
   const turn = (n: number) => ({ address: `${n}`, account: `${n}` })
-  let [now, most] = [0, 0]
+  let [now, maxRunning] = [0, 0]
   const fails = async () => {
-    most = Math.max(most, ++now)
+    maxRunning = Math.max(maxRunning, ++now)
     await nextTurn()
     now--
     throw new Error('broken')
   }
   for (let round = 0; round < 3; round++)
-    await Promise.all(Array.from({ length: 6 }, (_, n) => assert.rejects(turns.take(turn(n), fails), /broken/)))
-  assert.deepEqual([most, now, turns.waiting], [2, 0, 0])
-  assert.equal(await turns.take(turn(0), async () => 'done'), 'done')
+    await Promise.all(Array.from({ length: 6 }, (_, n) => assert.rejects(hashQueue.run(turn(n), fails), /broken/)))
+  assert.deepEqual([maxRunning, now, hashQueue.waiting], [2, 0, 0])
+  assert.equal(await hashQueue.run(turn(0), async () => 'done'), 'done')
 })

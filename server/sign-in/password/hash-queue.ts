@@ -1,18 +1,18 @@
-// Whose turn is it? A bounded queue in which addresses and accounts take turns, so that neither many attempts from one address
-// nor many addresses that attack one account take sign-in away from others (row A12).
+// A bounded queue of sign-in attempts in which addresses and accounts take turns. Neither many attempts from one address
+// nor many addresses that attack one account can block the sign-in of others (A12).
 import { CarillonError, overloaded } from '../../errors.ts'
 
-/** Who waits. An account is named as the client wrote it, whether it exists or not. */
-export type Turn = { address: string; account: string; signal?: AbortSignal }
+/** `account` is the username of the attempt, whether such a user exists or not. */
+export type Attempt = { address: string; account: string; signal?: AbortSignal }
 
-/** Those of one address, of one account, or of both, while any wait. An account counts each address once. */
+/** The waiting attempts of one address, of one account, or of both. An account counts each address once. */
 type Group = {
   waiting: number
-  /** The last turn, counted in events and not in time. */
+  /** When an attempt of the group last began, as a number of events, not as a time. */
   servedAt: number
 }
 type Waiter = {
-  turn: Turn
+  attempt: Attempt
   address: Group
   account: Group
   pair: Group
@@ -21,19 +21,19 @@ type Waiter = {
   refuse: (error: CarillonError) => void
 }
 
-/** `refusalDelayMs`: a full queue refuses so much later. A client that tries again at once then takes little of the processor. */
+/** `refusalDelayMs` delays each refusal, so that a client that retries at once uses little processor time. */
 export type Limits = { maxAtOnce: number; maxWaiting: number; maxWaitMs: number; refusalDelayMs: number }
-/** Refusals that are held back at once; the others are sent immediately. */
-const maxHeld = 1_000
+/** How many refusals may be delayed at the same time; further ones are sent immediately. */
+const maxDelayed = 1_000
 
-export class Turns {
+export class HashQueue {
   readonly #limits: Limits
   readonly #waiting = new Set<Waiter>()
   readonly #addresses = new Map<string, Group>()
   readonly #accounts = new Map<string, Group>()
   readonly #pairs = new Map<string, Group>()
   #running = 0
-  #held = 0
+  #delayed = 0
   #events = 0
 
   constructor(limits: Limits) {
@@ -45,13 +45,14 @@ export class Turns {
   }
 
   /**
-   * Runs `work` when it is this one's turn. Throws UNAVAILABLE if too many wait and no address or account has more of them
-   * waiting, or after `maxWaitMs`; throws TIMEOUT if `signal` aborts before `work` began.
+   * Runs `work` when it is this attempt's turn. A full queue throws UNAVAILABLE for an attempt of the address or account with
+   * the most waiting attempts, which may be this one. Throws UNAVAILABLE after `maxWaitMs`, too, and TIMEOUT if `signal` aborts
+   * before `work` begins.
    */
-  async take<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
-    if (turn.signal?.aborted) throw clientLeft()
+  async run<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
+    if (attempt.signal?.aborted) throw clientLeft()
     if (this.#running < this.#limits.maxAtOnce) this.#running++
-    else await this.#wait(turn)
+    else await this.#wait(attempt)
     try {
       return await work()
     } finally {
@@ -59,11 +60,11 @@ export class Turns {
     }
   }
 
-  /** Throws UNAVAILABLE if `take` would refuse this one at once, so that the store is not read for it: a flood costs less. */
-  async refuseIfFull(turn: Turn): Promise<void> {
+  /** Throws UNAVAILABLE if `run` would refuse this attempt at once, so that a flood of them does not read the store. */
+  async refuseIfFull(attempt: Attempt): Promise<void> {
     if (this.#waiting.size < this.#limits.maxWaiting) return
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiter = this.#add(turn, { start: resolve, refuse: reject })
+    const waiter = this.#add(attempt, { start: resolve, refuse: reject })
     if (first(this.#waiting, lengthOf) === waiter) this.#refuseLater(waiter)
     else {
       this.#remove(waiter)
@@ -72,18 +73,18 @@ export class Turns {
     await promise
   }
 
-  async #wait(turn: Turn): Promise<void> {
+  async #wait(attempt: Attempt): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiter = this.#add(turn, { start: resolve, refuse: reject })
+    const waiter = this.#add(attempt, { start: resolve, refuse: reject })
     if (this.#waiting.size > this.#limits.maxWaiting) this.#refuseLater(first(this.#waiting, lengthOf) as Waiter)
     const leave = () => this.#refuse(waiter, clientLeft())
-    turn.signal?.addEventListener('abort', leave)
+    attempt.signal?.addEventListener('abort', leave)
     const timer = setTimeout(() => this.#refuse(waiter, tooMany()), this.#limits.maxWaitMs).unref()
     try {
       await promise
     } finally {
       clearTimeout(timer)
-      turn.signal?.removeEventListener('abort', leave)
+      attempt.signal?.removeEventListener('abort', leave)
     }
   }
 
@@ -94,13 +95,13 @@ export class Turns {
   #refuseLater(waiter: Waiter): void {
     this.#remove(waiter)
     const { refusalDelayMs } = this.#limits
-    if (refusalDelayMs === 0 || this.#held >= maxHeld) {
+    if (refusalDelayMs === 0 || this.#delayed >= maxDelayed) {
       waiter.refuse(tooMany())
       return
     }
-    this.#held++
+    this.#delayed++
     setTimeout(() => {
-      this.#held--
+      this.#delayed--
       waiter.refuse(tooMany())
     }, refusalDelayMs)
   }
@@ -117,33 +118,33 @@ export class Turns {
     next.start()
   }
 
-  #add(turn: Turn, ends: Pick<Waiter, 'start' | 'refuse'>): Waiter {
-    const address = groupOf(this.#addresses, turn.address)
-    const account = groupOf(this.#accounts, turn.account)
-    const pair = groupOf(this.#pairs, pairOf(turn))
+  #add(attempt: Attempt, ends: Pick<Waiter, 'start' | 'refuse'>): Waiter {
+    const address = groupOf(this.#addresses, attempt.address)
+    const account = groupOf(this.#accounts, attempt.account)
+    const pair = groupOf(this.#pairs, pairOf(attempt))
     if (pair.waiting === 0) account.waiting++
     address.waiting++
     pair.waiting++
-    const waiter = { turn, address, account, pair, at: ++this.#events, ...ends }
+    const waiter = { attempt, address, account, pair, at: ++this.#events, ...ends }
     this.#waiting.add(waiter)
     return waiter
   }
 
-  /** A group without waiters is forgotten, and with it its last turn: one who comes later is dated by the arrival. */
+  /** A group without waiting attempts is deleted, with its `servedAt`: a later attempt counts from its arrival. */
   #remove(waiter: Waiter): boolean {
     if (!this.#waiting.delete(waiter)) return false
-    const { turn, address, account, pair } = waiter
-    if (--address.waiting === 0) this.#addresses.delete(turn.address)
+    const { attempt, address, account, pair } = waiter
+    if (--address.waiting === 0) this.#addresses.delete(attempt.address)
     if (--pair.waiting > 0) return true
-    this.#pairs.delete(pairOf(turn))
-    if (--account.waiting === 0) this.#accounts.delete(turn.account)
+    this.#pairs.delete(pairOf(attempt))
+    if (--account.waiting === 0) this.#accounts.delete(attempt.account)
     return true
   }
 }
 
 /**
- * Round robin: the least goes first. What counts is the last turn of the address or of the account, whichever was later. Of those
- * of one account the address that has waited longer goes first, and of those of one address the account.
+ * Round robin: the lowest rank runs first. It counts when the address or the account was last served, whichever is later.
+ * Among the attempts of one account, the address that was served longer ago runs first; among those of one address, the account.
  */
 function orderOf({ address, account, pair, at }: Waiter): readonly number[] {
   const byAddress = Math.max(at, address.servedAt)
@@ -151,8 +152,8 @@ function orderOf({ address, account, pair, at }: Waiter): readonly number[] {
 }
 
 /**
- * The least is refused: the newest of the address with the most waiting, or of the account that the most addresses wait for. An
- * account counts each address once: else one address could fill the queue of somebody else's account.
+ * The lowest rank is refused: the newest attempt of the address with the most waiting attempts, or of the account with the most
+ * waiting addresses. An account counts each address once: otherwise one address could get the attempts of another user refused.
  */
 function lengthOf({ address, account, pair, at }: Waiter): readonly number[] {
   return [-Math.max(address.waiting, account.waiting), -pair.waiting, -at]
@@ -166,9 +167,9 @@ function groupOf(groups: Map<string, Group>, name: string): Group {
   return group
 }
 
-const pairOf = ({ address, account }: Turn) => `${address} ${account}`
+const pairOf = ({ address, account }: Attempt) => `${address} ${account}`
 
-/** The one with the least rank, by the first number that differs. */
+/** The element with the lowest rank; the first number that differs decides. */
 function first<One>(all: Iterable<One>, rankOf: (one: One) => readonly number[]): One | undefined {
   let found: { one: One; rank: readonly number[] } | undefined
   for (const one of all) {
@@ -187,7 +188,7 @@ function tooMany(): CarillonError {
   return overloaded('Too many sign-ins at once; try again in a moment')
 }
 
-/** Nobody reads this answer; the code keeps it out of the log's failures. */
+/** No client receives it; the code keeps it out of the logged failures. */
 function clientLeft(): CarillonError {
   return new CarillonError('TIMEOUT', 'The client closed the connection before its password was checked')
 }
