@@ -11,7 +11,7 @@ const exceptions: Record<string, string> = {
   'server/store/transfer/dump.ts': 'the checksum of a backup: a client with the backup can calculate it',
   'server/store/transfer/digest.ts': 'the checksum of a table',
   'server/store/postgres/schema/functions.ts': 'the hash of a database function, whose text is public',
-  'server/store/sqlite/writes/deliver.ts': 'the hash of a body that the same producer sent',
+  'server/store/sqlite/writes/deliveries.ts': 'the hash of a body that the same producer sent',
 }
 
 const secret = /secret|hash|token|signature|digest|sha256|password|(^|\W|[a-z])mac\b/i

@@ -4,7 +4,7 @@ import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { openStore } from '../../server/store/open.ts'
 import { connect } from '../../server/store/sqlite/database.ts'
-import { deliver } from '../../server/store/sqlite/writes/deliver.ts'
+import { deliver } from '../../server/store/sqlite/writes/deliveries.ts'
 import type { Delivery } from '../../server/store/store.ts'
 import { serveRequests } from '../processes/respond.ts'
 import { databaseIn } from '../setup/service.ts'
@@ -63,7 +63,7 @@ async function writeTogether({ dir, atOnce, usernames, seconds }: WriteRequest):
 
 function writeOneByOne({ dir, usernames, seconds }: WriteRequest): WriteResult {
   const database = connect(databaseIn(dir))
-  const context = { sql: database.createTagStore(64), ring: () => {} }
+  const context = { sql: database.createTagStore(64), signal: () => {} }
   const next = deliveries(usernames)
   let count = 0
   const startedAt = performance.now()

@@ -65,7 +65,7 @@ async function byStatements({ dir, rounds, progress }: Bench, { many, one }: Two
     const readAllOf = ({ userId }: Reader): number => {
       database.exec('begin immediate')
       const startedAt = performance.now()
-      const outcome = markAllRead({ sql, ring: () => {} }, { userId, throughId: null, at: Date.now() })
+      const outcome = markAllRead({ sql, signal: () => {} }, { userId, throughId: null, at: Date.now() })
       const ms = performance.now() - startedAt
       assert.equal(outcome, 'done')
       database.exec('rollback')

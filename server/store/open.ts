@@ -19,6 +19,6 @@ export async function openStore(
     const { openPostgresStore } = await import('./postgres/store.ts')
     return openPostgresStore(database.url, { partitions, ...(startTimeout && { startTimeout }) })
   }
-  const { openSqliteStore } = await import('./sqlite/sqlite-store.ts')
+  const { openSqliteStore } = await import('./sqlite/store.ts')
   return openSqliteStore(database.path)
 }

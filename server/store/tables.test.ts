@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { newDatabase, queryAt } from '../../tests/support/postgres.ts'
 import { knownMigrations } from './migrations.ts'
 import { Database } from './sqlite/database.ts'
-import { openSqliteStore } from './sqlite/sqlite-store.ts'
+import { openSqliteStore } from './sqlite/store.ts'
 import { newFolder } from './sqlite/testing/folder.ts'
 import { type Table, tables } from './tables.ts'
 

@@ -6,7 +6,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFi
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect, Database } from '../../store/sqlite/database.ts'
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../store/sqlite/store.ts'
 import { contentOf, newFolder } from '../../store/sqlite/testing/folder.ts'
 import type { Finding } from '../finding.ts'
 import { examineSqlite } from './sqlite.ts'

@@ -8,7 +8,7 @@ import { type StreamEvent, StrictEvents } from '../../../tests/support/event-sou
 import { randomOf } from '../../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../../errors.ts'
 import { type Person, World } from '../../store/contract/world.ts'
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from '../../store/sqlite/store.ts'
 import { newFolder } from '../../store/sqlite/testing/folder.ts'
 import type { ChangeSignal, Store } from '../../store/store.ts'
 import { ChangesSince } from './changes.ts'

@@ -1,38 +1,46 @@
-// The writer thread: commits all writes that wait in one transaction (group commit), so that one fsync serves many
-// callers. Each write stands or falls alone, in its savepoint. The main thread's end of it is writer.ts.
+// The writer thread: commits all waiting writes in one transaction (group commit), so that one fsync serves many callers. A
+// write that fails is rolled back alone. The main thread's side is the Writer in connection.ts.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ChangeSignal } from '../store.ts'
 import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss } from './file/guard.ts'
 import { schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
-import * as writes from './writes/all.ts'
 import type { WriteContext } from './writes/context.ts'
+import * as deliveries from './writes/deliveries.ts'
+import * as inbox from './writes/inbox.ts'
+import * as producers from './writes/producers.ts'
+import * as sessions from './writes/sessions.ts'
+import * as tokens from './writes/tokens.ts'
+import * as users from './writes/users.ts'
+
+/** Every exported function of writes/, by its name. */
+const writes = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...deliveries, changeNothing }
 
 export type Writes = typeof writes
 export type WriteName = keyof Writes
 export type WriteRequest = readonly [name: WriteName, change: unknown]
-/** What became of a write. A failure carries SQLite's result code, if it has one, and whether the commit itself failed. */
+/** The result of one write. A failure carries SQLite's result code, if it has one, and whether the commit itself failed. */
 export type WriteReply =
   | { ok: true; value: unknown }
   | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }
 export type WriterMessage = {
   replies: WriteReply[]
-  rings: ChangeSignal[]
-  /** Nothing more is written, since the file is not the one that this thread has open. */
+  signals: ChangeSignal[]
+  /** Set if the file at the path is not the one that this thread has open. Then nothing more is written. */
   loss?: FileLoss | undefined
 }
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
-// What a write may have to take back is kept in memory; the log grows to 16 MB before it is copied into the file, since
-// what is copied less often is copied less.
+// What a rollback needs is kept in memory. The log grows to 16 MB before it is copied into the file: a page that changes
+// often is then copied less often.
 database.exec('pragma temp_store = memory; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384')
-/** A copy that is taken while the service runs has the stamp of that time, and is known from the file that has a later one. */
+/** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
 const stampEveryMs = 600_000
 const sql = database.createTagStore(64)
 const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion = dataVersion.get()?.data_version
-// Opens the log, so that there is one to guard.
+// Opens the log, so that the guard finds it.
 database.exec('begin; select 1 from sqlite_schema; commit')
 const guard = new FileGuard({
   path: workerData.path,
@@ -43,10 +51,10 @@ let loss: FileLoss | undefined
 let stampedAt = Number.NEGATIVE_INFINITY
 let hasWritten = false
 
-/** Nothing is acknowledged that was written to a file which the next start does not find at this path. */
+/** Acknowledges no write to a file that the next start would not find at this path. */
 function commitGuarded(requests: readonly WriteRequest[]): WriterMessage {
   if (isLost()) return { ...refuseAll(requests, new Error(loss?.reason)), loss }
-  // Not at the opening: a process that writes nothing, such as a start that is refused, leaves the files as they are.
+  // Not when the file is opened: a process that writes nothing, such as a refused start, leaves the files unchanged.
   if (stampedAt === Number.NEGATIVE_INFINITY) stamp()
   const message = commitTogether(requests)
   hasWritten = true
@@ -54,36 +62,36 @@ function commitGuarded(requests: readonly WriteRequest[]): WriterMessage {
   return { ...refuseAll(requests, new Error(loss?.reason), true), loss }
 }
 
-/** Once it is, it stays so: what was written to another file in between is not known. */
+/** Once the file is lost, it stays lost: another file may have been written to in between. */
 function isLost(): boolean {
   loss ??= guard.loss()
   return loss !== undefined
 }
 
 /**
- * All in one transaction, without savepoints: those copy every page that is touched. Where one of the writes fails, all
- * is taken back and run again, each in its savepoint, so that the one falls alone.
+ * Runs all writes in one transaction without savepoints, because a savepoint copies every page that is changed. If a write
+ * fails, the transaction is rolled back and all writes run again, each in a savepoint, so that only that one fails.
  */
 function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
-  return commit(requests, run) ?? commit(requests, runAlone) ?? refuseAll(requests, new Error('no write could be run'))
+  return commit(requests, run) ?? commit(requests, runAlone) ?? refuseAll(requests, new Error('no write could run'))
 }
 
-/** Undefined where a write failed and the system did not: there is something to be tried again. */
+/** Undefined if a write failed but the system did not: then the writes can run again. */
 function commit(
   requests: readonly WriteRequest[],
-  runOne: (request: WriteRequest, rings: ChangeSignal[]) => WriteReply,
+  runOne: (request: WriteRequest, signals: ChangeSignal[]) => WriteReply,
 ): WriterMessage | undefined {
-  const rings: ChangeSignal[] = []
+  const signals: ChangeSignal[] = []
   let isOneWrites = false
   let isOfCommit = false
   try {
     database.exec('begin immediate')
     isOneWrites = true
-    const replies = requests.map((request) => runOne(request, rings))
+    const replies = requests.map((request) => runOne(request, signals))
     isOneWrites = false
     isOfCommit = true
     database.exec('commit')
-    return { replies, rings }
+    return { replies, signals }
   } catch (error) {
     // A failure of the system (disk full, I/O) has already ended the transaction.
     isOneWrites &&= database.isTransaction
@@ -92,18 +100,18 @@ function commit(
   }
 }
 
-function run([name, change]: WriteRequest, rings: ChangeSignal[]): WriteReply {
-  const context: WriteContext = { sql, ring: (ring) => rings.push(ring) }
+function run([name, change]: WriteRequest, signals: ChangeSignal[]): WriteReply {
+  const context: WriteContext = { sql, signal: (signal) => signals.push(signal) }
   return { ok: true, value: (writes[name] as (context: WriteContext, change: unknown) => unknown)(context, change) }
 }
 
-function runAlone(request: WriteRequest, rings: ChangeSignal[]): WriteReply {
-  const rung: ChangeSignal[] = []
+function runAlone(request: WriteRequest, signals: ChangeSignal[]): WriteReply {
+  const ownSignals: ChangeSignal[] = []
   database.exec('savepoint one')
   try {
-    const reply = run(request, rung)
+    const reply = run(request, ownSignals)
     database.exec('release one')
-    rings.push(...rung)
+    signals.push(...ownSignals)
     return reply
   } catch (error) {
     if (!database.isTransaction) throw error
@@ -113,7 +121,7 @@ function runAlone(request: WriteRequest, rings: ChangeSignal[]): WriteReply {
 }
 
 function refuseAll(requests: readonly WriteRequest[], error: unknown, isOfCommit = false): WriterMessage {
-  return { replies: requests.map(() => failure(error, isOfCommit)), rings: [] }
+  return { replies: requests.map(() => failure(error, isOfCommit)), signals: [] }
 }
 
 function failure(error: unknown, isOfCommit = false): WriteReply {
@@ -121,7 +129,7 @@ function failure(error: unknown, isOfCommit = false): WriteReply {
   return { ok: false, message, sqliteCode: resultCode(error), isOfCommit }
 }
 
-/** If another process has the lock for too long, or the disk is full, the earlier stamp will do a while longer. */
+/** If another process keeps the lock too long, or the disk is full, the earlier stamp stays in use. */
 function stamp(): void {
   try {
     guard.expect(stampDatabase(database, workerData))
@@ -130,16 +138,21 @@ function stamp(): void {
   } catch {}
 }
 
-/** A read of the main thread may have kept the stamp out of the file. */
+/** A read of the main thread may have delayed the checkpoint that takes the stamp into the file. */
 function settle(): void {
   try {
     guard.expect(settleStamp(database, workerData))
   } catch {}
 }
 
+/** Takes the write lock and commits, which shows whether a write can succeed now. */
+function changeNothing(context: WriteContext, _: null): void {
+  context.sql.run`delete from token_cutoff where expires_at < 0`
+}
+
 function everySecond(): void {
   if (isLost()) {
-    port.postMessage({ replies: [], rings: [], loss } satisfies WriterMessage)
+    port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
     return
   }
   noticeOtherProcesses()
@@ -147,30 +160,32 @@ function everySecond(): void {
   else if (!guard.isSettled) settle()
 }
 
-/** A close writes the log into the file at the path, so it must be the right one. The connection of the reads, which is still
- * open, keeps SQLite from doing so when this thread ends. */
+/**
+ * Closing the last connection writes the log into the file at the path, so it must be the right file. If it is not, this
+ * connection stays open; when the thread ends, the reader's open connection keeps SQLite from writing.
+ */
 function end(): void {
-  if (isLost()) port.postMessage({ replies: [], rings: [], loss } satisfies WriterMessage)
+  if (isLost()) port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
   if (loss?.isLogOnly === false) return
   if (loss === undefined && hasWritten) stamp()
   database.close()
 }
 
-/** `data_version` moves only when another connection wrote, and here that is another process: a command, say. */
+/** `data_version` changes only if another connection wrote. That is always another process, for example a command. */
 function noticeOtherProcesses(): void {
   const version = dataVersion.get()?.data_version
   if (version === knownDataVersion) return
   knownDataVersion = version
-  port.postMessage({ replies: [], rings: [{ about: 'anything' }] } satisfies WriterMessage)
+  port.postMessage({ replies: [], signals: [{ about: 'anything' }] } satisfies WriterMessage)
 }
 
-// What another process wrote before this thread began to look is noticed by nobody else.
-port.postMessage({ replies: [], rings: [{ about: 'anything' }] } satisfies WriterMessage)
+// Another process may have written before this thread read `data_version` for the first time.
+port.postMessage({ replies: [], signals: [{ about: 'anything' }] } satisfies WriterMessage)
 const noticing = setInterval(everySecond, 1_000).unref()
 
 port.on('message', (message: readonly WriteRequest[] | 'close') => {
   if (message !== 'close') return port.postMessage(commitGuarded(message))
-  // Before the close: a check that was due would ask a closed database, in the last turn of this thread.
+  // First, because a check in the last turn of this thread would use a closed database.
   clearInterval(noticing)
   end()
   port.close()

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { connect } from '../database.ts'
-import { openSqliteStore } from '../sqlite-store.ts'
+import { openSqliteStore } from '../store.ts'
 
 const count = 200_000
 const folder = await mkdtemp(join(tmpdir(), 'carillon-'))

@@ -3,49 +3,88 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
-import { statements } from './statements.ts'
+import * as changes from './changes.ts'
+import * as deepUnread from './deep-unread.ts'
+import * as inbox from './inbox.ts'
+import * as pages from './pages.ts'
+import * as producers from './producers.ts'
+import * as sessions from './sessions.ts'
+import * as tokens from './tokens.ts'
+import * as users from './users.ts'
 
-/** Each table that is searched, by what; `alone` where the index has all that is asked. `whole` tables are small. */
-const paths: Record<keyof typeof statements, string> = {
-  user: 'user by key',
-  credentials: 'user by sqlite_autoindex_user_2',
-  users: 'user by sqlite_autoindex_user_2',
-  session: 's by key, i by key',
-  // Once at the start, and when a command cut tokens; expired rows go with the next cut.
-  tokenRevocations: 'token_cutoff by token_cutoff_by_expiry',
-  // Once at the start: a handful of keys.
-  signingKeys: 'whole signing_key, sorted',
-  producer: 'producer by key',
-  // For a person at the command line.
-  producers: 'whole producer, sorted',
-  inbox: 'inbox by key',
-  range: 'n by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
-  unreadBefore: 'n by key, n by notification_unread alone',
-  unreadFromNewest: 'n by key, n by notification_unread alone',
-  unreadFromOldest: 'n by key, n by notification_unread alone',
-  unreadFrom: 'n by key, n by notification_unread alone',
-  unreadInBlock: 'n by notification_unread alone',
-  changedSeqs: 'n by notification_changed alone',
-  isUnreadBefore: 'whole CONSTANT ROW, n by notification_unread alone',
-  notification: 'n by notification_by_id, m by read_mark_by_seq alone',
-  categories: 'inbox_category by key',
-  versionAt: 'notification by key',
-  arrivals: 'n by key, m by read_mark_by_seq alone',
-  laterChanges: 'n by notification_changed, m by read_mark_by_seq alone',
-  readAlls: 'm by key, n by key',
+/** Each table that is searched, and by which key; `alone` if the index holds all that is read. Tables read `whole` are small. */
+const paths: Record<string, Record<string, string>> = {
+  users: {
+    userById: 'user by key',
+    credentialsByUsername: 'user by sqlite_autoindex_user_2',
+    usersAfter: 'user by sqlite_autoindex_user_2',
+  },
+  sessions: { sessionWithInbox: 's by key, i by key' },
+  tokens: {
+    // At the start, and after a command revoked tokens. A later revocation removes expired rows.
+    revocationsAfter: 'token_cutoff by token_cutoff_by_expiry',
+    // At the start: a handful of keys.
+    allSigningKeys: 'whole signing_key, sorted',
+  },
+  producers: {
+    producerById: 'producer by key',
+    // For a person at the command line.
+    allProducers: 'whole producer, sorted',
+  },
+  inbox: {
+    inboxByUser: 'inbox by key',
+    notificationById: 'n by notification_by_id, m by read_mark_by_seq alone',
+    categoryCounts: 'inbox_category by key',
+  },
+  pages: {
+    range: 'n by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
+    unreadBefore: 'n by key, n by notification_unread alone',
+    unreadFromNewest: 'n by key, n by notification_unread alone',
+    unreadFromOldest: 'n by key, n by notification_unread alone',
+    unreadFrom: 'n by key, n by notification_unread alone',
+    isUnreadBelow: 'whole CONSTANT ROW, n by notification_unread alone',
+  },
+  deepUnread: {
+    unreadInBlock: 'n by notification_unread alone',
+    changedSeqs: 'n by notification_changed alone',
+  },
+  changes: {
+    versionAt: 'notification by key',
+    arrivals: 'n by key, m by read_mark_by_seq alone',
+    laterChanges: 'n by notification_changed, m by read_mark_by_seq alone',
+    readAlls: 'm by key, n by key',
+  },
 }
+
+const modules: Record<string, Record<string, unknown>> = {
+  users,
+  sessions,
+  tokens,
+  producers,
+  inbox,
+  pages,
+  deepUnread,
+  changes,
+}
+const isStatement = (exported: unknown): exported is string => /^\s*select /.test(String(exported))
 
 const database = new Database(':memory:')
 await migrate(database)
 
-for (const [name, path] of Object.entries(paths) as [keyof typeof paths, string][])
-  test(`${name} reads ${path}`, () => {
-    const plan = database.prepare(`explain query plan ${statements[name]}`).all()
-    const steps = plan.flatMap(({ detail }) => inWords(String(detail)) ?? [])
-    assert.equal(steps.join(', '), path)
+for (const [noun, exports] of Object.entries(modules)) {
+  const statements = Object.entries(exports).filter(([, exported]) => isStatement(exported))
+  test(`every read of ${noun} has its path here`, () => {
+    assert.deepEqual(statements.map(([name]) => name).sort(), Object.keys(paths[noun] ?? {}).sort())
   })
+  for (const [name, sql] of statements)
+    test(`${noun}.${name} reads ${paths[noun]?.[name]}`, () => {
+      const plan = database.prepare(`explain query plan ${sql}`).all()
+      const steps = plan.flatMap(({ detail }) => inWords(String(detail)) ?? [])
+      assert.equal(steps.join(', '), paths[noun]?.[name])
+    })
+}
 
-/** The rows of a page on their way into its one row, in their order and without being stored. */
+/** The rows of a page are joined into one row, in their order and without being stored. */
 const isStreamed = /^(CO-ROUTINE|SCAN) \(subquery-\d+\)$/
 
 /** A step of a plan, or undefined for one that reads no table; https://sqlite.org/eqp.html */

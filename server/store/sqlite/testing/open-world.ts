@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import { World } from '../../contract/world.ts'
-import { openSqliteStore } from '../sqlite-store.ts'
+import { openSqliteStore } from '../store.ts'
 import { newFolder } from './folder.ts'
 
 export async function openWorld(t: TestContext, path?: string) {

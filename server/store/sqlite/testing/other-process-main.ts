@@ -4,7 +4,7 @@ import { BroadcastChannel } from 'node:worker_threads'
 import { CarillonError } from '../../../errors.ts'
 import type { Store } from '../../store.ts'
 import { connect, type Database, openDatabase } from '../database.ts'
-import { openSqliteStore } from '../sqlite-store.ts'
+import { openSqliteStore } from '../store.ts'
 
 export type Order =
   | { act: 'open'; path: string }

@@ -1,9 +1,10 @@
-// What every write is given: SQL on the writer's connection (prepared once, values bound, never spliced) and the bell.
+// What every write receives: SQL on the writer thread's connection (each statement is prepared once, and values are bound,
+// never spliced), and how it reports a change.
 import type { SQLTagStore } from 'node:sqlite'
 import type { ChangeSignal } from '../../store.ts'
 
 export type WriteContext = {
   sql: SQLTagStore
-  /** ChangeSignals after the commit, and only where there is one. */
-  ring: (ring: ChangeSignal) => void
+  /** Queues a change signal. It is sent after the commit, and only if the commit succeeds. */
+  signal: (signal: ChangeSignal) => void
 }

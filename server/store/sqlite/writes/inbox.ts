@@ -1,9 +1,10 @@
-// The writes of a reader: one notification read, all read. Each takes the inbox's row first and raises its version.
+// Marks notifications as read: one, or all. Each write runs in the writer thread's transaction, and every change raises the
+// version of the inbox by one.
 import { iso } from '../../../times.ts'
 import type { WriteContext } from './context.ts'
 
 export function markRead(
-  { sql, ring }: WriteContext,
+  { sql, signal }: WriteContext,
   { userId, id, at }: { userId: string; id: string; at: number },
 ): 'done' | 'absent' {
   const found = sql.get`
@@ -20,12 +21,12 @@ export function markRead(
     sql.run`
       update inbox_category set unread = unread - 1
       where user_id = ${userId} and category = ${found.category as string}`
-  ring({ about: 'inbox', userId })
+  signal({ about: 'inbox', userId })
   return 'done'
 }
 
 export function markAllRead(
-  { sql, ring }: WriteContext,
+  { sql, signal }: WriteContext,
   { userId, throughId, at }: { userId: string; throughId: string | null; at: number },
 ): 'done' | 'absent' {
   const inbox = sql.get`select last_seq, unread, read_through from inbox where user_id = ${userId}`
@@ -43,11 +44,11 @@ export function markAllRead(
     insert into read_mark (user_id, version, through_seq, at)
     values (${userId}, ${changed?.version as number}, ${Number(through)}, ${iso(at)})`
   recountCategories(sql, userId, { after: Number(through), stillUnread })
-  ring({ about: 'inbox', userId })
+  signal({ about: 'inbox', userId })
   return 'done'
 }
 
-/** Nothing lies beyond the last sequence number, and little beyond what was on a screen: this reads only that little. */
+/** Reads only what lies after `seq`: nothing after the last sequence number, and little after what a client has shown. */
 function countUnreadAfter(sql: WriteContext['sql'], userId: string, seq: number): number {
   const row = sql.get`
     select count(*) as count from notification where user_id = ${userId} and seq > ${seq} and read_at is null`

@@ -1,4 +1,5 @@
-// A delivery: to all known recipients or to none, once per idempotency key. The writer's savepoint makes it one step.
+// Delivers notifications, once per idempotency key. The writer thread's transaction makes a delivery one step: all known
+// recipients get it, or none.
 import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
@@ -25,12 +26,12 @@ export function removeOldDeliveries({ sql }: WriteContext, before: number): void
 }
 
 function deliverToEach(context: WriteContext, delivery: Delivery): DeliveryResult[] {
-  const told = new Map<string, DeliveryResult>()
+  const results = new Map<string, DeliveryResult>()
   return delivery.recipients.map(({ to, notificationId }) => {
     const userId = findRecipient(context, to)
     if (userId === undefined) return { userId: null, id: null, status: 'unknown_recipient' }
-    const result = told.get(userId) ?? deliverToOne(context, { delivery, userId, notificationId })
-    told.set(userId, result)
+    const result = results.get(userId) ?? deliverToOne(context, { delivery, userId, notificationId })
+    results.set(userId, result)
     return result
   })
 }
@@ -58,7 +59,7 @@ function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
     earlier === undefined
       ? insertNotification(context, one)
       : replaceContent(context, one, earlier as unknown as Earlier)
-  context.ring({ about: 'inbox', userId })
+  context.signal({ about: 'inbox', userId })
   return result
 }
 
@@ -79,7 +80,7 @@ function insertNotification({ sql }: WriteContext, { delivery, userId, notificat
 
 type Earlier = { id: string; seq: number; category: string | null; is_unread: number }
 
-/** The text changes in place: sequence, id and read state stay, so nothing jumps or rings twice for one matter. */
+/** Replaces the content in place. Sequence number, id and read state stay, so the notification keeps its place in the list. */
 function replaceContent(
   { sql }: WriteContext,
   { delivery, userId }: OneDelivery,

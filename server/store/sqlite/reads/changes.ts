@@ -1,0 +1,71 @@
+// Reads what changed in an inbox after a version.
+import { notificationJsonSql } from '../../notification-json.ts'
+import type { Change, Changes, InboxState } from '../../store.ts'
+import type { Reader } from '../connection.ts'
+import { inboxOf, readAt } from './inbox.ts'
+
+/** `?2` is the user's readThrough: no read-all covers what lies beyond it. */
+const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
+
+export const versionAt = 'select version from notification where user_id = ? and seq = ?'
+export const arrivals = `
+  select n.version, 'arrived', ${notificationJsonSql(readAtBeyond)} from notification n
+  where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
+export const laterChanges = `
+  select n.changed_version, case when n.replaced_version > ?3 then 'replaced' else 'read' end,
+    ${notificationJsonSql(readAtBeyond)}
+  from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
+export const readAlls = `
+  select m.version, n.id, m.at from read_mark m join notification n on n.user_id = m.user_id and n.seq = m.through_seq
+  where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`
+
+type ChangeRow = [version: number, type: 'arrived' | 'replaced' | 'read', notification: string]
+type ReadAllRow = [version: number, throughId: string, at: string]
+type ChangesQuery = { userId: string; version: number; limit: number; maxBehind?: number }
+
+export async function changesSince(
+  reader: Reader,
+  { userId, version, limit, maxBehind = Number.POSITIVE_INFINITY }: ChangesQuery,
+): Promise<Changes | 'reset'> {
+  const inbox = inboxOf(reader, userId)
+  const { readThrough } = inbox
+  const behind = inbox.version - version
+  if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
+  if (behind === 0) return { inbox, changes: [], more: false }
+  const atOnce = limit + 1
+  const earliest = lastSeqUpTo(reader, { userId, version, limit, behind, inbox })
+  const arrived = reader.all<ChangeRow>(arrivals, userId, readThrough, earliest, version, atOnce).map(toChange)
+  if (arrived.length === behind) return { inbox, changes: arrived.slice(0, limit), more: arrived.length > limit }
+  const later = reader.all<ChangeRow>(laterChanges, userId, readThrough, version, atOnce).map(toChange)
+  const readAllChanges = reader.all<ReadAllRow>(readAlls, userId, version, atOnce).map(toReadAll)
+  const all = [...arrived, ...later, ...readAllChanges].sort((a, b) => a.version - b.version)
+  return { inbox, changes: all.slice(0, limit), more: all.length > limit }
+}
+
+/**
+ * A sequence number with no arrival after `version` at or below it, and with few other notifications above it. At most
+ * `behind` notifications can have arrived. If that is more than one result holds, bisection finds it: versions rise with seq.
+ */
+function lastSeqUpTo(
+  reader: Reader,
+  of: { userId: string; version: number; limit: number; behind: number; inbox: InboxState },
+): number {
+  const { firstSeq, lastSeq } = of.inbox
+  let low = Math.max(lastSeq - of.behind, firstSeq - 1)
+  let high = lastSeq
+  while (high - low > of.limit) {
+    const middle = Math.floor((low + high) / 2)
+    const [version = 0] = reader.one<[number]>(versionAt, of.userId, middle) ?? []
+    if (version > of.version) high = middle
+    else low = middle
+  }
+  return low
+}
+
+function toChange([version, type, notification]: ChangeRow): Change {
+  return { version, type, notification }
+}
+
+function toReadAll([version, throughId, at]: ReadAllRow): Change {
+  return { version, type: 'read-all', throughId, at }
+}

@@ -1,0 +1,99 @@
+// Reads a page of an inbox as JSON text: one row, one string. `limit +?` and not `limit ?` in the SQL: for a bare parameter
+// SQLite lets its value decide about the plan, and prepares the statement again each time.
+import { noItems, notificationJsonSql } from '../../notification-json.ts'
+import type { InboxState, Page, PageQuery } from '../../store.ts'
+import { blockSize, type UnreadPlace } from '../../unread-blocks.ts'
+import type { Reader } from '../connection.ts'
+import { readDeepUnread } from './deep-unread.ts'
+import { inboxOf, readAllOver } from './inbox.ts'
+
+// In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first
+// read-all that covers the lowest notification of a page covers the whole page: one look-up for all instead of one for each.
+const readAtInRange = `coalesce(n.read_at, case
+  when n.seq > ?2 then null
+  when n.seq <= ${readAllOver('?3 + 1', 'through_seq')} then ${readAllOver('?3 + 1', 'at')}
+  else ${readAllOver('n.seq', 'at')}
+end)`
+
+/** A JSON array, newest first, and the lowest sequence number in it; both null if nothing was found. */
+function itemsSql(at: string, condition: string): string {
+  return `
+  select '[' || group_concat(text, ',') || ']', min(seq) from (
+    select ${notificationJsonSql(at)} as text, n.seq from notification n
+    where n.user_id = ?1 and ${condition} order by n.seq desc
+  )`
+}
+
+const isUnread = 'n.user_id = ?1 and n.seq > ?2 and n.read_at is null'
+
+function unreadItemsSql(chosen: string): string {
+  return itemsSql('null', `n.seq in (select n.seq from notification n where ${isUnread} ${chosen})`)
+}
+
+export const range = itemsSql(readAtInRange, 'n.seq > ?3 and n.seq <= ?4')
+export const unreadBefore = unreadItemsSql('and n.seq < ?3 order by n.seq desc limit +?4')
+export const unreadFromNewest = unreadItemsSql('order by n.seq desc limit +?3 offset +?4')
+export const unreadFromOldest = unreadItemsSql('order by n.seq limit +?3 offset +?4')
+export const unreadFrom = unreadItemsSql('and n.seq <= ?3 order by n.seq desc limit +?4 offset +?5')
+export const isUnreadBelow = `select exists (select 1 from notification n where ${isUnread} and n.seq < ?3)`
+
+type ItemsRow = [items: string, lowest: number] | [items: null, lowest: null]
+
+export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
+  const page = pageNow(reader, query)
+  return page === 'uncounted' ? readDeepUnread(reader, query, (place) => pageNow(reader, query, place)) : page
+}
+
+function pageNow(reader: Reader, query: PageQuery, place?: UnreadPlace): Page | 'unchanged' | 'uncounted' {
+  const inbox = inboxOf(reader, query.userId)
+  return inbox.version === query.unlessVersion ? 'unchanged' : pageOf(reader, query, { inbox, place })
+}
+
+/** The inbox that the page is read from and, for a deep page among gaps, where it begins. */
+type PageSource = { inbox: InboxState; place?: UnreadPlace | undefined }
+
+/** 'uncounted' if this is a deep page of the unread notifications of an inbox with gaps, and `place` is missing. */
+export function pageOf(reader: Reader, query: PageQuery, source: PageSource): Page | 'uncounted' {
+  const { inbox } = source
+  const found = 'before' in query ? itemsBefore(reader, query, inbox) : numberedItems(reader, query, source)
+  if (found === 'uncounted') return found
+  if (!found?.[0]) return { inbox, items: noItems, next: null }
+  const [items, lowest] = found
+  const hasMore = query.unreadOnly
+    ? reader.one(isUnreadBelow, query.userId, inbox.readThrough, lowest)?.[0] === 1
+    : lowest > inbox.firstSeq
+  return { inbox, items, next: hasMore ? lowest : null }
+}
+
+function itemsBefore(
+  reader: Reader,
+  { userId, unreadOnly, before, limit }: PageQuery & { before: number },
+  { lastSeq, readThrough }: InboxState,
+): ItemsRow | undefined {
+  if (unreadOnly) return reader.one(unreadBefore, userId, readThrough, before, limit)
+  const highest = Math.min(before - 1, lastSeq)
+  return reader.one(range, userId, readThrough, highest - limit, highest)
+}
+
+function numberedItems(
+  reader: Reader,
+  { userId, unreadOnly, page, limit }: PageQuery & { page: number },
+  { inbox, place }: PageSource,
+): ItemsRow | undefined | 'uncounted' {
+  const { readThrough, lastSeq } = inbox
+  const count = unreadOnly ? inbox.unread : inbox.total
+  const skipped = (page - 1) * limit
+  if (skipped >= count) return undefined
+  const taken = Math.min(limit, count - skipped)
+  const behind = count - skipped - taken
+  // Without gaps a page is a range of sequence numbers. Only notifications that were read one by one leave gaps between the
+  // unread ones. Near either end of the inbox SQLite passes over the gaps; further away the counts of blocks say where the
+  // page begins (deep-unread.ts).
+  const isDense = !unreadOnly || inbox.unread === lastSeq - readThrough
+  const highest = lastSeq - skipped
+  if (isDense) return reader.one(range, userId, readThrough, highest - taken, highest)
+  if (place) return reader.one(unreadFrom, userId, readThrough, place.highest, taken, place.skip)
+  if (Math.min(skipped, behind) > blockSize) return 'uncounted'
+  if (skipped <= behind) return reader.one(unreadFromNewest, userId, readThrough, taken, skipped)
+  return reader.one(unreadFromOldest, userId, readThrough, taken, behind)
+}

@@ -1,0 +1,37 @@
+// Finds a session, with the state of its user's inbox and, if requested, a page of it.
+import type { LiveSession, PageRequest, SessionKey } from '../../store.ts'
+import type { Reader } from '../connection.ts'
+import { pageOf } from './pages.ts'
+
+export const sessionWithInbox = `
+  select s.username, s.created_at, s.last_seen_at,
+    coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
+    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0)
+  from session s left join inbox i on i.user_id = s.user_id
+  where s.user_id = ? and s.secret_hash = ?`
+
+type SessionRow = [
+  username: string,
+  createdAt: number,
+  lastSeenAt: number,
+  version: number,
+  firstSeq: number,
+  lastSeq: number,
+  total: number,
+  unread: number,
+  readThrough: number,
+]
+
+export async function findSession(
+  reader: Reader,
+  { userId, secretHash }: SessionKey,
+  page?: PageRequest,
+): Promise<LiveSession | undefined> {
+  const row = reader.one<SessionRow>(sessionWithInbox, userId, secretHash)
+  if (row === undefined) return undefined
+  const [username, createdAt, lastSeenAt, version, firstSeq, lastSeq, total, unread, readThrough] = row
+  const inbox = { version, firstSeq, lastSeq, total, unread, readThrough }
+  const session = { userId, username, createdAt, lastSeenAt, inbox }
+  const found = page === undefined ? 'uncounted' : pageOf(reader, { ...page, userId }, { inbox })
+  return found === 'uncounted' ? session : { ...session, page: found }
+}

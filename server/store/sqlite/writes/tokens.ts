@@ -1,0 +1,29 @@
+// Revokes access tokens, and stores the first signing key. Each write runs in the writer thread's transaction.
+import type { SigningKey, TokenRevocation } from '../../store.ts'
+import type { WriteContext } from './context.ts'
+
+const dayMs = 24 * 3_600_000
+
+export function revokeTokens(
+  { sql, signal }: WriteContext,
+  revocation: Omit<TokenRevocation, 'firstGeneration'>,
+): void {
+  // Expired rows are kept for another day: if the clock is set back in between, the tokens of that time are valid again.
+  sql.run`delete from token_cutoff where expires_at <= ${revocation.notBefore - dayMs}`
+  sql.run`
+    insert into token_cutoff (user_id, sign_in_id, not_before, expires_at)
+    values (${revocation.userId}, ${revocation.signInId ?? ''}, ${revocation.notBefore}, ${revocation.expiresAt})
+    on conflict (user_id, sign_in_id) do update set
+      not_before = max(not_before, excluded.not_before), expires_at = max(expires_at, excluded.expires_at)`
+  signal({ about: 'token-revocation' })
+}
+
+export function ensureSigningKey({ sql }: WriteContext, key: SigningKey): SigningKey[] {
+  sql.run`
+    insert into signing_key (kid, public_jwk, sealed_private_jwk, created_at)
+    select ${key.kid}, ${key.publicJwk}, ${key.sealedPrivateJwk}, ${key.createdAt}
+    where not exists (select 1 from signing_key)`
+  return sql.all`
+    select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
+    from signing_key order by created_at, kid` as SigningKey[]
+}
