@@ -1,4 +1,4 @@
-// What the caches of access tokens promise about order and about keys, without a service around them.
+// The caches of access tokens: order and unknown keys, without a running service.
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -19,12 +19,12 @@ async function newKey(kid: string): Promise<Key> {
   }
 }
 
-/** `known` may grow later, as when another node made a key. */
+/** The test may add keys to `known` later, as another node does when it makes a key. */
 function tokensWith(current: Key, known: readonly Key[], issuer = 'http://127.0.0.1:7464'): AccessTokens {
   const keys = { current, find: (kid: string) => known.find((key) => key.kid === kid)?.publicKey }
   return new AccessTokens({
     keys: keys as unknown as SigningKeys,
-    revocations: { isCut: () => false } as unknown as TokenRevocations,
+    revocations: { isRevoked: () => false } as unknown as TokenRevocations,
     now: Date.now,
     issuer: () => issuer,
     lifetimeMs: 60_000,
@@ -34,7 +34,7 @@ function tokensWith(current: Key, known: readonly Key[], issuer = 'http://127.0.
 
 const user = () => ({ id: newId(Date.now()), username: 'ann', credentialGeneration: 0 })
 
-test('a token that was verified before does not wait for the checks of forged ones', async () => {
+test('a token that was verified before does not wait for the signature checks of forged tokens', async () => {
   const key = await newKey('one')
   const tokens = tokensWith(key, [key])
   const { token } = await tokens.issue(user())
@@ -69,6 +69,6 @@ test('the longest username and public URL fit into a token', async () => {
     credentialGeneration: Number.MAX_SAFE_INTEGER,
   }
   const { token } = await tokens.issue(long)
-  // Another node has not seen it.
+  // A node that has not cached the token checks it in full.
   assert.equal((await tokensWith(key, [key], issuer).verify(token))?.username, long.username)
 })

@@ -1,6 +1,6 @@
-// Variant 2, stateless: the server keeps nothing, the caller carries a signed token (RFC 9068, `at+jwt`). Issue, verify,
-// revoke: the same verbs in the same order as session.ts. Revoking is the exception that a stateless proof normally
-// lacks: token-cutoffs.ts. What a token may say is in read-token.ts.
+// Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). Issue, verify,
+// revoke: the same verbs in the same order as session.ts. A stateless proof usually cannot be revoked; ours can, by a small
+// table in memory (revocations.ts). read-token.ts checks the contents of a token.
 import { SignJWT } from 'jose'
 import { BoundedCache } from '../../bounded-cache.ts'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
@@ -11,17 +11,17 @@ import type { TokenRevocations } from './revocations.ts'
 import { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-/** A cutoff is kept until nothing that it cuts is alive, a token included that a node renewed before it heard of it. */
+/** A revocation is kept until no token that it revokes is alive, including one that a node renewed before it received the revocation. */
 export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
 const maxCachedTokens = 20_000
-/** In characters; about 8,000 of our tokens. */
+/** In characters: about 8,000 of our tokens. */
 const maxRefused = 4_000_000
 
 type TokenOptions = {
   keys: SigningKeys
   revocations: TokenRevocations
   now: () => number
-  /** `iss` and `aud`: this service's public URL, which with a free port is known only when it listens. */
+  /** `iss` and `aud`: the service's public URL. Without a setting it is known only after the service listens. */
   issuer: () => string
   lifetimeMs: number
   /** How long after the sign-in a token may still be renewed, in milliseconds. */
@@ -33,7 +33,7 @@ export type TokenSubject = Subject & { signInId: string; signedInAt: number; gen
 export class AccessTokens {
   readonly #options: TokenOptions
   readonly #verified = new BoundedCache<TokenSubject>(maxCachedTokens)
-  /** What can never become valid: expired, or not signed by the key that it names. */
+  /** Tokens that can never become valid: expired, or not signed by the key that they name. */
   readonly #refused = new BoundedCache<true>(maxRefused)
   readonly #signatures = new SignatureChecks()
 
@@ -42,9 +42,9 @@ export class AccessTokens {
   }
 
   /**
-   * A token for a user whose credentials were checked; `credentialGeneration` is the one that was read with the password
-   * hash, so a password that changed during the check revokes the token. Throws INVALID_CREDENTIALS if it is known here
-   * already. Nothing is stored.
+   * A token for a user whose credentials were checked; nothing is stored. `credentialGeneration` was read with the password
+   * hash, so a password change during the check revokes the token. Throws INVALID_CREDENTIALS if this node has already
+   * received that revocation.
    */
   async issue(user: { id: string; username: string; credentialGeneration: number }): Promise<IssuedToken> {
     const signedInAt = this.#options.now()
@@ -55,27 +55,27 @@ export class AccessTokens {
       signedInAt,
       generation: user.credentialGeneration,
     }
-    if (this.#options.revocations.isCut(signIn))
+    if (this.#options.revocations.isRevoked(signIn))
       throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
     return this.#sign(signIn)
   }
 
-  /** Whose token it is, or null where it is not one of ours, has expired or was cut. Reads no store. */
+  /** The token's user, or null if the token is not ours, has expired or is revoked. Does not read the store. */
   async verify(token: string): Promise<TokenSubject | null> {
     const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
     return subject === null || this.validUntil(subject) === null ? null : subject
   }
 
-  /** Until when a token that was verified lives, in milliseconds; null where it has ended or was cut. */
+  /** When a verified token expires, in milliseconds; null if it has expired or is revoked. */
   validUntil(subject: TokenSubject): number | null {
     const { revocations, now } = this.#options
-    return now() >= subject.expiresAt || revocations.isCut(subject) ? null : subject.expiresAt
+    return now() >= subject.expiresAt || revocations.isRevoked(subject) ? null : subject.expiresAt
   }
 
-  /** Cuts every token of this sign-in, renewed ones included. */
+  /** Revokes every token of this sign-in, renewed ones included. */
   async revoke(subject: TokenSubject): Promise<void> {
     const at = this.#options.now()
-    await this.#options.revocations.cut({
+    await this.#options.revocations.revoke({
       userId: subject.userId,
       signInId: subject.signInId,
       notBefore: at,
@@ -84,14 +84,14 @@ export class AccessTokens {
   }
 
   /**
-   * A fresh token of the same sign-in, with the same generation. `user` is the user's row as it is now. Throws UNAUTHORIZED
-   * if the sign-in is too long ago, or if the row has another generation: a revocation that this node has not heard of, or a
-   * restored backup.
+   * A new token of the same sign-in, with the same generation. `user` is the user's current row. Throws UNAUTHORIZED if the
+   * sign-in is too old, or if the row has another generation: after a revocation that this node has not received, or after a
+   * backup was restored.
    */
   async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
     const { generation = user.credentialGeneration, signedInAt } = subject
-    const isOver = this.#options.now() >= signedInAt + this.#options.chainMs
-    if (isOver || generation !== user.credentialGeneration) throw notAuthenticated()
+    const isTooOld = this.#options.now() >= signedInAt + this.#options.chainMs
+    if (isTooOld || generation !== user.credentialGeneration) throw notAuthenticated()
     return this.#sign(subject)
   }
 
@@ -106,7 +106,7 @@ export class AccessTokens {
     const issuer = this.#options.issuer()
     const at = now()
     const issuedAt = Math.floor(at / 1000)
-    // The last of a chain ends with it.
+    // No renewed token lives longer than the chain.
     const endsAt = Math.min(at + Math.min(lifetimeMs, maxTokenLifeMs), signIn.signedInAt + chainMs)
     const expiry = Math.floor(endsAt / 1000)
     const { kid, privateKey } = keys.current
@@ -123,12 +123,12 @@ export class AccessTokens {
       jti: newId(at),
     }
     const token = await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid }).sign(privateKey)
-    // Its first use costs no check of the signature.
+    // The first use of the token then needs no check of its signature.
     this.#remember(token, claims)
     return { token, expiresAt: expiry * 1000 }
   }
 
-  /** The cheap checks first; then the signature, in its turn. */
+  /** The cheap checks first, then the check of the signature, which waits in a queue. */
   async #checkNew(token: string): Promise<TokenSubject | null> {
     if (this.#refused.get(token)) return null
     const read = readToken(token, this.#options.issuer())
@@ -136,8 +136,8 @@ export class AccessTokens {
     if (read === null || key === undefined) return null
     const age = ageOf(read.claims, this.#options.now())
     if (age !== 'valid') return age === 'expired' ? this.#refuse(token) : null
-    return this.#signatures.inTurn((isSigned) => {
-      // Another request with the same token may have had its turn.
+    return this.#signatures.enqueue((isSigned) => {
+      // An earlier check in the queue may have had the same token.
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null
       const { claims, signed, signature } = read

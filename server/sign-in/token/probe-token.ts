@@ -1,5 +1,5 @@
-// An access token with which `carillon doctor` opens a live stream, where it has the signing keys and their secret. It names
-// a user who does not exist, so that nobody's inbox can be read with it; it lives for a minute and cannot be renewed.
+// The access token with which `carillon doctor` opens a live stream, if it has the signing keys and their secret. The token
+// names a user who does not exist, so it opens no user's inbox. It lives for a minute and cannot be renewed.
 import { SignJWT } from 'jose'
 import { newId } from '../../ids.ts'
 import type { SigningKey } from '../../store/store.ts'
@@ -8,7 +8,7 @@ import { SigningKeys } from './signing-keys.ts'
 const lifetimeMs = 60_000
 
 export type Probe = {
-  /** Of the store, the newest last. */
+  /** From the store, the newest last. */
   signingKeys: readonly SigningKey[]
   secret: string
   /** The service's public URL: `iss` and `aud`. */
@@ -24,7 +24,7 @@ export async function probeToken({ signingKeys, secret, issuer, chainMs, now }: 
   const store = { signingKeys: async () => rows, ensureSigningKey: async () => rows }
   const { kid, privateKey } = (await SigningKeys.open({ store, secret, now })).current
   const at = now()
-  // So long ago that the service renews it no more once it has expired.
+  // The chain then ends when the token expires, so that the service never renews it.
   const signedInAt = at + lifetimeMs - Math.max(chainMs, lifetimeMs)
   return await new SignJWT({
     preferred_username: 'carillon-doctor',

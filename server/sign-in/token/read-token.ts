@@ -1,12 +1,12 @@
-// What a token says, checked in full before its signature: the check of the signature costs about 110 us of processor time,
-// all of this about 10. A token that passes is one that we would have issued, if its signature is ours (RFC 7519; RFC 9068).
+// Reads a token and checks its contents in full before the signature is checked: that costs about 110 us of processor time,
+// all of this about 10. A token that passes is one that this service issued, if its signature is valid (RFC 7519, RFC 9068).
 import { madeAt } from '../../ids.ts'
 
-/** No token lives longer, whatever is set. */
+/** No token lives longer, whatever the settings are. */
 export const maxTokenLifeMs = 15 * 60_000
 /**
- * Ours have about 700 characters, and 1,800 with the longest username and host name. A request has room for 16,000: taking
- * apart so many cost 0.7 ms of the event loop, for a token that nobody signed.
+ * Our tokens have about 700 characters, and 1,800 with the longest username and host name. A request has room for 16,000, and
+ * parsing that many blocks the event loop for 0.7 ms, for a token that need not even be signed.
  */
 const maxTokenLength = 2_048
 /** How far another node's clock may be ahead of ours. */
@@ -17,7 +17,7 @@ export type Claims = {
   preferred_username: string
   sid: string
   auth_time: number
-  /** The user's credential generation; missing in tokens that were issued before there was one. */
+  /** The user's credential generation; absent in tokens that an earlier version issued. */
   gen?: number
   iss: string
   aud: string
@@ -29,7 +29,7 @@ export type Claims = {
 export type ReadToken = {
   kid: string
   claims: Claims
-  /** What the signature is about (RFC 7515, section 5.2), and the signature as base64url. */
+  /** The signed text (RFC 7515, section 5.2), and the signature as base64url. */
   signed: string
   signature: string
 }
@@ -38,13 +38,13 @@ const shape = /^([\w-]+)\.([\w-]+)\.([\w-]{85}[AQgw])$/
 const headerNames = 'alg,kid,typ'
 const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Null if the token is not written as we write them, or names another algorithm, type, issuer or audience. */
+/** Null if the token has not the form of ours, or names another algorithm, type, issuer or audience. */
 export function readToken(token: string, issuer: string): ReadToken | null {
   if (token.length > maxTokenLength) return null
   const [, headerPart, payloadPart, signature] = shape.exec(token) ?? []
   if (headerPart === undefined || payloadPart === undefined || signature === undefined) return null
   const header = objectIn(headerPart)
-  // Exactly the names that we write: none that brings a key, an extension or another spelling of the type.
+  // Exactly the names that we write, so no embedded key, no extension and no other spelling of a name.
   if (header === null || Object.keys(header).sort().join() !== headerNames) return null
   const { alg, typ, kid } = header
   if (alg !== 'EdDSA' || typ !== 'at+jwt' || typeof kid !== 'string') return null
@@ -53,7 +53,7 @@ export function readToken(token: string, issuer: string): ReadToken | null {
   return { kid, claims, signed: `${headerPart}.${payloadPart}`, signature }
 }
 
-/** 'early' is a token that another node issued by a clock ahead of ours: it may become valid. */
+/** 'early': another node with a clock ahead of ours issued the token; it may become valid. */
 export function ageOf({ iat, exp, nbf = iat }: Claims, now: number): 'valid' | 'expired' | 'early' {
   if (exp * 1000 <= now) return 'expired'
   const seconds = Math.floor(now / 1000)
@@ -61,8 +61,8 @@ export function ageOf({ iat, exp, nbf = iat }: Claims, now: number): 'valid' | '
 }
 
 /**
- * The JSON object in a segment, if it has the one spelling that we write: nothing twice and nothing between (of two equal
- * names another reader may take the other; RFC 7519, section 4), no bits beyond the last byte (RFC 4648, section 3.5).
+ * The JSON object in a segment, if it is spelled exactly as we write it: no name twice (readers differ in which value they
+ * take; RFC 7519, section 4), no white space, no unused bits after the last byte (RFC 4648, section 3.5). Null otherwise.
  */
 function objectIn(segment: string): Record<string, unknown> | null {
   try {

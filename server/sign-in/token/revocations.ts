@@ -1,52 +1,52 @@
-// Which tokens are revoked before they expire: a small table, whole in memory, so that a check costs no read. Loaded at
-// start and again whenever the store rings; only ever added to, since an entry outlives every token that it revokes.
+// Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
+// at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
 import type { Store, TokenRevocation } from '../../store/store.ts'
 
-type Parts = {
+type Dependencies = {
   store: Pick<Store, 'revokeTokens' | 'tokenRevocations' | 'onChange'>
-  /** The time, which never goes back, and the wall clock, by which other processes wrote their rows. */
+  /** `now` never goes back; `wall` is the wall clock, which other processes use for their rows. */
   now: () => number
   wall: () => number
-  /** An entry stays this long after it was first heard of: until no token that it revokes is alive by `now`. */
+  /** An entry stays at least this long after it arrived: until no token that it revokes is alive by `now`. */
   keepMs: number
 }
 
-/** What a token says about its sign-in. `generation` is missing in tokens that were issued before there was one. */
+/** The sign-in that a token names. `generation` is undefined for tokens that an earlier version issued. */
 export type SignIn = { userId: string; signInId: string; signedInAt: number; generation: number | undefined }
 
 const shortReloadMs = 2
 const retryMs = 1_000
 
 export class TokenRevocations {
-  readonly #dependencies: Parts
+  readonly #dependencies: Dependencies
   readonly #revocations = new Map<string, TokenRevocation>()
   readonly #listeners = new Set<(userId: string) => void>()
   #isReloading = false
-  #isRung = false
+  #isReloadDue = false
 
-  private constructor(parts: Parts) {
-    this.#dependencies = parts
+  private constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
-  static async load(parts: Parts, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
-    const revocations = new TokenRevocations(parts)
+  static async load(dependencies: Dependencies, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
+    const revocations = new TokenRevocations(dependencies)
     await revocations.#reload()
-    parts.store.onChange((ring) => {
-      if (ring.about === 'token-revocation' || ring.about === 'anything') revocations.#reloadSoon(onFailure)
+    dependencies.store.onChange(({ about }) => {
+      if (about === 'token-revocation' || about === 'anything') revocations.#reloadSoon(onFailure)
     })
     return revocations
   }
 
-  /** At once, but for a table so long that reading it again and again would be all that is done. */
+  /** Reloads at once, unless the last reload took long: then at most a tenth of the time is spent on reloads. */
   #reloadSoon(onFailure: (error: unknown) => void): void {
-    this.#isRung = true
+    this.#isReloadDue = true
     if (this.#isReloading) return
     this.#isReloading = true
-    this.#isRung = false
+    this.#isReloadDue = false
     const startedAt = performance.now()
     const next = () => {
       this.#isReloading = false
-      if (this.#isRung) this.#reloadSoon(onFailure)
+      if (this.#isReloadDue) this.#reloadSoon(onFailure)
     }
     this.#reload().then(
       () => {
@@ -56,25 +56,25 @@ export class TokenRevocations {
       },
       (error: unknown) => {
         onFailure(error)
-        this.#isRung = true
+        this.#isReloadDue = true
         setTimeout(next, retryMs).unref()
       },
     )
   }
 
-  /** In force here when it resolves, and on the disk; on other nodes when the ring reaches them. */
-  async cut(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void> {
+  /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */
+  async revoke(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void> {
     await this.#dependencies.store.revokeTokens(revocation)
     this.#add({ ...revocation, firstGeneration: 0 })
   }
 
-  /** Calls `listener` whenever tokens of a user are cut from now on, wherever that was done. */
+  /** Calls `listener` for each later revocation, also of another node. */
   onRevocation(listener: (userId: string) => void): void {
     this.#listeners.add(listener)
   }
 
-  /** No clock decides about a token that carries its generation; a sign-out compares the id of the sign-in only. */
-  isCut({ userId, signInId, signedInAt, generation }: SignIn): boolean {
+  /** A token with a generation is compared by generation, not by time. A sign-out revokes by the id of the sign-in. */
+  isRevoked({ userId, signInId, signedInAt, generation }: SignIn): boolean {
     if (this.#revocations.size === 0) return false
     if (this.#revocations.has(keyOf(userId, signInId))) return true
     const everySignIn = this.#revocations.get(keyOf(userId, null))
@@ -84,7 +84,7 @@ export class TokenRevocations {
 
   async #reload(): Promise<void> {
     const { store, now, wall } = this.#dependencies
-    // After the wall clock was set back, another process that writes a row counts its time from there.
+    // If the wall clock was set back, other processes write their rows with the earlier time.
     for (const revocation of await store.tokenRevocations(Math.min(now(), wall()))) this.#add(revocation)
     const at = now()
     for (const [key, { expiresAt }] of this.#revocations) if (expiresAt <= at) this.#revocations.delete(key)

@@ -1,5 +1,5 @@
-// The keys that sign access tokens: Ed25519, kept in the store with the private part sealed (JWE, RFC 7516) under the
-// service's secret, so that a stolen database signs nothing.
+// The keys that sign access tokens: Ed25519, stored with the private part encrypted ("sealed": JWE, RFC 7516) by the
+// service's secret, so that a stolen database cannot sign tokens.
 import { createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
 import {
   CompactEncrypt,
@@ -25,7 +25,7 @@ export class SigningKeys {
     this.current = current
   }
 
-  /** Opens the keys of the store, making the first. Throws UNAVAILABLE where the secret is not the one they know. */
+  /** Opens the keys of the store, or makes the first one. Throws UNAVAILABLE if the keys were sealed with another secret. */
   static async open({
     store,
     secret,
@@ -43,7 +43,7 @@ export class SigningKeys {
     return new SigningKeys(keys, { kid: newest.kid, privateKey: await openPrivate(newest, sealingKey) })
   }
 
-  /** Undefined if the key is not ours: what a token says about keys is never looked at beyond this name. */
+  /** Undefined if the key is not ours. `kid` is the only statement of a token about keys that the service uses. */
   find(kid: string): KeyObject | undefined {
     return this.#keys.get(kid)?.publicKey
   }
