@@ -1,9 +1,9 @@
--- A delivery, with the record of its idempotency key. Rows of "inbox" are locked in the order of user_id, so that two
--- deliveries never wait for each other in a circle. Each statement of a PL/pgSQL function sees what was committed before
--- that statement: after the inbox's row is locked, its notifications are read as they are now.
+-- A delivery and the record of its idempotency key. Rows of "inbox" are locked in the order of user_id, so that two
+-- deliveries cannot deadlock. Each statement of a PL/pgSQL function sees what was committed before that statement: after the
+-- inbox's row is locked, its notifications are read in their current state.
 
--- Every function is PL/pgSQL: Citus plans no statement of an SQL function that has parameters, and PostgreSQL before 18 plans
--- one again at every call.
+-- Every function is PL/pgSQL: Citus cannot plan an SQL function that has parameters, and PostgreSQL before 18 plans such a
+-- function again at every call.
 
 create or replace function count_in_category(of_user text, of_category text, more bigint, more_unread bigint)
 returns void language plpgsql as $$
@@ -24,6 +24,30 @@ begin
     from unnest(usernames, user_ids, ids) with ordinality as w (username, user_id, id, position)
     left join "user" by_name on by_name.username = w.username
     left join "user" by_id on by_id.id = w.user_id;
+end $$;
+
+-- Each known recipient once, with the id that the request gave first.
+create or replace function known_recipients(usernames text[], user_ids text[], ids text[])
+returns table (user_id text, id text) language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+    select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
+    where r.user_id is not null order by r.user_id, r.position;
+end $$;
+
+-- What the producer receives. `outcome` has for each user who was found an array: the notification's id and the status.
+create or replace function delivery_outcome(
+  delivery_id text, usernames text[], user_ids text[], ids text[], outcome jsonb
+) returns text language plpgsql stable as $$
+begin
+  return (
+    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
+      'userId', r.user_id, 'id', outcome -> r.user_id ->> 0,
+      'status', coalesce(outcome -> r.user_id ->> 1, 'unknown_recipient')
+    ) order by r.position))::text
+    from recipients(usernames, user_ids, ids) r
+  );
 end $$;
 
 create or replace function deliver_new(
@@ -70,27 +94,28 @@ begin
   return answer_text;
 end $$;
 
--- The most recipients that a delivery on Citus serves user by user. Measured (tools/store-speed.ts): user by user 100 users take
--- 0.09 s, with a key 0.18 s; by shard 1,000 users take 0.3 s, with a key 1.0 s, and few users take nearly as long.
+-- On Citus, a delivery with more recipients is made by shard instead of user by user. Measured (tools/store-speed.ts): user
+-- by user, 100 users take 0.09 s, with a key 0.18 s; by shard, 1,000 users take 0.3 s, with a key 1.0 s, and few users take
+-- nearly as long.
 create or replace function max_one_by_one() returns integer language plpgsql immutable as $$
 begin
   return 100;
 end $$;
 
--- A delivery by shard locks the inboxes in no order. It waits until no other delivery to several users is in progress, so that
--- two deliveries never wait for each other in a circle.
+-- A delivery by shard locks the inboxes in no fixed order. It waits until no other delivery to several users is in progress,
+-- so that two deliveries cannot deadlock.
 create or replace function lock_deliveries(ids text[], alone boolean) returns void language plpgsql as $$
 begin
   if cardinality(ids) < 2 or to_regclass('pg_catalog.pg_dist_partition') is null then return; end if;
   if alone then
     perform pg_advisory_xact_lock(hashtext('carillon deliveries'));
-    -- One connection to each node. Otherwise Citus opens up to 16, and each is a part of the two-phase commit.
+    -- One connection to each node. Otherwise Citus opens up to 16, and each takes part in the two-phase commit.
     perform set_config('citus.max_adaptive_executor_pool_size', '1', true);
   else perform pg_advisory_xact_lock_shared(hashtext('carillon deliveries'));
   end if;
 end $$;
 
--- The same for Citus: each statement names one user, so that it goes to one node. Users are taken in the order of user_id.
+-- deliver_new on Citus: each statement names one user, so that it runs on one node. The users come in the order of user_id.
 create or replace function deliver_one_by_one(
   delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
 ) returns text language plpgsql as $$
@@ -98,13 +123,10 @@ declare
   one record;
   of_version bigint;
   of_seq bigint;
-  told jsonb := '{}';
+  outcome jsonb := '{}';
 begin
   perform lock_deliveries(ids, alone => false);
-  for one in
-    select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
-    where r.user_id is not null order by r.user_id, r.position
-  loop
+  for one in select k.user_id, k.id from known_recipients(usernames, user_ids, ids) k order by k.user_id loop
     insert into inbox as box (user_id, version, first_seq, last_seq, total, unread, read_through)
       values (one.user_id, 1, 1, 1, 1, 1, 0)
       on conflict (user_id) do update set
@@ -113,61 +135,47 @@ begin
     insert into notification (user_id, seq, id, version, content, category)
       values (one.user_id, of_seq, one.id, of_version, of_content, of_category);
     perform count_in_category(one.user_id, of_category, 1, 1);
-    told := told || jsonb_build_object(one.user_id, one.id);
+    outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(one.id, 'delivered'));
   end loop;
-  return (
-    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
-      'userId', r.user_id, 'id', told ->> r.user_id,
-      'status', case when r.user_id is null then 'unknown_recipient' else 'delivered' end
-    ) order by r.position))::text
-    from recipients(usernames, user_ids, ids) r
-  );
+  return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
 end $$;
 
--- The same for many users: a statement for each table, which Citus splits by shard.
+-- deliver_new on Citus for many users: one statement for each table, which Citus splits by shard.
 create or replace function deliver_by_shard(
   delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
 ) returns text language plpgsql as $$
 #variable_conflict use_column
 declare
   box record;
-  once jsonb;
-  told_users text[] := '{}';
-  told_ids text[] := '{}';
+  outcome jsonb;
+  box_users text[] := '{}';
+  note_ids text[] := '{}';
   versions bigint[] := '{}';
   seqs bigint[] := '{}';
 begin
-  select coalesce(jsonb_object_agg(first.user_id, first.id), '{}') into once from (
-    select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
-    where r.user_id is not null order by r.user_id, r.position
-  ) first;
+  select coalesce(jsonb_object_agg(k.user_id, jsonb_build_array(k.id, 'delivered')), '{}') into outcome
+    from known_recipients(usernames, user_ids, ids) k;
   perform lock_deliveries(ids, alone => true);
   for box in
     insert into inbox as known (user_id, version, first_seq, last_seq, total, unread, read_through)
-    select k, 1, 1, 1, 1, 1, 0 from unnest(array(select jsonb_object_keys(once))) k
+    select k, 1, 1, 1, 1, 1, 0 from unnest(array(select jsonb_object_keys(outcome))) k
     on conflict (user_id) do update set
       version = known.version + 1, last_seq = known.last_seq + 1, total = known.total + 1, unread = known.unread + 1
     returning user_id, version, last_seq
   loop
-    told_users := told_users || box.user_id;
-    told_ids := told_ids || (once ->> box.user_id);
+    box_users := box_users || box.user_id;
+    note_ids := note_ids || (outcome -> box.user_id ->> 0);
     versions := versions || box.version;
     seqs := seqs || box.last_seq;
   end loop;
   insert into notification (user_id, seq, id, version, content, category)
-    select u, s, i, v, of_content, of_category from unnest(told_users, seqs, told_ids, versions) as n (u, s, i, v);
+    select u, s, i, v, of_content, of_category from unnest(box_users, seqs, note_ids, versions) as n (u, s, i, v);
   if of_category is not null then
     insert into inbox_category as known (user_id, category, total, unread)
-      select u, of_category, 1, 1 from unnest(told_users) u
+      select u, of_category, 1, 1 from unnest(box_users) u
       on conflict (user_id, category) do update set total = known.total + 1, unread = known.unread + 1;
   end if;
-  return (
-    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
-      'userId', r.user_id, 'id', once ->> r.user_id,
-      'status', case when r.user_id is null then 'unknown_recipient' else 'delivered' end
-    ) order by r.position))::text
-    from recipients(usernames, user_ids, ids) r
-  );
+  return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
 end $$;
 
 create or replace function deliver_keyed(
@@ -185,11 +193,8 @@ begin
     return deliver_keyed_by_shard(delivery_id, usernames, user_ids, ids, of_content, of_category, of_key);
   end if;
   perform lock_deliveries(ids, alone => false);
-  for one in
-    select distinct on (user_id) user_id, id from recipients(usernames, user_ids, ids)
-    where user_id is not null order by user_id, position
-  loop
-    -- A row that is made is taken like one that is there: one by one, or two deliveries could wait in a circle.
+  for one in select k.user_id, k.id from known_recipients(usernames, user_ids, ids) k order by k.user_id loop
+    -- A new row is locked in the same order as an existing one, or two deliveries could deadlock.
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
       values (one.user_id, 0, 1, 0, 0, 0, 0) on conflict do nothing;
     select * into box from inbox where user_id = one.user_id for update;
@@ -213,16 +218,10 @@ begin
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(earlier.id, 'updated'));
     end if;
   end loop;
-  return (
-    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
-      'userId', user_id, 'id', outcome -> user_id ->> 0,
-      'status', coalesce(outcome -> user_id ->> 1, 'unknown_recipient')
-    ) order by position))::text
-    from recipients(usernames, user_ids, ids)
-  );
+  return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
 end $$;
 
--- The same for many users on Citus: a statement for each table, which Citus splits by shard.
+-- deliver_keyed on Citus for many users: one statement for each table, which Citus splits by shard.
 create or replace function deliver_keyed_by_shard(
   delivery_id text, usernames text[], user_ids text[], ids text[],
   of_content text, of_category text, of_key text
@@ -239,12 +238,10 @@ declare
   old_unread bigint[] := '{}';
   new_users text[] := '{}';
 begin
-  select coalesce(jsonb_object_agg(first.user_id, first.id), '{}') into once from (
-    select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
-    where r.user_id is not null order by r.user_id, r.position
-  ) first;
+  select coalesce(jsonb_object_agg(k.user_id, k.id), '{}') into once
+    from known_recipients(usernames, user_ids, ids) k;
   perform lock_deliveries(ids, alone => true);
-  -- Locks every inbox, so that what is read after this does not change.
+  -- Locks every inbox, so that nothing that is read after this can change.
   for box in
     insert into inbox as known (user_id, version, first_seq, last_seq, total, unread, read_through)
     select k, 1, 1, 0, 0, 0, 0 from unnest(array(select jsonb_object_keys(once))) k
@@ -293,13 +290,7 @@ begin
       on conflict (user_id, category) do update set
         total = known.total + excluded.total, unread = known.unread + excluded.unread;
   end if;
-  return (
-    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
-      'userId', r.user_id, 'id', outcome -> r.user_id ->> 0,
-      'status', coalesce(outcome -> r.user_id ->> 1, 'unknown_recipient')
-    ) order by r.position))::text
-    from recipients(usernames, user_ids, ids) r
-  );
+  return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
 end $$;
 
 -- usernames[i] or user_ids[i] names the i-th recipient; ids[i] is the id of the new notification for that recipient.
@@ -316,7 +307,7 @@ begin
       insert into delivery (producer_id, idempotency_key, body_hash, at)
         values (by_producer, of_key, of_body_hash, moment) on conflict do nothing;
       exit when found;
-      -- Not found where it was forgotten in between: then this is the first again.
+      -- Not found if it was removed in between: then this is the first use of the key again.
       select * into earlier from delivery where producer_id = by_producer and idempotency_key = of_key;
       if found then
         return case when earlier.body_hash = of_body_hash then earlier.answer else 'mismatch' end;

@@ -1,5 +1,5 @@
 -- Mark one notification of a user as read, or all of them. Each statement of a PL/pgSQL function sees what was committed
--- before that statement: after the inbox's row is locked, its notifications are read as they are now.
+-- before that statement: after the inbox's row is locked, its notifications are read in their current state.
 
 create or replace function mark_read(of_user text, of_id text, moment text) returns text language plpgsql as $$
 declare

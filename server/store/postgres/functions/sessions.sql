@@ -1,12 +1,12 @@
--- Add a session and end others. The user's row is locked, so that the user cannot be disabled in between.
+-- Add a session and end others. The user's row is locked, so that the user cannot be disabled at the same time.
 
--- The notice is part of the commit: if the process dies right after it, the other processes still hear of it.
+-- The notice is part of the commit: the other processes receive it even if this process dies right after the commit.
 create or replace function tell_session_ended(of_user text) returns void language plpgsql as $$
 begin
   perform pg_notify('carillon', json_build_object('session', of_user)::text);
 end $$;
 
--- Ends sessions one by one, each found by its whole key, and answers the rows of those that were there.
+-- Ends sessions one by one, each found by its whole key, and returns the rows of those that existed.
 create or replace function end_sessions(of_users text[], of_hashes text[])
 returns setof session language plpgsql as $$
 declare
@@ -21,7 +21,7 @@ begin
   end loop;
 end $$;
 
--- Answers the users whose sessions ended, or null if the session was refused.
+-- Returns the users whose sessions ended, or null if the session was refused.
 create or replace function add_session_replacing(
   of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[]
 ) returns text[] language plpgsql as $$
@@ -41,16 +41,7 @@ end $$;
 create or replace function add_session(
   of_user text, of_hash text, checked_password_hash text, moment bigint, old_user text, old_hash text
 ) returns boolean language plpgsql as $$
-declare
-  name text;
 begin
-  perform lock_users();
-  select username into name from "user"
-    where id = of_user and disabled_at is null and password_hash = checked_password_hash for share;
-  if not found then return false; end if;
-  insert into session (user_id, secret_hash, username, created_at, last_seen_at)
-    values (of_user, of_hash, name, moment, moment);
-  delete from session where user_id = old_user and secret_hash = old_hash;
-  if found then perform tell_session_ended(old_user); end if;
-  return true;
+  return add_session_replacing(
+    of_user, of_hash, checked_password_hash, moment, array[old_user], array[old_hash]) is not null;
 end $$;

@@ -3,16 +3,16 @@
 create or replace function cut_tokens(of_user text, sign_in text, moment bigint, until bigint)
 returns void language plpgsql as $$
 declare
-  -- A day later than they could: if the clock is set back in between, the tokens of that time are valid again.
+  -- Rows are kept one day longer than needed: if the clock is set back, the tokens of that day are valid again.
   expired_at constant bigint := moment - 86400000;
 begin
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
-    -- On Citus one caller at a time removes them, from every node; the others do not wait.
+    -- On Citus one caller at a time removes rows, on every node; the others do not wait.
     if pg_try_advisory_xact_lock(hashtext('carillon token_cutoff')) then
       delete from token_cutoff where expires_at <= expired_at;
     end if;
   else
-    -- A few at a time, and not those that another call removes: no sign-out waits for another one.
+    -- At most 100, and none that another call is removing: no sign-out waits for another one.
     delete from token_cutoff where ctid = any (array(
       select ctid from token_cutoff where expires_at <= expired_at order by expires_at limit 100 for update skip locked
     ));

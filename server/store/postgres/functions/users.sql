@@ -1,8 +1,8 @@
 -- Disable a user, or set a password: in both cases all sessions and tokens of the user end in the same transaction. The
 -- functions raise the credential generation, so nodes of the version before raise it too.
 
--- On Citus, where "user" is a copy on every node, a lock of one row is one of the whole copy on each of them, and two callers
--- that raise it to a stronger one wait for each other in a circle. So they take turns there: sign-ins and changes of users.
+-- On Citus "user" is copied to every node, and a row lock locks the whole copy on each node. Two callers that upgrade such a
+-- lock would deadlock. So sign-ins and changes of users take turns there.
 create or replace function lock_users() returns void language plpgsql as $$
 begin
   if to_regclass('pg_catalog.pg_dist_partition') is not null then

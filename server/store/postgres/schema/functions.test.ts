@@ -23,14 +23,17 @@ const hashes: Record<number, string> = {
   4: '10bf59ca845cbbfb',
   5: 'b259ee52ec7bc5ac',
   6: '0eb7e6fa82905767',
+  7: '43d06744c53badc5',
 }
 
 /** What nodes of the version before call. They go on working during a rolling upgrade, so each of these stays for one version. */
 const calledByTheVersionBefore = [
   'add_session(text,text,text,bigint,text,text)',
+  'add_session_replacing(text,text,text,bigint,text[],text[])',
   'cut_tokens(text,text,bigint,bigint)',
   'deliver(text,text,text,text,text[],text[],text[],text,text,text,bigint)',
   'disable_user(text,bigint,bigint)',
+  'end_sessions(text[],text[])',
   'ensure_signing_key(text,text,text,bigint)',
   'mark_all_read(text,text,text)',
   'mark_read(text,text,text)',
