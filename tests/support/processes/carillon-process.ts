@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const launcher = fileURLToPath(new URL('../../../server/bin/launch.js', import.meta.url))
+const currentLauncher = fileURLToPath(new URL('../../../server/bin/launch.js', import.meta.url))
 /** Limits for a process that hangs; long, since the machine may be busy. */
 const startsWithinMs = 120_000
 const endsWithinMs = 120_000
@@ -23,6 +23,8 @@ export type Options = {
   /** A program that runs the command, such as one that drops privileges. */
   under?: readonly string[]
   args?: readonly string[]
+  /** That of another version, if not of this one. */
+  launcher?: string
 }
 
 /** A folder that is removed at the end of its `using` block. */
@@ -65,7 +67,8 @@ export class CarillonProcess implements AsyncDisposable {
   readonly ended: Promise<Ended>
 
   /** Starts it without waiting until it listens. */
-  constructor(folder: Folder, { env = {}, nodeOptions = [], under = [], args = ['serve'] }: Options = {}) {
+  constructor(folder: Folder, options: Options = {}) {
+    const { env = {}, nodeOptions = [], under = [], args = ['serve'], launcher = currentLauncher } = options
     const command = [...under, process.execPath, ...nodeOptions, launcher, ...args]
     const [program = '', ...rest] = command
     this.child = spawn(program, rest, {
@@ -104,7 +107,8 @@ export class CarillonProcess implements AsyncDisposable {
 
   /** The address on which it listens; empty before that. */
   get url(): string {
-    return this.lines.find(({ msg }) => msg === 'Carillon is listening')?.url ?? ''
+    // Version 0.1.0 wrote "Carillon stands".
+    return this.lines.find(({ msg }) => /^Carillon (is listening|stands)$/.test(msg))?.url ?? ''
   }
 
   /** The lines of its log. */

@@ -47,6 +47,9 @@ export class Node implements AsyncDisposable {
   }
 }
 
+/** `launcher` is that of another version of the service. */
+type NodeOptions = { databaseUrl?: string; launcher?: string }
+
 export class Nodes implements AsyncDisposable {
   readonly #folder = new Folder()
   readonly #settings: Environment
@@ -59,17 +62,17 @@ export class Nodes implements AsyncDisposable {
   }
 
   /** Adds a node and waits until it listens. `databaseUrl` may lead to the database through a proxy. */
-  async add({ databaseUrl = this.#databaseUrl } = {}): Promise<Node> {
-    const node = await this.begin({ databaseUrl })
+  async add(options: NodeOptions = {}): Promise<Node> {
+    const node = await this.begin(options)
     await node.process.isReady()
     return node
   }
 
   /** As `add`, without waiting. */
-  async begin({ databaseUrl = this.#databaseUrl } = {}): Promise<Node> {
+  async begin({ databaseUrl = this.#databaseUrl, launcher }: NodeOptions = {}): Promise<Node> {
     const port = await freePort()
     const env = { ...this.environment, ...this.#settings, CARILLON_DATABASE_URL: databaseUrl, CARILLON_PORT: `${port}` }
-    const node = new Node(port, () => new CarillonProcess(this.#folder, { env }))
+    const node = new Node(port, () => new CarillonProcess(this.#folder, { env, ...(launcher && { launcher }) }))
     this.#all.push(node)
     return node
   }
@@ -111,8 +114,8 @@ export async function untilSo(isSo: () => Promise<boolean>, withinMs = readyWith
 export function hearingThrough(proxy: TcpProxy): { isDeaf: boolean } {
   const hearing = { isDeaf: false }
   proxy.intercept = ({ direction, bytes, notes }) => {
-    if (!hearing.isDeaf && bytes.includes('carillon change signals')) notes.add('rings')
-    return hearing.isDeaf && notes.has('rings') && direction === 'to client' ? {} : undefined
+    if (!hearing.isDeaf && bytes.includes('carillon change signals')) notes.add('change signals')
+    return hearing.isDeaf && notes.has('change signals') && direction === 'to client' ? {} : undefined
   }
   return hearing
 }

@@ -1,0 +1,133 @@
+// A rolling upgrade: nodes of the version before and of this one serve one database at the same time. While requests run on
+// every node, this version starts, migrates and creates its database functions; no request may fail on either side.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { newDatabase, queryAt } from '../../support/postgres.ts'
+import { Folder } from '../../support/processes/carillon-process.ts'
+import { type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
+import { idIn, type SignIn, type UserOfService } from '../../support/processes/user-of-service.ts'
+import { unpackVersionBefore } from '../../support/processes/version-before.ts'
+import type { HttpResponse } from '../../support/service.ts'
+
+const loadMs = 1_500
+
+test('R9: a rolling upgrade from the version before, under load: 0 failed requests on both versions', async (t) => {
+  const database = await newDatabase({ isBare: true })
+  t.after(() => database.drop())
+  using program = new Folder()
+  const launcher = unpackVersionBefore(program)
+  await using nodes = new Nodes(database.url)
+  const before = await nodes.add({ launcher })
+  const functionsBefore = await functionsOf(database.url)
+  const load = new Load(nodes.firstSignIn)
+  using streamBefore = await load.streamOf(before)
+  load.startOn(before, 'the version before')
+  await sleep(loadMs)
+
+  const current = await nodes.add()
+  assert.notEqual(await functionsOf(database.url), functionsBefore, 'this version created its functions')
+  using streamCurrent = await load.streamOf(current)
+  const sentBefore = load.sent.length
+  load.startOn(current, 'this version')
+  await sleep(loadMs)
+  // A rollback starts the version before on a database that this version has migrated.
+  load.startOn(await nodes.add({ launcher }), 'the version before, started again')
+  await sleep(loadMs)
+  await load.stop()
+
+  t.diagnostic(JSON.stringify([...load.counts]))
+  assert.deepEqual(load.failures, [])
+  assert.equal(load.counts.size, 3 * Object.keys(load.requests).length, 'each node served each kind of request')
+  const reader = current.user(nodes.firstSignIn)
+  const titles = (await reader.inbox(await reader.signIn())).map(({ title }) => title)
+  assert.deepEqual(titles.sort(), [...load.sent, 'Welcome to Carillon'].sort())
+  // Each version receives the change signals of the other: both streams send what was delivered on every node.
+  await receives(streamBefore, load.sent)
+  await receives(streamCurrent, load.sent.slice(sentBefore))
+})
+
+/** The number and hash of the functions that a version created last. */
+async function functionsOf(url: string): Promise<string> {
+  const { rows } = await queryAt(url, "select obj_description('kysely_migration'::regclass, 'pg_class') as label")
+  return rows[0].label
+}
+
+/** Waits until the stream has sent a notification with each of the titles. */
+async function receives(stream: EventReader, titles: readonly string[]): Promise<void> {
+  const missing = () => {
+    const received = new Set(stream.events.map(({ data }) => data.notification?.title))
+    return titles.filter((title) => !received.has(title))
+  }
+  await untilSo(async () => missing().length === 0, 30_000).catch(() => assert.deepEqual(missing(), []))
+}
+
+type Proofs = { session: Record<string, string>; token: Record<string, string> }
+
+/** Sends each kind of request to each of its nodes, one after another on each node, until it is stopped. */
+class Load {
+  readonly counts = new Map<string, number>()
+  readonly failures: string[] = []
+  /** The titles of all deliveries. */
+  readonly sent: string[] = []
+  readonly #signIn: SignIn
+  readonly #loops: Promise<void>[] = []
+  #isOver = false
+
+  constructor(signIn: SignIn) {
+    this.#signIn = signIn
+  }
+
+  readonly requests: Record<string, (user: UserOfService, proofs: Proofs) => Promise<HttpResponse>> = {
+    'sign-in with a session': (user) => this.#login(user, 'stateful'),
+    'sign-in with a token': (user) => this.#login(user, 'stateless'),
+    'sign-out': async (user) =>
+      user.request({ method: 'POST', path: '/logout', headers: await user.signIn('stateful') }),
+    'list with a session': (user, { session }) => user.request({ path: '/api/notifications', headers: session }),
+    'list with a token': (user, { token }) => user.request({ path: '/api/notifications', headers: token }),
+    'delivery and read': async (user, { token }) => {
+      const id = idIn(await this.#deliver(user))
+      return user.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: token })
+    },
+    'read-all': (user, { session }) => user.post('/api/notifications/read-all', {}, session),
+    changes: (user, { session }) => user.request({ path: '/api/notifications/changes?since=0', headers: session }),
+  }
+
+  startOn(node: Node, name: string): void {
+    this.#loops.push(this.#loop(node.user(this.#signIn), name))
+  }
+
+  async streamOf(node: Node): Promise<EventReader> {
+    return EventReader.of(node.url, await node.user(this.#signIn).signIn())
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await Promise.all(this.#loops)
+  }
+
+  async #loop(user: UserOfService, name: string): Promise<void> {
+    const proofs = { session: await user.signIn('stateful'), token: await user.signIn('stateless') } as Proofs
+    while (!this.#isOver)
+      for (const [kind, send] of Object.entries(this.requests)) {
+        const outcome = await send(user, proofs).then(
+          ({ status, text }) => (status < 300 ? 'ok' : `${status} ${text}`),
+          (error: unknown) => String(error),
+        )
+        if (outcome === 'ok') this.counts.set(`${name}: ${kind}`, (this.counts.get(`${name}: ${kind}`) ?? 0) + 1)
+        else this.failures.push(`${name}: ${kind}: ${outcome}`)
+      }
+  }
+
+  #login(user: UserOfService, variant: string): Promise<HttpResponse> {
+    const { username, password } = this.#signIn
+    return user.post('/login', { username, password, variant })
+  }
+
+  #deliver(user: UserOfService): Promise<HttpResponse> {
+    const title = `Number ${this.sent.length}`
+    this.sent.push(title)
+    return user.deliver(title)
+  }
+}
