@@ -6,7 +6,7 @@
 import pg from 'pg'
 import { type Letter, newId, World } from '../server/store/contract/world.ts'
 import { openPostgresStore } from '../server/store/postgres/store.ts'
-import { tables } from '../server/store/tables.ts'
+import { tables } from '../server/store/transfer/endpoint/tables.ts'
 
 const [url = '', word, largest = '100'] = process.argv.slice(2)
 if (!/^postgres(ql)?:/.test(url) || word !== 'empty') {

@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { storeContract } from '../server/store/contract/store.contract.ts'
 import { openPostgresStore } from '../server/store/postgres/store.ts'
-import { tables } from '../server/store/tables.ts'
+import { tables } from '../server/store/transfer/endpoint/tables.ts'
 
 const [url = '', word] = process.argv.slice(2)
 if (!/^postgres(ql)?:/.test(url) || word !== 'empty') {

@@ -20,7 +20,7 @@ test('a version that is reached again by another change is not answered from mem
   t.after(() => store.close())
   const world = await World.on(store)
   const ann = await world.addUser('ann')
-  const id = await world.tell(ann, 'Lost')
+  const id = await world.send(ann, 'Lost')
   const inbox = new Inbox({ store, now: () => 0 })
   const first = () => inbox.list({ userId: ann.id }, { page: 1, limit: 5 })
   const before = await first()

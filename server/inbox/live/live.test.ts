@@ -186,7 +186,7 @@ test('however many streams a user has, a change is read once and is one text for
   await untilRead(2)
   for (let n = 1; n <= 20; n++) {
     const before = reads.begun
-    await world.tell(ann, `No. ${n}`)
+    await world.send(ann, `No. ${n}`)
     await Promise.all(anns.map((reader) => reader.until(() => reader.events.length === n + 1)))
     assert.equal(reads.begun - before, 1, `${reads.begun - before} reads for one change`)
     assert.equal(new Set(anns.map(({ texts }) => texts.at(-1))).size, 1, 'not one text for all')
@@ -199,7 +199,7 @@ test('many changes at once are few reads, and each is told once, in order', asyn
   const ann = await world.addUser('ann')
   const readers = await Promise.all(Array.from({ length: 10 }, () => open(ann)))
   await untilRead(1)
-  const ids = await world.tellTimes(1_000, ann)
+  const ids = await world.sendTimes(1_000, ann)
   for (const reader of readers) {
     await reader.until(() => reader.events.length === 1_001)
     assert.deepEqual(
@@ -239,9 +239,9 @@ async function heldFirst(t: TestContext) {
   const reader = await open(ann)
   await untilRead(1)
   hold(true)
-  await world.tell(ann, 'one')
+  await world.send(ann, 'one')
   await reader.until(() => held.length === 1)
-  await world.tell(ann, 'two')
+  await world.send(ann, 'two')
   return { ...parts, ann, reader }
 }
 
@@ -264,7 +264,7 @@ test('N4: who came while a read was under way that had seen less is told nothing
   hold(false)
   for (const response of held) response()
   await reader.until(() => reader.events.length === 3)
-  await world.tell(ann, 'three')
+  await world.send(ann, 'three')
   await late.until(() => late.versions.at(-1) === 3)
   assert.deepEqual([reader.versions, late.versions], [[1, 2, 3], [3]])
 })
@@ -328,7 +328,7 @@ test('another history of the store: every open stream gets a resync, and a posit
   })
   const { world, open } = await newWorld(t, { of })
   const ann = await world.addUser('ann')
-  await world.tell(ann)
+  await world.send(ann)
   const readers = [await open(ann), await open(ann)]
   const [before] = readers[0]?.events ?? []
   history = 'after'
@@ -336,7 +336,7 @@ test('another history of the store: every open stream gets a resync, and a posit
   for (const reader of readers) await reader.until(() => reader.types.includes('resync'))
   const resync = readers[0]?.events.find(({ type }) => type === 'resync')
   assert.notEqual(resync?.id, before?.id)
-  await world.tell(ann)
+  await world.send(ann)
   for (const reader of readers) await reader.until(() => reader.types.at(-1) === 'notification')
   const late = await open(ann, { from: before?.id ?? '' })
   assert.deepEqual(late.types.slice(0, 2), ['hello', 'resync'])
@@ -354,13 +354,13 @@ test('reset: where the store lost what was told, all streams are told to fetch a
   })
   const ann = await world.addUser('ann')
   const readers = await Promise.all(Array.from({ length: 5 }, () => open(ann)))
-  await world.tell(ann, 'one')
+  await world.send(ann, 'one')
   for (const reader of readers) await reader.until(() => reader.events.length === 2)
   isLost = true
-  await world.tell(ann, 'two')
+  await world.send(ann, 'two')
   for (const reader of readers) await reader.until(() => reader.types.includes('resync'))
   isLost = false
-  await world.tell(ann, 'three')
+  await world.send(ann, 'three')
   for (const reader of readers) {
     await reader.until(() => reader.types.at(-1) === 'notification' && reader.versions.at(-1) === 3)
     assert.deepEqual(reader.types, ['hello', 'notification', 'resync', 'notification'])
@@ -389,7 +389,7 @@ test('reset: two reads that find it at once tell it once, and who is catching up
       }),
   })
   const ann = await world.addUser('ann')
-  await world.tellTimes(3, ann)
+  await world.sendTimes(3, ann)
   const reader = await open(ann)
   const behind = new Reader()
   behind.isReading = false
@@ -403,7 +403,7 @@ test('reset: two reads that find it at once tell it once, and who is catching up
   await reader.until(() => reader.types.includes('resync'))
   await behind.until(() => behind.how === 'ended')
   isLost = false
-  await world.tell(ann)
+  await world.send(ann)
   await reader.until(() => reader.versions.at(-1) === 4)
   assert.deepEqual(reader.types, ['hello', 'resync', 'notification', 'notification'])
   assert.deepEqual(reader.versions, [2, 3, 4])
@@ -432,7 +432,7 @@ test('a store that is away is told of once a second, however often it rings and 
 test('a replay takes its turns as everything does: it keeps nobody waiting, however long it is', async (t) => {
   const { world, open, reads } = await newWorld(t)
   const ann = await world.addUser('ann')
-  await world.tellTimes(6_000, ann)
+  await world.sendTimes(6_000, ann)
   const inEachTurn: number[] = []
   let isReplaying = true
   const sample = () => {
@@ -458,7 +458,7 @@ test('Z6: nothing is told while it is looked up whether a proof still holds', as
   isOver = true
   live.checkProofs(ann.id)
   await sleep(20)
-  await world.tell(ann)
+  await world.send(ann)
   await sleep(50)
   looked.resolve(null)
   await reader.until(() => reader.how === 'ended')
@@ -475,10 +475,10 @@ test('a store that cannot be read costs no stream: what was missed comes when it
   })
   const ann = await world.addUser('ann')
   const reader = await open(ann)
-  await world.tellTimes(2, ann)
+  await world.sendTimes(2, ann)
   await reader.until(() => reader.events.length === 3)
   isAway = true
-  await world.tell(ann)
+  await world.send(ann)
   await reader.until(() => failures.length > 0)
   assert.deepEqual([reader.versions, reader.how], [[1, 2], 'open'])
   // Who has to catch up, and cannot, is let go, and comes back.
@@ -543,7 +543,7 @@ suite('N5: whoever does not read', () => {
     const { world, live } = await newWorld(t)
     const ann = await world.addUser('ann')
     const content = `"title":"x","body":"${'x'.repeat(20_000)}"`
-    await Promise.all(Array.from({ length: 300 }, () => world.tell(ann, 'x', { content })))
+    await Promise.all(Array.from({ length: 300 }, () => world.send(ann, 'x', { content })))
     const reader = new Reader()
     reader.isReading = false
     const opening = live.open({ userId: ann.id, validUntil: forever }, '0', reader)
@@ -569,7 +569,7 @@ test('N5: after thousands of opens and leaves nothing is kept of them', async (t
   for (let n = 0; n < rounds; n++) {
     const person = people[n % 3] ?? assert.fail()
     const opening = open(person, { ...(chance.draw() < 0.5 && { from: '0' }) })
-    if (n % 50 === 0) await world.tell(person)
+    if (n % 50 === 0) await world.send(person)
     const reader = await opening
     await new Promise(setImmediate)
     if (chance.draw() < 0.3) stayed.push(reader)
@@ -644,7 +644,7 @@ suite('N7: seats', () => {
       streamLimits.take(ann.id)()
       return created.length
     }
-    assert.equal(await held('0', () => world.tell(ann)), 1)
+    assert.equal(await held('0', () => world.send(ann)), 1)
     assert.equal(await held('1', (gone) => gone.abort()), 0)
     assert.equal(await held('1', () => changes.end()), 0)
     streamLimits.close()
@@ -692,7 +692,7 @@ suite('heartbeats', () => {
     const ann = await world.addUser('ann')
     const reader = await open(ann)
     await untilRead(1)
-    const ids = await world.tellTimes(3, ann)
+    const ids = await world.sendTimes(3, ann)
     await sleep(100)
     assert.deepEqual(reader.types, ['hello'])
     await pass(15_000)
@@ -736,7 +736,7 @@ test('a ring about anything at all is heard by everybody', async (t) => {
   const [ann, bob] = [await world.addUser('ann'), await world.addUser('bob')]
   const readers = [await open(ann), await open(bob)]
   await untilRead(2)
-  await Promise.all([world.tell(ann), world.tell(bob)])
+  await Promise.all([world.send(ann), world.send(bob)])
   await sleep(50)
   assert.deepEqual(
     readers.map(({ types }) => types),

@@ -13,8 +13,8 @@ export function changeSignalPromises(promise: PromiseOf): void {
     await heard(world, [about(ann.id)], () => world.store.markRead({ userId: ann.id, id, at: at(1) }))
     const readAll = () => world.store.markAllRead({ userId: ben.id, throughId: null, at: at(1) })
     await heard(world, [about(ben.id)], readAll)
-    await heard(world, [about(ann.id)], () => world.tell(ann, 'Deploying', { key: 'deploy' }))
-    await heard(world, [about(ann.id)], () => world.tell(ann, 'Deployed', { key: 'deploy' }))
+    await heard(world, [about(ann.id)], () => world.send(ann, 'Deploying', { key: 'deploy' }))
+    await heard(world, [about(ann.id)], () => world.send(ann, 'Deployed', { key: 'deploy' }))
   })
 
   promise('law 8: rings when tokens were cut, for whichever reason', async (world) => {
@@ -49,7 +49,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const forget = world.store.onChange((ring) => {
       if (ring.about === 'inbox') heardOf.get(ring.userId)?.push(world.store.readInbox(ring.userId))
     })
-    for (let round = 0; round < 3; round++) await Promise.all(people.map((person) => world.tellTimes(10, person)))
+    for (let round = 0; round < 3; round++) await Promise.all(people.map((person) => world.sendTimes(10, person)))
     for (const readings of heardOf.values()) await until(async () => (await readings.at(-1))?.version === 30)
     forget()
     for (const readings of heardOf.values()) {
@@ -70,7 +70,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
       reads.push(world.store.readInbox(ann.id).then(({ version }) => void seen.push(version)))
     })
     for (let version = 1; version <= 30; version++) {
-      await Promise.all([world.tell(ann), world.store.readInbox(ann.id)])
+      await Promise.all([world.send(ann), world.store.readInbox(ann.id)])
       await until(async () => reads.length >= version)
       await Promise.all(reads)
       assert.equal(seen.at(-1), version)
@@ -83,10 +83,10 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const calls = { kept: 0, letGo: 0 }
     const forgetKept = world.store.onChange(() => calls.kept++)
     const forget = world.store.onChange(() => calls.letGo++)
-    await world.tell(ann)
+    await world.send(ann)
     await until(async () => calls.kept === 1 && calls.letGo === 1)
     forget()
-    await world.tell(ann)
+    await world.send(ann)
     await until(async () => calls.kept === 2)
     assert.equal(calls.letGo, 1)
     forgetKept()

@@ -1,7 +1,7 @@
 // What the store promises of versions: every change of an inbox raises it by one, and no follower misses a change.
 import assert from 'node:assert/strict'
 import { emptyInbox } from '../store.ts'
-import { Follower } from './follower.ts'
+import { Follower } from './random/follower.ts'
 import { at, newId, type PromiseOf } from './world.ts'
 
 export function changePromises(promise: PromiseOf): void {
@@ -9,13 +9,13 @@ export function changePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const { store } = world
     const idempotency = { key: 'k1', bodyHash: 'b1' }
-    const id = await world.tell(ann)
+    const id = await world.send(ann)
     const through = (throughId: string | null) => store.markAllRead({ userId: ann.id, throughId, at: at(5) })
     const acts: [raise: number, act: () => Promise<unknown>][] = [
-      [1, () => world.tell(ann, 'Deploying', { key: 'deploy' })],
-      [1, () => world.tell(ann, 'Deployed', { key: 'deploy' })],
-      [1, () => world.tell(ann, 'Once', { idempotency })],
-      [0, () => world.tell(ann, 'Once', { idempotency })],
+      [1, () => world.send(ann, 'Deploying', { key: 'deploy' })],
+      [1, () => world.send(ann, 'Deployed', { key: 'deploy' })],
+      [1, () => world.send(ann, 'Once', { idempotency })],
+      [0, () => world.send(ann, 'Once', { idempotency })],
       [0, () => store.deliver(world.letter({ to: [ann], idempotency: { ...idempotency, bodyHash: 'b2' } }))],
       [0, () => world.deliver({ to: [{ username: 'nobody' }] })],
       [1, () => store.markRead({ userId: ann.id, id, at: at(4) })],
@@ -41,7 +41,7 @@ export function changePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const follower = await Follower.of(world, ann)
     let isWriting = true
-    const writing = world.tellTimes(300, ann).finally(() => {
+    const writing = world.sendTimes(300, ann).finally(() => {
       isWriting = false
     })
     const versions: number[] = []
@@ -63,7 +63,7 @@ export function changePromises(promise: PromiseOf): void {
 
   promise('answers what changed in order, at most so many, and says whether others follow', async (world) => {
     const ann = await world.addUser('ann')
-    const [first = '', second = '', third = ''] = await world.tellTimes(3, ann)
+    const [first = '', second = '', third = ''] = await world.sendTimes(3, ann)
     await world.store.markRead({ userId: ann.id, id: second, at: at(4) })
     await world.store.markAllRead({ userId: ann.id, throughId: second, at: at(5) })
     await world.store.markRead({ userId: ann.id, id: first, at: at(6) })
@@ -95,8 +95,8 @@ export function changePromises(promise: PromiseOf): void {
 
   promise('tells of a replaced text as long as whoever asks has the earlier one', async (world) => {
     const ann = await world.addUser('ann')
-    const id = await world.tell(ann, 'Deploying', { key: 'deploy' })
-    await world.tell(ann, 'Deployed', { key: 'deploy' })
+    const id = await world.send(ann, 'Deploying', { key: 'deploy' })
+    await world.send(ann, 'Deployed', { key: 'deploy' })
     await world.store.markRead({ userId: ann.id, id, at: at(4) })
     const answer = async (version: number) => {
       const found = await world.store.changesSince({ userId: ann.id, version, limit: 9 })
@@ -115,10 +115,10 @@ export function changePromises(promise: PromiseOf): void {
 
   promise('answers "reset" to a version that was never reached, or that lies too far back', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    await world.tell(ann)
+    await world.send(ann)
     const since = (userId: string, version: number) => world.store.changesSince({ userId, version, limit: 9 })
     for (const version of [2, 1_000_000, 1e20, -1]) assert.equal(await since(ann.id, version), 'reset')
-    await world.tellTimes(5, ann)
+    await world.sendTimes(5, ann)
     const behind = (version: number) => world.store.changesSince({ userId: ann.id, version, limit: 9, maxBehind: 3 })
     assert.equal(await behind(2), 'reset')
     assert.notEqual(await behind(3), 'reset')
@@ -128,8 +128,8 @@ export function changePromises(promise: PromiseOf): void {
 
   promise('tells a follower of nobody else’s changes', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    await world.tell(ann)
-    await world.tellTimes(3, ben)
+    await world.send(ann)
+    await world.sendTimes(3, ben)
     await world.store.markAllRead({ userId: ben.id, throughId: null, at: at(5) })
     const changed = await world.store.changesSince({ userId: ann.id, version: 0, limit: 9 })
     assert.equal(changed !== 'reset' && changed.changes.length, 1)

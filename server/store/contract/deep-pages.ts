@@ -50,7 +50,7 @@ export function deepPagePromises(promise: PromiseOf): void {
     const writing = (async () => {
       for (let round = 0; round < 60; round++) {
         const id = newId()
-        await change([id, ...unread], () => world.tell(ann, 'Hi', { ids: [id] }))
+        await change([id, ...unread], () => world.send(ann, 'Hi', { ids: [id] }))
         const read = unread[(round * 97) % unread.length] ?? assert.fail('all is read')
         await change(
           unread.filter((one) => one !== read),
@@ -131,7 +131,7 @@ class InboxWithGaps {
     const { store } = this.#world
     const userId = this.ann.id
     const idOf = (index: number) => this.#ids[index % this.#ids.length] ?? assert.fail('an empty inbox')
-    if ('arrive' in act) this.#ids.push(...(await this.#world.tellTimes(act.arrive, this.ann)))
+    if ('arrive' in act) this.#ids.push(...(await this.#world.sendTimes(act.arrive, this.ann)))
     if ('read' in act) {
       const ids = [...new Set(act.read.map(idOf))]
       await Promise.all(ids.map((id) => store.markRead({ userId, id, at: at(1) })))

@@ -42,7 +42,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const odd = `\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?`
     const content = `"z":1,"a":"${odd}","n":{"b":[1,2.50,null]},"t":"${'x'.repeat(9_000)}"`
-    const id = await world.tell(ann, '', { content })
+    const id = await world.send(ann, '', { content })
     const text = await world.store.readNotification({ userId: ann.id, id })
     assert.equal(text, `{"id":"${id}",${content},"read":false,"readAt":null,"archivedAt":null}`)
     const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, unreadOnly: false })
@@ -56,8 +56,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   promise('replaces the content of the notification that has the key: id, place and read state stay', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const key = 'deploy'
-    const first = await world.tell(ann, 'Deploying', { key })
-    await world.tell(ann, 'Something else')
+    const first = await world.send(ann, 'Deploying', { key })
+    await world.send(ann, 'Something else')
     await world.store.markRead({ userId: ann.id, id: first, at: at(5) })
     const { results } = await world.deliver({ to: [ann, ben], title: 'Deployed', key })
     assert.deepEqual(results[0], { userId: ann.id, id: first, status: 'updated' })
@@ -97,8 +97,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   promise('P1: does not take one producer’s idempotency key for another’s', async (world) => {
     const ann = await world.addUser('ann')
     const producerId = await world.addProducer('other')
-    await world.tell(ann, 'From one', { idempotency: { key: 'k1', bodyHash: 'b1' } })
-    await world.tell(ann, 'From the other', { idempotency: { key: 'k1', bodyHash: 'b2' }, producerId })
+    await world.send(ann, 'From one', { idempotency: { key: 'k1', bodyHash: 'b1' } })
+    await world.send(ann, 'From the other', { idempotency: { key: 'k1', bodyHash: 'b2' }, producerId })
     assert.deepEqual(await world.titles(ann), ['From the other', 'From one'])
   })
 
@@ -126,7 +126,7 @@ export function deliveryPromises(promise: PromiseOf): void {
 
   promise('P3: tells nobody and keeps no key where one recipient cannot be told', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const taken = await world.tell(ben, 'Earlier')
+    const taken = await world.send(ben, 'Earlier')
     const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
     const letter = { to: [ann, ben], title: 'Both', idempotency: { key: 'k1', bodyHash: 'b1' } }
     await assert.rejects(world.deliver({ ...letter, ids: [newId(), taken] }))
@@ -141,11 +141,11 @@ export function deliveryPromises(promise: PromiseOf): void {
   promise('forgets the idempotency keys that were used before a moment, and no others', async (world) => {
     const ann = await world.addUser('ann')
     const letter = (key: string, seconds: number) => ({ idempotency: { key, bodyHash: 'b1' }, at: at(seconds) })
-    await world.tell(ann, 'Old', letter('old', 9))
-    await world.tell(ann, 'Young', letter('young', 10))
+    await world.send(ann, 'Old', letter('old', 9))
+    await world.send(ann, 'Young', letter('young', 10))
     await world.store.removeOldDeliveries(at(10))
-    await world.tell(ann, 'Old', letter('old', 20))
-    await world.tell(ann, 'Young', letter('young', 20))
+    await world.send(ann, 'Old', letter('old', 20))
+    await world.send(ann, 'Young', letter('young', 20))
     assert.deepEqual(await world.titles(ann), ['Old', 'Young', 'Old'])
   })
 

@@ -8,7 +8,7 @@ export function pagePromises(promise: PromiseOf): void {
   promise('shows an inbox newest first, in the order of sequence and not of ids', async (world) => {
     const ann = await world.addUser('ann')
     const ids = ['01900000-0000-7000-8000-000000000005', newId(), '01900000-0000-7000-8000-000000000001', newId()]
-    for (const id of ids) await world.tell(ann, 'Hi', { ids: [id] })
+    for (const id of ids) await world.send(ann, 'Hi', { ids: [id] })
     assert.deepEqual(await world.ids(ann), ids.toReversed())
   })
 
@@ -28,8 +28,8 @@ export function pagePromises(promise: PromiseOf): void {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const query = { userId: ann.id, limit: 5, unreadOnly: false, page: 1 }
       assert.equal(await world.store.readPage({ ...query, unlessVersion: 0 }), 'unchanged')
-      const id = await world.tell(ann)
-      await world.tell(ben)
+      const id = await world.send(ann)
+      await world.send(ben)
       assert.equal(idsIn((await world.page({ ...query, unlessVersion: 0 })).items)[0], id)
       assert.equal(idsIn((await world.page({ ...query, unlessVersion: 2 })).items)[0], id)
       for (const place of [{ page: 1 }, { page: 9 }, { before: 1 }])
@@ -42,7 +42,7 @@ export function pagePromises(promise: PromiseOf): void {
 
   promise('shows an empty page past the end, however far', async (world) => {
     const ann = await world.addUser('ann')
-    await world.tellTimes(3, ann)
+    await world.sendTimes(3, ann)
     for (const page of [2, 3, 1_000_000_000, 1e20])
       for (const unreadOnly of [true, false]) {
         const past = await world.page({ userId: ann.id, page, limit: 3, unreadOnly })
@@ -92,12 +92,12 @@ export function pagePromises(promise: PromiseOf): void {
 
   promise('shows each notification once to whoever follows the cursor while others arrive', async (world) => {
     const ann = await world.addUser('ann')
-    const ids = await world.tellTimes(30, ann)
+    const ids = await world.sendTimes(30, ann)
     const seen: string[] = []
     let { items, next } = await world.page({ userId: ann.id, page: 1, limit: 7, unreadOnly: false })
     seen.push(...idsIn(items))
     while (next !== null) {
-      await Promise.all([world.tellTimes(3, ann), world.store.readInbox(ann.id)])
+      await Promise.all([world.sendTimes(3, ann), world.store.readInbox(ann.id)])
       const query = { userId: ann.id, before: next, limit: 7, unreadOnly: false }
       ;({ items, next } = await world.page(query))
       seen.push(...idsIn(items))
@@ -132,7 +132,7 @@ export function pagePromises(promise: PromiseOf): void {
       hasFailed = true
     })
     for (let round = 1; round <= 9; round++) {
-      await Promise.all(Array.from({ length: 10 }, () => world.tell(ann, 'Hi', { category: 'build' })))
+      await Promise.all(Array.from({ length: 10 }, () => world.send(ann, 'Hi', { category: 'build' })))
       await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(round) })
       // However slow the looking is beside the writing.
       await until(() => looks > round || hasFailed)
@@ -144,7 +144,7 @@ export function pagePromises(promise: PromiseOf): void {
 
   promise('law 4: a page far down costs what the first one costs', async (world) => {
     const ann = await world.addUser('ann')
-    for (let round = 0; round < 5; round++) await world.tellTimes(2_000, ann)
+    for (let round = 0; round < 5; round++) await world.sendTimes(2_000, ann)
     const query = { userId: ann.id, limit: 20, unreadOnly: false }
     const deep = { ...query, page: 500 }
     assert.equal(idsIn((await world.page(deep)).items).length, 20)
@@ -161,9 +161,9 @@ export function pagePromises(promise: PromiseOf): void {
   promise('counts each category by its own name, whatever that is', async (world) => {
     const ann = await world.addUser('ann')
     const categories = ['build', '__proto__', 'constructor', 'a b', 'é']
-    for (const category of [...categories, ...categories, null]) await world.tell(ann, 'Hi', { category })
-    const moved = await world.tell(ann, 'Deploying', { category: 'build', key: 'deploy' })
-    await world.tell(ann, 'Deployed', { category: 'done', key: 'deploy' })
+    for (const category of [...categories, ...categories, null]) await world.send(ann, 'Hi', { category })
+    const moved = await world.send(ann, 'Deploying', { category: 'build', key: 'deploy' })
+    await world.send(ann, 'Deployed', { category: 'done', key: 'deploy' })
     await world.store.markRead({ userId: ann.id, id: moved, at: at(1) })
     const { inbox, categories: counted } = await world.store.readCounts(ann.id)
     const expected = categories.map((category) => [category, { total: 2, unread: 2 }] as const)
@@ -181,7 +181,7 @@ const someInbox: fc.Arbitrary<SomeInbox> = fc.record({
 
 async function fill(world: World, { readOneByOne, readThrough }: SomeInbox, unreadOnly: boolean) {
   const ann = await world.addUser(newId())
-  const ids = await world.tellTimes(readOneByOne.length, ann)
+  const ids = await world.sendTimes(readOneByOne.length, ann)
   const throughId = ids[readThrough ?? ids.length]
   if (throughId !== undefined) await world.store.markAllRead({ userId: ann.id, throughId, at: at(1) })
   const chosen = ids.filter((_, index) => readOneByOne[index])

@@ -13,7 +13,7 @@ export function sessionPromises(promise: PromiseOf): void {
     const session = await world.signIn(ann, { seconds: 3 })
     const found = { userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(3) }
     assert.deepEqual(await world.store.findSession(session), { ...found, inbox: emptyInbox })
-    await world.tell(ann)
+    await world.send(ann)
     const inbox = await world.store.readInbox(ann.id)
     assert.equal(inbox.total, 1)
     assert.deepEqual(await world.store.findSession(session), { ...found, inbox })
@@ -34,8 +34,8 @@ export function sessionPromises(promise: PromiseOf): void {
       }
     }
     await compare()
-    const ids = await world.tellTimes(5, ann)
-    await world.tell(ben)
+    const ids = await world.sendTimes(5, ann)
+    await world.send(ben)
     await compare()
     await world.store.markRead({ userId: ann.id, id: ids[3] as string, at: at(1) })
     await compare()

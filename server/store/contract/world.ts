@@ -122,16 +122,16 @@ export class World {
   }
 
   /** Tells one person one thing and answers the notification's id. */
-  async tell(person: Person, title = 'Hi', more: Partial<Letter> = {}): Promise<string> {
+  async send(person: Person, title = 'Hi', more: Partial<Letter> = {}): Promise<string> {
     const { results } = await this.deliver({ to: [person], title, ...more })
     return results[0]?.id ?? assert.fail(`${person.username} was not told`)
   }
 
   /** Tells one person many things at once and answers the ids in the order in which they arrived. */
-  async tellTimes(count: number, person: Person): Promise<string[]> {
+  async sendTimes(count: number, person: Person): Promise<string[]> {
     const told = new Set<string>()
     for (let left = count; left > 0; left -= maxAtOnce) {
-      const some = Array.from({ length: Math.min(left, maxAtOnce) }, () => this.tell(person))
+      const some = Array.from({ length: Math.min(left, maxAtOnce) }, () => this.send(person))
       for (const id of await Promise.all(some)) told.add(id)
     }
     return (await this.ids(person)).filter((id) => told.has(id)).toReversed()

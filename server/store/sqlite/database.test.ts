@@ -188,7 +188,7 @@ async function filledDatabase(t: TestContext): Promise<{ path: string; original:
   await using opened = await openWorld(t)
   const { world, path } = opened
   const ann = await world.addUser('ann')
-  const ids = await Promise.all(Array.from({ length: 300 }, () => world.tell(ann, 'x'.repeat(300))))
+  const ids = await Promise.all(Array.from({ length: 300 }, () => world.send(ann, 'x'.repeat(300))))
   await opened.store.close()
   return { path, original: readFileSync(path), ids }
 }

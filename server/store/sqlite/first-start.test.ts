@@ -23,7 +23,7 @@ test('two processes that open a new file at once both get it, and each migration
     assert.deepEqual(ledgerOf(path), migrations)
     const [first, second] = [await World.on(one.store), await World.on(two.store)]
     const [ann, ben] = await Promise.all([first.addUser('ann'), second.addUser('ben')])
-    await Promise.all([first.tell(ben, 'From one'), second.tell(ann, 'From two')])
+    await Promise.all([first.send(ben, 'From one'), second.send(ann, 'From two')])
     assert.deepEqual(await first.titles(ann), ['From two'])
     await Promise.all([one.store.close(), two.store.close()])
   }
@@ -68,7 +68,7 @@ async function killedAfter(milliseconds: number, path: string): Promise<number> 
 }
 
 async function startsWell(path: string, opened: Awaited<ReturnType<typeof openWorld>>): Promise<void> {
-  await opened.world.tell(await opened.world.addUser('ann'))
+  await opened.world.send(await opened.world.addUser('ann'))
   await opened.store.close()
   assertIntact(path)
   assert.deepEqual(ledgerOf(path), migrations)

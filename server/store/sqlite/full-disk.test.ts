@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { recount } from '../contract/random.ts'
+import { recount } from '../contract/random/random.ts'
 import { at, isUnavailable, type Person, World } from '../contract/world.ts'
 import { connect } from './database.ts'
 import { assertIntact, newFolder } from './testing/folder.ts'
@@ -20,7 +20,7 @@ test('acknowledges nothing that failed at the commit, says that its outcome is u
   const ann = await world.addUser('ann')
 
   const told = await tellUntilRefused(world, ann)
-  const atOnce = await Promise.allSettled(Array.from({ length: 40 }, () => world.tell(ann, 'Hi', { content })))
+  const atOnce = await Promise.allSettled(Array.from({ length: 40 }, () => world.send(ann, 'Hi', { content })))
   for (const one of atOnce)
     if (one.status === 'fulfilled') told.push(one.value)
     else saysUnknown(one.reason)
@@ -29,7 +29,7 @@ test('acknowledges nothing that failed at the commit, says that its outcome is u
   await recount(world, ann)
 
   emptyLog(path)
-  told.push(await world.tell(ann))
+  told.push(await world.send(ann))
   await world.store.markAllRead({ userId: ann.id, throughId: null, at: 0 })
   assert.deepEqual(await world.ids(ann), told.toReversed())
   await other.kill()
@@ -87,7 +87,7 @@ async function tellUntilRefused(world: World, person: Person): Promise<string[]>
   for (let refusals = 0; refusals < 3; ) {
     assert.ok(told.length < 1_000, 'the disk does not get full')
     try {
-      told.push(await world.tell(person, 'Hi', { content }))
+      told.push(await world.send(person, 'Hi', { content }))
     } catch (error) {
       saysUnknown(error)
       refusals++

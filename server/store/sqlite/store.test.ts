@@ -50,10 +50,10 @@ test('law 5: 256 writes at once share a few commits', async (t) => {
   const { world, path } = opened
   const ann = await world.addUser('ann')
   const before = commitsIn(path)
-  await Promise.all(Array.from({ length: 256 }, () => world.tell(ann)))
+  await Promise.all(Array.from({ length: 256 }, () => world.send(ann)))
   const shared = commitsIn(path) - before
   assert.ok(shared >= 1 && shared <= 4, `${shared} commits`)
-  for (let n = 0; n < 5; n++) await world.tell(ann)
+  for (let n = 0; n < 5; n++) await world.send(ann)
   assert.equal(commitsIn(path) - before - shared, 5)
 })
 
@@ -61,10 +61,10 @@ test('a write that fails takes no other of its commit along', async (t) => {
   await using opened = await openWorld(t)
   const { world, path } = opened
   const ann = await world.addUser('ann')
-  const taken = await world.tell(ann)
+  const taken = await world.send(ann)
   const before = commitsIn(path)
   const settled = await Promise.allSettled(
-    Array.from({ length: 9 }, (_, n) => world.tell(ann, 'Hi', { ids: [n === 4 ? taken : newId()] })),
+    Array.from({ length: 9 }, (_, n) => world.send(ann, 'Hi', { ids: [n === 4 ? taken : newId()] })),
   )
   assert.equal(commitsIn(path) - before, 1)
   assert.deepEqual(
@@ -87,7 +87,7 @@ test('reads what was just written, though the turn’s snapshot began before', a
   }
   const reading = Array.from({ length: 20 }, readInEveryTurn)
   for (let version = 1; version <= 200; version++) {
-    await world.tell(ann)
+    await world.send(ann)
     assert.equal((await world.store.readInbox(ann.id)).version, version)
   }
   isWriting = false
@@ -110,11 +110,11 @@ test('law 8: rings soon after another process wrote, and not for its own writes'
     rings.push(ring)
     if (ring.about === 'anything') resolve(performance.now())
   })
-  await world.tell(ann, 'From here')
+  await world.send(ann, 'From here')
   await new Promise((next) => setTimeout(next, 1_200))
   assert.deepEqual(rings, [{ about: 'inbox', userId: ann.id }])
 
-  await theirs.tell(ann, 'From there')
+  await theirs.send(ann, 'From there')
   const writtenAt = performance.now()
   // The figure is 2 s, and what the machine does beside it.
   const maxMs = 60_000
@@ -153,10 +153,10 @@ test('says that it cannot write while it cannot, and that it can as soon as it c
   const ann = await world.addUser('ann')
   const other = connect(path)
   other.exec('begin immediate')
-  await assert.rejects(world.tell(ann, 'Hi'), isUnavailable)
+  await assert.rejects(world.send(ann, 'Hi'), isUnavailable)
   await assert.rejects(store.check(), isUnavailable)
   other.exec('rollback')
   other.close()
   await store.check()
-  await world.tell(ann, 'Hi')
+  await world.send(ann, 'Hi')
 })

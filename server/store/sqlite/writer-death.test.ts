@@ -13,8 +13,8 @@ test('tells every waiting caller at once that the writer is dead, and counts non
   await using opened = await openWorld(t)
   const { world, writer } = opened
   const ann = await world.addUser('ann')
-  const [kept] = await world.tellTimes(1, ann)
-  const waiting = Array.from({ length: moreThanOneCommitTakes }, () => world.tell(ann))
+  const [kept] = await world.sendTimes(1, ann)
+  const waiting = Array.from({ length: moreThanOneCommitTakes }, () => world.send(ann))
   await new Promise(setImmediate)
   const killedAt = performance.now()
   const dead = writer.terminate()
@@ -36,11 +36,11 @@ test('says that it has failed for good, refuses later writes, and goes on readin
   await using opened = await openWorld(t)
   const { world, store, writer } = opened
   const ann = await world.addUser('ann')
-  const id = await world.tell(ann, 'Still here')
+  const id = await world.send(ann, 'Still here')
   await store.check()
   await writer.terminate()
   assert.match((await store.failed).message, /writer thread/)
-  await assert.rejects(world.tell(ann), isUnavailable)
+  await assert.rejects(world.send(ann), isUnavailable)
   await assert.rejects(store.markRead({ userId: ann.id, id, at: 0 }), isUnavailable)
   await assert.rejects(store.check(), isUnavailable)
   assert.deepEqual(await world.titles(ann), ['Still here'])
@@ -58,7 +58,7 @@ test('closes though its writer dies while it waits for the last writes', async (
   await using opened = await openWorld(t)
   const { world, store, writer } = opened
   const ann = await world.addUser('ann')
-  const waiting = Promise.allSettled(Array.from({ length: moreThanOneCommitTakes }, () => world.tell(ann)))
+  const waiting = Promise.allSettled(Array.from({ length: moreThanOneCommitTakes }, () => world.send(ann)))
   const closing = store.close()
   await new Promise(setImmediate)
   await writer.terminate()

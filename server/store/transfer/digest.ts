@@ -1,8 +1,8 @@
 // Do two databases hold the same? Each table's rows, read back in the order of the key, are counted and hashed in one
 // written form, which is also the line of a row in a portable backup.
 import { createHash, type Hash } from 'node:crypto'
-import { tables } from '../tables.ts'
 import type { Batch, Row } from './endpoint/endpoint.ts'
+import { tables } from './endpoint/tables.ts'
 
 export type Digest = { table: string; rows: number; sha256: string }
 

@@ -7,7 +7,6 @@ import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { CarillonError } from '../../errors.ts'
-import { type Table, tables } from '../tables.ts'
 import { type Digest, Digesting, differenceOf, lineOf } from './digest.ts'
 import {
   type Batch,
@@ -18,6 +17,7 @@ import {
   rowsInBatch,
   type Source,
 } from './endpoint/endpoint.ts'
+import { type Table, tables } from './endpoint/tables.ts'
 import { columnsAt, upgraded } from './older-rows.ts'
 
 const format = 'carillon backup'

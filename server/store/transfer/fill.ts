@@ -2,9 +2,9 @@
 // hold the same. What a move and a restore share.
 import { CarillonError } from '../../errors.ts'
 import { knownMigrations } from '../migrations.ts'
-import { tables } from '../tables.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { type Counts, type Endpoint, inUse, type Place, placeAfter, type Source, totalOf } from './endpoint/endpoint.ts'
+import { tables } from './endpoint/tables.ts'
 
 /** Told after every batch; `total` is how many rows the step has. */
 export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; total: number }) => void

@@ -79,7 +79,7 @@ test('the laws hold whatever isolation the database would give by itself, and wh
   const store = await open(`${strict.url}?statement_timeout=0&options=-c%20work_mem%3D5MB`)
   const world = await World.on(store)
   const ann = await world.addUser('ann')
-  await Promise.all(Array.from({ length: 100 }, () => world.tell(ann)))
+  await Promise.all(Array.from({ length: 100 }, () => world.send(ann)))
   assert.equal((await world.inboxOf(ann)).inbox.unread, 100)
   await store.close()
   await strict.drop()

@@ -20,19 +20,19 @@ test('a snapshot of the files is put back: a reader ahead of it gets a resync, t
     await server.begin()
     await place.until(() => place.store.history !== before)
   }
-  await place.tell(2)
+  await place.send(2)
   await server.stop()
   server.snapshot()
   await restarted()
-  await place.tell(2)
+  await place.send(2)
   const ahead = await place.position()
   await server.stop('immediate')
   server.putBack()
   await restarted()
-  await place.tell(3)
+  await place.send(3)
   assert.equal(await place.changesAfter(ahead), 'reset')
   const here = await place.position()
-  await place.tell(1)
+  await place.send(1)
   assert.equal(await place.changesAfter(here), 1)
 })
 
@@ -43,11 +43,11 @@ test('a replica that lagged takes over: a reader ahead of it gets a resync, thou
   const replica = await primary.withReplica()
   t.after(() => replica.remove())
   await place.until(() => place.store.check().then(() => true))
-  await place.tell(2)
+  await place.send(2)
   await primary.query("alter system set synchronous_standby_names = ''")
   await primary.query('select pg_reload_conf()')
   await replica.stop()
-  await place.tell(2)
+  await place.send(2)
   const ahead = await place.position()
   const before = place.store.history
   await primary.stop('immediate')
@@ -55,7 +55,7 @@ test('a replica that lagged takes over: a reader ahead of it gets a resync, thou
   await replica.query('select pg_promote()')
   place.proxy.target = replica.port
   await place.until(() => place.store.history !== before)
-  await place.tell(3)
+  await place.send(3)
   assert.equal(await place.changesAfter(ahead), 'reset')
 })
 
@@ -96,9 +96,9 @@ async function newPlace(t: TestContext, server: PostgresServer) {
     store,
     proxy,
     until,
-    async tell(times: number): Promise<void> {
+    async send(times: number): Promise<void> {
       await until(() => store.check().then(() => true))
-      for (let n = 0; n < times; n++) await world.tell(ann)
+      for (let n = 0; n < times; n++) await world.send(ann)
     },
     position: async (): Promise<string> => (await read('0')).position,
     async changesAfter(position: string): Promise<number | 'reset'> {

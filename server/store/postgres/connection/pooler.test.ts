@@ -41,7 +41,7 @@ test('session mode works as it comes: a store opens, writes, rings and reads', a
     const world = await World.on(here.store)
     const ann = await world.addUser('ann')
     other.store.onChange((ring) => ring.about === 'inbox' && ring.userId === ann.id && heard.resolve())
-    await Promise.all(Array.from({ length: 30 }, () => world.tell(ann)))
+    await Promise.all(Array.from({ length: 30 }, () => world.send(ann)))
     await heard.promise
     assert.equal((await here.store.readInbox(ann.id)).total, 30)
   } finally {

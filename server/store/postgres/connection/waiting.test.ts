@@ -19,7 +19,7 @@ test('deliveries with and without a key, to people of whom some were never told 
     const people = await Promise.all(['ann', 'ben', 'cid', 'dan'].map((name) => world.addUser(`${name} ${round}`)))
     // Those of whom inboxes are taken first have one, the next have none, and so on.
     const inOrder = people.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    await Promise.all(inOrder.filter((_, n) => n % 2 === 0).map((person) => world.tell(person)))
+    await Promise.all(inOrder.filter((_, n) => n % 2 === 0).map((person) => world.send(person)))
     const letters = Array.from({ length: 8 }, (_, n) => ({
       to: n % 3 === 0 ? people.toReversed() : people,
       key: n % 2 === 0 ? 'build' : null,

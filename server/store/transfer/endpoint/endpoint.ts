@@ -2,7 +2,7 @@
 // same in both, and the marks that say who may write. What they do with it is fill.ts and its callers.
 import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
-import { type Table, tables } from '../../tables.ts'
+import { type Table, tables } from './tables.ts'
 
 export type Value = string | number | null
 /** The values of a row, in the order of the table's columns. */

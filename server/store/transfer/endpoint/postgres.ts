@@ -4,7 +4,6 @@ import { CarillonError } from '../../../errors.ts'
 import { asStoreError } from '../../postgres/connection/connection.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import { appliedMigrations, migrate } from '../../postgres/schema/migrate.ts'
-import { type Table, tables } from '../../tables.ts'
 import { fillingTable, movingTable, refusedWrite, refusedWriteState } from '../../transfer-state.ts'
 import {
   type Batch,
@@ -22,6 +21,7 @@ import {
   readBatches,
   rowsInBatch,
 } from './endpoint.ts'
+import { type Table, tables } from './tables.ts'
 
 type Pool = Awaited<ReturnType<typeof openCheckedPool>>
 type Client = {

@@ -12,7 +12,6 @@ import {
 } from '../../sqlite/database.ts'
 import { hasForeignLog, stampAnew } from '../../sqlite/file/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
-import { type Table, tables } from '../../tables.ts'
 import { backupTable, fillingTable, movingTable, refusedWrite } from '../../transfer-state.ts'
 import type { Digest } from '../digest.ts'
 import { currentMigrations } from '../fill.ts'
@@ -33,6 +32,7 @@ import {
   readBatches,
   rowsInBatch,
 } from './endpoint.ts'
+import { type Table, tables } from './tables.ts'
 
 /** The ledger is among them: a newer program must not migrate what is being moved. */
 const guarded = [...tables.map(({ name }) => name), 'kysely_migration']

@@ -78,12 +78,12 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   for (const word of words) people.push(await world.addUser(word))
   const [ann, ben, cid] = people as [Person, Person, Person]
   for (const [n, word] of words.entries()) {
-    await world.tell(ann, word, { category: word, key: word })
+    await world.send(ann, word, { category: word, key: word })
     await world.deliver({ to: [ben], idempotency: { key: word, bodyHash: `${n}` }, producerId: newId() })
     await store.revokeTokens({ userId: ann.id, signInId: word, notBefore: at(n), expiresAt: at(n) + hour })
     await startSession(store, ann, word)
   }
-  await world.tellTimes(12, ben)
+  await world.sendTimes(12, ben)
   const ids = await world.ids(ben)
   for (const id of ids.slice(0, 9)) await store.markRead({ userId: ben.id, id, at: at(1) })
   await store.markAllRead({ userId: ann.id, throughId: null, at: at(2) })

@@ -17,13 +17,13 @@ export function lifePromises(promise: PromiseOf): void {
     const again = { to: [ann, ben], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } }
     await world.deliver(again)
     assert.deepEqual(await everything(world, [ann, ben], session), before)
-    await world.tell(ann, 'And on it goes')
+    await world.send(ann, 'And on it goes')
     assert.equal((await world.store.readInbox(ann.id)).version, (before.inboxes[0]?.inbox.version ?? 0) + 1)
   })
 
   promise('law 5: each of many writes at once stands or falls alone', async (world) => {
     const ann = await world.addUser('ann')
-    const taken = await world.tell(ann, 'Earlier')
+    const taken = await world.send(ann, 'Earlier')
     const letters = Array.from({ length: 60 }, (_, n) => ({
       to: [ann],
       title: `no. ${n}`,
@@ -50,7 +50,7 @@ export function lifePromises(promise: PromiseOf): void {
 
   promise('finishes the writes under way before it lets go', async (world) => {
     const ann = await world.addUser('ann')
-    const writing = Array.from({ length: 100 }, () => world.tell(ann))
+    const writing = Array.from({ length: 100 }, () => world.send(ann))
     await Promise.all([world.store.close(), ...writing])
     await world.reopen()
     assert.equal((await world.store.readInbox(ann.id)).total, 100)
@@ -92,10 +92,10 @@ async function fillEveryCorner(world: World, ann: Person, ben: Person): Promise<
   const session = await world.signIn(ann)
   await store.touchSession({ ...session, at: at(6) })
   await world.deliver({ to: [ann, ben], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } })
-  const read = await world.tell(ann, 'Read', { category: 'build' })
+  const read = await world.send(ann, 'Read', { category: 'build' })
   await store.markRead({ userId: ann.id, id: read, at: at(7) })
   await store.markAllRead({ userId: ann.id, throughId: null, at: at(8) })
-  for (const title of ['Deploying', 'Deployed']) await world.tell(ann, title, { key: 'deploy', category: title })
+  for (const title of ['Deploying', 'Deployed']) await world.send(ann, title, { key: 'deploy', category: title })
   return session
 }
 

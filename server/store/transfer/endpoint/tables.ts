@@ -1,8 +1,8 @@
-// Every table of the schema and its columns, the same in every engine: what is carried over by a move, a backup and a
-// restore. The columns of the key come first. A test compares this list with the schema that each engine really has.
+// Every table of the schema and its columns, the same in both engines: what a backup, a restore and a move copy. The columns
+// of the primary key come first. A test compares this list with the schema of each engine.
 
 export type ColumnType = 'text' | 'integer'
-/** `key` is how many of the columns, from the first, are the primary key. */
+/** The first `key` columns are the primary key. */
 export type Table = { name: string; key: number; columns: Readonly<Record<string, ColumnType>> }
 
 export const tables: readonly Table[] = [
@@ -107,8 +107,8 @@ export const tables: readonly Table[] = [
 ]
 
 /**
- * By migration and table: the columns that it added and the value that it gave the rows that were there. The newest are the
- * last columns of their table. A backup of before has none of them.
+ * By migration and table: the columns that the migration added, and the value that existing rows got. The newest columns are
+ * the last ones of their table. A backup from before the migration does not have them.
  */
 export const addedColumns: Readonly<
   Record<string, Readonly<Record<string, Readonly<Record<string, string | number>>>>>

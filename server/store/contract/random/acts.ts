@@ -1,7 +1,7 @@
 // Random acts on the inboxes of a few people. A turn is an act made ready: for the store here, for plain arrays there.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { at, newId, type Person, type World } from './world.ts'
+import { at, newId, type Person, type World } from '../world.ts'
 
 /** People are named by number, a notification by how many arrived in somebody's inbox before it. */
 type Named = { whose: number; nth: number }

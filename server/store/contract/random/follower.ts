@@ -1,7 +1,7 @@
 // Somebody who keeps a copy of an inbox and brings it up to date with changesSince, as a client with a stream does.
 import assert from 'node:assert/strict'
-import type { Change } from '../store.ts'
-import type { Person, Seen, World } from './world.ts'
+import type { Change } from '../../store.ts'
+import type { Person, Seen, World } from '../world.ts'
 
 export class Follower {
   readonly #world: World

@@ -1,7 +1,7 @@
 // The inboxes of a few people as plain arrays: what the store has to answer to acts that come one by one.
 import assert from 'node:assert/strict'
+import { isoAt, type Person, type Seen } from '../world.ts'
 import type { Act, Turn } from './acts.ts'
-import { isoAt, type Person, type Seen } from './world.ts'
 
 type Result = { userId: string | undefined; id: string; status: string }
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { newDatabase, queryAt } from '../../tests/support/postgres.ts'
-import { knownMigrations } from './migrations.ts'
-import { Database } from './sqlite/database.ts'
-import { openSqliteStore } from './sqlite/store.ts'
-import { newFolder } from './sqlite/testing/folder.ts'
+import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { knownMigrations } from '../../migrations.ts'
+import { Database } from '../../sqlite/database.ts'
+import { openSqliteStore } from '../../sqlite/store.ts'
+import { newFolder } from '../../sqlite/testing/folder.ts'
 import { type Table, tables } from './tables.ts'
 
 const listed = [...tables].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -73,9 +73,9 @@ test('lists every table of PostgreSQL with its columns, and its key first, in th
   assert.deepEqual(found, listed)
 })
 
-test('both engines have the same migrations by name, so that a schema has one name in both', () => {
+test('both engines have migrations with the same names', () => {
   const [sqlite, postgres] = ['sqlite', 'postgres'].map((engine) =>
-    knownMigrations(new URL(`./${engine}/migrations/`, import.meta.url)),
+    knownMigrations(new URL(`../../${engine}/migrations/`, import.meta.url)),
   )
   assert.deepEqual(sqlite, postgres)
 })

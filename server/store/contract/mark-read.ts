@@ -6,7 +6,7 @@ import { at, isoAt, newId, type Person, type PromiseOf, type World } from './wor
 export function readingPromises(promise: PromiseOf): void {
   promise('marks one notification as read; repeating changes nothing and keeps the first moment', async (world) => {
     const ann = await world.addUser('ann')
-    const [first, second] = [await world.tell(ann), await world.tell(ann)]
+    const [first, second] = [await world.send(ann), await world.send(ann)]
     assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(5) }), 'done')
     const before = await world.inboxOf(ann)
     assert.deepEqual([before.inbox.version, before.inbox.unread], [3, 1])
@@ -18,7 +18,7 @@ export function readingPromises(promise: PromiseOf): void {
 
   promise('law 3: marks everything as read as one change, and keeps each first moment', async (world) => {
     const ann = await world.addUser('ann')
-    const ids = await world.tellTimes(100, ann)
+    const ids = await world.sendTimes(100, ann)
     const [id = ''] = ids
     await world.store.markRead({ userId: ann.id, id, at: at(5) })
     const { version } = await world.store.readInbox(ann.id)
@@ -36,7 +36,7 @@ export function readingPromises(promise: PromiseOf): void {
 
   promise('law 3: marks as read up to and with the notification that is named', async (world) => {
     const ann = await world.addUser('ann')
-    const ids = await world.tellTimes(9, ann)
+    const ids = await world.sendTimes(9, ann)
     const readThrough = (index: number, seconds: number) =>
       world.store.markAllRead({ userId: ann.id, throughId: ids[index] ?? '', at: at(seconds) })
     assert.equal(await readThrough(3, 5), 'done')
@@ -51,10 +51,10 @@ export function readingPromises(promise: PromiseOf): void {
   promise('law 3: what arrives after what was on the screen stays unread, whatever is under way', async (world) => {
     for (let round = 0; round < 20; round++) {
       const person = await world.addUser(`person ${round}`)
-      const onScreen = await world.tellTimes(3, person)
+      const onScreen = await world.sendTimes(3, person)
       const readAll = () => world.store.markAllRead({ userId: person.id, throughId: onScreen.at(-1) ?? '', at: at(5) })
-      const arriving = world.tellTimes(round, person)
-      await Promise.all([arriving, readAll(), world.tell(person, 'last')])
+      const arriving = world.sendTimes(round, person)
+      await Promise.all([arriving, readAll(), world.send(person, 'last')])
       const unread = (await world.list(person, { unreadOnly: true })).map(({ id }) => id)
       assert.equal(unread.length, round + 1)
       for (const id of onScreen) assert.equal((await world.find(person, id))?.readAt, isoAt(5))
@@ -64,7 +64,7 @@ export function readingPromises(promise: PromiseOf): void {
   promise('law 3: reading all covers exactly what had arrived by then', async (world) => {
     const ann = await world.addUser('ann')
     const acts = Array.from({ length: 200 }, (_, n) =>
-      n % 10 === 9 ? world.store.markAllRead({ userId: ann.id, throughId: null, at: at(n) }) : world.tell(ann),
+      n % 10 === 9 ? world.store.markAllRead({ userId: ann.id, throughId: null, at: at(n) }) : world.send(ann),
     )
     await Promise.all(acts)
     const all = await world.store.changesSince({ userId: ann.id, version: 0, limit: 1_000 })
@@ -90,8 +90,8 @@ export function readingPromises(promise: PromiseOf): void {
 
   promise('law 6, Z2: another user’s notification is as absent as one that never was', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const bens = await world.tell(ben)
-    await world.tell(ann)
+    const bens = await world.send(ben)
+    await world.send(ann)
     const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
     for (const id of [bens, newId(), '', 'no id at all']) {
       assert.equal(await world.store.readNotification({ userId: ann.id, id }), undefined)
@@ -105,11 +105,11 @@ export function readingPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const shared = newId()
     for (const title of ['One', 'Two']) await world.deliver({ to: [ann, ben], title, key: title, category: 'build' })
-    await world.tell(ann, 'Mine', { ids: [shared] })
+    await world.send(ann, 'Mine', { ids: [shared] })
     const before = await world.inboxOf(ben)
     const [id = ''] = await world.ids(ann)
     await world.store.markRead({ userId: ann.id, id, at: at(5) })
-    await world.tell(ann, 'Changed', { key: 'One', category: 'other' })
+    await world.send(ann, 'Changed', { key: 'One', category: 'other' })
     await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(6) })
     assert.deepEqual(await world.inboxOf(ben), before)
     assert.equal((await world.store.readInbox(ann.id)).unread, 0)

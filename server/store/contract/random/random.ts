@@ -1,10 +1,10 @@
 // What the store promises whatever is done to it in whatever order: counters equal a recount, nothing is missed.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { type Person, type PromiseOf, runs, World } from '../world.ts'
 import { anyAct, Stage } from './acts.ts'
-import { Arrays } from './arrays.ts'
 import { Follower } from './follower.ts'
-import { type Person, type PromiseOf, runs, World } from './world.ts'
+import { Arrays } from './model.ts'
 
 export function randomPromises(promise: PromiseOf): void {
   promise('law 2: acts that come one by one leave what they leave in plain arrays', async (world) => {
