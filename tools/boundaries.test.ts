@@ -7,7 +7,7 @@ import { isBuiltin } from 'node:module'
 import { matchesGlob, posix } from 'node:path'
 import { test } from 'node:test'
 
-const entryPoints = ['server/{carillon,serve}.ts']
+const entryPoints = ['server/{carillon,serve,compose}.ts']
 const composition = [...entryPoints, 'server/start/**', 'server/commands/**']
 const readersOfConfig = [...entryPoints, 'server/config/**', 'server/start/**', 'server/commands/**']
 
@@ -39,7 +39,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
     room: composition,
     knows: [
       'server/{config,http,sign-in,inbox,doctor,start}/**',
-      'server/{carillon,serve}.ts',
+      'server/{carillon,serve,compose}.ts',
       'server/store/*.ts',
       'server/store/transfer/**',
     ],

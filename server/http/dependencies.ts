@@ -1,4 +1,4 @@
-// The rest of the service, as the HTTP layer sees it: what serve.ts hands to createApp, and what every handler receives.
+// The rest of the service, as the HTTP layer sees it: what compose.ts passes to createApp, and what every handler receives.
 import type { Deliveries } from '../inbox/delivery/deliver.ts'
 import type { Inbox } from '../inbox/inbox.ts'
 import type { ChangesSince } from '../inbox/live/changes.ts'

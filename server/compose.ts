@@ -1,0 +1,134 @@
+// Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
+import type { Clock } from './clock.ts'
+import type { Config } from './config/settings.ts'
+import { createApp } from './http/app.ts'
+import type { Cookie, Readiness } from './http/dependencies.ts'
+import { SignInLog } from './http/routes/sign-in-log.ts'
+import { Deliveries } from './inbox/delivery/deliver.ts'
+import { Inbox } from './inbox/inbox.ts'
+import { ChangesSince } from './inbox/live/changes.ts'
+import { Live } from './inbox/live/live.ts'
+import { StreamLimits } from './inbox/live/stream-limits.ts'
+import { type AddressRange, parseRange } from './ip-addresses.ts'
+import type { Log } from './log.ts'
+import { nameHasher } from './sign-in/name-hash.ts'
+import { Passwords } from './sign-in/password/passwords.ts'
+import { ProducerKeys } from './sign-in/producer-key.ts'
+import { Sessions } from './sign-in/session.ts'
+import { AccessTokens, revocationKeptForMs } from './sign-in/token/access-token.ts'
+import { TokenRevocations } from './sign-in/token/revocations.ts'
+import { SigningKeys } from './sign-in/token/signing-keys.ts'
+import { findableUsername } from './sign-in/users/username.ts'
+import { type FirstSignIn, firstStart } from './start/first-start.ts'
+import { sealingSecret } from './start/sealing-secret.ts'
+import type { Store } from './store/store.ts'
+
+type Environment = {
+  log: Log
+  clock: Clock
+  random: () => number
+  /** The public URL; without the setting it is known only after the service listens. */
+  url: () => string
+}
+
+export type Composition = {
+  app: ReturnType<typeof createApp>
+  readiness: Readiness
+  /** Fills an empty store; undefined if it has a user already. */
+  firstStart(): Promise<FirstSignIn | undefined>
+  /** Deletes ended sessions and old idempotency keys. */
+  removeOld(): Promise<unknown>
+  endStreams(): Promise<void>
+  /** Writes what the sign-in log has counted so far. */
+  endLog(): void
+}
+
+/** The size of libuv's pool, as libuv itself reads it. */
+const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
+
+/** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
+export async function compose(store: Store, config: Config, environment: Environment): Promise<Composition> {
+  const { log, clock } = environment
+  const { now, wall } = clock
+  const secret = await sealingSecret(config, store)
+  const passwords = new Passwords({ threads })
+  const producerKeys = new ProducerKeys({ store, now })
+  const proofs = await composeProofs(store, config, { ...environment, secret })
+  const streams = composeStreams(store, config, environment)
+  proofs.revocations.onRevocation((userId) => streams.live.checkProofs(userId))
+  const signInLog = new SignInLog({ log, nameHash: nameHasher(secret) })
+  const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername })
+  const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
+  const isHttps = config.publicUrl?.startsWith('https:') ?? false
+  const app = createApp({
+    store,
+    passwords,
+    ...proofs,
+    variant: config.variant,
+    cookie: cookieOf(config, isHttps),
+    signInLog,
+    trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
+    producerKeys,
+    inbox: new Inbox({ store, now: wall }),
+    ...streams,
+    deliveries,
+    readiness,
+    ...namesOf(config),
+    isHttps,
+    log,
+  })
+  return {
+    app,
+    readiness,
+    firstStart: () =>
+      firstStart({ store, passwords, producerKeys, deliveries, passwordMinLength: config.passwordMin, now }),
+    removeOld: () => Promise.all([proofs.sessions.removeStale(), deliveries.removeOld()]),
+    endStreams() {
+      streams.changes.end()
+      return streams.live.end()
+    },
+    endLog: () => signInLog.end(),
+  }
+}
+
+/** Both variants of a sign-in: sessions and access tokens. */
+async function composeProofs(
+  store: Store,
+  { sessionIdleMs, sessionLifetimeMs, tokenLifetimeMs, tokenChainMs }: Config,
+  { log, clock, url, secret }: Environment & { secret: string },
+) {
+  const { now, wall } = clock
+  const keys = await SigningKeys.open({ store, secret, now })
+  const revocations = await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
+    log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
+  )
+  const sessions = new Sessions({ store, now, idleMs: sessionIdleMs, lifetimeMs: sessionLifetimeMs })
+  const accessTokens = new AccessTokens({
+    keys,
+    revocations,
+    now,
+    issuer: url,
+    lifetimeMs: tokenLifetimeMs,
+    chainMs: tokenChainMs,
+  })
+  return { keys, revocations, sessions, accessTokens }
+}
+
+/** The two ways to follow an inbox: live streams and held polls. */
+function composeStreams(store: Store, config: Config, { log, clock, random }: Environment) {
+  const streamLimits = new StreamLimits({ perUser: config.streamsPerUser, perProcess: config.streams }, random)
+  const onFailure = (error: unknown) =>
+    log.warn({ event: 'stream-not-read', err: error }, 'the store could not be read for a stream; retrying')
+  const live = new Live({ store, now: clock.now, streamLimits, random, onFailure })
+  return { live, changes: new ChangesSince({ store, streamLimits }) }
+}
+
+/** The origins and host names that the settings allow. */
+function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains }: Config) {
+  const hosts = [publicUrl === undefined ? host : new URL(publicUrl).hostname, ...allowedHosts]
+  return { allowedOrigins, hosts, hstsSubdomains }
+}
+
+function cookieOf({ sessionLifetimeMs }: Config, isHttps: boolean): Cookie {
+  return { name: isHttps ? '__Host-carillon' : 'carillon', isSecure: isHttps, lifetimeMs: sessionLifetimeMs }
+}
