@@ -143,7 +143,7 @@ test('200 notifications and more over connections that are cut at random: each o
   t.diagnostic(`${cuts} cuts, ${following.count('hello')} connections`)
 })
 
-test('comes back within 10 s of a restart, on its own, and misses nothing (TRUST N6)', async (t) => {
+test('comes back within 10 s of a restart, on its own, and misses nothing (N6)', async (t) => {
   const own = await startTestService()
   t.after(() => own.stop())
   const ann = await own.user()

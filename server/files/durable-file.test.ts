@@ -1,4 +1,4 @@
-// In which order a small file is written (TRUST R1): a power cut between any two steps leaves the old file, the new one or
+// In which order a small file is written (R1): a power cut between any two steps leaves the old file, the new one or
 // none. The calls are those of node:fs itself, recorded on their way.
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-// Which database is refused because it was lost (TRUST R6): missing, empty or truncated, beside a file that shows that
+// Which database is refused because it was lost (R6): missing, empty or truncated, beside a file that shows that
 // there was one. A first start, and a database that was killed at any moment, are not refused.
 
 import assert from 'node:assert/strict'

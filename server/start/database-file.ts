@@ -1,5 +1,5 @@
 // Is the database where it is expected, and whole? An engine makes a file that is missing and fills one that is empty;
-// these checks refuse where that cannot be meant (TRUST, R6): a new, empty database in place of a lost one looks like a
+// these checks refuse where that cannot be meant (R6): a new, empty database in place of a lost one looks like a
 // healthy service that has forgotten every user.
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-// A position names a place in one inbox of one history, and nothing else is one (TRUST N3).
+// A position names a place in one inbox of one history, and nothing else is one (N3).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// What is said of a file that cannot be used (TRUST R4, R5, R6): one sentence that says what to do, the file untouched.
+// What is said of a file that cannot be used (R4, R5, R6): one sentence that says what to do, the file untouched.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

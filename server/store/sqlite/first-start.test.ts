@@ -1,4 +1,4 @@
-// The first start on a new file (TRUST R12): two processes at once, or one that is killed in the middle of it.
+// The first start on a new file (R12): two processes at once, or one that is killed in the middle of it.
 import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

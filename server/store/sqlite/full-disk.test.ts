@@ -1,4 +1,4 @@
-// A disk that is full (TRUST R2, R3): no false success, reads go on, and writes work again when there is room.
+// A disk that is full (R2, R3): no false success, reads go on, and writes work again when there is room.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

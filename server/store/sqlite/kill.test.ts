@@ -1,4 +1,4 @@
-// A process that is killed at any moment (TRUST R1): what was acknowledged is there, and nothing is half there.
+// A process that is killed at any moment (R1): what was acknowledged is there, and nothing is half there.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 // How a schema grows on PostgreSQL: each step once, whole or not at all, whoever else does it at the same time and wherever
-// it is cut (TRUST R12).
+// it is cut (R12).
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
