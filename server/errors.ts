@@ -1,7 +1,11 @@
-// The one error type and the one table of codes. Who throws names a code; http/failure.ts turns it into an answer,
-// commands/ into a line on stderr.
+// The one error type of the server and the one table of its codes. Code that fails names a code; http/response/failure.ts
+// turns the error into a response, and the commands print it on stderr.
 
-/** Every code an answer may carry, with its HTTP status; docs/guide.md says when. */
+/**
+ * Every code that a response may carry, with its HTTP status; docs/guide.md says when each is sent. The client declares the
+ * same table as a type, since it is published without the server: it is `StatusOf` in client/transport/types.ts, and
+ * client/types.test.ts does not compile if the two differ.
+ */
 export const statusOf = {
   Unauthorized: 401,
   UNAUTHORIZED: 401,
@@ -24,34 +28,49 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf
 
-/** One field that was wrong, and the reason in words that say what would be right. */
+/** One invalid field, and what a valid value would be. */
 export type Fault = { field: string; reason: string }
 
-/** A refusal that its reader can act on. `message` is shown to the caller; `cause` only ever reaches the log. */
+/** A failure that its reader can understand and act on. `cause` goes to the log only. */
 export class CarillonError extends Error {
   readonly code: ErrorCode
+  readonly #problem: string
+  /** What the reader can do about it; undefined if the problem says enough. */
+  readonly remedy: string | undefined
   readonly details: readonly Fault[] | undefined
-  /** Seconds after which trying again makes sense; sent as `Retry-After` (RFC 9110, section 10.2.3). */
+  /** Seconds after which a retry may succeed; sent as `Retry-After` (RFC 9110, section 10.2.3). */
   readonly retryAfter: number | undefined
-  /** What the log gets of a request that was refused with it: http/failure-log.ts. */
+  /** How the failed request is logged: http/response/failure-log.ts. */
   readonly report: 'failure' | 'overload' | 'nothing'
 
+  /**
+   * `problem` has no full stop at the end; `remedy` is one or more whole sentences, or ends with a command to copy. The `message`
+   * of the error has both, so that a log or a response that shows the message never loses the remedy.
+   */
   constructor(
     code: ErrorCode,
-    message: string,
+    problem: string,
     options: {
+      remedy?: string | undefined
       cause?: unknown
       details?: readonly Fault[]
       retryAfter?: number
       report?: 'overload' | 'nothing'
     } = {},
   ) {
-    super(message, { cause: options.cause })
+    super(options.remedy === undefined ? problem : `${problem}. ${options.remedy}`, { cause: options.cause })
     this.name = 'CarillonError'
     this.code = code
+    this.#problem = problem
+    this.remedy = options.remedy
     this.details = options.details
     this.report = options.report ?? 'failure'
     this.retryAfter = options.retryAfter ?? (statusOf[code] === 503 ? 1 : undefined)
+  }
+
+  /** What happened: the message without the remedy. */
+  get problem(): string {
+    return this.#problem
   }
 
   get status(): number {
@@ -59,22 +78,27 @@ export class CarillonError extends Error {
   }
 }
 
-/** Refused because too much is under way, or because the service stops: nothing failed, and a later attempt succeeds. */
+/** The words of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The service is overloaded or stopping. Nothing has failed, and a later attempt succeeds. */
 export function overloaded(message: string): CarillonError {
-  return new CarillonError('UNAVAILABLE', message, { report: 'overload' })
+  return new CarillonError('UNAVAILABLE', message, { remedy: 'Try again in a moment.', report: 'overload' })
 }
 
-/** A request that is refused for what stands in it, field by field. */
+/** The content of a request is invalid; `details` has each invalid field. */
 export function invalidRequest(details: readonly Fault[], cause?: unknown): CarillonError {
-  return new CarillonError('INVALID_REQUEST', 'The request is not as it should be', { details, cause })
+  return new CarillonError('INVALID_REQUEST', 'The request is invalid', { details, cause })
 }
 
-/** A path that is no route: never was, or is another spelling of one. */
+/** The path is not a route, or not in the spelling of one. */
 export function noSuchRoute(): CarillonError {
-  return new CarillonError('NOT_FOUND', 'There is no such route; /docs lists them')
+  return new CarillonError('NOT_FOUND', 'There is no such route', { remedy: '/docs lists the routes.' })
 }
 
-/** What needs a user or a key, without a valid one: one answer for all of it. */
+/** The same error for every missing or invalid proof of a user or a producer. */
 export function notAuthenticated(): CarillonError {
   return new CarillonError('UNAUTHORIZED', 'Not authenticated')
 }

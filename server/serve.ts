@@ -145,14 +145,17 @@ async function listen(app: Composition['app'], config: Config): Promise<string> 
 /** Why the service could not listen, and what to set. Any other error stays as it is. */
 function notListening({ host, port }: Config, error: unknown): unknown {
   const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`
-  const sentences: Record<string, string> = {
-    EADDRINUSE: `${place} is taken by another program. Stop that one, or set CARILLON_PORT to a free port.`,
-    EACCES: `${place} may not be listened on by this user. Set CARILLON_PORT to a port from 1024 on.`,
-    EADDRNOTAVAIL: `${host} is no address of this machine. Set CARILLON_HOST to one that is.`,
-    ENOTFOUND: `${host} is no name that this machine can resolve. Set CARILLON_HOST to one that is, or to an address.`,
+  const reasons: Record<string, [message: string, remedy: string]> = {
+    EADDRINUSE: [`${place} is taken by another program`, 'Stop that one, or set CARILLON_PORT to a free port.'],
+    EACCES: [`This user may not listen on ${place}`, 'Set CARILLON_PORT to a port from 1024 on.'],
+    EADDRNOTAVAIL: [`${host} is not an address of this machine`, 'Set CARILLON_HOST to one that is.'],
+    ENOTFOUND: [
+      `${host} is not a name that this machine can resolve`,
+      'Set CARILLON_HOST to one that is, or to an address.',
+    ],
   }
-  const sentence = sentences[(error as NodeJS.ErrnoException).code ?? '']
-  return sentence === undefined ? error : new CarillonError('UNAVAILABLE', sentence, { cause: error })
+  const [message, remedy] = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? []
+  return message === undefined ? error : new CarillonError('UNAVAILABLE', message, { remedy, cause: error })
 }
 
 /** The address that stands for every interface is not reachable itself; this machine uses the loopback address. */

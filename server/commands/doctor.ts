@@ -7,7 +7,7 @@ import { Command } from 'commander'
 import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
-import { readOrigin } from '../config/values.ts'
+import { readOrigin, type SettingFault } from '../config/values.ts'
 import { examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { examineDatabase } from '../doctor/database.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
@@ -19,7 +19,7 @@ import { trySignIn } from '../doctor/proxy/sign-in.ts'
 import { examineStream, type Proof } from '../doctor/proxy/stream.ts'
 import { examineWay } from '../doctor/proxy/through-the-proxy.ts'
 import { examineSecret } from '../doctor/secret.ts'
-import type { CarillonError, Fault } from '../errors.ts'
+import type { CarillonError } from '../errors.ts'
 import { probeToken } from '../sign-in/token/probe-token.ts'
 import { secretIn } from '../start/sealing-secret.ts'
 import type { SigningKey } from '../store/store.ts'
@@ -79,7 +79,7 @@ async function doctor(command: Command, url: string | undefined, options: Option
 }
 
 /** Faults between settings hide nothing else: the rest is examined with the values as they are. */
-function settingFindings(config: Config | undefined, faults: readonly Fault[]): Finding[] {
+function settingFindings(config: Config | undefined, faults: readonly SettingFault[]): Finding[] {
   if (config === undefined || faults.length > 0) return settingFaults(faults)
   return examineSettings(config, databaseTls(config, process.env))
 }

@@ -3,7 +3,8 @@ import { type Command, Option } from 'commander'
 import { type Flags, readConfig, readSettings } from '../config/read.ts'
 import { type Config, type SettingName, settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
-import { CarillonError, type Fault } from '../errors.ts'
+import type { SettingFault } from '../config/values.ts'
+import { CarillonError } from '../errors.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -36,7 +37,10 @@ export function configOf(command: Command, family: string): Config {
 }
 
 /** As `configOf`, for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
-export function configAndFaults(command: Command, family: string): { config: Config | undefined; faults: Fault[] } {
+export function configAndFaults(
+  command: Command,
+  family: string,
+): { config: Config | undefined; faults: SettingFault[] } {
   return readSettings(process.env, flagsOf(givenOptions(command, family)))
 }
 

@@ -1,8 +1,7 @@
 // Which settings contradict each other? Faults that no single setting has; those that expose the service to other
 // machines are in exposure.ts.
-import type { Fault } from '../errors.ts'
 import type { Config } from './settings.ts'
-import { formatDuration } from './values.ts'
+import { formatDuration, type SettingFault } from './values.ts'
 
 /** A setting that could not be read is absent here, and its conflicts are not reported. */
 export function conflicts({
@@ -10,15 +9,15 @@ export function conflicts({
   sessionLifetimeMs,
   tokenLifetimeMs,
   tokenChainMs,
-}: Partial<Config>): Fault[] {
-  const faults: Fault[] = []
+}: Partial<Config>): SettingFault[] {
+  const faults: SettingFault[] = []
   if (sessionIdleMs !== undefined && sessionLifetimeMs !== undefined && sessionIdleMs > sessionLifetimeMs) {
     const reason = `is ${formatDuration(sessionIdleMs)}, longer than CARILLON_SESSION_LIFETIME (${formatDuration(sessionLifetimeMs)})`
-    faults.push({ field: 'CARILLON_SESSION_IDLE', reason: `${reason}; make it that long at most` })
+    faults.push({ field: 'CARILLON_SESSION_IDLE', reason, remedy: 'make it that long at most' })
   }
   if (tokenLifetimeMs !== undefined && tokenChainMs !== undefined && tokenChainMs < tokenLifetimeMs) {
     const reason = `is ${formatDuration(tokenChainMs)}, shorter than CARILLON_TOKEN_LIFETIME (${formatDuration(tokenLifetimeMs)})`
-    faults.push({ field: 'CARILLON_TOKEN_CHAIN', reason: `${reason}; make it that long at least` })
+    faults.push({ field: 'CARILLON_TOKEN_CHAIN', reason, remedy: 'make it that long at least' })
   }
   return faults
 }

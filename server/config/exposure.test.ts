@@ -6,7 +6,7 @@ import { readConfig, readSettings } from './read.ts'
 import type { Environment } from './values.ts'
 
 function faultsOf(env: Environment): readonly Fault[] {
-  return readSettings(env).faults
+  return readSettings(env).faults.map(({ field, reason, remedy }) => ({ field, reason: `${reason}; ${remedy}` }))
 }
 
 /** The one fault of one setting. */

@@ -1,12 +1,12 @@
 // Option, environment and default -> a frozen Config, or every fault at once.
 import { readFileSync } from 'node:fs'
-import { CarillonError, type Fault } from '../errors.ts'
+import { CarillonError } from '../errors.ts'
 import { conflicts } from './conflicts.ts'
 import { exposures } from './exposure.ts'
 import { type Config, type Setting, type SettingName, table } from './settings.ts'
 import { unknownNames } from './unknown-names.ts'
 import { maskPasswords } from './url-passwords.ts'
-import { type Environment, invalid } from './values.ts'
+import { type Environment, invalid, type SettingFault } from './values.ts'
 
 /** Options of the command line, by the name of their setting. */
 export type Flags = { readonly [N in SettingName]?: string | undefined }
@@ -23,7 +23,10 @@ export function readConfig(env: Environment, flags: Flags = {}): Config {
 }
 
 /** As `readConfig`, but without throwing. `config` is absent only if a setting could not be read. */
-export function readSettings(env: Environment, flags: Flags = {}): { config: Config | undefined; faults: Fault[] } {
+export function readSettings(
+  env: Environment,
+  flags: Flags = {},
+): { config: Config | undefined; faults: SettingFault[] } {
   const faults = unknownNames(env)
   const values: Record<string, unknown> = {}
   let isReadable = true
@@ -45,20 +48,25 @@ function readSetting(setting: Setting & { name: SettingName }, env: Environment,
   try {
     found = find(setting, env, flags)
     if (!found) return {}
-    if (found.text === '') invalid('is empty; give a value, or leave the name out')
+    if (found.text === '') invalid('is empty', 'give a value, or leave the name out')
     return { value: setting.read(found.text) }
   } catch (error) {
     if (!(error instanceof CarillonError)) throw error
-    const field = found?.field ?? setting.name
-    return { fault: { field, reason: found?.text ? `${display(setting, found)}; ${error.message}` : error.message } }
+    return { fault: { field: found?.field ?? setting.name, ...reasonOf(error, found && display(setting, found)) } }
   }
+}
+
+/** A value that is empty or cannot be read is not displayed. An error without a remedy says what to write instead. */
+function reasonOf({ problem, remedy }: CarillonError, displayed: string | undefined): Omit<SettingFault, 'field'> {
+  if (displayed === undefined) return { reason: problem, ...(remedy !== undefined && { remedy }) }
+  return remedy === undefined ? { reason: displayed, remedy: problem } : { reason: `${displayed}; ${problem}`, remedy }
 }
 
 function find(setting: Setting & { name: SettingName }, env: Environment, flags: Flags): Found | undefined {
   const twin = `${setting.name}_FILE`
   const path = env[twin]
   const inEnvironment = env[setting.name]
-  if (path !== undefined && inEnvironment !== undefined) invalid(`and ${twin} are both set; keep one of them`)
+  if (path !== undefined && inEnvironment !== undefined) invalid(`and ${twin} are both set`, 'keep one of them')
   const flag = flags[setting.name]
   if (flag !== undefined) return { text: flag, origin: 'option', field: setting.name }
   if (inEnvironment !== undefined) return { text: inEnvironment, origin: 'environment', field: setting.name }
@@ -85,15 +93,20 @@ function contentOf(path: string, twin: string): string {
   }
 }
 
-function display(setting: Setting, { text, origin }: Found): string {
+function display(setting: Setting, { text, origin }: Found): string | undefined {
+  if (text === '') return undefined
   if (setting.secret) return 'has a value that is not shown here'
   if (origin === 'file') return 'names a file whose content does not fit'
   return `is ${JSON.stringify(maskPasswords(text).slice(0, 80))}`
 }
 
 /** One error for all faults: `details` lists them, the message has a line for each. */
-export function allFaults(faults: readonly Fault[]): CarillonError {
+export function allFaults(faults: readonly SettingFault[]): CarillonError {
   const head = faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`
-  const lines = faults.map(({ field, reason }) => `  ${field} ${reason}`)
-  return new CarillonError('INVALID_REQUEST', [head, ...lines].join('\n'), { details: faults })
+  const details = faults.map(({ field, reason, remedy }) => ({
+    field,
+    reason: remedy ? `${reason}; ${remedy}` : reason,
+  }))
+  const lines = details.map(({ field, reason }) => `  ${field} ${reason}`)
+  return new CarillonError('INVALID_REQUEST', [head, ...lines].join('\n'), { details })
 }

@@ -341,12 +341,12 @@ test('refuses trusted proxies that are no addresses, or more of them than were m
   ])
     assert.match(
       reasonFor(text),
-      /is no address; write addresses or CIDR ranges, such as 127\.0\.0\.1, ::1 or 10\.0\.0\.0\/8$/,
+      /is not an address; write addresses or CIDR ranges, such as 127\.0\.0\.1, ::1 or 10\.0\.0\.0\/8$/,
     )
   for (const text of ['0.0.0.0/0', '::/0', '::ffff:0:0/96']) assert.match(reasonFor(text), /trusts every client/)
   assert.match(reasonFor('10.0.0.5/8'), /write 10\.0\.0\.0\/8 for the range, or 10\.0\.0\.5 for the one address$/)
   assert.match(reasonFor('fd00::5/64'), /write fd00::\/64 for the range, or fd00::5 for the one address$/)
-  assert.match(reasonFor(' '), /is no address/)
+  assert.match(reasonFor(' '), /is not an address/)
   assert.match(reasonFor(''), /is empty/)
 })
 

@@ -2,7 +2,7 @@
 // instead. Such a reason continues the sentence "CARILLON_X is ...; ". The table in settings.ts names each setting's kind.
 
 import { isIP, isIPv6 } from 'node:net'
-import { CarillonError } from '../errors.ts'
+import { CarillonError, type Fault } from '../errors.ts'
 import { formatRange, parseRange } from '../ip-addresses.ts'
 
 /** The environment variables; `undefined` is the same as absent. */
@@ -18,8 +18,11 @@ export const units: Record<string, number> = { ms: 1, s: second, m: minute, h: h
 export const maxLifetime = 400 * day
 
 /** Throws INVALID_REQUEST. */
-export function invalid(reason: string): never {
-  throw new CarillonError('INVALID_REQUEST', reason)
+/** A setting that cannot be used: its name, why, and what to write instead. */
+export type SettingFault = Fault & { remedy?: string }
+
+export function invalid(reason: string, remedy?: string): never {
+  throw new CarillonError('INVALID_REQUEST', reason, { remedy })
 }
 
 /** RFC 1123, section 2.1. A name whose last label is a number would be read as an address. */
@@ -92,7 +95,7 @@ export function readOrigins(text: string): readonly string[] {
 /** The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
 export function readExactOrigin(text: string): string {
   if (text.includes('*'))
-    invalid('no pattern is accepted, as every page it covers could act for your users; list the origins')
+    invalid('no pattern is accepted, as every page it covers could act for your users', 'list the origins')
   const origin = readOrigin(text)
   return origin === text ? origin : invalid(`write ${origin}, as browsers send it, in place of ${text}`)
 }
@@ -119,14 +122,16 @@ function readRange(text: string): string {
   const range = parseRange(text)
   if (range === undefined)
     return invalid(
-      `${JSON.stringify(text.slice(0, 80))} is no address; write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8`,
+      `${JSON.stringify(text.slice(0, 80))} is not an address`,
+      'write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8',
     )
-  if (range.prefix === 0) invalid(`${text} trusts every client, so that each can claim any address; list the proxies`)
+  if (range.prefix === 0) invalid(`${text} trusts every client, so that each can claim any address`, 'list the proxies')
   const written = formatRange(range)
   // A range by mistake would trust more machines than were meant: 10.0.0.5/8 may stand for 10.0.0.5.
   if (parseRange(written)?.address !== range.address)
     invalid(
-      `${text} has bits behind its prefix; write ${written} for the range, or ${range.address} for the one address`,
+      `${text} has bits behind its prefix`,
+      `write ${written} for the range, or ${range.address} for the one address`,
     )
   return written
 }

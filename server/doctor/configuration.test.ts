@@ -1,9 +1,8 @@
 // What doctor says of settings and machine, by values that no test could bring about otherwise.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '../config/read.ts'
+import { readSettings } from '../config/read.ts'
 import type { Environment } from '../config/values.ts'
-import { CarillonError } from '../errors.ts'
 import { examineSettings, settingFaults } from './configuration.ts'
 import type { Finding } from './finding.ts'
 import { examineMachine } from './machine.ts'
@@ -12,14 +11,7 @@ const wrong = (findings: Finding[]) =>
   findings.filter(({ state }) => state !== 'ok').map(({ check, state, found, change }) => [check, state, found, change])
 
 test('takes a fault of the settings apart into what is and what would be right', () => {
-  const faultsOf = (env: Environment) => {
-    try {
-      readConfig(env)
-    } catch (error) {
-      if (error instanceof CarillonError) return wrong(settingFaults(error.details ?? []))
-    }
-    return []
-  }
+  const faultsOf = (env: Environment) => wrong(settingFaults(readSettings(env).faults))
   assert.deepEqual(faultsOf({ CARILLON_PORT: 'banana', CARILLON_DATABSE_URL: 'sqlite:x.db' }), [
     [
       'setting',

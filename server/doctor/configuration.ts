@@ -1,7 +1,6 @@
 // Do the settings fit, each for itself and all together? Which values are right at all is said by config/, whose faults
 // are handed in.
-import { isLoopback } from '../config/values.ts'
-import type { Fault } from '../errors.ts'
+import { isLoopback, type SettingFault } from '../config/values.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
 export type Settings = {
@@ -11,12 +10,10 @@ export type Settings = {
 
 type DatabaseTls = 'refused' | 'none' | 'unverified'
 
-/** A reason says first what is, and behind the last semicolon what would be right. */
-export function settingFaults(faults: readonly Fault[]): Finding[] {
-  return faults.map(({ field, reason }) => {
-    const [, is, right] = /^(.*); (.*)$/s.exec(reason) ?? []
-    return fault('setting', { found: `${field} ${is ?? reason}`, change: `${field}: ${right ?? 'see docs/config.md'}` })
-  })
+export function settingFaults(faults: readonly SettingFault[]): Finding[] {
+  return faults.map(({ field, reason, remedy = 'see docs/config.md' }) =>
+    fault('setting', { found: `${field} ${reason}`, change: `${field}: ${remedy}` }),
+  )
 }
 
 /** `databaseTls`: how the connection to a PostgreSQL on another machine is protected, if that leaves something to say. */

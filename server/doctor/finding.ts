@@ -1,5 +1,7 @@
 // What was found by looking, in one form for all who look: how it stands, in words, and the one line to change.
 
+import { CarillonError, messageOf } from '../errors.ts'
+
 export type Finding = {
   /** What was looked at, in a word or two. */
   check: string
@@ -24,10 +26,8 @@ export function fault(check: string, { found, change }: Wrong): Finding {
   return { check, state: 'fault', found, change }
 }
 
-/** A fault in the words of an error that says first what is wrong, and then what to do. */
-export function faultOf(check: string, error: unknown, otherwise: string): Finding {
-  const message = error instanceof Error ? error.message : String(error)
-  const end = message.search(/\. (?=[A-Z])/)
-  if (end < 0) return fault(check, { found: message.replace(/\.$/, ''), change: otherwise })
-  return fault(check, { found: message.slice(0, end), change: message.slice(end + 2).replace(/\.$/, '') })
+/** An error as a fault. `change` is for an error that has no remedy. */
+export function faultOf(check: string, error: unknown, change: string): Finding {
+  if (!(error instanceof CarillonError)) return fault(check, { found: messageOf(error), change })
+  return fault(check, { found: error.problem, change: error.remedy ?? change })
 }

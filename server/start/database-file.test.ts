@@ -26,7 +26,7 @@ async function newDatabase(t: TestContext) {
   return { ...there, bytes: readFileSync(there.path) }
 }
 
-const restore = String.raw`Restore the database; to begin anew, remove that file too\.$`
+const restore = String.raw`Restore the database; to start with an empty one, remove that file too\.$`
 
 test('a database that is missing, empty, truncated or without a table is refused beside its secret, by every command (R6)', async (t) => {
   const { path, database, secret, bytes, folder } = await newDatabase(t)
@@ -51,7 +51,7 @@ test('a database that is missing, empty, truncated or without a table is refused
       const { findings } = await examineDatabase(database, { now: Date.now })
       assert.deepEqual(
         findings.map(({ state, change }) => [state, change]),
-        [['fault', 'Restore the database; to begin anew, remove that file too']],
+        [['fault', 'Restore the database; to start with an empty one, remove that file too.']],
       )
       rmSync(left)
     }

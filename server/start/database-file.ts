@@ -23,10 +23,9 @@ export function refuseLostDatabase(database: Database): void {
   const loss = lossOf(path)
   const left = loss === undefined ? undefined : beside.find(({ provesLoss }) => provesLoss.includes(loss.kind))
   if (loss === undefined || left === undefined) return
-  throw new CarillonError(
-    'UNAVAILABLE',
-    `${path} ${loss.sentence}, but ${left.file} is still there. Restore the database; to begin anew, remove that file too.`,
-  )
+  throw new CarillonError('UNAVAILABLE', `${path} ${loss.sentence}, but ${left.file} is still there`, {
+    remedy: 'Restore the database; to start with an empty one, remove that file too.',
+  })
 }
 
 /** For commands that only use it. Throws UNAVAILABLE if there is none, or as `refuseLostDatabase` does. */
@@ -34,10 +33,9 @@ export function refuseMissingDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
   if (!existsSync(path))
-    throw new CarillonError(
-      'UNAVAILABLE',
-      `There is no database ${path}. Name the right one in CARILLON_DATABASE_URL, or make it with: carillon migrate`,
-    )
+    throw new CarillonError('UNAVAILABLE', `There is no database ${path}`, {
+      remedy: 'Name the right one in CARILLON_DATABASE_URL, or make it with: carillon migrate',
+    })
   refuseLostDatabase(database)
 }
 

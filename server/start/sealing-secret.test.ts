@@ -18,7 +18,7 @@ test('on PostgreSQL a new secret is asked for only where no signing key was seal
   await assert.rejects(sealingSecret({ database }, storeWith()), /such as: openssl rand -base64 32$/)
   await assert.rejects(
     sealingSecret({ database }, storeWith(key)),
-    /: Set CARILLON_SECRET \(or CARILLON_SECRET_FILE\) to the secret that these signing keys were sealed with; from SQLite/,
+    /\. Set CARILLON_SECRET \(or CARILLON_SECRET_FILE\) to the secret that these signing keys were sealed with; from SQLite/,
   )
 })
 

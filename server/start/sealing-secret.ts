@@ -16,15 +16,18 @@ export async function sealingSecret({ secret, database }: Sealed, store: Pick<St
   const kept = file === undefined ? undefined : readIfThere(file)
   if (kept !== undefined) return kept
   if ((await store.signingKeys()).length > 0) {
-    const gone = file === undefined ? '' : `${file} is gone, and with it the secret of this database's signing keys. `
-    throw new CarillonError('UNAVAILABLE', `${gone}${sealedAdvice}.`)
+    const problem =
+      file === undefined
+        ? 'No secret is set, and this database has signing keys'
+        : `${file} is gone, and with it the secret of this database's signing keys`
+    throw new CarillonError('UNAVAILABLE', problem, { remedy: `${sealedAdvice}.` })
   }
   if (file === undefined)
-    throw new CarillonError(
-      'UNAVAILABLE',
-      'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
+    throw new CarillonError('UNAVAILABLE', 'No secret is set', {
+      remedy:
+        'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
         'such as: openssl rand -base64 32',
-    )
+    })
   return makeOnce(file)
 }
 
@@ -58,11 +61,10 @@ function makeOnce(file: string): string {
 export function readSecret(file: string): string {
   const secret = readFileSync(file, 'utf8').trim()
   if (secret !== '') return secret
-  throw new CarillonError(
-    'UNAVAILABLE',
-    `${file} is empty; a power cut can do that to a file that was just written. ` +
+  throw new CarillonError('UNAVAILABLE', `${file} is empty; a power cut can do that to a file that was just written`, {
+    remedy:
       'Put the secret back from your copy; without a copy, remove the file: docs/operations.md, "A secret that is lost".',
-  )
+  })
 }
 
 function readIfThere(file: string): string | undefined {
@@ -71,6 +73,9 @@ function readIfThere(file: string): string | undefined {
   } catch (error) {
     if (error instanceof CarillonError) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new CarillonError('UNAVAILABLE', `${file} cannot be read. Make it readable for this user.`, { cause: error })
+    throw new CarillonError('UNAVAILABLE', `${file} cannot be read`, {
+      remedy: 'Make it readable for this user.',
+      cause: error,
+    })
   }
 }

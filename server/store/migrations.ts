@@ -16,8 +16,8 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   if (newer === undefined) return
   throw new CarillonError(
     'UNAVAILABLE',
-    `The database was written by a newer Carillon (schema ${newer}; this program knows ${known.at(-1)}). ` +
-      'Run that version or a later one; the database was left as it is.',
+    `The database was written by a newer Carillon (schema ${newer}; this program knows ${known.at(-1)})`,
+    { remedy: 'Run that version or a later one; the database was left as it is.' },
   )
 }
 

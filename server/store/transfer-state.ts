@@ -16,9 +16,9 @@ export const refusedWriteState = 'CA001'
 const refusedWriteRetrySeconds = 30
 
 export function writeRefusal(cause: unknown): CarillonError {
-  const message =
-    'This database is being moved; reading goes on, and writing works again when the service runs on the new one'
+  const message = 'This database is being moved, and can only be read'
   return new CarillonError('UNAVAILABLE', message, {
+    remedy: 'Writing works again when the service runs on the new database.',
     cause,
     retryAfter: refusedWriteRetrySeconds,
     report: 'overload',
@@ -27,8 +27,7 @@ export function writeRefusal(cause: unknown): CarillonError {
 
 /** For whoever would use a database that is not whole yet. */
 export function halfFilled(): CarillonError {
-  return new CarillonError(
-    'UNAVAILABLE',
-    'This database is half filled by a move or a restore that is not done. Run the same command again to finish it.',
-  )
+  return new CarillonError('UNAVAILABLE', 'This database is half filled by a move or a restore that is not done', {
+    remedy: 'Run the same command again to finish it.',
+  })
 }

@@ -4,7 +4,10 @@ import { CarillonError } from '../errors.ts'
 
 /** The system refused (disk full, locked, out of connections), and nothing of the call was kept. */
 export function takenBack(cause: unknown): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The store cannot do this now; try again in a moment', { cause })
+  return new CarillonError('UNAVAILABLE', 'The store cannot do this now', {
+    remedy: 'Try again in a moment.',
+    cause,
+  })
 }
 
 /** The system failed while it committed: the call may have been kept. */

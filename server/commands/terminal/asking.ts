@@ -10,9 +10,10 @@ export async function asking<Result>(url: string, request: () => Promise<Result>
     if (!isCarillonError(cause)) throw cause
     const { code, status, message, details = [] } = cause
     if (code === 'NETWORK')
-      throw new CarillonError('UNAVAILABLE', `Nothing answers at ${url}. Is the service running?`, { cause })
+      throw new CarillonError('UNAVAILABLE', `Nothing answers at ${url}`, { remedy: 'Is the service running?', cause })
     if (code === 'UNREADABLE' && status === undefined)
-      throw new CarillonError('UNAVAILABLE', `${url} redirects to another address. Set CARILLON_URL to that one`, {
+      throw new CarillonError('UNAVAILABLE', `${url} redirects to another address`, {
+        remedy: 'Set CARILLON_URL to that one.',
         cause,
       })
     if (code === 'UNREADABLE')

@@ -84,10 +84,10 @@ function ready(reply: Reply): Finding {
   const found = reply.json?.error?.message ?? `GET /readyz is answered ${described(reply)}`
   if (storeIsAway.test(found))
     return fault('ready', { found, change: 'start the database, or the way to it: the service goes on by itself then' })
-  return fault('ready', { found, change: 'start it anew: npx carillon serve; the reason is in its log' })
+  return fault('ready', { found, change: 'start it again: npx carillon serve; the reason is in its log' })
 }
 
-const afterMove = 'start the service anew once CARILLON_DATABASE_URL is set to the one in use'
+const afterMove = 'start the service again once CARILLON_DATABASE_URL is set to the one in use'
 
 /** Its public keys name the database that it has open, but for copies: a move or a restore carries the keys over. */
 async function isSameService({ asker, direct, signingKeys, isMoved = false }: Place): Promise<Finding[]> {

@@ -138,7 +138,7 @@ test('finds a move that is not done, and a database that was moved away', async 
 test('finds a file that is no database, that is another program’s, that is damaged, and a folder', async (t) => {
   const { path: original } = await database(t)
   const damaged = readFileSync(original).fill(0xa5, 100)
-  const another = /^Name another file in CARILLON_DATABASE_URL$/
+  const another = /^Name another file in CARILLON_DATABASE_URL\.$/
   const makers: [(path: string) => void, RegExp][] = [
     [(path) => writeFileSync(path, 'Dear diary', { mode: 0o600 }), another],
     [(path) => new Database(path).exec('create table diary (entry text)'), another],

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { CarillonError } from '../../errors.ts'
 import { quoted } from '../../files/shell-path.ts'
 import { knownMigrations } from '../../store/migrations.ts'
 import { columns, type Row, toSigningKey } from '../../store/rows.ts'
@@ -184,9 +185,11 @@ function marks(database: Database): Finding[] {
   return markFindings({ isFilling: find.get(fillingTable) !== undefined, moving })
 }
 
-function notOurs(file: string): Error {
+function notOurs(file: string): CarillonError {
   const what = statSync(file).isFile() ? 'not a Carillon database' : 'a folder'
-  return new Error(`${file} is ${what}. Name another file in CARILLON_DATABASE_URL`)
+  return new CarillonError('UNAVAILABLE', `${file} is ${what}`, {
+    remedy: 'Name another file in CARILLON_DATABASE_URL.',
+  })
 }
 
 /** Without a log nobody writes, and nothing needs a lock. With one, its index must be there: SQLite would make it. */

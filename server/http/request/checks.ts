@@ -119,11 +119,9 @@ export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownH
   const { host, authorization } = request.raw.headers
   if (authorization !== undefined && (isSafeMethod(request.method) || request.routeOptions.url !== '/login')) return
   if (host === undefined || isKnownHost(host) || request.routeOptions.config?.anyHost === true) return
-  throw new CarillonError(
-    'MISDIRECTED_REQUEST',
-    `The service does not answer under the host ${host.slice(0, 200)}. ` +
-      'Use its public URL, or add the name to CARILLON_ALLOWED_HOSTS.',
-  )
+  throw new CarillonError('MISDIRECTED_REQUEST', `The host ${host.slice(0, 200)} is not a name of this service`, {
+    remedy: 'Use its public URL, or add the name to CARILLON_ALLOWED_HOSTS.',
+  })
 }
 
 /** SECURITY.md, cross-site requests: unsafe methods that come with a cookie, and the login itself. */
@@ -134,10 +132,9 @@ export function refuseCrossSite(request: FastifyRequest, allowed: readonly strin
   if (!comesWithCookie && request.routeOptions.url !== '/login') return
   if (!comesFromOtherSite(request, allowed)) return
   const from = headers.origin === undefined ? 'another site' : headers.origin.slice(0, 200)
-  throw new CarillonError(
-    'FORBIDDEN',
-    `This request comes from ${from}. To allow it, add that origin to CARILLON_ALLOWED_ORIGINS.`,
-  )
+  throw new CarillonError('FORBIDDEN', `This request comes from ${from}`, {
+    remedy: 'To allow it, add that origin to CARILLON_ALLOWED_ORIGINS.',
+  })
 }
 
 /** From here on bodies that come together are not read in one turn: reading one, and what follows, takes a millisecond. */

@@ -83,10 +83,9 @@ async function admitProducer(
   const found = key === null ? null : await producerKeys.verify(key)
   if (found === null) throw notAuthenticated()
   if (!found.scopes.includes(scope))
-    throw new CarillonError(
-      'FORBIDDEN',
-      `This key lacks the scope "${scope}"; make one with: carillon key add NAME --scope ${scope}`,
-    )
+    throw new CarillonError('FORBIDDEN', `This key lacks the scope "${scope}"`, {
+      remedy: `Make one with: carillon key add NAME --scope ${scope}`,
+    })
   return found
 }
 

@@ -32,7 +32,10 @@ test('writes one warning a second with a count for overload, without a stack: 10
         level: 40,
         event: 'overload',
         count: 10_000,
-        reasons: { 'The service is stopping': 100, 'Too many sign-ins at once': 9_900 },
+        reasons: {
+          'The service is stopping. Try again in a moment.': 100,
+          'Too many sign-ins at once. Try again in a moment.': 9_900,
+        },
       },
     )
   assert.ok(bytes() < 3 * 400, `${bytes()} bytes in 3 seconds`)

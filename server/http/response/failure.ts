@@ -61,7 +61,7 @@ function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): reado
     case 415:
       return ['UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json']
     case 503:
-      return ['UNAVAILABLE', 'The service is stopping; try again in a moment']
+      return ['UNAVAILABLE', 'The service is stopping. Try again in a moment.']
     default:
       return ['INTERNAL', 'Something went wrong here; the log has it under this request id']
   }

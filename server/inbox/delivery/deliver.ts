@@ -56,10 +56,9 @@ export class Deliveries {
     if (idempotencyKey === undefined) return this.#send(producerId, request, null)
     const running = `${producerId} ${idempotencyKey}`
     if (this.#underWay.has(running))
-      throw new CarillonError(
-        'CONFLICT',
-        'A delivery with this Idempotency-Key is under way; ask again when it is done',
-      )
+      throw new CarillonError('CONFLICT', 'A delivery with this Idempotency-Key is under way', {
+        remedy: 'Send the request again when it is done.',
+      })
     this.#underWay.add(running)
     try {
       return await this.#send(producerId, request, idempotencyKey)
@@ -86,7 +85,9 @@ export class Deliveries {
       at: this.#now(),
     })
     if (outcome === 'mismatch')
-      throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body; use a new key')
+      throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
+        remedy: 'Use a new key.',
+      })
     return outcome
   }
 

@@ -61,5 +61,5 @@ export class StreamLimits {
 }
 
 export function stopping(): CarillonError {
-  return overloaded('The service is stopping; try again in a moment')
+  return overloaded('The service is stopping')
 }

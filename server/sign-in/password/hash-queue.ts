@@ -185,7 +185,7 @@ function isLess(a: readonly number[], b: readonly number[]): boolean {
 }
 
 function tooMany(): CarillonError {
-  return overloaded('Too many sign-ins at once; try again in a moment')
+  return overloaded('Too many sign-ins at once')
 }
 
 /** No client receives it; the code keeps it out of the logged failures. */

@@ -33,8 +33,7 @@ export class SignatureChecks {
    * UNAVAILABLE if too many wait.
    */
   enqueue<Result>(check: (isSigned: (signature: Signature) => boolean) => Result): Promise<Result> {
-    if (this.#waiting.length >= maxWaiting)
-      throw overloaded('Too many tokens wait for a signature check; try again in a moment')
+    if (this.#waiting.length >= maxWaiting) throw overloaded('Too many tokens wait for a signature check')
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#waiting.push(() => {
       try {

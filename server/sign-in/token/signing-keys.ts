@@ -73,12 +73,11 @@ function openPublic({ kid, publicJwk }: SigningKey): PublicKey {
 
 async function openPrivate({ sealedPrivateJwk }: SigningKey, sealingKey: Uint8Array): Promise<CryptoKey> {
   const opened = await compactDecrypt(sealedPrivateJwk, sealingKey).catch((cause: unknown) => {
-    throw new CarillonError(
-      'UNAVAILABLE',
-      'The signing keys in the store were sealed with another secret. Set CARILLON_SECRET to that one (on SQLite it is ' +
-        'kept beside the database, in the file that ends in .secret).',
-      { cause },
-    )
+    throw new CarillonError('UNAVAILABLE', 'The signing keys in the store were sealed with another secret', {
+      remedy:
+        'Set CARILLON_SECRET to that one (on SQLite it is kept beside the database, in the file that ends in .secret).',
+      cause,
+    })
   })
   return (await importJWK(JSON.parse(Buffer.from(opened.plaintext).toString()) as JWK, 'EdDSA')) as CryptoKey
 }

@@ -173,8 +173,7 @@ export class Writer {
 
   #write<Result>(request: WriteRequest): Promise<Result> {
     this.refuseIfStopped()
-    if (this.#weightWaiting >= maxWaiting)
-      throw overloaded('Too many writes are waiting for the disk; try again in a moment')
+    if (this.#weightWaiting >= maxWaiting) throw overloaded('Too many writes are waiting for the disk')
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const weight = weightOf(request)
     this.#waiting.push({ request, weight, resolve, reject })
@@ -240,7 +239,7 @@ export class Writer {
     if (replies.length > 0) this.#inProgress = []
     if (loss !== undefined) {
       this.#loss = loss
-      this.#die(new CarillonError('UNAVAILABLE', loss.reason))
+      this.#die(new CarillonError('UNAVAILABLE', loss.reason, { remedy: loss.remedy }))
     }
     // A message about what another process wrote settles no write.
     if (replies.length === 0) return
@@ -284,5 +283,5 @@ function weightOf(request: WriteRequest): number {
 }
 
 function cannotBeWritten(cause: Error): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The store cannot be written; restart the process', { cause })
+  return new CarillonError('UNAVAILABLE', 'The store cannot be written', { remedy: 'Restart the service.', cause })
 }

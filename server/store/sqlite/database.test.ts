@@ -10,8 +10,8 @@ import { contentOf, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
 
-const nameAnother = /is not a Carillon database and was left as it is\. Name another file in CARILLON_DATABASE_URL\.$/
-const restore = /is damaged and was left as it is\. Restore a backup, or name another file in CARILLON_DATABASE_URL\.$/
+const nameAnother = /is not a Carillon database and was left as it is\. Name another file in the database URL\.$/
+const restore = /is damaged and was left as it is\. Restore a backup, or name another file in the database URL\.$/
 const makeWritable = /cannot be written\. Make the file and its folder writable for this user, then start again\.$/
 
 test('R6: refuses a file that is no database', async (t) => {
@@ -109,7 +109,7 @@ test('waits for a process that is about to let go of a new database', async (t) 
 test('refuses a folder in place of a file', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')
   mkdirSync(path)
-  await refuses(path, /is a folder\. Name a file in CARILLON_DATABASE_URL\.$/)
+  await refuses(path, /is a folder\. Name a file in the database URL\.$/)
 })
 
 test('refuses a path that leads through a file', async (t) => {

@@ -3,7 +3,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
-import { CarillonError } from '../../errors.ts'
+import { CarillonError, messageOf } from '../../errors.ts'
 import { syncFolder } from '../../files/durable-file.ts'
 import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
@@ -110,15 +110,15 @@ export function refuseHalfFilled(database: Database): void {
 /** What stopped the opening of the database at `path`, with the sentence to show. */
 export function openingFailure(error: unknown, path: string): CarillonError {
   if (error instanceof CarillonError) return error
-  return new CarillonError('UNAVAILABLE', sentenceFor(error, path), { cause: error })
+  const [reason, remedy] = reasonAndRemedy(error)
+  return new CarillonError('UNAVAILABLE', `${path} ${reason}`, { remedy, cause: error })
 }
 
 export function refuseOldSqlite(version: string): void {
   if (version.localeCompare(minSqlite, 'en', { numeric: true }) >= 0) return
-  throw new CarillonError(
-    'UNAVAILABLE',
-    `This Node brings SQLite ${version}; Carillon needs ${minSqlite} or later. Run it with a newer Node.`,
-  )
+  throw new CarillonError('UNAVAILABLE', `This Node brings SQLite ${version}; Carillon needs ${minSqlite} or later`, {
+    remedy: 'Run it with a newer Node.',
+  })
 }
 
 /** Makes the file or finds it ours. Looks with plain reads, so that a foreign file is not touched at all. */
@@ -126,7 +126,7 @@ function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path))
     if (existsSync(path) && !statSync(path).isFile())
-      throw new CarillonError('UNAVAILABLE', `${path} is a folder. Name a file in CARILLON_DATABASE_URL.`)
+      throw new CarillonError('UNAVAILABLE', `${path} is a folder`, { remedy: 'Name a file in the database URL.' })
     closeSync(openSync(path, 'a', 0o600))
   } catch (error) {
     throw openingFailure(error, path)
@@ -134,10 +134,9 @@ function prepareFile(path: string): void {
   const header = readHeader(path)
   if (header.length === 0) return
   if (isOurs(header)) return
-  throw new CarillonError(
-    'UNAVAILABLE',
-    `${path} is not a Carillon database and was left as it is. Name another file in CARILLON_DATABASE_URL.`,
-  )
+  throw new CarillonError('UNAVAILABLE', `${path} is not a Carillon database and was left as it is`, {
+    remedy: 'Name another file in the database URL.',
+  })
 }
 
 /** A folder that was made is a name in the folder above it, which a power cut can lose. */
@@ -184,16 +183,19 @@ function switchToWal(database: Database): void {
   }
 }
 
-function sentenceFor(error: unknown, path: string): string {
+function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: string] {
   const system = (error as NodeJS.ErrnoException).code
   const code = resultCode(error)
   if (code === busy || code === locked)
-    return `${path} is locked by another process. Stop that process, or wait until it is done, and start again.`
+    return ['is locked by another process', 'Stop that process, or wait until it is done, and start again.']
   if (system === 'EROFS')
-    return `${path} is on a file system that is mounted read-only. Mount it for writing (mount -o remount,rw), then start again.`
+    return [
+      'is on a file system that is mounted read-only',
+      'Mount it for writing (mount -o remount,rw), then start again.',
+    ]
   if (code === readonly || system === 'EACCES' || system === 'EPERM')
-    return `${path} cannot be written. Make the file and its folder writable for this user, then start again.`
+    return ['cannot be written', 'Make the file and its folder writable for this user, then start again.']
   if (code === corrupt || code === notADatabase)
-    return `${path} is damaged and was left as it is. Restore a backup, or name another file in CARILLON_DATABASE_URL.`
-  return `${path} cannot be opened: ${error instanceof Error ? error.message : String(error)}.`
+    return ['is damaged and was left as it is', 'Restore a backup, or name another file in the database URL.']
+  return [`cannot be opened: ${messageOf(error)}`, 'Correct the database URL.']
 }

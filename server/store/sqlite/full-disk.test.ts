@@ -65,7 +65,7 @@ test('R3: at whichever page it is full, a write leaves nothing, and its neighbou
     if (delivered.status === 'rejected') {
       // Refused before the commit, so nothing of it can have been kept.
       assert.ok(isUnavailable(delivered.reason), delivered.reason)
-      assert.equal(delivered.reason.message, 'The store cannot do this now; try again in a moment')
+      assert.equal(delivered.reason.message, 'The store cannot do this now. Try again in a moment.')
       assert.deepEqual(await inboxes(), before)
     }
     // Where both were in one commit, SQLite takes all of it back.

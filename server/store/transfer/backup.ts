@@ -63,5 +63,5 @@ function writePortable(side: Endpoint, { file, at, report }: Omit<BackupOptions,
 function refuseDifference(file: string, expected: readonly Digest[], found: readonly Digest[]): void {
   const difference = differenceOf(expected, found)
   if (difference !== undefined)
-    throw new CarillonError('UNAVAILABLE', `${file} could not be written as it should be: ${difference}.`)
+    throw new CarillonError('UNAVAILABLE', `${file} could not be written correctly: ${difference}`)
 }

@@ -6,7 +6,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { CarillonError } from '../../errors.ts'
+import { CarillonError, messageOf } from '../../errors.ts'
 import { type Digest, Digesting, differenceOf, lineOf } from './digest.ts'
 import {
   type Batch,
@@ -237,10 +237,9 @@ function headerFrom(line: string, { path, known }: { path: string; known: readon
   const header = JSON.parse(line) as DumpHeader
   if (header.format !== format) throw new Error('it is in another form')
   if (header.version === version && known.includes(header.schema)) return header
-  throw new CarillonError(
-    'UNPROCESSABLE',
-    `${path} was made by a newer Carillon (schema ${header.schema}). Restore it with that version or a later one.`,
-  )
+  throw new CarillonError('UNPROCESSABLE', `${path} was made by a newer Carillon (schema ${header.schema})`, {
+    remedy: 'Restore it with that version or a later one.',
+  })
 }
 
 /** What gzip finds wrong with the file, by its own checksum and length (RFC 1952, section 2.3.1); undefined if nothing. */
@@ -254,12 +253,10 @@ async function damageOf(path: string): Promise<unknown> {
 }
 
 function damaged(path: string, error: unknown): CarillonError {
-  const reason = error instanceof Error ? error.message : String(error)
-  return new CarillonError(
-    'UNPROCESSABLE',
-    `${path} is damaged or cut off (${reason}). Nothing was restored; take another backup.`,
-    { cause: error },
-  )
+  return new CarillonError('UNPROCESSABLE', `${path} is damaged or truncated (${messageOf(error)})`, {
+    remedy: 'Nothing was restored; use another backup.',
+    cause: error,
+  })
 }
 
 function headOf(table: Table, schema: string): { table: string; columns: string[] } {

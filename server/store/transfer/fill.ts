@@ -15,7 +15,7 @@ export const currentMigrations = knownMigrations(new URL('../sqlite/migrations/'
 /** Throws UNAVAILABLE if a database is not of this program's schema, or for `mayBeOlder` not of this one or an earlier one. */
 export async function refuseOtherSchema(side: Endpoint, shown: string, { mayBeOlder = false } = {}): Promise<void> {
   const found = await side.migrations()
-  if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${shown}.`)
+  if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${shown}`)
   if (isCurrent(found)) return
   const newest = found.at(-1) ?? ''
   const isOlder = found.join() === currentMigrations.slice(0, found.length).join()
@@ -23,7 +23,7 @@ export async function refuseOtherSchema(side: Endpoint, shown: string, { mayBeOl
   const [age, remedy] = currentMigrations.includes(newest)
     ? ['older', 'Bring it up to date with carillon migrate.']
     : ['newer', 'Run the version of Carillon that wrote it, or a later one.']
-  throw new CarillonError('UNAVAILABLE', `The schema of ${shown} is ${age} than this program's. ${remedy}`)
+  throw new CarillonError('UNAVAILABLE', `The schema of ${shown} is ${age} than this program's`, { remedy })
 }
 
 function isCurrent(found: readonly string[]): boolean {
@@ -36,12 +36,13 @@ export async function refuseForeignTarget(target: Endpoint, { id, shown }: { id:
   await refuseOtherSchema(target, shown)
   const filling = await target.filling()
   if (filling !== null && filling.id !== id)
-    throw new CarillonError(
-      'CONFLICT',
-      `${shown} is half filled by another move or restore. Finish that one, or name an empty database.`,
-    )
+    throw new CarillonError('CONFLICT', `${shown} is half filled by another move or restore`, {
+      remedy: 'Finish that one, or name an empty database.',
+    })
   if (filling === null && totalOf(await target.counts()) > 0)
-    throw new CarillonError('CONFLICT', `${shown} is not empty, and was left as it is. Name an empty database.`)
+    throw new CarillonError('CONFLICT', `${shown} is not empty, and was left as it is`, {
+      remedy: 'Name an empty database.',
+    })
 }
 
 /** Resolves when every row is in the target and is kept. */
@@ -81,10 +82,9 @@ export async function verify(
 ): Promise<void> {
   const difference = differenceOf(expected, await digestsOf(side.batchesAfter(null), onRows))
   if (difference !== undefined)
-    throw new CarillonError(
-      'UNAVAILABLE',
-      `${shown} does not hold what it was given: ${difference}. Empty it before you use it or try again.`,
-    )
+    throw new CarillonError('UNAVAILABLE', `${shown} does not hold what was written to it: ${difference}`, {
+      remedy: 'Empty it before you use it or try again.',
+    })
 }
 
 /** A counter for `onRows` that reports one step of `total` rows. */

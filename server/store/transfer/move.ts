@@ -2,7 +2,7 @@
 // new one is filled and compared row by row. Killed at any moment, the same call goes on.
 
 import { type Database, displayDatabase } from '../../config/database-url.ts'
-import { CarillonError } from '../../errors.ts'
+import { CarillonError, messageOf } from '../../errors.ts'
 import { quoted } from '../../files/shell-path.ts'
 import { type Digest, digestsOf } from './digest.ts'
 import { type Endpoint, type Move, totalOf } from './endpoint/endpoint.ts'
@@ -45,7 +45,9 @@ export async function moveDatabase(options: MoveOptions): Promise<Digest[]> {
       // In this order: killed in between, the next call finds the target still marked and comes here again.
       isRefusing = await source.endMove({ id: move.id, at: now() })
       if (!isRefusing)
-        throw new CarillonError('CONFLICT', 'This move was given up meanwhile. The new database is of no use.')
+        throw new CarillonError('CONFLICT', 'Another process has given up this move', {
+          remedy: 'Empty the new database: it cannot be used.',
+        })
       await target.endFilling()
       return digests
     } finally {
@@ -59,9 +61,10 @@ export async function moveDatabase(options: MoveOptions): Promise<Digest[]> {
 }
 
 function whileRefusing(error: unknown, from: Database): CarillonError {
-  const message = error instanceof Error ? error.message : String(error)
-  const code = error instanceof CarillonError ? error.code : 'UNAVAILABLE'
-  return new CarillonError(code, `${message.replace(/[^.?]$/, '$&.')} ${refusingSentence(from)}`, { cause: error })
+  const { code, problem, remedy } =
+    error instanceof CarillonError ? error : new CarillonError('UNAVAILABLE', messageOf(error))
+  const first = remedy === undefined ? '' : `${remedy}${remedy.endsWith('.') ? '' : '.'} `
+  return new CarillonError(code, problem, { remedy: first + refusingSentence(from), cause: error })
 }
 
 /** How things stand where a move was ended in the middle, and the two ways on. */
@@ -99,11 +102,9 @@ async function refuseOther(
 ): Promise<void> {
   if (endedAt === null && target === displayDatabase(to)) return
   if (endedAt === null)
-    throw new CarillonError(
-      'CONFLICT',
-      `${displayDatabase(from)} is being moved to ${target}, and refuses writes. Finish that one, or give it up first: ` +
-        giveUpCommand(from),
-    )
+    throw new CarillonError('CONFLICT', `${displayDatabase(from)} is being moved to ${target}, and refuses writes`, {
+      remedy: `Finish that move, or give it up first: ${giveUpCommand(from)}`,
+    })
   if (target === displayDatabase(to)) {
     const side = await openEndpoint(to)
     const filling = await side.filling().finally(() => side.close())
@@ -111,8 +112,8 @@ async function refuseOther(
   }
   throw new CarillonError(
     'CONFLICT',
-    `${displayDatabase(from)} was moved to ${target} at ${new Date(endedAt).toISOString()} and refuses writes since. ` +
-      `To use it again: ${giveUpCommand(from)}`,
+    `${displayDatabase(from)} was moved to ${target} at ${new Date(endedAt).toISOString()} and has refused writes since then`,
+    { remedy: `To use it again: ${giveUpCommand(from)}` },
   )
 }
 
@@ -122,7 +123,7 @@ export async function giveUpMove(from: Database): Promise<Move> {
   try {
     const move = await source.move()
     if (move === null)
-      throw new CarillonError('NOT_FOUND', `${displayDatabase(from)} is not being moved, and takes writes as ever.`)
+      throw new CarillonError('NOT_FOUND', `${displayDatabase(from)} is not being moved, and accepts writes`)
     await source.allowWrites()
     return move
   } finally {

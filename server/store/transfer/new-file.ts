@@ -11,7 +11,7 @@ import { syncFolder, syncToDisk } from '../../files/durable-file.ts'
  * with a sentence where the system refuses. Nothing is left behind, also where the process exits meanwhile.
  */
 export async function writeNewFile<Result>(path: string, write: (draft: string) => Promise<Result>): Promise<Result> {
-  if (path === '') throw new CarillonError('INVALID_REQUEST', 'The new file has no name.')
+  if (path === '') throw new CarillonError('INVALID_REQUEST', 'The new file has no name')
   if (isAnythingAt(path)) throw isThere(path)
   // Not the process's number, which in every container is the same.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
@@ -46,7 +46,8 @@ function isOfTheSystem(error: unknown): error is Error {
 }
 
 function notWritten(path: string, error: Error): CarillonError {
-  return new CarillonError('UNAVAILABLE', `${path} cannot be written: ${error.message}. Nothing is left of it.`, {
+  return new CarillonError('UNAVAILABLE', `${path} cannot be written: ${error.message}`, {
+    remedy: 'Nothing is left of it.',
     cause: error,
   })
 }
@@ -63,5 +64,5 @@ function publish(draft: string, path: string): void {
 }
 
 function isThere(path: string): CarillonError {
-  return new CarillonError('CONFLICT', `${path} is there already and was left as it is. Name a new file.`)
+  return new CarillonError('CONFLICT', `${path} already exists and was left as it is`, { remedy: 'Name a new file.' })
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { type Database, displayDatabase } from '../../config/database-url.ts'
-import { CarillonError } from '../../errors.ts'
+import { CarillonError, messageOf } from '../../errors.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { Dump } from './dump.ts'
 import type { Source } from './endpoint/endpoint.ts'
@@ -50,7 +50,7 @@ async function withBackup<Result>(file: string, work: (backup: Backup) => Promis
     return work({ source: dump, digests: dump.digests })
   }
   const side = SqliteEndpoint.openFile(file)
-  if (side === undefined) throw new CarillonError('UNPROCESSABLE', `${file} is no backup of Carillon.`)
+  if (side === undefined) throw new CarillonError('UNPROCESSABLE', `${file} is not a backup of Carillon`)
   try {
     return await side.snapshot(async () => {
       side.refuseDamaged(file)
@@ -77,10 +77,9 @@ async function refuseChanged(
   if (taken === undefined || difference === undefined) return
   for (const schema of currentMigrations.slice(0, -1).reverse())
     if (differenceOf(taken, await digestsOf(asOf(side.batchesAfter(null), schema))) === undefined) return
-  throw new CarillonError(
-    'UNPROCESSABLE',
-    `${file} has changed since it was taken: ${difference}. Nothing was restored.`,
-  )
+  throw new CarillonError('UNPROCESSABLE', `${file} has changed since it was taken: ${difference}`, {
+    remedy: 'Nothing was restored; use another backup.',
+  })
 }
 
 /** RFC 1952, section 2.3.1. */
@@ -92,8 +91,8 @@ function isGzip(file: string): boolean {
     descriptor = openSync(file, 'r')
   } catch (error) {
     if (error instanceof CarillonError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CarillonError('NOT_FOUND', `${file} cannot be read: ${reason}.`, { cause: error })
+    const reason = messageOf(error)
+    throw new CarillonError('NOT_FOUND', `${file} cannot be read: ${reason}`, { cause: error })
   }
   try {
     readSync(descriptor, start)
@@ -105,5 +104,7 @@ function isGzip(file: string): boolean {
 
 /** A folder; or a pipe, which would be empty at the second reading. */
 function noFile(file: string): CarillonError {
-  return new CarillonError('UNPROCESSABLE', `${file} is no file; restore reads it more than once: save it first.`)
+  return new CarillonError('UNPROCESSABLE', `${file} is not a file, and restore reads it more than once`, {
+    remedy: 'Save it to a file first.',
+  })
 }

@@ -104,10 +104,9 @@ export class ListeningConnection {
     const giveUpAt = performance.now() + responseTimeoutMs
     while (this.#heardAt === 0) {
       if (performance.now() > giveUpAt)
-        throw new CarillonError(
-          'UNAVAILABLE',
-          'Notices of PostgreSQL do not arrive. Name the server itself in CARILLON_DATABASE_URL, not a pooler.',
-        )
+        throw new CarillonError('UNAVAILABLE', 'Notices of PostgreSQL do not arrive', {
+          remedy: 'Name the server itself in CARILLON_DATABASE_URL, not a pooler.',
+        })
       await sleep(5)
     }
   }

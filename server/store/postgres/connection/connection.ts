@@ -101,8 +101,7 @@ export class Database {
    */
   async #beginCall(): Promise<pg.PoolClient> {
     if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
-    if (this.#pool.waitingCount >= maxWaiting)
-      throw overloaded('Too many calls are waiting for the store; try again in a moment')
+    if (this.#pool.waitingCount >= maxWaiting) throw overloaded('Too many calls are waiting for the store')
     this.#callsInProgress++
     try {
       return await this.#pool.connect()

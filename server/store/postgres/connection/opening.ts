@@ -2,7 +2,7 @@
 // between; turns each failure into a sentence that says what to do. The store, `move` and `restore` open it here. Doctor
 // (doctor/store/postgres.ts) checks more and refuses nothing.
 import type { Pool } from 'pg'
-import { CarillonError } from '../../../errors.ts'
+import { CarillonError, messageOf } from '../../../errors.ts'
 import { sqlState } from './connection.ts'
 import { openPool } from './pool.ts'
 import { refuseSharedConnections } from './pooler.ts'
@@ -28,47 +28,54 @@ export async function openCheckedPool(url: string, { timeoutMs }: { timeoutMs: n
 export async function refuseOld(pool: Pool): Promise<void> {
   const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
   if (rows[0].version < minServerVersion)
-    throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later.')
+    throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later', {
+      remedy: 'Upgrade PostgreSQL.',
+    })
 }
 
 /** With another encoding, the server refuses some text and sorts it differently. */
 async function refuseOtherEncoding(pool: Pool): Promise<void> {
   const { rows } = await pool.query('show server_encoding')
   if (rows[0].server_encoding !== 'UTF8')
-    throw new CarillonError(
-      'UNAVAILABLE',
-      `This database stores text as ${rows[0].server_encoding}. Make one with: createdb -E UTF8 -T template0 <name>`,
-    )
+    throw new CarillonError('UNAVAILABLE', `This database stores text as ${rows[0].server_encoding}`, {
+      remedy: 'Make one with: createdb -E UTF8 -T template0 <name>',
+    })
 }
 
-const silence = 'No PostgreSQL responds at the address of CARILLON_DATABASE_URL. Correct it, or try again in a moment.'
-const sentences: Record<string, string> = {
-  '28P01': 'PostgreSQL refuses the password. Correct CARILLON_DATABASE_URL.',
-  '28000': 'PostgreSQL refuses this user. Correct CARILLON_DATABASE_URL, or allow the user in pg_hba.conf.',
-  '3D000': 'This database does not exist. Make it with createdb, or correct CARILLON_DATABASE_URL.',
-  '42501': 'This role has too few rights. Run as the owner of the database: grant create on schema public to <role>;',
-  '25006': 'This PostgreSQL is a read-only replica. Name the primary in CARILLON_DATABASE_URL.',
-  '53300': 'This PostgreSQL has no connection left. Raise max_connections, or run fewer processes.',
-  '57P03': 'This PostgreSQL is starting or stopping. Try again in a moment.',
-  ECONNREFUSED: 'No server responds at the address of CARILLON_DATABASE_URL. Is PostgreSQL running there?',
-  ERR_INVALID_URL: 'CARILLON_DATABASE_URL is not a URL. Write postgres://<user>:<password>@<host>:<port>/<database>.',
-  ETIMEDOUT: silence,
-  ENOTFOUND: 'The host of CARILLON_DATABASE_URL is unknown. Correct its name.',
-  EAI_AGAIN: 'The host of CARILLON_DATABASE_URL cannot be looked up now. Correct its name, or try again in a moment.',
-}
-/** Errors that pg itself throws, without a code. */
+/** `url` names the database URL in the sentences: by its setting, or "its URL" if a command works on two databases. */
+const reasons = (url: string): Record<string, readonly [problem: string, remedy: string]> => ({
+  '28P01': ['PostgreSQL refuses the password', `Correct ${url}.`],
+  '28000': ['PostgreSQL refuses this user', `Correct ${url}, or allow the user in pg_hba.conf.`],
+  '3D000': ['This database does not exist', `Make it with createdb, or correct ${url}.`],
+  '42501': [
+    'This role has too few rights',
+    'Run as the owner of the database: grant create on schema public to <role>;',
+  ],
+  '25006': ['This PostgreSQL is a read-only replica', `Name the primary in ${url}.`],
+  '53300': ['This PostgreSQL has no connection left', 'Raise max_connections, or run fewer processes.'],
+  '57P03': ['This PostgreSQL is starting or stopping', 'Try again in a moment.'],
+  ECONNREFUSED: [`No server responds at the address of ${url}`, 'Is PostgreSQL running there?'],
+  ERR_INVALID_URL: [`${url} is not a URL`, 'Write postgres://<user>:<password>@<host>:<port>/<database>.'],
+  ETIMEDOUT: [`No PostgreSQL responds at the address of ${url}`, 'Correct it, or try again in a moment.'],
+  ENOTFOUND: [`The host of ${url} is unknown`, 'Correct its name.'],
+  EAI_AGAIN: [`The host of ${url} cannot be looked up now`, 'Correct its name, or try again in a moment.'],
+  noPassword: ['PostgreSQL requires a password', `Add it to ${url}.`],
+})
+/** Errors that pg itself throws, without a code, and the key of their reason. */
 const uncoded: readonly (readonly [RegExp, string])[] = [
-  [/password must be a string/, 'PostgreSQL requires a password. Add it to CARILLON_DATABASE_URL.'],
-  [/timeout/, silence],
+  [/password must be a string/, 'noPassword'],
+  [/timeout/, 'ETIMEDOUT'],
 ]
 
-/** Why the database could not be opened, with the sentence to show; never the URL, which may contain a password. */
-export function openingFailure(error: unknown): CarillonError {
+/** Why the database could not be opened, and what to do; never the URL, which may contain a password. */
+export function openingFailure(error: unknown, url = 'CARILLON_DATABASE_URL'): CarillonError {
   if (error instanceof CarillonError) return error
-  const code = sqlState(error) ?? (error as NodeJS.ErrnoException).code ?? ''
-  const message = error instanceof Error ? error.message : String(error)
-  const sentence = sentences[code] ?? uncoded.find(([shape]) => code === '' && shape.test(message))?.[1]
-  return new CarillonError('UNAVAILABLE', sentence ?? `PostgreSQL cannot be used: ${message}.`, { cause: error })
+  const message = messageOf(error)
+  const code = sqlState(error) ?? (error as NodeJS.ErrnoException).code
+  const key = code ?? uncoded.find(([shape]) => shape.test(message))?.[1] ?? ''
+  const unknown = [`PostgreSQL cannot be used: ${message}`, `Correct ${url}, or read the log of PostgreSQL.`] as const
+  const [problem, remedy] = reasons(url)[key] ?? unknown
+  return new CarillonError('UNAVAILABLE', problem, { remedy, cause: error })
 }
 
 /** For a server that does not respond yet: how long to try again. `onWait` is called with each new reason. */

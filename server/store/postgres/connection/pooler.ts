@@ -52,7 +52,7 @@ function isWaiting(error: unknown): boolean {
 }
 
 export const poolingRemedy =
-  'pool_mode = session in pgbouncer.ini, or the address of PostgreSQL itself in CARILLON_DATABASE_URL'
+  'pool_mode = session in pgbouncer.ini, or the address of PostgreSQL itself in the database URL'
 
 /** Throws UNAVAILABLE if the server cannot be used through what lies between. */
 export async function refuseSharedConnections(url: string): Promise<void> {
@@ -62,14 +62,14 @@ export async function refuseSharedConnections(url: string): Promise<void> {
   if (pooling === 'transaction')
     throw new CarillonError(
       'UNAVAILABLE',
-      'The pooler before PostgreSQL lends a connection for one transaction or statement, and Carillon needs sessions. ' +
-        `Set ${poolingRemedy}.`,
+      'The pooler before PostgreSQL lends a connection for one transaction or statement, and Carillon needs sessions',
+      { remedy: `Set ${poolingRemedy}.` },
     )
   if (pooling === 'too small')
     throw new CarillonError(
       'UNAVAILABLE',
-      `The pooler before PostgreSQL has no second connection for this process, which needs ${connectionsOfProcess}. ` +
-        `Set default_pool_size to at least ${connectionsOfProcess} for each process.`,
+      `The pooler before PostgreSQL has no second connection for this process, which needs ${connectionsOfProcess}`,
+      { remedy: `Set default_pool_size to at least ${connectionsOfProcess} for each process.` },
     )
 }
 

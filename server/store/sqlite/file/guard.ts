@@ -11,8 +11,10 @@ const checkpointTimeoutMs = 1_000
 
 /** Why a process must not go on with its file. */
 export type FileLoss = {
-  /** One sentence or two, for the operator. */
+  /** What happened to which file. */
   reason: string
+  /** What the operator can do. */
+  remedy: string
   /** Only the log is gone: the database is this process's own, and a close takes what the log held into it. */
   isLogOnly: boolean
 }
@@ -55,8 +57,8 @@ export class FileGuard {
       return lossOf(`${this.#path} was overwritten with another file`)
     }
     if (this.#logFile === undefined || isSame(statusOf(this.#log), this.#logFile)) return undefined
-    const reason = `${this.#log} was removed or replaced while this process had it open. Start again: nothing of it was lost.`
-    return { reason, isLogOnly: true }
+    const reason = `${this.#log} was removed or replaced while this process had it open`
+    return { reason, remedy: 'Start again: nothing of it was lost.', isLogOnly: true }
   }
 
   /** A checkpoint, of this process or of another one, writes to the file; so does a copy of another file over it. */
@@ -102,6 +104,6 @@ function isSame(one: FileNumber | undefined, other: FileNumber): boolean {
 }
 
 function lossOf(what: string): FileLoss {
-  const advice = 'Nothing more was written to it. Put the right file there, or restore a backup, and start again.'
-  return { reason: `${what} while this process had it open. ${advice}`, isLogOnly: false }
+  const reason = `${what} while this process had it open, and nothing more was written to it`
+  return { reason, remedy: 'Put the right file there, or restore a backup, and start again.', isLogOnly: false }
 }

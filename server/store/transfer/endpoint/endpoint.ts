@@ -54,22 +54,25 @@ export interface Endpoint extends Source {
   close(): Promise<void>
 }
 
-/** Of two databases one failed: names it, and says why in the words of its driver, in which no password is. */
-export function endpointFailure(error: unknown, shown: string): CarillonError {
-  const isOurs = error instanceof CarillonError
-  const message = (error instanceof Error ? error.message : String(error)).replaceAll(
-    'CARILLON_DATABASE_URL',
-    'its URL',
-  )
-  const named = message.startsWith(shown) ? message : `${shown}: ${message}`
-  const why = isOurs && error.cause instanceof Error ? ` (${error.cause.message}).` : '.'
-  const sentence = /[.?]$/.test(named) ? named : named + why
-  return new CarillonError(isOurs ? error.code : 'UNAVAILABLE', sentence, { cause: error })
+/** Of two databases one failed: the error names it. */
+export function endpointFailure({ code, problem, remedy, cause }: CarillonError, name: string): CarillonError {
+  return new CarillonError(code, `${name}: ${problem}`, { remedy, cause })
 }
+
+/** As `endpointFailure`, for a call on an open database: also says why in the words of its driver, which hold no password. */
+export function callFailure(error: unknown, name: string): CarillonError {
+  const cause = error instanceof CarillonError ? error.cause : error
+  const why = cause instanceof Error ? ` (${cause.message})` : ''
+  const { code, problem, remedy } = error instanceof CarillonError ? error : failed
+  return new CarillonError(code, `${name}: ${problem}${why}`, { remedy, cause })
+}
+const failed = { code: 'UNAVAILABLE', problem: 'a statement failed', remedy: undefined } as const
 
 /** Two processes work at one move, or at two with one database. */
 export function inUse(): CarillonError {
-  return new CarillonError('CONFLICT', 'Another process moves or fills this database. Wait until it is done.')
+  return new CarillonError('CONFLICT', 'Another process moves or fills this database', {
+    remedy: 'Wait until it is done.',
+  })
 }
 
 /** Rows that are read, and kept in one step. */

@@ -8,6 +8,7 @@ import { fillingTable, movingTable, refusedWrite, refusedWriteState } from '../.
 import {
   type Batch,
   type Counts,
+  callFailure,
   columnsOf,
   countAll,
   type Endpoint,
@@ -29,6 +30,8 @@ type Client = {
   release(isBroken: boolean): void
 }
 
+/** How an error of one of two databases names the URL. */
+const itsUrl = 'its URL'
 /** A count of many rows takes its time. */
 const patientMs = 3_600_000
 /** The ledger is among them: a newer program must not migrate what is being moved. */
@@ -69,7 +72,7 @@ export class PostgresEndpoint implements Endpoint {
       return new PostgresEndpoint({ pool, client, partitions, shown })
     } catch (error) {
       await pool?.end()
-      throw endpointFailure(openingFailure(error), shown)
+      throw endpointFailure(openingFailure(error, itsUrl), shown)
     }
   }
 
@@ -83,7 +86,7 @@ export class PostgresEndpoint implements Endpoint {
     try {
       await migrate(this.#pool, { partitions: this.#partitions })
     } catch (error) {
-      throw endpointFailure(openingFailure(error), this.#shown)
+      throw endpointFailure(openingFailure(error, itsUrl), this.#shown)
     }
   }
 
@@ -255,13 +258,12 @@ export class PostgresEndpoint implements Endpoint {
       }
       await sleep(100)
     }
-    throw new CarillonError(
-      'UNAVAILABLE',
-      `A write of ${this.#shown} has been under way for half a minute. End it, and run the same command again.`,
-    )
+    throw new CarillonError('UNAVAILABLE', `A write of ${this.#shown} has been under way for half a minute`, {
+      remedy: 'End it, and run the same command again.',
+    })
   }
 
   #failure(error: unknown): CarillonError {
-    return endpointFailure(asStoreError(error), this.#shown)
+    return callFailure(asStoreError(error), this.#shown)
   }
 }

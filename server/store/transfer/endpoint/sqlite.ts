@@ -1,6 +1,6 @@
 // A SQLite database as a side of a move. One connection; the service and its writer thread may have theirs beside it.
 import { existsSync, statSync } from 'node:fs'
-import { CarillonError } from '../../../errors.ts'
+import { CarillonError, messageOf } from '../../../errors.ts'
 import {
   asStoreError,
   connect,
@@ -19,10 +19,10 @@ import { columnsAt, upgraded } from '../older-rows.ts'
 import {
   type Batch,
   type Counts,
+  callFailure,
   columnsOf,
   countAll,
   type Endpoint,
-  endpointFailure,
   type Filling,
   inUse,
   keyColumnsOf,
@@ -57,15 +57,13 @@ export class SqliteEndpoint implements Endpoint {
     const isGone = !existsSync(path)
     const what = isGone ? 'gone' : 'empty'
     if (isGone ? existsSync(`${path}-wal`) : sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0)
-      throw new CarillonError(
-        'UNAVAILABLE',
-        `${path} is ${what}, but ${path}-wal is still there. Remove or restore it.`,
-      )
+      throw new CarillonError('UNAVAILABLE', `${path} is ${what}, but ${path}-wal is still there`, {
+        remedy: 'Remove or restore it.',
+      })
     if (hasForeignLog(path))
-      throw new CarillonError(
-        'UNAVAILABLE',
-        `${path}-wal belongs to another database file. Move it aside with: carillon migrate`,
-      )
+      throw new CarillonError('UNAVAILABLE', `${path}-wal belongs to another database file`, {
+        remedy: 'Move it aside with: carillon migrate',
+      })
     let database: Database | undefined
     try {
       database = openDatabase(path)
@@ -73,7 +71,7 @@ export class SqliteEndpoint implements Endpoint {
       return new SqliteEndpoint(database, path)
     } catch (error) {
       database?.close()
-      throw endpointFailure(openingFailure(error, path), path)
+      throw openingFailure(error, path)
     }
   }
 
@@ -238,9 +236,9 @@ export class SqliteEndpoint implements Endpoint {
     try {
       found = String(this.#one('pragma integrity_check(1)')?.integrity_check)
     } catch (error) {
-      found = error instanceof Error ? error.message : String(error)
+      found = messageOf(error)
     }
-    if (found !== 'ok') throw new CarillonError('UNPROCESSABLE', `${file} is damaged (${found}).`)
+    if (found !== 'ok') throw new CarillonError('UNPROCESSABLE', `${file} is damaged (${found})`)
   }
 
   /** What a backup held when it was taken, by its own account; undefined for a database that is no backup. */
@@ -267,7 +265,7 @@ export class SqliteEndpoint implements Endpoint {
     try {
       return read()
     } catch (error) {
-      throw endpointFailure(openingFailure(error, this.#path), this.#path)
+      throw openingFailure(error, this.#path)
     }
   }
 
@@ -280,7 +278,7 @@ export class SqliteEndpoint implements Endpoint {
       return result
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback')
-      throw endpointFailure(asStoreError(error), this.#path)
+      throw callFailure(asStoreError(error), this.#path)
     }
   }
 }
