@@ -1,11 +1,11 @@
-// What the store promises of versions: every change of an inbox raises it by one, and no follower misses a change.
+// The promises about versions and changes: every change of an inbox raises its version by one, and no client misses one.
 import assert from 'node:assert/strict'
 import { emptyInbox } from '../store.ts'
 import { Follower } from './random/follower.ts'
 import { at, newId, type PromiseOf } from './world.ts'
 
 export function changePromises(promise: PromiseOf): void {
-  promise('law 1: every change raises the version by one, and what changes nothing leaves it', async (world) => {
+  promise('every change raises the version by one; a call that changes nothing keeps it (law 1)', async (world) => {
     const ann = await world.addUser('ann')
     const { store } = world
     const idempotency = { key: 'k1', bodyHash: 'b1' }
@@ -17,7 +17,7 @@ export function changePromises(promise: PromiseOf): void {
       [1, () => world.send(ann, 'Once', { idempotency })],
       [0, () => world.send(ann, 'Once', { idempotency })],
       [0, () => store.deliver(world.letter({ to: [ann], idempotency: { ...idempotency, bodyHash: 'b2' } }))],
-      [0, () => world.deliver({ to: [{ username: 'nobody' }] })],
+      [0, () => world.deliver({ to: [{ username: 'unknown' }] })],
       [1, () => store.markRead({ userId: ann.id, id, at: at(4) })],
       [0, () => store.markRead({ userId: ann.id, id, at: at(5) })],
       [0, () => store.markRead({ userId: ann.id, id: newId(), at: at(5) })],
@@ -25,19 +25,19 @@ export function changePromises(promise: PromiseOf): void {
       [0, () => through(newId())],
       [1, () => through(null)],
       [0, () => through(null)],
-      [1, () => world.deliver({ to: [ann, ann], title: 'Twice named' })],
+      [1, () => world.deliver({ to: [ann, ann], title: 'Named twice' })],
       [0, () => store.readPage({ userId: ann.id, page: 1, limit: 9, unreadOnly: false })],
     ]
     for (const [index, [raise, act]] of acts.entries()) {
       const before = await world.inboxOf(ann)
       await act()
       const after = await world.inboxOf(ann)
-      assert.equal(after.inbox.version, before.inbox.version + raise, `act no. ${index}`)
+      assert.equal(after.inbox.version, before.inbox.version + raise, `act ${index}`)
       if (raise === 0) assert.deepEqual(after, before)
     }
   })
 
-  promise('law 1: a follower who asks while 300 deliveries are under way gets each once, in order', async (world) => {
+  promise('a client that polls during 300 deliveries gets each one once, in order (law 1)', async (world) => {
     const ann = await world.addUser('ann')
     const follower = await Follower.of(world, ann)
     let isWriting = true
@@ -48,7 +48,7 @@ export function changePromises(promise: PromiseOf): void {
     const ids: string[] = []
     for (let isLast = false; !isLast; ) {
       isLast = !isWriting
-      for (const change of await follower.ask(7)) {
+      for (const change of await follower.read(7)) {
         versions.push(change.version)
         if (change.type === 'arrived') ids.push(JSON.parse(change.notification).id)
       }
@@ -61,22 +61,22 @@ export function changePromises(promise: PromiseOf): void {
     assert.deepEqual(ids, await writing)
   })
 
-  promise('answers what changed in order, at most so many, and says whether others follow', async (world) => {
+  promise('lists changes in order, at most `limit` of them, and says if more follow', async (world) => {
     const ann = await world.addUser('ann')
     const [first = '', second = '', third = ''] = await world.sendTimes(3, ann)
     await world.store.markRead({ userId: ann.id, id: second, at: at(4) })
     await world.store.markAllRead({ userId: ann.id, throughId: second, at: at(5) })
     await world.store.markRead({ userId: ann.id, id: first, at: at(6) })
-    const answer = async (version: number, limit: number) => {
+    const changesAfter = async (version: number, limit: number) => {
       const found = await world.store.changesSince({ userId: ann.id, version, limit })
       const { changes, more, inbox } = found === 'reset' ? assert.fail('reset') : found
       assert.deepEqual(inbox, await world.store.readInbox(ann.id))
-      const told = changes.map((change) =>
+      const listed = changes.map((change) =>
         change.type === 'read-all'
           ? [change.type, change.throughId]
           : [change.type, JSON.parse(change.notification).id],
       )
-      return { told, versions: changes.map((change) => change.version), more }
+      return { listed, versions: changes.map((change) => change.version), more }
     }
     const arrived = [first, second, third].map((id) => ['arrived', id])
     const [read, readAll] = [
@@ -84,36 +84,36 @@ export function changePromises(promise: PromiseOf): void {
       ['read-all', second],
     ]
     const all = [...arrived, read, readAll]
-    assert.deepEqual(await answer(0, 9), { told: all, versions: [1, 2, 3, 4, 5], more: false })
-    assert.deepEqual(await answer(0, 5), { told: all, versions: [1, 2, 3, 4, 5], more: false })
-    assert.deepEqual(await answer(0, 2), { told: arrived.slice(0, 2), versions: [1, 2], more: true })
-    assert.deepEqual(await answer(2, 1), { told: arrived.slice(2), versions: [3], more: true })
-    assert.deepEqual(await answer(3, 1), { told: [read], versions: [4], more: true })
-    assert.deepEqual(await answer(4, 1), { told: [readAll], versions: [5], more: false })
-    assert.deepEqual(await answer(5, 1), { told: [], versions: [], more: false })
+    assert.deepEqual(await changesAfter(0, 9), { listed: all, versions: [1, 2, 3, 4, 5], more: false })
+    assert.deepEqual(await changesAfter(0, 5), { listed: all, versions: [1, 2, 3, 4, 5], more: false })
+    assert.deepEqual(await changesAfter(0, 2), { listed: arrived.slice(0, 2), versions: [1, 2], more: true })
+    assert.deepEqual(await changesAfter(2, 1), { listed: arrived.slice(2), versions: [3], more: true })
+    assert.deepEqual(await changesAfter(3, 1), { listed: [read], versions: [4], more: true })
+    assert.deepEqual(await changesAfter(4, 1), { listed: [readAll], versions: [5], more: false })
+    assert.deepEqual(await changesAfter(5, 1), { listed: [], versions: [], more: false })
   })
 
-  promise('tells of a replaced text as long as whoever asks has the earlier one', async (world) => {
+  promise('lists a replaced notification as replaced to a client that has only the earlier content', async (world) => {
     const ann = await world.addUser('ann')
     const id = await world.send(ann, 'Deploying', { key: 'deploy' })
     await world.send(ann, 'Deployed', { key: 'deploy' })
     await world.store.markRead({ userId: ann.id, id, at: at(4) })
-    const answer = async (version: number) => {
+    const changesAfter = async (version: number) => {
       const found = await world.store.changesSince({ userId: ann.id, version, limit: 9 })
       return found === 'reset' ? found : found.changes.map((change) => [change.version, change.type])
     }
     const seen = JSON.parse((await world.store.readNotification({ userId: ann.id, id })) ?? '')
     assert.deepEqual([seen.title, seen.read], ['Deployed', true])
-    assert.deepEqual(await answer(0), [
+    assert.deepEqual(await changesAfter(0), [
       [1, 'arrived'],
       [3, 'replaced'],
     ])
-    assert.deepEqual(await answer(1), [[3, 'replaced']])
-    assert.deepEqual(await answer(2), [[3, 'read']])
-    assert.deepEqual(await answer(3), [])
+    assert.deepEqual(await changesAfter(1), [[3, 'replaced']])
+    assert.deepEqual(await changesAfter(2), [[3, 'read']])
+    assert.deepEqual(await changesAfter(3), [])
   })
 
-  promise('answers "reset" to a version that was never reached, or that lies too far back', async (world) => {
+  promise('returns "reset" for a version that was never reached or is too far behind', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     await world.send(ann)
     const since = (userId: string, version: number) => world.store.changesSince({ userId, version, limit: 9 })
@@ -126,7 +126,7 @@ export function changePromises(promise: PromiseOf): void {
     assert.deepEqual(await since(ben.id, 0), { inbox: emptyInbox, changes: [], more: false })
   })
 
-  promise('tells a follower of nobody else’s changes', async (world) => {
+  promise('lists no change of another user’s inbox', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     await world.send(ann)
     await world.sendTimes(3, ben)

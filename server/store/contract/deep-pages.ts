@@ -1,5 +1,5 @@
-// What the store promises of unread pages by number, where so many were read one by one that pages are found by counts per
-// block (unread-blocks.ts), and of changes from far behind.
+// The promises about deep pages of unread notifications, in inboxes in which so many were read one by one that a page is found
+// by counts per block (unread-blocks.ts); and about changes since a version far behind.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Page } from '../store.ts'
@@ -7,35 +7,38 @@ import { blockSize } from '../unread-blocks.ts'
 import { at, newId, type Person, type PromiseOf, runs, type Seen, type World } from './world.ts'
 
 const limit = 20
-/** Calls under way: on a busy machine each of them still gets a connection in time. */
+/** Concurrent calls. With more, a call on a busy machine would wait too long for a connection. */
 const maxAtOnce = 300
 
 export function deepPagePromises(promise: PromiseOf): void {
-  promise('I6: a deep page of the unread is right after each change, wherever the gaps are', async (world) => {
-    const inbox = await InboxWithGaps.fill(world, { count: 6 * blockSize, isRead: (index) => index % 3 === 1 })
-    await inbox.check([1, 14, 20, 26, 38, 51, 52, 53])
-    const found = await world.store.findSession(await world.signIn(inbox.ann), { page: 26, limit, unreadOnly: true })
-    assert.deepEqual([found?.inbox.unread, found?.page], [inbox.unread.length, undefined])
-    const act = fc.oneof(
-      { weight: 3, arbitrary: fc.record({ read: fc.array(fc.nat(6 * blockSize), { maxLength: 12 }) }) },
-      { weight: 2, arbitrary: fc.record({ arrive: fc.nat(blockSize / 4) }) },
-      { weight: 1, arbitrary: fc.record({ readThrough: fc.nat(6 * blockSize) }) },
-    )
-    const acts = fc.array(fc.tuple(act, fc.nat(1_000)), { maxLength: 6, minLength: 1 })
-    await fc.assert(
-      fc.asyncProperty(acts, async (some) => {
-        for (const [one, place] of some) {
-          await inbox.perform(one)
-          const pages = Math.max(1, Math.ceil(inbox.unread.length / limit))
-          await inbox.check([1 + (place % pages), Math.ceil(pages / 2), pages])
-        }
-      }),
-      // In ever the same inbox, so that counts of any age are brought up to date. Nothing to shrink.
-      { numRuns: runs(12), endOnFailure: true },
-    )
-  })
+  promise(
+    'a deep page of unread notifications is correct after every change, for any pattern of gaps (I6)',
+    async (world) => {
+      const inbox = await InboxWithGaps.fill(world, { count: 6 * blockSize, isRead: (index) => index % 3 === 1 })
+      await inbox.check([1, 14, 20, 26, 38, 51, 52, 53])
+      const found = await world.store.findSession(await world.signIn(inbox.ann), { page: 26, limit, unreadOnly: true })
+      assert.deepEqual([found?.inbox.unread, found?.page], [inbox.unread.length, undefined])
+      const act = fc.oneof(
+        { weight: 3, arbitrary: fc.record({ read: fc.array(fc.nat(6 * blockSize), { maxLength: 12 }) }) },
+        { weight: 2, arbitrary: fc.record({ arrive: fc.nat(blockSize / 4) }) },
+        { weight: 1, arbitrary: fc.record({ readThrough: fc.nat(6 * blockSize) }) },
+      )
+      const acts = fc.array(fc.tuple(act, fc.nat(1_000)), { maxLength: 6, minLength: 1 })
+      await fc.assert(
+        fc.asyncProperty(acts, async (some) => {
+          for (const [one, place] of some) {
+            await inbox.perform(one)
+            const pages = Math.max(1, Math.ceil(inbox.unread.length / limit))
+            await inbox.check([1 + (place % pages), Math.ceil(pages / 2), pages])
+          }
+        }),
+        // All runs use one inbox, so that counts of any age are brought up to date. Shrinking cannot work then.
+        { numRuns: runs(12), endOnFailure: true },
+      )
+    },
+  )
 
-  promise('a deep page of the unread belongs to one version, while others arrive and are read', async (world) => {
+  promise('a deep page of unread notifications shows one version while others arrive and are read', async (world) => {
     const inbox = await InboxWithGaps.fill(world, { count: 5 * blockSize, isRead: (index) => index % 4 === 3 })
     const { ann } = inbox
     let { version } = await world.store.readInbox(ann.id)
@@ -51,7 +54,7 @@ export function deepPagePromises(promise: PromiseOf): void {
       for (let round = 0; round < 60; round++) {
         const id = newId()
         await change([id, ...unread], () => world.send(ann, 'Hi', { ids: [id] }))
-        const read = unread[(round * 97) % unread.length] ?? assert.fail('all is read')
+        const read = unread[(round * 97) % unread.length] ?? assert.fail('every notification is read')
         await change(
           unread.filter((one) => one !== read),
           () => world.store.markRead({ userId: ann.id, id: read, at: at(3) }),
@@ -60,7 +63,7 @@ export function deepPagePromises(promise: PromiseOf): void {
     })().finally(() => {
       isWriting = false
     })
-    const look = async (first: number) => {
+    const readPages = async (first: number) => {
       for (let page = first; isWriting; page = page === 34 ? 14 : page + 1) {
         const found = await world.page({ userId: ann.id, page, limit, unreadOnly: true })
         const expected = unreadAt.get(found.inbox.version) ?? assert.fail(`version ${found.inbox.version}`)
@@ -68,10 +71,10 @@ export function deepPagePromises(promise: PromiseOf): void {
         await new Promise(setImmediate)
       }
     }
-    await Promise.all([look(14), look(20), look(27), writing])
+    await Promise.all([readPages(14), readPages(20), readPages(27), writing])
   })
 
-  promise('tells the arrivals among many more changes, from any version on', async (world) => {
+  promise('lists the arrivals among many other changes, from any version on', async (world) => {
     const inbox = await InboxWithGaps.fill(world, { count: 600, isRead: (index) => index % 2 === 0 })
     await inbox.perform({ arrive: 250 })
     await inbox.perform({ read: Array.from({ length: 300 }, (_, index) => index) })
@@ -83,7 +86,7 @@ export function deepPagePromises(promise: PromiseOf): void {
         assert.deepEqual(
           await changesFrom(world, inbox.ann, { version, limit: size }),
           expected.slice(0, size),
-          `after ${version}, ${size} of them`,
+          `${size} changes after version ${version}`,
         )
     }
   })
@@ -100,7 +103,7 @@ function idsIn({ items }: Page): string[] {
 
 type Act = { read: number[] } | { arrive: number } | { readThrough: number }
 
-/** An inbox, and beside it what it should hold. */
+/** An inbox and the content that it should have. */
 class InboxWithGaps {
   readonly #world: World
   readonly ann: Person
@@ -130,7 +133,7 @@ class InboxWithGaps {
   async perform(act: Act): Promise<void> {
     const { store } = this.#world
     const userId = this.ann.id
-    const idOf = (index: number) => this.#ids[index % this.#ids.length] ?? assert.fail('an empty inbox')
+    const idOf = (index: number) => this.#ids[index % this.#ids.length] ?? assert.fail('the inbox is empty')
     if ('arrive' in act) this.#ids.push(...(await this.#world.sendTimes(act.arrive, this.ann)))
     if ('read' in act) {
       const ids = [...new Set(act.read.map(idOf))]

@@ -1,10 +1,10 @@
-// What the store promises of deliveries: everyone who is known is told exactly once, or nobody is.
+// The promises about deliveries: every known recipient gets the notification exactly once, or none gets it.
 import assert from 'node:assert/strict'
 import { emptyInbox } from '../store.ts'
 import { at, isoAt, newId, type PromiseOf } from './world.ts'
 
 export function deliveryPromises(promise: PromiseOf): void {
-  promise('tells every recipient, by username or by id, and answers each with what became of it', async (world) => {
+  promise('delivers to every recipient, by username or by id, and returns the result of each', async (world) => {
     const [ann, ben, cay] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('cay')]
     const ids = [newId(), newId()]
     const { results } = await world.deliver({ to: [ann, { username: ben.username }], title: 'Hello', ids })
@@ -17,16 +17,16 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.list(cay), [])
   })
 
-  promise('tells the known recipients and names the unknown ones', async (world) => {
+  promise('delivers to the known recipients and reports the unknown ones', async (world) => {
     const ann = await world.addUser('ann')
-    const { results } = await world.deliver({ to: [{ username: 'nobody' }, ann, { userId: newId() }] })
+    const { results } = await world.deliver({ to: [{ username: 'unknown' }, ann, { userId: newId() }] })
     const unknown = { userId: null, id: null, status: 'unknown_recipient' }
     assert.deepEqual([results[0], results[2]], [unknown, unknown])
     assert.equal(results[1]?.status, 'delivered')
     assert.equal((await world.list(ann)).length, 1)
   })
 
-  promise('tells a recipient once who is named twice, whichever way', async (world) => {
+  promise('delivers once to a recipient that is named twice, by username or by id', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const to = [ann, { username: ann.username }, ben, ann]
     for (const key of [null, 'deploy']) {
@@ -38,7 +38,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.equal((await world.list(ben)).length, 2)
   })
 
-  promise('keeps the content to the letter, and adds its id and its reader’s state', async (world) => {
+  promise('stores the content unchanged, and adds the id and the user’s read state', async (world) => {
     const ann = await world.addUser('ann')
     const odd = `\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?`
     const content = `"z":1,"a":"${odd}","n":{"b":[1,2.50,null]},"t":"${'x'.repeat(9_000)}"`
@@ -53,23 +53,26 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.equal(read, `{"id":"${id}",${content},${state}}`)
   })
 
-  promise('replaces the content of the notification that has the key: id, place and read state stay', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const key = 'deploy'
-    const first = await world.send(ann, 'Deploying', { key })
-    await world.send(ann, 'Something else')
-    await world.store.markRead({ userId: ann.id, id: first, at: at(5) })
-    const { results } = await world.deliver({ to: [ann, ben], title: 'Deployed', key })
-    assert.deepEqual(results[0], { userId: ann.id, id: first, status: 'updated' })
-    assert.equal(results[1]?.status, 'delivered')
-    assert.deepEqual(await world.titles(ann), ['Something else', 'Deployed'])
-    assert.deepEqual(await world.titles(ben), ['Deployed'])
-    const seen = await world.find(ann, first)
-    assert.deepEqual([seen?.read, seen?.readAt], [true, isoAt(5)])
-    assert.equal((await world.store.readInbox(ann.id)).unread, 1)
-  })
+  promise(
+    'replaces the content of the notification with the same key; id, position and read state stay',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const key = 'deploy'
+      const first = await world.send(ann, 'Deploying', { key })
+      await world.send(ann, 'Something else')
+      await world.store.markRead({ userId: ann.id, id: first, at: at(5) })
+      const { results } = await world.deliver({ to: [ann, ben], title: 'Deployed', key })
+      assert.deepEqual(results[0], { userId: ann.id, id: first, status: 'updated' })
+      assert.equal(results[1]?.status, 'delivered')
+      assert.deepEqual(await world.titles(ann), ['Something else', 'Deployed'])
+      assert.deepEqual(await world.titles(ben), ['Deployed'])
+      const seen = await world.find(ann, first)
+      assert.deepEqual([seen?.read, seen?.readAt], [true, isoAt(5)])
+      assert.equal((await world.store.readInbox(ann.id)).unread, 1)
+    },
+  )
 
-  promise('has one notification for a key, however many are sent under it at once', async (world) => {
+  promise('stores one notification per key when many with that key are sent at the same time', async (world) => {
     const ann = await world.addUser('ann')
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, n) => world.deliver({ to: [ann], title: `${n}`, key: 'deploy' })),
@@ -80,10 +83,10 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.equal((await world.store.readInbox(ann.id)).version, 20)
   })
 
-  promise('P1: answers the same key and body with the first outcome, and does nothing', async (world) => {
+  promise('returns the first outcome for the same key and body, and changes nothing (P1)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const idempotency = { key: 'k1', bodyHash: 'b1' }
-    const to = [ann, { username: 'nobody' }]
+    const to = [ann, { username: 'unknown' }]
     const first = await world.deliver({ to, title: 'Once', idempotency })
     const before = await world.inboxOf(ann)
     assert.deepEqual(await world.deliver({ to, title: 'Once', idempotency }), first)
@@ -94,7 +97,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.list(ben), [])
   })
 
-  promise('P1: does not take one producer’s idempotency key for another’s', async (world) => {
+  promise('keeps the idempotency keys of two producers apart (P1)', async (world) => {
     const ann = await world.addUser('ann')
     const producerId = await world.addProducer('other')
     await world.send(ann, 'From one', { idempotency: { key: 'k1', bodyHash: 'b1' } })
@@ -102,7 +105,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.titles(ann), ['From the other', 'From one'])
   })
 
-  promise('P3: tells once, however often the same key and body come at once', async (world) => {
+  promise('delivers once when the same key and body are sent many times at the same time (P3)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const idempotency = { key: 'k1', bodyHash: 'b1' }
     const outcomes = await Promise.all(
@@ -112,7 +115,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     for (const person of [ann, ben]) assert.deepEqual(await world.titles(person), ['Once'])
   })
 
-  promise('P2: lets one body have a key that different bodies claim at once', async (world) => {
+  promise('delivers one of several bodies that are sent with the same key at the same time (P2)', async (world) => {
     const ann = await world.addUser('ann')
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
@@ -124,7 +127,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.titles(ann), [`${winner}`])
   })
 
-  promise('P3: tells nobody and keeps no key where one recipient cannot be told', async (world) => {
+  promise('delivers to no recipient and stores no key if the delivery to one of them fails (P3)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const taken = await world.send(ben, 'Earlier')
     const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
@@ -138,7 +141,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     )
   })
 
-  promise('forgets the idempotency keys that were used before a moment, and no others', async (world) => {
+  promise('removes the idempotency keys that were used before a given time, and no others', async (world) => {
     const ann = await world.addUser('ann')
     const letter = (key: string, seconds: number) => ({ idempotency: { key, bodyHash: 'b1' }, at: at(seconds) })
     await world.send(ann, 'Old', letter('old', 9))
@@ -149,7 +152,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.titles(ann), ['Old', 'Young', 'Old'])
   })
 
-  promise('tells a thousand recipients in one step', async (world) => {
+  promise('delivers to a thousand recipients in one step', async (world) => {
     const people = await world.addUsers(1_000)
     const { results } = await world.deliver({ to: people })
     assert.equal(new Set(results.map(({ id }) => id)).size, 1_000)

@@ -1,13 +1,12 @@
-// What the store promises of its life: what it acknowledged stays, each write stands alone, and it ends in order.
-
+// The promises about opening and closing a store, and about what is on the disk in between.
 import assert from 'node:assert/strict'
 import type { SessionKey } from '../store.ts'
 import { at, isUnavailable, newId, type Person, type PromiseOf, type World } from './world.ts'
 
-export function lifePromises(promise: PromiseOf): void {
-  promise('law 5: everything that was acknowledged is there after it is opened again', async (world) => {
+export function lifecyclePromises(promise: PromiseOf): void {
+  promise('every acknowledged write is there after the store is opened again (law 5)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const session = await fillEveryCorner(world, ann, ben)
+    const session = await fillEveryTable(world, ann, ben)
     const before = await everything(world, [ann, ben], session)
     const { history } = world.store
     await world.reopen()
@@ -17,11 +16,11 @@ export function lifePromises(promise: PromiseOf): void {
     const again = { to: [ann, ben], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } }
     await world.deliver(again)
     assert.deepEqual(await everything(world, [ann, ben], session), before)
-    await world.send(ann, 'And on it goes')
+    await world.send(ann, 'One more')
     assert.equal((await world.store.readInbox(ann.id)).version, (before.inboxes[0]?.inbox.version ?? 0) + 1)
   })
 
-  promise('law 5: each of many writes at once stands or falls alone', async (world) => {
+  promise('of many concurrent writes each succeeds or fails alone (law 5)', async (world) => {
     const ann = await world.addUser('ann')
     const taken = await world.send(ann, 'Earlier')
     const letters = Array.from({ length: 60 }, (_, n) => ({
@@ -40,15 +39,15 @@ export function lifePromises(promise: PromiseOf): void {
       settled.map(({ status }) => status),
       [...expected, 'rejected', 'fulfilled'],
     )
-    const kept = letters.filter(({ ids }) => ids[0] !== taken).map(({ title }) => title)
-    assert.deepEqual(new Set(await world.titles(ann)), new Set([...kept, 'Earlier']))
+    const stored = letters.filter(({ ids }) => ids[0] !== taken).map(({ title }) => title)
+    assert.deepEqual(new Set(await world.titles(ann)), new Set([...stored, 'Earlier']))
     assert.equal((await world.store.readInbox(ann.id)).version, 41)
     assert.equal((await world.store.listProducers()).length, 2)
     await world.reopen()
     assert.equal((await world.store.readInbox(ann.id)).total, 41)
   })
 
-  promise('finishes the writes under way before it lets go', async (world) => {
+  promise('completes the writes in progress before it closes', async (world) => {
     const ann = await world.addUser('ann')
     const writing = Array.from({ length: 100 }, () => world.send(ann))
     await Promise.all([world.store.close(), ...writing])
@@ -56,12 +55,12 @@ export function lifePromises(promise: PromiseOf): void {
     assert.equal((await world.store.readInbox(ann.id)).total, 100)
   })
 
-  promise('is let go of once, however often it is asked', async ({ store }) => {
+  promise('can be closed more than once', async ({ store }) => {
     await Promise.all([store.close(), store.close()])
     await store.close()
   })
 
-  promise('refuses whoever comes after it has let go, as UNAVAILABLE', async ({ store }) => {
+  promise('refuses every call after it is closed, as UNAVAILABLE', async ({ store }) => {
     await store.check()
     await store.close()
     const late = [
@@ -73,7 +72,7 @@ export function lifePromises(promise: PromiseOf): void {
     for (const act of late) await assert.rejects(act, isUnavailable)
   })
 
-  promise('does not take an orderly end for a failure', async ({ store }) => {
+  promise('does not report a failure when it is closed', async ({ store }) => {
     await store.close()
     const first = await Promise.race([store.failed, new Promise((resolve) => setTimeout(resolve, 20, 'no failure'))])
     assert.equal(first, 'no failure')
@@ -82,7 +81,7 @@ export function lifePromises(promise: PromiseOf): void {
 
 const producer = { name: 'app', secretHash: 'hash', scopes: ['send'], createdAt: at(0), expiresAt: null }
 
-async function fillEveryCorner(world: World, ann: Person, ben: Person): Promise<SessionKey> {
+async function fillEveryTable(world: World, ann: Person, ben: Person): Promise<SessionKey> {
   const { store } = world
   await store.disableUser({ userId: (await world.addUser('cay')).id, at: at(1), revocationExpiresAt: at(900) })
   await store.revokeTokens({ userId: ann.id, signInId: newId(), notBefore: at(2), expiresAt: at(901) })
@@ -99,10 +98,10 @@ async function fillEveryCorner(world: World, ann: Person, ben: Person): Promise<
   return session
 }
 
-/** All that can be asked about them. */
+/** Everything that the store can read about these people. */
 async function everything(world: World, people: Person[], session: SessionKey) {
   const { store } = world
-  const perPerson = (ask: (person: Person) => Promise<unknown>) => Promise.all(people.map(ask))
+  const perPerson = (read: (person: Person) => Promise<unknown>) => Promise.all(people.map(read))
   return {
     users: await store.listUsers({ after: '', limit: 10 }),
     credentials: await perPerson(({ username }) => store.findCredentials(username)),

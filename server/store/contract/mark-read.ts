@@ -1,22 +1,25 @@
-// What the store promises of a reader's acts: one read, all read, and nobody else's inbox touched.
+// The promises about marking one notification or all of them as read, and about what users can do to other inboxes: nothing.
 import assert from 'node:assert/strict'
 import { emptyInbox } from '../store.ts'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from './world.ts'
 
-export function readingPromises(promise: PromiseOf): void {
-  promise('marks one notification as read; repeating changes nothing and keeps the first moment', async (world) => {
-    const ann = await world.addUser('ann')
-    const [first, second] = [await world.send(ann), await world.send(ann)]
-    assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(5) }), 'done')
-    const before = await world.inboxOf(ann)
-    assert.deepEqual([before.inbox.version, before.inbox.unread], [3, 1])
-    assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(9) }), 'done')
-    assert.deepEqual(await world.inboxOf(ann), before)
-    assert.equal((await world.find(ann, first))?.readAt, isoAt(5))
-    assert.equal((await world.find(ann, second))?.read, false)
-  })
+export function markReadPromises(promise: PromiseOf): void {
+  promise(
+    'marks one notification as read; repeating the call changes nothing and keeps the first readAt',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const [first, second] = [await world.send(ann), await world.send(ann)]
+      assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(5) }), 'done')
+      const before = await world.inboxOf(ann)
+      assert.deepEqual([before.inbox.version, before.inbox.unread], [3, 1])
+      assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(9) }), 'done')
+      assert.deepEqual(await world.inboxOf(ann), before)
+      assert.equal((await world.find(ann, first))?.readAt, isoAt(5))
+      assert.equal((await world.find(ann, second))?.read, false)
+    },
+  )
 
-  promise('law 3: marks everything as read as one change, and keeps each first moment', async (world) => {
+  promise('marks all as read as one change, and keeps each earlier readAt (law 3)', async (world) => {
     const ann = await world.addUser('ann')
     const ids = await world.sendTimes(100, ann)
     const [id = ''] = ids
@@ -34,7 +37,7 @@ export function readingPromises(promise: PromiseOf): void {
     assert.deepEqual([inbox.unread, inbox.version, inbox.readThrough], [0, version + 1, 100])
   })
 
-  promise('law 3: marks as read up to and with the notification that is named', async (world) => {
+  promise('marks as read up to and including the given notification (law 3)', async (world) => {
     const ann = await world.addUser('ann')
     const ids = await world.sendTimes(9, ann)
     const readThrough = (index: number, seconds: number) =>
@@ -48,20 +51,24 @@ export function readingPromises(promise: PromiseOf): void {
     assert.equal((await world.store.readInbox(ann.id)).version, 11)
   })
 
-  promise('law 3: what arrives after what was on the screen stays unread, whatever is under way', async (world) => {
-    for (let round = 0; round < 20; round++) {
-      const person = await world.addUser(`person ${round}`)
-      const onScreen = await world.sendTimes(3, person)
-      const readAll = () => world.store.markAllRead({ userId: person.id, throughId: onScreen.at(-1) ?? '', at: at(5) })
-      const arriving = world.sendTimes(round, person)
-      await Promise.all([arriving, readAll(), world.send(person, 'last')])
-      const unread = (await world.list(person, { unreadOnly: true })).map(({ id }) => id)
-      assert.equal(unread.length, round + 1)
-      for (const id of onScreen) assert.equal((await world.find(person, id))?.readAt, isoAt(5))
-    }
-  })
+  promise(
+    'a notification that arrives after the given one stays unread, during concurrent deliveries too (law 3)',
+    async (world) => {
+      for (let round = 0; round < 20; round++) {
+        const person = await world.addUser(`person ${round}`)
+        const onScreen = await world.sendTimes(3, person)
+        const readAll = () =>
+          world.store.markAllRead({ userId: person.id, throughId: onScreen.at(-1) ?? '', at: at(5) })
+        const arriving = world.sendTimes(round, person)
+        await Promise.all([arriving, readAll(), world.send(person, 'last')])
+        const unread = (await world.list(person, { unreadOnly: true })).map(({ id }) => id)
+        assert.equal(unread.length, round + 1)
+        for (const id of onScreen) assert.equal((await world.find(person, id))?.readAt, isoAt(5))
+      }
+    },
+  )
 
-  promise('law 3: reading all covers exactly what had arrived by then', async (world) => {
+  promise('marking all as read covers exactly the notifications that had arrived (law 3)', async (world) => {
     const ann = await world.addUser('ann')
     const acts = Array.from({ length: 200 }, (_, n) =>
       n % 10 === 9 ? world.store.markAllRead({ userId: ann.id, throughId: null, at: at(n) }) : world.send(ann),
@@ -82,13 +89,13 @@ export function readingPromises(promise: PromiseOf): void {
     assert.equal(unread.length, arrived - inbox.readThrough)
   })
 
-  promise('answers "done" to reading all of an inbox without notifications, and changes nothing', async (world) => {
+  promise('returns "done" when all of an empty inbox is marked as read, and changes nothing', async (world) => {
     const ann = await world.addUser('ann')
     assert.equal(await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(5) }), 'done')
     assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
   })
 
-  promise('law 6, Z2: another user’s notification is as absent as one that never was', async (world) => {
+  promise('another user’s notification looks like one that does not exist (law 6, Z2)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const bens = await world.send(ben)
     await world.send(ann)
@@ -101,7 +108,7 @@ export function readingPromises(promise: PromiseOf): void {
     assert.deepEqual([await world.inboxOf(ann), await world.inboxOf(ben)], before)
   })
 
-  promise('Z1: what one user does leaves every other inbox alone, though both were told together', async (world) => {
+  promise('what one user does changes no other inbox, even if both got the same delivery (Z1)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const shared = newId()
     for (const title of ['One', 'Two']) await world.deliver({ to: [ann, ben], title, key: title, category: 'build' })
@@ -116,7 +123,7 @@ export function readingPromises(promise: PromiseOf): void {
   })
 }
 
-/** When each was read, in seconds, in the order of arrival. */
+/** When each notification was read, in seconds of the frozen clock, in the order of arrival. */
 async function readAts(world: World, person: Person): Promise<(number | null)[]> {
   const seen = (await world.list(person)).toReversed()
   return seen.map(({ readAt }) => (readAt === null ? null : (Date.parse(readAt) - at(0)) / 1_000))

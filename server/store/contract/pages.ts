@@ -1,18 +1,18 @@
-// What the store promises of the pages and counts of an inbox.
+// The promises about the pages and counts of an inbox.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { emptyInbox } from '../store.ts'
 import { at, newId, type PromiseOf, runs, type Seen, type World } from './world.ts'
 
 export function pagePromises(promise: PromiseOf): void {
-  promise('shows an inbox newest first, in the order of sequence and not of ids', async (world) => {
+  promise('lists an inbox newest first, ordered by sequence number and not by id', async (world) => {
     const ann = await world.addUser('ann')
     const ids = ['01900000-0000-7000-8000-000000000005', newId(), '01900000-0000-7000-8000-000000000001', newId()]
     for (const id of ids) await world.send(ann, 'Hi', { ids: [id] })
     assert.deepEqual(await world.ids(ann), ids.toReversed())
   })
 
-  promise('shows nothing, and no error, of an inbox without notifications', async (world) => {
+  promise('returns an empty page, not an error, for an inbox without notifications', async (world) => {
     const ann = await world.addUser('ann')
     for (const unreadOnly of [true, false])
       for (const place of [{ page: 1 }, { page: 7 }, { before: 9 }]) {
@@ -22,25 +22,22 @@ export function pagePromises(promise: PromiseOf): void {
     assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
   })
 
-  promise(
-    'answers no page to whoever has it: unchanged while the version is what he knows, and only then',
-    async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-      const query = { userId: ann.id, limit: 5, unreadOnly: false, page: 1 }
-      assert.equal(await world.store.readPage({ ...query, unlessVersion: 0 }), 'unchanged')
-      const id = await world.send(ann)
-      await world.send(ben)
-      assert.equal(idsIn((await world.page({ ...query, unlessVersion: 0 })).items)[0], id)
-      assert.equal(idsIn((await world.page({ ...query, unlessVersion: 2 })).items)[0], id)
-      for (const place of [{ page: 1 }, { page: 9 }, { before: 1 }])
-        for (const unreadOnly of [true, false])
-          assert.equal(await world.store.readPage({ ...query, unreadOnly, ...place, unlessVersion: 1 }), 'unchanged')
-      await world.store.markRead({ userId: ann.id, id, at: at(1) })
-      assert.deepEqual((await world.page({ ...query, unlessVersion: 1 })).inbox, await world.store.readInbox(ann.id))
-    },
-  )
+  promise('returns "unchanged" while the inbox has the version that the caller knows, and only then', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const query = { userId: ann.id, limit: 5, unreadOnly: false, page: 1 }
+    assert.equal(await world.store.readPage({ ...query, unlessVersion: 0 }), 'unchanged')
+    const id = await world.send(ann)
+    await world.send(ben)
+    assert.equal(idsIn((await world.page({ ...query, unlessVersion: 0 })).items)[0], id)
+    assert.equal(idsIn((await world.page({ ...query, unlessVersion: 2 })).items)[0], id)
+    for (const place of [{ page: 1 }, { page: 9 }, { before: 1 }])
+      for (const unreadOnly of [true, false])
+        assert.equal(await world.store.readPage({ ...query, unreadOnly, ...place, unlessVersion: 1 }), 'unchanged')
+    await world.store.markRead({ userId: ann.id, id, at: at(1) })
+    assert.deepEqual((await world.page({ ...query, unlessVersion: 1 })).inbox, await world.store.readInbox(ann.id))
+  })
 
-  promise('shows an empty page past the end, however far', async (world) => {
+  promise('returns an empty page at any distance past the end', async (world) => {
     const ann = await world.addUser('ann')
     await world.sendTimes(3, ann)
     for (const page of [2, 3, 1_000_000_000, 1e20])
@@ -50,25 +47,28 @@ export function pagePromises(promise: PromiseOf): void {
       }
   })
 
-  promise('I6: pages partition the set, and page * limit < total says exactly that more follow', async (world) => {
-    await fc.assert(
-      fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (inbox, limit, unreadOnly) => {
-        const { ann, expected } = await fill(world, inbox, unreadOnly)
-        const seen: string[] = []
-        for (let page = 1; page <= expected.length / limit + 2; page++) {
-          const { items, next } = await world.page({ userId: ann.id, page, limit, unreadOnly })
-          seen.push(...idsIn(items))
-          const hasMore = page * limit < expected.length
-          assert.equal(seen.length < expected.length, hasMore)
-          assert.equal(next !== null, hasMore)
-        }
-        assert.deepEqual(seen, expected)
-      }),
-      { numRuns: runs(40) },
-    )
-  })
+  promise(
+    'numbered pages hold every notification once, and more follow exactly if page * limit < total (I6)',
+    async (world) => {
+      await fc.assert(
+        fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (inbox, limit, unreadOnly) => {
+          const { ann, expected } = await fill(world, inbox, unreadOnly)
+          const seen: string[] = []
+          for (let page = 1; page <= expected.length / limit + 2; page++) {
+            const { items, next } = await world.page({ userId: ann.id, page, limit, unreadOnly })
+            seen.push(...idsIn(items))
+            const hasMore = page * limit < expected.length
+            assert.equal(seen.length < expected.length, hasMore)
+            assert.equal(next !== null, hasMore)
+          }
+          assert.deepEqual(seen, expected)
+        }),
+        { numRuns: runs(40) },
+      )
+    },
+  )
 
-  promise('I6: pages that follow the cursor partition the set too, begun on any page', async (world) => {
+  promise('pages by cursor hold every notification once, starting at any page (I6)', async (world) => {
     const firstPage = fc.integer({ min: 1, max: 3 })
     await fc.assert(
       fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), fc.boolean(), firstPage, async (...random) => {
@@ -90,7 +90,7 @@ export function pagePromises(promise: PromiseOf): void {
     )
   })
 
-  promise('shows each notification once to whoever follows the cursor while others arrive', async (world) => {
+  promise('pages by cursor hold each notification once while others arrive', async (world) => {
     const ann = await world.addUser('ann')
     const ids = await world.sendTimes(30, ann)
     const seen: string[] = []
@@ -107,13 +107,13 @@ export function pagePromises(promise: PromiseOf): void {
     assert.equal(seen.length, 30)
   })
 
-  promise('shows with a page the inbox as that page saw it, while others arrive and are read', async (world) => {
+  promise('a page and the inbox state in it belong to one moment while others arrive and are read', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
     let isWriting = true
-    let looks = 0
-    const look = async () => {
-      for (; isWriting; looks++) {
+    let reads = 0
+    const readRepeatedly = async () => {
+      for (; isWriting; reads++) {
         const { inbox, items } = await world.page({ userId: ann.id, page: 1, limit: 100, unreadOnly: false })
         const seen: Seen[] = JSON.parse(items)
         assert.equal(seen.length, inbox.total)
@@ -121,28 +121,28 @@ export function pagePromises(promise: PromiseOf): void {
         const counts = await world.store.readCounts(ann.id)
         assert.equal(counts.inbox.total, counts.categories.build?.total ?? 0)
         assert.equal(counts.inbox.unread, counts.categories.build?.unread ?? 0)
-        const owned = (await world.store.findSession(session))?.inbox ?? assert.fail('the session is gone')
+        const owned = (await world.store.findSession(session))?.inbox ?? assert.fail('the session has ended')
         assert.equal(owned.total, owned.lastSeq - owned.firstSeq + 1)
         await new Promise(setImmediate)
       }
     }
     let hasFailed = false
-    const looking = look()
-    looking.catch(() => {
+    const reading = readRepeatedly()
+    reading.catch(() => {
       hasFailed = true
     })
     for (let round = 1; round <= 9; round++) {
       await Promise.all(Array.from({ length: 10 }, () => world.send(ann, 'Hi', { category: 'build' })))
       await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(round) })
-      // However slow the looking is beside the writing.
-      await until(() => looks > round || hasFailed)
+      // Each round of writes is seen by at least one read, on a slow machine too.
+      await until(() => reads > round || hasFailed)
     }
     isWriting = false
-    await looking
-    assert.ok(looks > 9)
+    await reading
+    assert.ok(reads > 9)
   })
 
-  promise('law 4: a page far down costs what the first one costs', async (world) => {
+  promise('a deep page costs what the first page costs (law 4)', async (world) => {
     const ann = await world.addUser('ann')
     for (let round = 0; round < 5; round++) await world.sendTimes(2_000, ann)
     const query = { userId: ann.id, limit: 20, unreadOnly: false }
@@ -158,7 +158,7 @@ export function pagePromises(promise: PromiseOf): void {
     assert.ok(cost.deep < 4 * cost.first && cost.cursor < 4 * cost.first, JSON.stringify(cost))
   })
 
-  promise('counts each category by its own name, whatever that is', async (world) => {
+  promise('counts each category under its own name, including names such as __proto__', async (world) => {
     const ann = await world.addUser('ann')
     const categories = ['build', '__proto__', 'constructor', 'a b', 'é']
     for (const category of [...categories, ...categories, null]) await world.send(ann, 'Hi', { category })
@@ -172,7 +172,7 @@ export function pagePromises(promise: PromiseOf): void {
   })
 }
 
-/** For each notification in the order of arrival whether it was read by itself, and through which all was read. */
+/** For each notification, in the order of arrival: was it read alone? `readThrough`: up to which one all were marked as read. */
 type SomeInbox = { readOneByOne: boolean[]; readThrough: number | null }
 const someInbox: fc.Arbitrary<SomeInbox> = fc.record({
   readOneByOne: fc.array(fc.boolean(), { maxLength: 40 }),
@@ -199,7 +199,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 async function timeOf(act: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now()
+  const startedAt = performance.now()
   await act()
-  return performance.now() - begun
+  return performance.now() - startedAt
 }

@@ -1,4 +1,4 @@
-// What the store promises of producers, who send.
+// The promises about producers, the applications that send notifications.
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from './world.ts'
 
@@ -14,7 +14,7 @@ export function producerPromises(promise: PromiseOf): void {
     assert.equal(await store.findProducer(newId()), undefined)
   })
 
-  promise('lists producers, oldest first, revoked ones included', async (world) => {
+  promise('lists producers, oldest first, including revoked ones', async (world) => {
     const third = await world.addProducer('third', { createdAt: at(30) })
     const first = await world.addProducer('first', { createdAt: at(10) })
     const second = await world.addProducer('second', { createdAt: at(20) })
@@ -27,7 +27,7 @@ export function producerPromises(promise: PromiseOf): void {
     for (const producer of listed) assert.deepEqual(await world.store.findProducer(producer.id), producer)
   })
 
-  promise('revokes a producer’s key, keeps the first moment, and leaves the others alone', async (world) => {
+  promise('revokes a producer’s key and no other; repeating the call keeps the first revokedAt', async (world) => {
     const [revoked, other] = [await world.addProducer('a'), await world.addProducer('b')]
     assert.equal(await world.store.revokeProducer({ producerId: revoked, at: at(5) }), 'done')
     assert.equal(await world.store.revokeProducer({ producerId: revoked, at: at(9) }), 'done')
@@ -36,7 +36,7 @@ export function producerPromises(promise: PromiseOf): void {
     assert.equal((await world.store.findProducer(other))?.revokedAt, null)
   })
 
-  promise('notes that a producer’s key was used, and no other', async (world) => {
+  promise('records that a producer’s key was used, for that producer only', async (world) => {
     const [used, other] = [await world.addProducer('a'), await world.addProducer('b')]
     await world.store.touchProducer({ producerId: used, at: at(5) })
     await world.store.touchProducer({ producerId: newId(), at: at(6) })

@@ -1,14 +1,14 @@
-// What the store promises of sessions: one that has ended stays ended, whatever else is under way.
+// The promises about sessions: an ended session stays ended, whatever runs at the same time.
 import assert from 'node:assert/strict'
 import { emptyInbox, type SessionKey } from '../store.ts'
 import { at, newId, type Person, type PromiseOf } from './world.ts'
 
 const revocationExpiresAt = at(3_600)
 
-const madeUp: SessionKey = { userId: 'nobody', secretHash: 'made up' }
+const madeUp: SessionKey = { userId: 'unknown', secretHash: 'made up' }
 
 export function sessionPromises(promise: PromiseOf): void {
-  promise('keeps a session, and finds it with its owner and the owner’s inbox', async (world) => {
+  promise('stores a session, and finds it with its user and the user’s inbox', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann, { seconds: 3 })
     const found = { userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(3) }
@@ -19,7 +19,7 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.store.findSession(session), { ...found, inbox })
   })
 
-  promise('finds a session with a page of its owner’s inbox: the one that readPage answers', async (world) => {
+  promise('finds a session with a page of its user’s inbox, the same page that readPage returns', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const session = await world.signIn(ann)
     const places = [{ page: 1 }, { page: 2 }, { page: 1e20 }, { before: 3 }, { before: 1 }]
@@ -43,13 +43,13 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.equal(await world.store.findSession(session, { limit: 2, unreadOnly: false, page: 1 }), undefined)
   })
 
-  promise('S3: adopts no session that it did not keep', async ({ store }) => {
+  promise('never creates a session from a secret that it did not store (S3)', async ({ store }) => {
     assert.equal(await store.findSession(madeUp), undefined)
     await store.touchSession({ ...madeUp, at: at(1) })
     assert.equal(await store.findSession(madeUp), undefined)
   })
 
-  promise('S3: ends the session that a new one replaces, and no other', async (world) => {
+  promise('ends the session that a new one replaces, and no other (S3)', async (world) => {
     const ann = await world.addUser('ann')
     const [old, other] = [await world.signIn(ann), await world.signIn(ann)]
     const session = await world.signIn(ann, { replaces: [old] })
@@ -58,7 +58,7 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.ok(await world.store.findSession(session))
   })
 
-  promise('refuses a session where the user is gone, disabled, or has another password by now', async (world) => {
+  promise('refuses a session if the user is absent, is disabled or has another password now', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     await world.store.disableUser({ userId: ann.id, at: at(1), revocationExpiresAt })
     await world.store.setPassword({ userId: ben.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
@@ -70,7 +70,7 @@ export function sessionPromises(promise: PromiseOf): void {
     }
   })
 
-  promise('ends nothing for a session that it refuses', async (world) => {
+  promise('ends no session if it refuses the new one', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
     const refused = attempt({ ...ann, passwordHash: 'wrong' }, { replaces: [session] })
@@ -78,7 +78,7 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.ok(await world.store.findSession(session))
   })
 
-  promise('notes that a session was used, and no other', async (world) => {
+  promise('records that a session was used, for that session only', async (world) => {
     const ann = await world.addUser('ann')
     const [used, unused] = [await world.signIn(ann), await world.signIn(ann)]
     await world.store.touchSession({ ...used, at: at(60) })
@@ -87,34 +87,37 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.equal((await world.store.findSession(unused))?.lastSeenAt, at(0))
   })
 
-  promise('ends a session and answers it, once; answers nothing for one that is not there (S4, L2)', async (world) => {
+  promise('ends a session and returns it once; returns nothing for an unknown session (S4, L2)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const [ended, other] = [await world.signIn(ann, { seconds: 3 }), await world.signIn(ann)]
     await world.store.touchSession({ ...ended, at: at(9) })
-    const answers = await Promise.all([1, 2, 3].map(() => world.store.endSessions([ended])))
-    assert.deepEqual(answers.flat(), [{ userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(9) }])
+    const returned = await Promise.all([1, 2, 3].map(() => world.store.endSessions([ended])))
+    assert.deepEqual(returned.flat(), [{ userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(9) }])
     for (const none of [ended, madeUp, { ...other, userId: ben.id }])
       assert.deepEqual(await world.store.endSessions([none]), [])
     assert.equal(await world.store.findSession(ended), undefined)
     assert.ok(await world.store.findSession(other))
   })
 
-  promise('ends every session of a list in one step, named twice or not, and answers each once (S4)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [one, two, three] = [await world.signIn(ann), await world.signIn(ann), await world.signIn(ben)]
-    const other = await world.signIn(ben)
-    const foreign = { ...other, userId: ann.id }
-    const ended = await world.store.endSessions([one, madeUp, two, one, foreign, three])
-    assert.deepEqual(
-      ended.map(({ userId }) => userId),
-      [ann.id, ann.id, ben.id],
-    )
-    for (const session of [one, two, three]) assert.equal(await world.store.findSession(session), undefined)
-    assert.ok(await world.store.findSession(other))
-    assert.deepEqual(await world.store.endSessions([]), [])
-  })
+  promise(
+    'ends every session of a list in one step and returns each once, even if it is listed twice (S4)',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const [one, two, three] = [await world.signIn(ann), await world.signIn(ann), await world.signIn(ben)]
+      const other = await world.signIn(ben)
+      const foreign = { ...other, userId: ann.id }
+      const ended = await world.store.endSessions([one, madeUp, two, one, foreign, three])
+      assert.deepEqual(
+        ended.map(({ userId }) => userId),
+        [ann.id, ann.id, ben.id],
+      )
+      for (const session of [one, two, three]) assert.equal(await world.store.findSession(session), undefined)
+      assert.ok(await world.store.findSession(other))
+      assert.deepEqual(await world.store.endSessions([]), [])
+    },
+  )
 
-  promise('ends every session that a new one replaces, whoever they belong to, and no other (S3)', async (world) => {
+  promise('ends every session that a new one replaces, of any user, and no other (S3)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const [one, two] = [await world.signIn(ann), await world.signIn(ben)]
     const other = await world.signIn(ben)
@@ -126,7 +129,7 @@ export function sessionPromises(promise: PromiseOf): void {
     for (const alive of [other, session]) assert.ok(await world.store.findSession(alive))
   })
 
-  promise('law 6: a session under another user’s id is as absent as one that never was', async (world) => {
+  promise('a session under another user’s id looks like one that does not exist (law 6)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const session = await world.signIn(ann)
     const foreign = { ...session, userId: ben.id }
@@ -139,7 +142,7 @@ export function sessionPromises(promise: PromiseOf): void {
   })
 
   promise(
-    'S6: removes the sessions that began too early, were long unused or come from the future, and no others',
+    'removes sessions that are too old, unused for too long or used in the future, and no others (S6)',
     async (world) => {
       const ann = await world.addUser('ann')
       const tooOld = await world.signIn(ann, { seconds: 9 })
@@ -156,7 +159,7 @@ export function sessionPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('law 7: a use that is noted late does not revive a session, however it ended', async (world) => {
+  promise('recording a use after the end does not revive a session, however it ended (law 7)', async (world) => {
     const ann = await world.addUser('ann')
     const { store } = world
     const loggedOut = await world.signIn(ann)
@@ -174,7 +177,7 @@ export function sessionPromises(promise: PromiseOf): void {
     }
   })
 
-  promise('law 7, S5: a request in flight never revives an ended session, 200 of 200 times', async (world) => {
+  promise('a concurrent request never revives an ended session, in 200 of 200 attempts (law 7, S5)', async (world) => {
     const ann = await world.addUser('ann')
     const sessions = await Promise.all(Array.from({ length: 200 }, () => world.signIn(ann)))
     await Promise.all(
@@ -187,7 +190,7 @@ export function sessionPromises(promise: PromiseOf): void {
     for (const session of sessions) assert.equal(await world.store.findSession(session), undefined)
   })
 
-  promise('leaves no session that was added while its user was disabled or got a new password', async (world) => {
+  promise('no session survives that was added while its user was disabled or got a new password', async (world) => {
     for (let round = 0; round < 20; round++) {
       const person = await world.addUser(`person ${round}`)
       const change = { userId: person.id, at: at(1), revocationExpiresAt }

@@ -1,12 +1,13 @@
-// The promises of store.ts as tests. Every engine is held to all of them: there are no flags, and nothing is skipped.
-// Each file of contract/ holds one question's promises; the laws are those of docs/architecture.md.
+// The promises of store.ts as tests, the same for every engine, without flags and without skipped tests. Each file of
+// contract/ holds the promises of one noun. "Law 3" is law 3 in docs/architecture.md, "The laws of the store"; ids such as S5
+// are rows of SECURITY.md.
 import { describe } from 'node:test'
 import { changeSignalPromises } from './change-signals.ts'
 import { changePromises } from './changes.ts'
 import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
-import { lifePromises } from './lifecycle.ts'
-import { readingPromises } from './mark-read.ts'
+import { lifecyclePromises } from './lifecycle.ts'
+import { markReadPromises } from './mark-read.ts'
 import { pagePromises } from './pages.ts'
 import { producerPromises } from './producers.ts'
 import { randomPromises } from './random/random.ts'
@@ -25,10 +26,10 @@ export function storeContract(engine: Engine): void {
     describe('deliveries', () => deliveryPromises(promise))
     describe('pages and counts', () => pagePromises(promise))
     describe('deep pages', () => deepPagePromises(promise))
-    describe('reading', () => readingPromises(promise))
+    describe('mark read', () => markReadPromises(promise))
     describe('versions and changes', () => changePromises(promise))
-    describe('rings', () => changeSignalPromises(promise))
-    describe('any acts in any order', () => randomPromises(promise))
-    describe('life', () => lifePromises(promise))
+    describe('change signals', () => changeSignalPromises(promise))
+    describe('random acts', () => randomPromises(promise))
+    describe('lifecycle', () => lifecyclePromises(promise))
   })
 }

@@ -1,23 +1,26 @@
-// What the store promises of token cutoffs and of the keys that sign tokens.
+// The promises about token revocations and about the keys that sign tokens.
 import assert from 'node:assert/strict'
 import type { SigningKey, TokenRevocation } from '../store.ts'
 import { at, newId, type PromiseOf } from './world.ts'
 
 export function tokenPromises(promise: PromiseOf): void {
-  promise('T7: cuts one sign-in, or all of a user, and says so until no token is alive', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const one = { userId: ann.id, signInId: newId(), notBefore: at(1), expiresAt: at(900), firstGeneration: 0 }
-    const all = { userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(1_000), firstGeneration: 0 }
-    const bens = { userId: ben.id, signInId: null, notBefore: at(3), expiresAt: at(1_100), firstGeneration: 0 }
-    for (const revocation of [one, all, bens]) await world.store.revokeTokens(revocation)
-    const listedAt = async (seconds: number) => sorted(await world.store.tokenRevocations(at(seconds)))
-    assert.deepEqual(await listedAt(3), sorted([one, all, bens]))
-    assert.deepEqual(await listedAt(899), sorted([one, all, bens]))
-    assert.deepEqual(await listedAt(900), sorted([all, bens]))
-    assert.deepEqual(await listedAt(1_100), [])
-  })
+  promise(
+    'revokes one sign-in or all of a user, and lists the revocation until the tokens have expired (T7)',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const one = { userId: ann.id, signInId: newId(), notBefore: at(1), expiresAt: at(900), firstGeneration: 0 }
+      const all = { userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(1_000), firstGeneration: 0 }
+      const bens = { userId: ben.id, signInId: null, notBefore: at(3), expiresAt: at(1_100), firstGeneration: 0 }
+      for (const revocation of [one, all, bens]) await world.store.revokeTokens(revocation)
+      const listedAt = async (seconds: number) => sorted(await world.store.tokenRevocations(at(seconds)))
+      assert.deepEqual(await listedAt(3), sorted([one, all, bens]))
+      assert.deepEqual(await listedAt(899), sorted([one, all, bens]))
+      assert.deepEqual(await listedAt(900), sorted([all, bens]))
+      assert.deepEqual(await listedAt(1_100), [])
+    },
+  )
 
-  promise('keeps the later moment of two cuts of the same thing, whichever comes first', async (world) => {
+  promise('keeps the later times of two revocations of the same thing, in either order', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const earlier = { signInId: null, notBefore: at(1), expiresAt: at(901) }
     const later = { signInId: null, notBefore: at(2), expiresAt: at(902) }
@@ -29,7 +32,7 @@ export function tokenPromises(promise: PromiseOf): void {
     )
   })
 
-  promise('keeps the latest of many cuts that are made at once', async (world) => {
+  promise('keeps the latest of many concurrent revocations', async (world) => {
     const ann = await world.addUser('ann')
     const moments = [5, 1, 9, 3, 7, 2, 8]
     await Promise.all(
@@ -49,18 +52,18 @@ export function tokenPromises(promise: PromiseOf): void {
   promise('keeps a revocation for a day after it expired, because the clock may be set back (R8)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const day = 24 * 3_600
-    const cut = (userId: string, seconds: number) =>
+    const revoke = (userId: string, seconds: number) =>
       world.store.revokeTokens({ userId, signInId: null, notBefore: at(seconds), expiresAt: at(seconds + 960) })
-    await cut(ann.id, 0)
-    await cut(ben.id, day)
+    await revoke(ann.id, 0)
+    await revoke(ben.id, day)
     const listed = async () => (await world.store.tokenRevocations(at(0))).map(({ userId }) => userId)
     assert.deepEqual((await listed()).toSorted(), [ann.id, ben.id].toSorted())
-    await cut(ben.id, day + 960)
+    await revoke(ben.id, day + 960)
     assert.deepEqual(await listed(), [ben.id])
   })
 
   promise(
-    'leaves the first valid generation as it is when tokens without one are revoked later (T7)',
+    'does not change the first valid generation when tokens without one are revoked later (T7)',
     async (world) => {
       const ann = await world.addUser('ann')
       await world.store.setPassword({ userId: ann.id, passwordHash: 'new', at: at(1), revocationExpiresAt: at(901) })
@@ -70,7 +73,7 @@ export function tokenPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('keeps a first signing key, and nothing where there is one', async ({ store }) => {
+  promise('stores the first signing key, and nothing if there is one already', async ({ store }) => {
     assert.deepEqual(await store.signingKeys(), [])
     const [first, second] = [signingKey('k1', 5), signingKey('k2', 1)]
     assert.deepEqual(await store.ensureSigningKey(first), [first])
@@ -78,13 +81,16 @@ export function tokenPromises(promise: PromiseOf): void {
     assert.deepEqual(await store.signingKeys(), [first])
   })
 
-  promise('keeps one first signing key of many that are offered at once, and answers it to all', async ({ store }) => {
-    const offered = Array.from({ length: 10 }, (_, n) => signingKey(`k${n}`, n))
-    const answers = await Promise.all(offered.map((key) => store.ensureSigningKey(key)))
-    const kept = await store.signingKeys()
-    assert.equal(kept.length, 1)
-    for (const answer of answers) assert.deepEqual(answer, kept)
-  })
+  promise(
+    'stores one of many first signing keys that are offered at the same time, and returns it to every caller',
+    async ({ store }) => {
+      const offered = Array.from({ length: 10 }, (_, n) => signingKey(`k${n}`, n))
+      const results = await Promise.all(offered.map((key) => store.ensureSigningKey(key)))
+      const stored = await store.signingKeys()
+      assert.equal(stored.length, 1)
+      for (const keys of results) assert.deepEqual(keys, stored)
+    },
+  )
 }
 
 function signingKey(kid: string, seconds: number): SigningKey {

@@ -1,4 +1,4 @@
-// What the store promises of users: a username is one person's, and whoever may no longer sign in is out at once.
+// The promises about users: a username belongs to one user, and disabling a user ends every session and token at once.
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from './world.ts'
 
@@ -13,12 +13,12 @@ export function userPromises(promise: PromiseOf): void {
     assert.deepEqual(await store.findCredentials('ann'), { ...found, passwordHash: 'hash' })
   })
 
-  promise('answers absence for an id or a username that was never added', async ({ store }) => {
+  promise('returns undefined for an id or a username that was never added', async ({ store }) => {
     assert.equal(await store.findUser(newId()), undefined)
-    assert.equal(await store.findCredentials('nobody'), undefined)
+    assert.equal(await store.findCredentials('unknown'), undefined)
   })
 
-  promise('says that a username is taken and changes nothing', async (world) => {
+  promise('returns "taken" for a username that is taken, and changes nothing', async (world) => {
     const ann = await world.addUser('ann')
     const before = await world.store.findCredentials(ann.username)
     const second = { ...ann, id: newId(), passwordHash: 'other', displayName: 'Other', createdAt: at(9) }
@@ -27,21 +27,21 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal(await world.store.findUser(second.id), undefined)
   })
 
-  promise('gives a username to one user, however many ask for it at once', async ({ store }) => {
-    const asked = Array.from({ length: 20 }, (_, n) => ({
+  promise('gives a username to one of many users that are added with it at the same time', async ({ store }) => {
+    const offered = Array.from({ length: 20 }, (_, n) => ({
       id: newId(),
       username: 'ann',
       displayName: null,
       createdAt: at(n),
       passwordHash: `hash ${n}`,
     }))
-    const answers = await Promise.all(asked.map((user) => store.addUser(user)))
-    assert.equal(answers.filter((answer) => answer === 'added').length, 1)
-    const winner = asked[answers.indexOf('added')]
+    const results = await Promise.all(offered.map((user) => store.addUser(user)))
+    assert.equal(results.filter((result) => result === 'added').length, 1)
+    const winner = offered[results.indexOf('added')]
     assert.equal((await store.findCredentials('ann'))?.id, winner?.id)
   })
 
-  promise('lists users in the order of their usernames, those after a name, at most so many', async ({ store }) => {
+  promise('lists users ordered by username, starting after a name, at most `limit` of them', async ({ store }) => {
     const names = ['zoe', 'ann', 'a-b', 'a.b', 'ab', 'a1', 'a_b', 'élise', 'ünal', '李雷', 'B']
     for (const username of names)
       await store.addUser({ id: newId(), username, displayName: null, createdAt: at(0), passwordHash: 'hash' })
@@ -58,7 +58,7 @@ export function userPromises(promise: PromiseOf): void {
     assert.deepEqual(first, await store.findUser(first?.id ?? ''))
   })
 
-  promise('disables a user, and keeps the first moment when that is repeated', async (world) => {
+  promise('disables a user; repeating the call keeps the first disabledAt', async (world) => {
     const ann = await world.addUser('ann')
     assert.equal(await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt }), 'done')
     assert.equal(await world.store.disableUser({ userId: ann.id, at: at(9), revocationExpiresAt }), 'done')
@@ -66,7 +66,7 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal((await world.store.findCredentials(ann.username))?.disabledAt, at(5))
   })
 
-  promise('ends every session and cuts every token of a user who is disabled, and of nobody else', async (world) => {
+  promise('ends every session and revokes every token of a disabled user, and of no other user', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const sessions = [await world.signIn(ann), await world.signIn(ann)]
     const bens = await world.signIn(ben)
@@ -83,27 +83,30 @@ export function userPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
   })
 
-  promise('sets a password: every session ends and every token is cut, and nobody else is touched', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
-    const change = { userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt }
-    assert.equal(await world.store.setPassword(change), 'done')
-    assert.equal((await world.store.findCredentials(ann.username))?.passwordHash, 'new hash')
-    assert.equal((await world.store.findCredentials(ben.username))?.passwordHash, ben.passwordHash)
-    assert.equal(await world.store.findSession(anns), undefined)
-    assert.equal((await world.store.findSession(bens))?.userId, ben.id)
-    const revocation = {
-      userId: ann.id,
-      signInId: null,
-      notBefore: at(5),
-      expiresAt: revocationExpiresAt,
-      firstGeneration: 1,
-    }
-    assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
-  })
+  promise(
+    'a new password ends every session and revokes every token of the user, and of no other user',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
+      const change = { userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt }
+      assert.equal(await world.store.setPassword(change), 'done')
+      assert.equal((await world.store.findCredentials(ann.username))?.passwordHash, 'new hash')
+      assert.equal((await world.store.findCredentials(ben.username))?.passwordHash, ben.passwordHash)
+      assert.equal(await world.store.findSession(anns), undefined)
+      assert.equal((await world.store.findSession(bens))?.userId, ben.id)
+      const revocation = {
+        userId: ann.id,
+        signInId: null,
+        notBefore: at(5),
+        expiresAt: revocationExpiresAt,
+        firstGeneration: 1,
+      }
+      assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
+    },
+  )
 
   promise(
-    'raises the credential generation with every password and every disabling, and revokes by it (T7)',
+    'raises and revokes by the credential generation with each new password and each call that disables (T7)',
     async (world) => {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const changes = [
@@ -124,7 +127,7 @@ export function userPromises(promise: PromiseOf): void {
   )
 
   promise(
-    'reads a password hash and its generation in one step, whoever changes them meanwhile (T7)',
+    'reads a password hash and its generation in one step, while another call changes them (T7)',
     async (world) => {
       const ann = await world.addUser('ann')
       for (let round = 1; round <= 20; round++) {
@@ -145,7 +148,7 @@ export function userPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('enables a disabled user with the password that is set; the sessions of before stay ended', async (world) => {
+  promise('a new password enables a disabled user; earlier sessions stay ended', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
     await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
@@ -155,7 +158,7 @@ export function userPromises(promise: PromiseOf): void {
     await world.signIn({ ...ann, passwordHash: 'new hash' })
   })
 
-  promise('says of a user who is not there that he is absent, and cuts nothing', async ({ store }) => {
+  promise('returns "absent" for an unknown user, and revokes nothing', async ({ store }) => {
     const change = { userId: newId(), at: at(5), revocationExpiresAt }
     assert.equal(await store.disableUser(change), 'absent')
     assert.equal(await store.setPassword({ ...change, passwordHash: 'hash' }), 'absent')
@@ -163,7 +166,7 @@ export function userPromises(promise: PromiseOf): void {
   })
 
   promise(
-    'S7: sets a password, ends the sessions and cuts the tokens in one step for whoever looks on',
+    'a new password, the end of the sessions and the revocation of the tokens become visible in one step (S7)',
     async (world) => {
       const ann = await world.addUser('ann')
       for (let round = 1; round <= 20; round++) {

@@ -1,17 +1,17 @@
-// The words that the store's contract is written in: people, what they are told, and what they then see.
+// What the tests of the contract are written with: people, deliveries to them (letters), and their inboxes as they see them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CarillonError } from '../../errors.ts'
 import type { Delivery, DeliveryOutcome, Page, PageQuery, SessionKey, Store } from '../store.ts'
 
-/** What an engine shows of itself to be held to the contract. */
+/** What an engine provides to run the contract. */
 export type Engine = {
   name: string
-  /** An empty store of its own; `reopen` closes it and opens the same data again; `remove` leaves nothing behind. */
+  /** A new empty store; `reopen` closes it and opens the same data again; `remove` closes it and deletes the data. */
   open(): Promise<{ store: Store; reopen(): Promise<Store>; remove(): Promise<void> }>
 }
 
-/** Declares one promise; each is tried on an empty store. */
+/** Declares one promise, which is tested on an empty store. */
 export type PromiseOf = (title: string, attempt: (world: World) => Promise<void>) => void
 
 export type Person = { id: string; username: string; passwordHash: string }
@@ -23,13 +23,13 @@ export type Letter = {
   key?: string | null
   idempotency?: { key: string; bodyHash: string } | null
   producerId?: string
-  /** The ids of the notifications, one for each recipient; made up where they do not matter. */
+  /** The ids of the notifications, one per recipient; new ids by default. */
   ids?: readonly string[]
   content?: string
   at?: number
 }
 
-/** A notification as its reader sees it. */
+/** A notification as its user sees it. */
 export type Seen = {
   id: string
   title: string
@@ -40,18 +40,18 @@ export type Seen = {
   archivedAt: string | null
 }
 
-/** How often a random test runs: SOAK=1 raises everyday's count. */
+/** How often a random test runs: 20 times as often with SOAK=1. */
 export const runs = (everyday: number): number => (process.env.SOAK === undefined ? everyday : everyday * 20)
 
-/** The frozen clock: so many seconds after the moment at which every test begins. */
+/** The frozen clock: `seconds` after the start of every test. */
 export const at = (seconds: number): number => Date.UTC(2026, 0, 1) + seconds * 1_000
 export const isoAt = (seconds: number): string => new Date(at(seconds)).toISOString()
 
 let idsMade = 0
-/** Ids that go down while time goes up, so that an order taken from ids shows. */
+/** Each id is lower than the one before, so that a test fails if the store orders by id. */
 export const newId = (): string => `01900000-0000-7000-8000-${(0xffffffffffff - ++idsMade).toString(16)}`
 
-/** Calls under way: on a busy machine too, each of them gets a connection of PostgreSQL in time. */
+/** Concurrent calls. With more, a call on a busy machine would wait too long for a connection of PostgreSQL. */
 const maxAtOnce = 250
 
 let worldsMade = 0
@@ -67,7 +67,7 @@ export class World {
     this.#reopen = reopen
   }
 
-  /** A world of its own on a store that may hold others: its people and its producer are new. */
+  /** A new world on a store that may hold others: its people and its producer are new. */
   static async on(store: Store, reopen: () => Promise<Store> = () => assert.fail('cannot reopen')): Promise<World> {
     const world = new World(store, reopen)
     await world.addProducer('app', { id: world.producerId })
@@ -121,28 +121,28 @@ export class World {
     return outcome
   }
 
-  /** Tells one person one thing and answers the notification's id. */
+  /** Sends one notification to one person and returns its id. */
   async send(person: Person, title = 'Hi', more: Partial<Letter> = {}): Promise<string> {
     const { results } = await this.deliver({ to: [person], title, ...more })
-    return results[0]?.id ?? assert.fail(`${person.username} was not told`)
+    return results[0]?.id ?? assert.fail(`${person.username} got no notification`)
   }
 
-  /** Tells one person many things at once and answers the ids in the order in which they arrived. */
+  /** Sends many notifications to one person at the same time and returns their ids in the order of arrival. */
   async sendTimes(count: number, person: Person): Promise<string[]> {
-    const told = new Set<string>()
+    const sent = new Set<string>()
     for (let left = count; left > 0; left -= maxAtOnce) {
       const some = Array.from({ length: Math.min(left, maxAtOnce) }, () => this.send(person))
-      for (const id of await Promise.all(some)) told.add(id)
+      for (const id of await Promise.all(some)) sent.add(id)
     }
-    return (await this.ids(person)).filter((id) => told.has(id)).toReversed()
+    return (await this.ids(person)).filter((id) => sent.has(id)).toReversed()
   }
 
   async page(query: PageQuery): Promise<Page> {
     const page = await this.store.readPage(query)
-    return page === 'unchanged' ? assert.fail('the page is said to be known') : page
+    return page === 'unchanged' ? assert.fail('the page is unchanged') : page
   }
 
-  /** Everything that a person was told, newest first, gathered page by page. */
+  /** Every notification of a person, newest first, read page by page. */
   async list(person: Person, { unreadOnly = false, limit = 100 } = {}): Promise<Seen[]> {
     const seen: Seen[] = []
     for (let page = 1; ; page++) {
@@ -166,7 +166,7 @@ export class World {
     return text === undefined ? undefined : JSON.parse(text)
   }
 
-  /** All that the store says of a person's inbox, to compare before and after. */
+  /** Everything that the store returns about a person's inbox, to compare before and after. */
   async inboxOf(person: Person) {
     const { inbox, categories } = await this.store.readCounts(person.id)
     return { inbox, categories: { ...categories }, items: await this.list(person) }
@@ -184,7 +184,7 @@ export function isUnavailable(error: unknown): error is CarillonError {
   return error instanceof CarillonError && error.code === 'UNAVAILABLE'
 }
 
-/** How a contract declares its promises on an engine. */
+/** Returns the function that declares promises for an engine. */
 export function promisesOf(engine: Engine): PromiseOf {
   return (title, attempt) =>
     void test(title, async (t) => {

@@ -1,9 +1,10 @@
-// Random acts on the inboxes of a few people. A turn is an act made ready: for the store here, for plain arrays there.
+// Random acts on the inboxes of a few people. A turn is an act with its ids and its time; the stage performs it on the store,
+// and the model (model.ts) performs it on plain arrays.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { at, newId, type Person, type World } from '../world.ts'
 
-/** People are named by number, a notification by how many arrived in somebody's inbox before it. */
+/** A person is named by number, a notification by its person and by how many notifications arrived before it. */
 type Named = { whose: number; nth: number }
 export type Act =
   | {
@@ -50,13 +51,13 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: anyList },
 )
 
-/** An act whose names have become people and ids, at its moment. */
+/** An act with people and ids in place of numbers, and its time. */
 export type Turn = { act: Act; seconds: number; title: string; person: Person; id: string; newIds: string[] }
 
 export class Stage {
   readonly world: World
   readonly people: Person[]
-  /** The ids that arrived, by person. */
+  /** By person: the ids of the notifications that arrived. */
   readonly #arrived: string[][]
   #seconds = 0
 
@@ -85,7 +86,7 @@ export class Stage {
     }
   }
 
-  /** Does it to the store, and answers what the store answered. */
+  /** Performs the turn on the store, and returns what the store returned. */
   async perform(turn: Turn): Promise<unknown> {
     const { act, person, id, seconds } = turn
     const { store } = this.world

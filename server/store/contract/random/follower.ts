@@ -1,4 +1,4 @@
-// Somebody who keeps a copy of an inbox and brings it up to date with changesSince, as a client with a stream does.
+// A client that keeps a copy of an inbox and brings it up to date with changesSince, as a client with a stream does.
 import assert from 'node:assert/strict'
 import type { Change } from '../../store.ts'
 import type { Person, Seen, World } from '../world.ts'
@@ -16,32 +16,32 @@ export class Follower {
     this.version = version
   }
 
-  /** Begins with a copy of the inbox as it is now; nothing may be under way. */
+  /** Starts with a copy of the inbox as it is now. No write may be in progress. */
   static async of(world: World, person: Person): Promise<Follower> {
     const items = await world.list(person)
     return new Follower(world, person, items, (await world.store.readInbox(person.id)).version)
   }
 
-  /** Asks for what changed, `limit` changes at a time, and answers it; the copy is not touched yet. */
-  async ask(limit: number): Promise<Change[]> {
-    const asked: Change[] = []
+  /** Reads and returns all changes, `limit` at a time. Does not change the copy. */
+  async read(limit: number): Promise<Change[]> {
+    const changes: Change[] = []
     for (;;) {
-      const answer = await this.#world.store.changesSince({ userId: this.#person.id, version: this.version, limit })
-      if (answer === 'reset') return assert.fail(`version ${this.version} was reached, yet the answer is 'reset'`)
-      assert.ok(answer.changes.length <= limit)
-      for (const change of answer.changes) {
-        assert.ok(change.version > this.version && change.version <= answer.inbox.version)
+      const found = await this.#world.store.changesSince({ userId: this.#person.id, version: this.version, limit })
+      if (found === 'reset') return assert.fail(`version ${this.version} was reached, but the store returned 'reset'`)
+      assert.ok(found.changes.length <= limit)
+      for (const change of found.changes) {
+        assert.ok(change.version > this.version && change.version <= found.inbox.version)
         this.version = change.version
       }
-      asked.push(...answer.changes)
-      if (!answer.more) return asked
-      assert.equal(answer.changes.length, limit)
+      changes.push(...found.changes)
+      if (!found.more) return changes
+      assert.equal(found.changes.length, limit)
     }
   }
 
-  /** Brings the copy up to date and compares it with the pages; nothing may be under way. */
+  /** Brings the copy up to date and compares it with the pages. No write may be in progress. */
   async catchUp(limit: number): Promise<void> {
-    const changes = await this.ask(limit)
+    const changes = await this.read(limit)
     const pages = await this.#world.list(this.#person)
     const { lastSeq, version } = await this.#world.store.readInbox(this.#person.id)
     const seqOf = new Map(pages.map(({ id }, index) => [id, lastSeq - index]))

@@ -1,15 +1,15 @@
-// The inboxes of a few people as plain arrays: what the store has to answer to acts that come one by one.
+// The inboxes of a few people as plain arrays. For acts one after another the store must return what this model returns.
 import assert from 'node:assert/strict'
 import { isoAt, type Person, type Seen } from '../world.ts'
 import type { Act, Turn } from './acts.ts'
 
 type Result = { userId: string | undefined; id: string; status: string }
 
-export class Arrays {
+export class Model {
   readonly #people: Person[]
   /** Oldest first. */
   readonly #inboxes: { version: number; items: Seen[] }[]
-  readonly #answers = new Map<string, { bodyHash: string; results: Result[] }>()
+  readonly #outcomes = new Map<string, { bodyHash: string; results: Result[] }>()
 
   constructor(people: Person[]) {
     this.#people = people
@@ -26,8 +26,8 @@ export class Arrays {
     if (act.kind === 'deliver') return this.#deliver(turn, act)
     const inbox = this.#inbox(act.who)
     if (act.kind === 'list') {
-      const shown = inbox.items.filter(({ read }) => !act.unreadOnly || !read).toReversed()
-      return shown.slice((act.page - 1) * act.limit, act.page * act.limit)
+      const listed = inbox.items.filter(({ read }) => !act.unreadOnly || !read).toReversed()
+      return listed.slice((act.page - 1) * act.limit, act.page * act.limit)
     }
     const found = inbox.items.findIndex((item) => item.id === id)
     const isUnbounded = act.kind === 'read-all' && act.through === null
@@ -42,13 +42,13 @@ export class Arrays {
 
   #deliver({ title, newIds }: Turn, act: Act & { kind: 'deliver' }): Result[] | 'mismatch' {
     const { key = null, bodyHash = '' } = act.idempotency ?? {}
-    const earlier = key === null ? undefined : this.#answers.get(key)
+    const earlier = key === null ? undefined : this.#outcomes.get(key)
     if (earlier !== undefined) return earlier.bodyHash === bodyHash ? earlier.results : 'mismatch'
-    const told = new Map<number, Result>()
+    const delivered = new Map<number, Result>()
     for (const [index, number] of act.to.entries())
-      if (!told.has(number)) told.set(number, this.#put(number, { ...act, title, id: newIds[index] ?? '' }))
-    const results = act.to.map((number) => told.get(number) ?? assert.fail('everyone was told'))
-    if (key !== null) this.#answers.set(key, { bodyHash, results })
+      if (!delivered.has(number)) delivered.set(number, this.#put(number, { ...act, title, id: newIds[index] ?? '' }))
+    const results = act.to.map((number) => delivered.get(number) ?? assert.fail('a recipient got no result'))
+    if (key !== null) this.#outcomes.set(key, { bodyHash, results })
     return results
   }
 

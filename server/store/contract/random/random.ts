@@ -1,31 +1,34 @@
-// What the store promises whatever is done to it in whatever order: counters equal a recount, nothing is missed.
+// The promises that hold after any acts in any order: counters equal a recount, and changes lead to the current pages.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { type Person, type PromiseOf, runs, World } from '../world.ts'
 import { anyAct, Stage } from './acts.ts'
 import { Follower } from './follower.ts'
-import { Arrays } from './model.ts'
+import { Model } from './model.ts'
 
 export function randomPromises(promise: PromiseOf): void {
-  promise('law 2: acts that come one by one leave what they leave in plain arrays', async (world) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyAct, { maxLength: 30 }), async (acts) => {
-        const stage = await Stage.of(await World.on(world.store))
-        const arrays = new Arrays(stage.people)
-        for (const act of acts) {
-          const turn = stage.turn(act)
-          assert.deepEqual(await stage.perform(turn), arrays.perform(turn))
-        }
-        for (const [number, person] of stage.people.entries()) {
-          const { inbox, items } = await recount(stage.world, person)
-          assert.deepEqual({ version: inbox.version, items }, arrays.state(number))
-        }
-      }),
-      { numRuns: runs(60) },
-    )
-  })
+  promise(
+    'acts one after another give the same results and inboxes as the model of plain arrays (law 2)',
+    async (world) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyAct, { maxLength: 30 }), async (acts) => {
+          const stage = await Stage.of(await World.on(world.store))
+          const model = new Model(stage.people)
+          for (const act of acts) {
+            const turn = stage.turn(act)
+            assert.deepEqual(await stage.perform(turn), model.perform(turn))
+          }
+          for (const [number, person] of stage.people.entries()) {
+            const { inbox, items } = await recount(stage.world, person)
+            assert.deepEqual({ version: inbox.version, items }, model.state(number))
+          }
+        }),
+        { numRuns: runs(60) },
+      )
+    },
+  )
 
-  promise('law 2: counters equal a recount of the pages after every batch of acts at once', async (world) => {
+  promise('counters equal a recount of the pages after every batch of concurrent acts (law 2)', async (world) => {
     await fc.assert(
       fc.asyncProperty(someBatches, async (batches) => {
         const stage = await Stage.of(await World.on(world.store))
@@ -38,17 +41,17 @@ export function randomPromises(promise: PromiseOf): void {
     )
   })
 
-  promise('law 2: keeps the first moment at which each was read, whatever follows', async (world) => {
+  promise('each notification keeps its first readAt through all later acts (law 2)', async (world) => {
     await fc.assert(
       fc.asyncProperty(someBatches, async (batches) => {
         const stage = await Stage.of(await World.on(world.store))
-        const firstMoments = new Map<string, string | null>()
+        const firstReadAts = new Map<string, string | null>()
         for (const acts of batches) {
           await Promise.all(acts.map((act) => stage.perform(stage.turn(act))))
           for (const person of stage.people)
             for (const { id, readAt } of await stage.world.list(person)) {
-              assert.equal(readAt, firstMoments.get(id) ?? readAt)
-              firstMoments.set(id, readAt)
+              assert.equal(readAt, firstReadAts.get(id) ?? readAt)
+              firstReadAts.set(id, readAt)
             }
         }
       }),
@@ -56,7 +59,7 @@ export function randomPromises(promise: PromiseOf): void {
     )
   })
 
-  promise('law 1: changes since any version, in pages of any size, lead to what is now', async (world) => {
+  promise('changes since any version, read in steps of any size, lead to the current inbox (law 1)', async (world) => {
     await fc.assert(
       fc.asyncProperty(someBatches, fc.integer({ min: 1, max: 9 }), async (batches, limit) => {
         const stage = await Stage.of(await World.on(world.store))
@@ -74,7 +77,7 @@ export function randomPromises(promise: PromiseOf): void {
 
 const someBatches = fc.array(fc.array(anyAct, { minLength: 1, maxLength: 12 }), { maxLength: 6 })
 
-/** Compares every counter with what the pages show, and answers both. */
+/** Compares every counter with the notifications on the pages, and returns both. */
 export async function recount(world: World, person: Person) {
   const { inbox, categories } = await world.store.readCounts(person.id)
   const items = await world.list(person, { limit: 7 })
@@ -90,7 +93,7 @@ export async function recount(world: World, person: Person) {
     recounted[category] = { total: total + 1, unread: before + (read ? 0 : 1) }
   }
   assert.deepEqual({ ...categories }, recounted)
-  const throughMark = items.slice(Math.max(0, inbox.lastSeq - inbox.readThrough))
-  assert.ok(throughMark.every(({ read }) => read))
+  const throughHighWaterMark = items.slice(Math.max(0, inbox.lastSeq - inbox.readThrough))
+  assert.ok(throughHighWaterMark.every(({ read }) => read))
   return { inbox, items }
 }
