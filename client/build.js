@@ -1,6 +1,6 @@
-// What is published: JavaScript without comments, declarations with them, and a manifest that names both, since Node strips
-// no types below node_modules. `npm run build -w carillon-client` writes it to client/dist/, ready for `npm publish`.
-// Plain JavaScript, so that any Node builds it.
+// Builds the package: JavaScript without comments, declarations with comments, and a manifest that names both, because Node
+// does not strip types below node_modules. `npm run build -w carillon-client` writes it to client/dist/, ready for
+// `npm publish`. This file is plain JavaScript, so that any version of Node can run it.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const client = fileURLToPath(new URL('.', import.meta.url))
 const root = join(client, '..')
 
-/** Writes the package into a folder, in place of what is there. @param {string} folder */
+/** Replaces the content of a folder by the package. @param {string} folder */
 export function build(folder) {
   rmSync(folder, { recursive: true, force: true })
   compile(folder, '--removeComments')

@@ -1,4 +1,4 @@
-// Is every route of a reader a method that tells the truth? Against a real service, with either proof.
+// Each method of the inbox against a real service, with a session and with a token.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../tests/support/service.ts'
@@ -19,7 +19,7 @@ async function deliver(to: Awaited<ReturnType<TestService['user']>>, count: numb
 }
 
 for (const variant of variants) {
-  test(`lists in pages and by cursor, ${variant}`, async () => {
+  test(`list returns pages, by page number and by cursor, ${variant}`, async () => {
     const ann = await service.user()
     const { inbox } = await signedIn(service, ann, variant)
     await deliver(ann, 5)
@@ -33,7 +33,7 @@ for (const variant of variants) {
     assert.deepEqual((await inbox.list({ page: 9 })).items, [])
   })
 
-  test(`goes through all of them, newest first, asking for a page only when it is needed, ${variant}`, async () => {
+  test(`iterate yields all notifications, newest first, and requests a page only when the loop needs it, ${variant}`, async () => {
     const ann = await service.user()
     const { inbox } = await signedIn(service, ann, variant)
     const ids = await deliver(ann, 7)
@@ -49,7 +49,7 @@ for (const variant of variants) {
     }
   })
 
-  test(`gets, counts and marks as read, ${variant}`, async () => {
+  test(`get, counts, read and readAll, ${variant}`, async () => {
     const ann = await service.user()
     const { inbox } = await signedIn(service, ann, variant)
     const [first = '', second = ''] = await deliver(ann, 3, 'orders')
@@ -63,7 +63,7 @@ for (const variant of variants) {
     assert.equal((await inbox.counts()).unread, 0)
   })
 
-  test(`tells the changes since a version and since a position, ${variant}`, async () => {
+  test(`changes returns what has changed since a version and since a position, ${variant}`, async () => {
     const ann = await service.user()
     const { inbox } = await signedIn(service, ann, variant)
     const [first = '', second = ''] = await deliver(ann, 3)
@@ -81,7 +81,7 @@ for (const variant of variants) {
     assert.deepEqual(await inbox.changes({ since: 4_000 }), { reset: true })
   })
 
-  test(`waits for a change, and an abort ends the waiting, ${variant}`, async () => {
+  test(`changes with wait returns after a change, and an abort ends the wait, ${variant}`, async () => {
     const ann = await service.user()
     const { inbox } = await signedIn(service, ann, variant)
     const waiting = inbox.changes({ since: 0, wait: 20 })
@@ -96,7 +96,7 @@ for (const variant of variants) {
   })
 }
 
-test('what this user does not have is NOT_FOUND, whatever the id looks like', async () => {
+test('get and read throw NOT_FOUND for an id that this user does not have, whatever its format', async () => {
   const [ann, bob] = [await service.user(), await service.user()]
   const { inbox } = await signedIn(service, ann, 'stateless')
   const [foreign = ''] = await deliver(bob, 1)
@@ -105,20 +105,20 @@ test('what this user does not have is NOT_FOUND, whatever the id looks like', as
       assert.ok(isCarillonError(await failureOf(failing), 'NOT_FOUND'), id)
 })
 
-test('what is no id at all is NOT_FOUND without a request: as a path it would be another route', async () => {
-  const { inbox } = createCarillon({ baseUrl: service.url, fetch: () => assert.fail('it was sent') })
+test('get and read throw NOT_FOUND without a request for a text that is not a UUID, because it could be another route', async () => {
+  const { inbox } = createCarillon({ baseUrl: service.url, fetch: () => assert.fail('the client sent a request') })
   for (const id of ['', '.', '..', 'stream', 'counts', 'changes', 'read-all', 'nothing', '\ud800'])
     for (const call of [inbox.get, inbox.read]) assert.ok(isCarillonError(await failureOf(call(id)), 'NOT_FOUND'), id)
 })
 
-test('an id is one in capitals, too', async () => {
+test('get accepts an id in capital letters', async () => {
   const ann = await service.user()
   const { inbox } = await signedIn(service, ann, 'stateless')
   const [id = ''] = await deliver(ann, 1)
   assert.equal((await inbox.get(id.toUpperCase())).id, id)
 })
 
-test('what is out of range is INVALID_REQUEST, with the fields', async () => {
+test('list throws INVALID_REQUEST with the invalid fields for values that are out of range', async () => {
   const { inbox } = await signedIn(service, await service.user(), 'stateless')
   const failure = await failureOf(inbox.list({ page: 0, limit: 101 }))
   assert.ok(isCarillonError(failure, 'INVALID_REQUEST'))
@@ -129,5 +129,5 @@ test('what is out of range is INVALID_REQUEST, with the fields', async () => {
 })
 
 function known(changes: Changes) {
-  return changes.reset ? assert.fail('it was told to list anew') : changes
+  return changes.reset ? assert.fail('the response is a reset') : changes
 }

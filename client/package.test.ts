@@ -1,5 +1,5 @@
-// Does what is published work where it is installed: in a node_modules folder, under the oldest Node that it promises and
-// the newest, with types, and is it as small as it says?
+// The published package, installed in a node_modules folder: it works in the installed versions of Node, has types, and is as
+// small as its README says.
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ after(async () => {
   rmSync(app, { recursive: true, force: true })
 })
 
-/** Every Node that is here: the one that runs this, and the machine's own where it is another. */
+/** One Node for each installed version: the Node that runs this test, and those in the PATH. */
 function nodes(): string[] {
   const ours = (process.env.PATH ?? '').split(':').map((folder) => join(folder, 'node'))
   const versions = new Map<string, string>()
@@ -55,7 +55,7 @@ const script = `
   await carillon.inbox.get('nothing').catch((error) => console.log(isCarillonError(error, 'NOT_FOUND')))
 `
 
-test('it is imported from node_modules by each Node that is here, and does its work', async () => {
+test('the published package works from node_modules in every installed version of Node', async () => {
   const { key } = await service.producerKey()
   writeFileSync(join(app, 'app.mjs'), script)
   for (const node of nodes()) {
@@ -67,16 +67,16 @@ test('it is imported from node_modules by each Node that is here, and does its w
   }
 })
 
-test('its types arrive with it, docstrings too', () => {
+test('the published package has types with docstrings', () => {
   writeFileSync(
     join(app, 'right.ts'),
     `import { createCarillon, isCarillonError, type StreamEvent } from 'carillon-client'
 const { inbox } = createCarillon({ baseUrl: 'https://bell.example', auth: () => 'token' })
 for await (const event of inbox.subscribe()) if (event.type === 'read-all') event.through satisfies string
 const next: string | null = (await inbox.list({ limit: 5 })).next
-export const told = (error: unknown) => isCarillonError(error, 'NOT_FOUND') && (error.code satisfies 'NOT_FOUND')
-export type Told = Extract<StreamEvent, { type: 'notification' }>['notification']['title']
-export const title: Told = next ?? ''
+export const isNotFound = (error: unknown) => isCarillonError(error, 'NOT_FOUND') && (error.code satisfies 'NOT_FOUND')
+export type Title = Extract<StreamEvent, { type: 'notification' }>['notification']['title']
+export const title: Title = next ?? ''
 `,
   )
   writeFileSync(
@@ -108,7 +108,7 @@ await createCarillon({}).inbox.list({ limit: 'five' })
   assert.match(readFileSync(join(installed, 'inbox.d.ts'), 'utf8'), /each event once and in order/)
 })
 
-test('it holds what a package holds, and no comment, no test and no TypeScript', () => {
+test('the published package has a manifest, README and licence, and no comment, test or TypeScript source', () => {
   const files = globSync('**', { cwd: installed }).sort()
   for (const file of ['LICENSE', 'README.md', 'carillon-client.d.ts', 'carillon-client.js', 'package.json'])
     assert.ok(files.includes(file), `${file} is missing`)
@@ -122,18 +122,18 @@ test('it holds what a package holds, and no comment, no test and no TypeScript',
   assert.doesNotMatch(code(), /^\s*(\/\/|\/\*)/m)
 })
 
-/** All the JavaScript, as one text. */
+/** All JavaScript of the package as one text. */
 function code(): string {
   return globSync('**/*.js', { cwd: installed })
     .map((file) => readFileSync(join(installed, file), 'utf8'))
     .join('')
 }
 
-test('it weighs less than 6 KB in a page: bundled, minified and compressed, with what tabs share', async (t) => {
+test('bundled, minified and compressed, the published package has less than 6 KB', async (t) => {
   const bundle = await rolldown({ input: join(installed, 'carillon-client.js') })
   const { output } = await bundle.generate({ format: 'esm', minify: true })
   assert.equal(output.length, 1)
   const bytes = gzipSync(output[0].code, { level: 9 }).length
-  t.diagnostic(`${bytes} bytes; ${gzipSync(code(), { level: 9 }).length} as it is published`)
+  t.diagnostic(`${bytes} bytes; ${gzipSync(code(), { level: 9 }).length} before bundling`)
   assert.ok(bytes < 6_000, `${bytes} bytes`)
 })

@@ -1,4 +1,4 @@
-// Does a delivery happen once, whatever happens to the requests that ask for it? A real service behind a proxy that cuts.
+// Each delivery happens once, whatever happens to its requests: a real service behind a proxy that drops responses.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { after, before, test } from 'node:test'
@@ -17,12 +17,12 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** One that is quick to try again. */
+/** A producer with short delays between attempts. */
 function quick(connection: Connection) {
   return producerOf(new Requests(connection, () => key), { baseMs: 5, capMs: 20, random: Math.random })
 }
 
-/** Answers each attempt in turn as it is told, and lets the others through; notes what was sent. */
+/** A fetch whose first attempts get the given responses, in turn; later ones reach the service. Records all requests. */
 function scripted(...acts: ((url: string, init: RequestInit) => Response | Promise<Response>)[]) {
   const sent: { body: unknown; key: string | null }[] = []
   const send = async (url: string, init: RequestInit) => {
@@ -37,7 +37,7 @@ function refusal(status: number, code: string, headers: Record<string, string> =
   return () => new Response(JSON.stringify({ success: false, error }), { status, headers })
 }
 
-test('tells what became of each recipient', async () => {
+test('send returns the result of each recipient', async () => {
   const ann = await service.user()
   const producer = createProducer({ baseUrl: service.url, key })
   const recipients = [{ username: ann.username }, { userId: ann.id }, { username: 'nobody' }]
@@ -58,25 +58,25 @@ test('tells what became of each recipient', async () => {
   )
 })
 
-test('an answer that is lost on the way: sent again under the same key, delivered once', async () => {
+test('after a lost response, send repeats the request under the same idempotency key: one delivery', async () => {
   const ann = await service.user()
   await using proxy = await TcpProxy.to(Number(new URL(service.url).port))
-  let cuts = 0
+  let disconnects = 0
   proxy.intercept = ({ direction }) => {
-    if (direction === 'to server' || cuts >= 3) return undefined
-    cuts++
+    if (direction === 'to server' || disconnects >= 3) return undefined
+    disconnects++
     return { cuts: true }
   }
   const { results } = await quick({ baseUrl: proxy.urlFor(service.url) }).send({
     recipients: [{ username: ann.username }],
     title: 'Once',
   })
-  assert.equal(cuts, 3)
+  assert.equal(disconnects, 3)
   const { items, total } = await service.list(await service.signIn(ann, 'stateless'))
   assert.deepEqual([total, items[0]?.id], [1, results[0]?.id])
 })
 
-test('each call is a delivery of its own, and each attempt of it the same bytes under the same key', async () => {
+test('each call of send is a separate delivery, and its attempts have the same body and idempotency key', async () => {
   const ann = await service.user()
   const lost = () => Promise.reject(new TypeError('fetch failed'))
   const { sent, fetch } = scripted(lost, lost)
@@ -90,7 +90,7 @@ test('each call is a delivery of its own, and each attempt of it the same bytes 
   assert.match(sent[0]?.key ?? '', /^[0-9a-f-]{36}$/)
 })
 
-test('two calls under one key of their own are one delivery', async () => {
+test('two calls with the same idempotencyKey are one delivery', async () => {
   const ann = await service.user()
   const producer = createProducer({ baseUrl: service.url, key })
   const delivery = { recipients: [{ username: ann.username }], title: 'Order 7' }
@@ -107,14 +107,14 @@ for (const [status, code] of [
   [429, 'TOO_MANY_REQUESTS'],
   [503, 'UNAVAILABLE'],
 ] as const)
-  test(`${code} passes: it is tried again`, async () => {
+  test(`send tries again after ${code}`, async () => {
     const ann = await service.user()
     const { sent, fetch } = scripted(refusal(status, code))
     await quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: ann.username }], title: 'Hello' })
     assert.equal(sent.length, 2)
   })
 
-test("a proxy's own 502 and 504 pass too", async () => {
+test('send tries again after a 502 or 504 of a proxy', async () => {
   const ann = await service.user()
   const page = (status: number) => () => new Response('<h1>Bad Gateway</h1>', { status })
   const { sent, fetch } = scripted(page(502), page(504))
@@ -131,14 +131,14 @@ for (const [status, code] of [
   [422, 'UNPROCESSABLE'],
   [500, 'INTERNAL'],
 ] as const)
-  test(`${code} is thrown at once`, async () => {
+  test(`send throws ${code} without a second attempt`, async () => {
     const { sent, fetch } = scripted(refusal(status, code))
     const failure = await failureOf(quick({ baseUrl: service.url, fetch }).send({ recipients: [], title: '' }))
     assert.ok(isCarillonError(failure, code))
     assert.equal(sent.length, 1)
   })
 
-test('after the last attempt the last error is thrown', async () => {
+test('after its last attempt, send throws the last error', async () => {
   const unavailable = Array.from({ length: 9 }, () => refusal(503, 'UNAVAILABLE'))
   for (const attempts of [undefined, 2, 1]) {
     const { sent, fetch } = scripted(...unavailable)
@@ -149,7 +149,7 @@ test('after the last attempt the last error is thrown', async () => {
   }
 })
 
-test('however few attempts are asked for, there is one, and no number is not without end', async () => {
+test('send makes one attempt if `attempts` is 0, negative or NaN', async () => {
   for (const attempts of [0, -1, Number.NaN]) {
     const { sent, fetch } = scripted(...Array.from({ length: 9 }, () => refusal(503, 'UNAVAILABLE')))
     const failing = quick({ baseUrl: service.url, fetch }).send({ recipients: [], title: 'Hi' }, { attempts })
@@ -158,11 +158,11 @@ test('however few attempts are asked for, there is one, and no number is not wit
   }
 })
 
-test('an attempt that hangs is NETWORK, and tried again', async () => {
+test('an attempt without a response counts as NETWORK, and send tries again', async () => {
   const hang = (_url: string, { signal }: RequestInit) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
   const backoff = { baseMs: 5, capMs: 20, random: Math.random }
-  // Answered at once: a real service might hang as long on a busy machine.
+  // A prepared response: on a busy machine, a real service might exceed the time limit too.
   const { sent, fetch } = scripted(hang, () => new Response('{"success":true,"data":{}}', { status: 201 }))
   const producer = producerOf(new Requests({ baseUrl: service.url, fetch }, () => key), backoff, 500)
   await producer.send({ recipients: [{ username: 'ann' }], title: 'Hello' })
@@ -172,7 +172,7 @@ test('an attempt that hangs is NETWORK, and tried again', async () => {
   assert.ok(isCarillonError(failure, 'NETWORK'))
 })
 
-test('a key that no header field takes is a TypeError at once, which does not say it', async () => {
+test('a key that a header field cannot have throws a TypeError at once, without the key in its message', async () => {
   const { sent, fetch } = scripted()
   const delivery = { recipients: [{ username: 'ann' }], title: 'Hi' }
   const failures = [
@@ -186,14 +186,14 @@ test('a key that no header field takes is a TypeError at once, which does not sa
   assert.equal(sent.length, 0)
 })
 
-test('what cannot be sent rejects, and does not throw', async () => {
+test('send rejects, and does not throw synchronously, if the delivery cannot become JSON', async () => {
   const data: Record<string, unknown> = {}
   data.itself = data
   const sending = quick({ baseUrl: service.url }).send({ recipients: [], title: 'Hi', data })
   assert.ok((await failureOf(sending)) instanceof TypeError)
 })
 
-test('waits as long as Retry-After says', async () => {
+test('send waits for the time in Retry-After', async () => {
   const ann = await service.user()
   const { fetch } = scripted(refusal(503, 'UNAVAILABLE', { 'retry-after': '1' }))
   const from = performance.now()
@@ -201,7 +201,7 @@ test('waits as long as Retry-After says', async () => {
   assert.ok(performance.now() - from >= 995)
 })
 
-test('an abort ends the waiting, and leaves nothing on its signal', async () => {
+test('an abort ends the wait between attempts, and no listener stays on the signal', async () => {
   const { sent, fetch } = scripted(refusal(503, 'UNAVAILABLE', { 'retry-after': '20' }))
   const controller = new AbortController()
   const { signal } = controller

@@ -1,5 +1,5 @@
-// Is the client's page true? Each example is checked by the compiler and run as it stands, in the page's order, against one
-// real service, and has to print what the page shows.
+// The examples of client/README.md: the compiler checks each of them, and they run unchanged, in their order, against one real
+// service. Each must print the output that the page shows below it.
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -12,14 +12,15 @@ import { readPages } from '../tests/support/http/pages.ts'
 import { startTestService } from '../tests/support/service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const usualAddress = 'https://bell.example'
-const page = readPages(root).find(({ file }) => file === 'client/README.md') ?? assert.fail('there is no page')
+const printedAddress = 'https://bell.example'
+const page =
+  readPages(root).find(({ file }) => file === 'client/README.md') ?? assert.fail('client/README.md is missing')
 const examples = page.blocks.flatMap(({ language, text, line }, i) => {
   const below = page.blocks[i + 1]
   return language === 'ts' ? [{ line, code: text, shown: below?.language === 'text' ? below.text : undefined }] : []
 })
 
-/** A folder in which the package is installed, for one application a line of the page. */
+/** A folder with the installed package, and one file per example. */
 function newFolder(address: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-readme-'))
   mkdirSync(join(folder, 'node_modules'))
@@ -27,21 +28,21 @@ function newFolder(address: string): string {
   symlinkSync(join(root, 'node_modules', '@types'), join(folder, 'node_modules', '@types'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   for (const { line, code } of examples) {
-    assert.match(code, new RegExp(usualAddress), `line ${line} does not say where the service is`)
-    writeFileSync(join(folder, `line-${line}.ts`), code.replaceAll(usualAddress, address))
+    assert.match(code, new RegExp(printedAddress), `line ${line} does not name the address of the service`)
+    writeFileSync(join(folder, `line-${line}.ts`), code.replaceAll(printedAddress, address))
   }
   return folder
 }
 
-test('client/README.md does what it says', async (t) => {
-  assert.ok(examples.length >= 5, 'the page has no examples')
+test('the examples of client/README.md print the output that the page shows', async (t) => {
+  assert.ok(examples.length >= 5, 'the page has fewer than 5 examples')
   const service = await startTestService()
   t.after(() => service.stop())
   await service.user('ann', 'plum orchard gate 41')
   const { key } = await service.producerKey()
   const folder = newFolder(service.url)
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const cookies = new URL('./testing/cookies-of-a-browser.ts', import.meta.url).href
+  const cookies = new URL('./testing/browser-cookies.ts', import.meta.url).href
   const run = promisify(execFile)
   for (const { line, shown } of examples)
     await t.test(`line ${line}`, async () => {
@@ -53,7 +54,7 @@ test('client/README.md does what it says', async (t) => {
     })
 })
 
-test('the compiler takes every example of client/README.md', (t) => {
+test('every example of client/README.md compiles', (t) => {
   const folder = newFolder('http://127.0.0.1')
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const files = examples.map(({ line }) => `line-${line}.ts`)

@@ -1,4 +1,4 @@
-// Does the client sign in and out, by either variant, of a real service?
+// Sign-in and sign-out of the client on a real service, with a session and with a token.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../tests/support/service.ts'
@@ -13,7 +13,7 @@ before(async () => {
 after(() => service.stop())
 
 for (const variant of variants)
-  test(`who is signed in is told, ${variant}, until the sign-out`, async () => {
+  test(`me and restricted return the signed-in user, ${variant}, until logout`, async () => {
     const ann = await service.user()
     const carillon = await signedIn(service, ann, variant)
     const proof = variant === 'stateful' ? 'session' : 'access-token'
@@ -26,13 +26,13 @@ for (const variant of variants)
     assert.ok(isCarillonError(await failureOf(carillon.me()), 'UNAUTHORIZED'))
   })
 
-test('a stateful sign-in answers no token, a stateless one no cookie', async () => {
+test('a stateful sign-in returns no token, and a stateless one sets no cookie', async () => {
   const { username, password } = await service.user()
-  const answers: Response[] = []
+  const responses: Response[] = []
   const fetchNoted = async (url: string, init: RequestInit) => {
-    const answer = await fetch(url, init)
-    answers.push(answer)
-    return answer
+    const response = await fetch(url, init)
+    responses.push(response)
+    return response
   }
   const carillon = createCarillon({ baseUrl: service.url, fetch: fetchNoted })
   const session = await carillon.login({ username, password, variant: 'stateful' })
@@ -40,23 +40,23 @@ test('a stateful sign-in answers no token, a stateless one no cookie', async () 
   const { token, User } = await carillon.login({ username, password, variant: 'stateless' })
   assert.deepEqual([typeof token, User.username], ['string', username])
   const usual = await carillon.login({ username, password })
-  assert.ok(!('token' in usual), 'the setting decides, which is stateful here')
+  assert.ok(!('token' in usual), 'without a variant, the setting of the service (stateful) decides')
   assert.deepEqual(
-    answers.map(({ headers }) => headers.getSetCookie().length),
+    responses.map(({ headers }) => headers.getSetCookie().length),
     [1, 0, 1],
   )
 })
 
-test('wrong credentials are INVALID_CREDENTIALS, and no token is asked for to sign in', async () => {
+test('a wrong password throws INVALID_CREDENTIALS, and login does not call `auth`', async () => {
   const ann = await service.user()
-  const auth = () => assert.fail('it was asked')
+  const auth = () => assert.fail('the client called auth')
   const carillon = createCarillon({ baseUrl: service.url, auth })
   const failure = await failureOf(carillon.login({ username: ann.username, password: 'cherry orchard gate 41' }))
   assert.ok(isCarillonError(failure, 'INVALID_CREDENTIALS'))
   assert.deepEqual([failure.status, failure.message], [401, 'The username or the password is wrong'])
 })
 
-test('a token is renewed by itself, and the callback that tells it may do so', async () => {
+test('renew exchanges a valid token for a new one, also inside `auth`', async () => {
   const { username, password } = await service.user()
   const carillon = createCarillon({ baseUrl: service.url, auth: async () => (await carillon.renew(token)).token })
   const { token } = await carillon.login({ username, password, variant: 'stateless' })
@@ -65,7 +65,7 @@ test('a token is renewed by itself, and the callback that tells it may do so', a
   assert.ok(isCarillonError(failure, 'UNAUTHORIZED'))
 })
 
-test('signing out ends the token that this client used, and the next call asks for another', async () => {
+test('logout revokes the token of this client, and the next call requests a new one', async () => {
   const { username, password } = await service.user()
   const tokens: string[] = []
   const carillon = createCarillon({
@@ -83,6 +83,6 @@ test('signing out ends the token that this client used, and the next call asks f
   assert.equal(tokens.length, 2)
 })
 
-test('signing out where nobody is signed in is no error', async () => {
+test('logout without a sign-in is not an error', async () => {
   await createCarillon({ baseUrl: service.url, fetch: new CookieJar().fetch }).logout()
 })

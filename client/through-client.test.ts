@@ -1,5 +1,5 @@
-// Does the HTTP suite really run through the client where it says so (TEST_CLIENT=1)? Every method is reached by its request,
-// what no method makes is left alone, and a client that told something else than the wire would be found out.
+// TEST_CLIENT=1 runs the HTTP suite through the client. These tests check that: every request of a method goes through the
+// client, other requests go to fetch, and a difference between the client and the real response fails.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -16,7 +16,7 @@ after(() => service.stop())
 
 const json = { 'content-type': 'application/json' }
 
-test('every request of a user goes through the client, by either proof, and answers as the wire does', async () => {
+test('every request of a user goes through the client, with a session and with a token, and has the same status', async () => {
   const ann = await service.user()
   const [id] = await service.deliver({ to: ann, title: 'Hello' })
   const login = JSON.stringify({ username: ann.username, password: ann.password, variant: 'stateless' })
@@ -49,7 +49,7 @@ test('every request of a user goes through the client, by either proof, and answ
   assert.equal((await throughClient(service.url, '/routeRestreinte', {}))?.status, 401)
 })
 
-test('a delivery goes through the client, with the idempotency key that the test sends and with none', async () => {
+test('a delivery goes through the client, with and without an idempotency key', async () => {
   const ann = await service.user()
   const authorization = `Bearer ${(await service.producerKey()).key}`
   const sent = (title: string, headers = {}) => ({
@@ -66,7 +66,7 @@ test('a delivery goes through the client, with the idempotency key that the test
   assert.equal((await send(sent('')))?.status, 400)
 })
 
-test('what no method of the client makes is left to fetch', async () => {
+test('a request that no method of the client can send goes to fetch', async () => {
   const requests: [path: string, init?: RequestInit][] = [
     ['/livez'],
     ['/api/notifications?colour=red'],
@@ -88,11 +88,11 @@ test('what no method of the client makes is left to fetch', async () => {
     assert.equal(await throughClient(service.url, path, init), undefined, `${path} ${init.body}`)
 })
 
-test('a client that tells something else than the wire is found out', async () => {
+test('a difference between the client and the real response rejects', async () => {
   const server = createServer((_request, response) => response.end('{"success":true}')).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  // 200 where the client expects 204: it throws, and the wire tells of no error.
+  // The client throws, because it expects 204; the response has status 200, which is no error.
   await assert.rejects(throughClient(address, '/logout', { method: 'POST' }))
   server.closeAllConnections()
   server.close()

@@ -1,5 +1,6 @@
-// Are the client's types the server's? The compiler holds them equal, field by field: this file does not compile otherwise.
-// What the server says is in its schemas, which its answers are validated by in server/http/*.test.ts.
+// The types of the client equal those of the server, field by field: otherwise this file does not compile. The types of the
+// server come from its schemas, which the tests in tests/api validate real responses against, and from its table of error codes
+// in server/errors.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/errors.ts'
@@ -17,7 +18,7 @@ import {
 import type * as client from './carillon-client.ts'
 import { eventTypes } from './stream/subscription.ts'
 
-/** The same type written flat, so that an intersection compares equal to what it amounts to. */
+/** Resolves intersections, so that `{ a } & { b }` equals `{ a, b }`. */
 type Flat<Type> = Type extends object ? { [Field in keyof Type]: Flat<Type[Field]> } : Type
 type Same<One, Other> =
   (<Any>() => Any extends Flat<One> ? 1 : 2) extends <Any>() => Any extends Flat<Other> ? 1 : 2 ? true : false
@@ -27,7 +28,7 @@ type Answer<Name extends keyof typeof responses> = TypeOf<(typeof responses)[Nam
 type Data<Name extends keyof typeof responses> =
   Answer<Name> extends { success: true; data: infer Value } ? Value : never
 
-test('every answer', () => {
+test('the response types of the client equal the schemas of the server', () => {
   holds<Same<client.User, Answer<'User'>>>()
   holds<Same<client.StatefulLogin, Answer<'StatefulLogin'>>>()
   holds<Same<client.StatelessLogin, Answer<'StatelessLogin'>>>()
@@ -41,59 +42,59 @@ test('every answer', () => {
   holds<Same<client.Delivery, Data<'Delivery'>>>()
 })
 
-test('changes narrow by their reset', () => {
+test('the type of changes narrows by `reset`', () => {
   const countOf = (changes: client.Changes) => (changes.reset ? undefined : changes.created.length)
   assert.equal(countOf({ reset: true }), undefined)
 })
 
-test('every event of the stream, and none that is passed over', () => {
-  type Told = Exclude<keyof typeof events, 'session-ended'>
-  holds<Same<client.StreamData, { [Type in Told]: TypeOf<(typeof events)[Type]> }>>()
+test('the event types of the client equal the schemas of the server, and the client skips only session-ended', () => {
+  type Passed = Exclude<keyof typeof events, 'session-ended'>
+  holds<Same<client.StreamData, { [Type in Passed]: TypeOf<(typeof events)[Type]> }>>()
   holds<Same<{ reason: client.SessionEnd }, TypeOf<(typeof events)['session-ended']>>>()
-  holds<Same<client.StreamEvent['type'], Told>>()
+  holds<Same<client.StreamEvent['type'], Passed>>()
   assert.deepEqual(Object.keys({ ...eventTypes, 'session-ended': true }).sort(), Object.keys(events).sort())
 })
 
-test('every request', () => {
-  // A recipient is named in one of two ways, which the schema says by a count of fields.
+test('the request types of the client equal the schemas of the server', () => {
+  // A recipient has a username or a userId. The schema expresses that by the number of its fields.
   holds<Same<Given<Omit<client.DeliveryRequest, 'recipients'>>, Omit<DeliveryBody, 'recipients'>>>()
   holds<Same<KeysOf<client.Recipient>, keyof DeliveryBody['recipients'][number]>>()
   holds<client.Recipient extends DeliveryBody['recipients'][number] ? true : false>()
   holds<Same<client.Credentials & { variant?: client.Variant }, LoginBody>>()
-  // What the query has as text, a caller may give as the text or as the number.
+  // These fields are text in the query; the client also accepts numbers.
   holds<Same<Given<client.ListOptions>, Text<ListQuery, 'before'>>>()
   holds<Same<Given<client.ChangesOptions>, Numeric<ChangesQuery, 'since'>>>()
   holds<Same<Given<client.StreamOptions>, Numeric<StreamQuery, 'since'>>>()
   holds<Same<Given<NonNullable<Parameters<client.Inbox['readAll']>[0]>>, ReadAllQuery>>()
 })
 
-test('every code, its status, and what the details are', () => {
+test('the error codes of the client, their statuses and their details equal the table of the server', () => {
   holds<Same<client.ServerErrorCode, ErrorCode>>()
   holds<Same<client.StatusOf, { -readonly [Code in ErrorCode]: (typeof statusOf)[Code] }>>()
   holds<Same<client.Fault, ServerFault>>()
 })
 
-test('the comparison sees a field more, a field less, an optional one, null and a wider type', () => {
+test('the comparison of types detects an extra, missing, optional, non-null, wider and nested field', () => {
   type One = { a: string; b: number | null }
   holds<Same<One, { a: string } & { b: number | null }>>()
-  // @ts-expect-error A field more.
+  // @ts-expect-error An extra field.
   holds<Same<One, One & { c: string }>>()
-  // @ts-expect-error A field less.
+  // @ts-expect-error A missing field.
   holds<Same<One, { a: string }>>()
-  // @ts-expect-error An optional one.
+  // @ts-expect-error An optional field.
   holds<Same<One, { a?: string; b: number | null }>>()
-  // @ts-expect-error Never null.
+  // @ts-expect-error A field that is never null.
   holds<Same<One, { a: string; b: number }>>()
-  // @ts-expect-error Wider.
+  // @ts-expect-error A wider type.
   holds<Same<One, { a: unknown; b: number | null }>>()
-  // @ts-expect-error Deep inside.
+  // @ts-expect-error A nested field.
   holds<Same<{ items: One[] }, { items: { a: string; b: number }[] }>>()
 })
 
-/** Without the field that is there for `if (changes.reset)` alone, and is never sent. */
+/** Without the field that only allows `if (changes.reset)`, and that the server never sends. */
 type Sent<Union> = Union extends { reset?: undefined } ? Omit<Union, 'reset'> : Union
 type KeysOf<Union> = Union extends unknown ? keyof Union : never
-/** Options without what every call takes, and without the `undefined` that a caller may write. */
+/** Options without `signal`, which every call has, and without `undefined` values. */
 type Given<Options> = { [Name in keyof Omit<Options, 'signal'>]: Exclude<Omit<Options, 'signal'>[Name], undefined> }
 type Text<Query, Name extends keyof Query> = { [Key in keyof Query]: Query[Key] | (Key extends Name ? string : never) }
 type Numeric<Query, Name extends keyof Query> = {

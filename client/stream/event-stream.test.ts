@@ -1,5 +1,5 @@
-// Are bytes read as WHATWG HTML, section 9.2.6 says? By its own examples, rule by rule, and against a parser that somebody
-// else wrote.
+// The parser follows WHATWG HTML, section 9.2.6: by the examples of that section, by each rule, and compared with the
+// package eventsource-parser.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
 
 const encoder = new TextEncoder()
 
-/** What a stream says that arrives in pieces of so many bytes. */
+/** The events of a stream that arrives in chunks of `pieceBytes` bytes. */
 function eventsOf(text: string | Uint8Array, pieceBytes = Number.POSITIVE_INFINITY): ServerSentEvent[] {
   const bytes = typeof text === 'string' ? encoder.encode(text) : text
   const parser = new EventStreamParser()
@@ -19,22 +19,22 @@ function eventsOf(text: string | Uint8Array, pieceBytes = Number.POSITIVE_INFINI
 
 const rules: { rule: string; stream: string; events: (Partial<ServerSentEvent> & { data: string })[] }[] = [
   {
-    rule: 'lines of data are joined by a line feed (9.2.6, first example)',
+    rule: 'several data lines are joined by a line feed (9.2.6, first example)',
     stream: 'data: YHOO\ndata: +2\ndata: 10\n\n',
     events: [{ data: 'YHOO\n+2\n10' }],
   },
   {
-    rule: 'a comment says nothing, an id stays until another, an empty one clears it (9.2.6, second example)',
+    rule: 'a comment is ignored; an id applies until the next id; an empty id clears it (9.2.6, second example)',
     stream: ': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n',
     events: [{ data: 'first event', id: '1' }, { data: 'second event' }, { data: ' third event' }],
   },
   {
-    rule: 'a field without a colon is an empty one; what has no blank line behind it is discarded (9.2.6, third example)',
+    rule: 'a field without a colon is empty; an event without a blank line after it is dropped (9.2.6, third example)',
     stream: 'data\n\ndata\ndata\n\ndata:',
     events: [{ data: '' }, { data: '\n' }],
   },
   {
-    rule: 'one space behind the colon is none of the value (9.2.6, fourth example)',
+    rule: 'one space after the colon is not part of the value (9.2.6, fourth example)',
     stream: 'data:test\n\ndata: test\n\n',
     events: [{ data: 'test' }, { data: 'test' }],
   },
@@ -43,41 +43,49 @@ const rules: { rule: string; stream: string; events: (Partial<ServerSentEvent> &
     stream: 'data: a\n\ndata: b\r\n\r\ndata: c\r\r',
     events: [{ data: 'a' }, { data: 'b' }, { data: 'c' }],
   },
-  { rule: 'ends of line may be mixed', stream: 'data: a\r\ndata: b\rdata: c\n\r\n', events: [{ data: 'a\nb\nc' }] },
-  { rule: 'one byte order mark at the beginning is dropped', stream: '\uFEFFdata: a\n\n', events: [{ data: 'a' }] },
+  { rule: 'line endings can be mixed', stream: 'data: a\r\ndata: b\rdata: c\n\r\n', events: [{ data: 'a\nb\nc' }] },
+  { rule: 'one byte order mark at the start is removed', stream: '\uFEFFdata: a\n\n', events: [{ data: 'a' }] },
   {
-    rule: 'a second one is part of a field name',
+    rule: 'a second byte order mark is part of the field name',
     stream: '\uFEFF\uFEFFdata: a\n\ndata: b\n\n',
     events: [{ data: 'b' }],
   },
   {
-    rule: 'a type is for one event',
+    rule: 'a type applies to one event only',
     stream: 'event: read\ndata: 1\n\ndata: 2\n\n',
     events: [{ type: 'read', data: '1' }, { data: '2' }],
   },
   {
-    rule: 'an event without data is none, and leaves its type to nobody',
+    rule: 'an event without data is dropped, and so is its type',
     stream: 'event: read\n\ndata: 1\n\n',
     events: [{ data: '1' }],
   },
   {
-    rule: 'an event without data leaves its id all the same',
+    rule: 'the id of an event without data applies to the next event',
     stream: 'id: 7\n\ndata: 1\n\n',
     events: [{ data: '1', id: '7' }],
   },
-  { rule: 'an id with NUL is ignored', stream: 'id: 1\n\nid: 2\0\ndata: a\n\n', events: [{ data: 'a', id: '1' }] },
-  { rule: 'names of fields are exact', stream: 'Data: a\ndata : b\n data: c\ndata: d\n\n', events: [{ data: 'd' }] },
-  { rule: 'a value may hold colons', stream: 'data: {"a":1}\n\n', events: [{ data: '{"a":1}' }] },
+  {
+    rule: 'an id that contains NUL is ignored',
+    stream: 'id: 1\n\nid: 2\0\ndata: a\n\n',
+    events: [{ data: 'a', id: '1' }],
+  },
+  {
+    rule: 'field names match exactly, including case and spaces',
+    stream: 'Data: a\ndata : b\n data: c\ndata: d\n\n',
+    events: [{ data: 'd' }],
+  },
+  { rule: 'a value can contain colons', stream: 'data: {"a":1}\n\n', events: [{ data: '{"a":1}' }] },
 ]
 
 for (const { rule, stream, events } of rules)
-  test(`WHATWG HTML 9.2.6: ${rule}, in pieces of any size`, () => {
+  test(`WHATWG HTML 9.2.6: ${rule}, in chunks of any size`, () => {
     const expected = events.map((event) => ({ type: 'message', id: '', ...event }))
     for (const pieceBytes of [Number.POSITIVE_INFINITY, 1, 2, 3, 5])
       assert.deepEqual(eventsOf(stream, pieceBytes), expected)
   })
 
-test('WHATWG HTML 9.2.6: retry takes digits alone', () => {
+test('WHATWG HTML 9.2.6: a retry field counts only if it consists of digits', () => {
   const retryOf = (stream: string) => {
     const parser = new EventStreamParser()
     parser.push(encoder.encode(stream))
@@ -88,13 +96,13 @@ test('WHATWG HTML 9.2.6: retry takes digits alone', () => {
     assert.equal(retryOf(`retry: ${value}\n`), undefined, value)
 })
 
-test('a character that comes in two pieces is whole, and what is no UTF-8 is U+FFFD', () => {
+test('a character split between two chunks is complete, and invalid UTF-8 becomes U+FFFD', () => {
   assert.equal(eventsOf('data: 🔔é\n\n', 1)[0]?.data, '🔔é')
   const broken = [...encoder.encode('data: '), 0xff, 0xc3, ...encoder.encode('x\n\n')]
   assert.equal(eventsOf(Uint8Array.from(broken))[0]?.data, '\uFFFD\uFFFDx')
 })
 
-test('what does not end within 8 Mi characters is refused, be it one line or many, and what does is not', () => {
+test('an event of more than 8 Mi characters is refused, in one line or in many; a shorter one is accepted', () => {
   const piece = encoder.encode('x'.repeat(2 ** 20))
   const lines = encoder.encode('data: x\n'.repeat(2 ** 17))
   const line = encoder.encode('data: ')
@@ -115,7 +123,7 @@ test('what does not end within 8 Mi characters is refused, be it one line or man
   )
 })
 
-test('agrees with eventsource-parser on 2,000 random streams in random pieces', (t) => {
+test('the parser agrees with eventsource-parser on 2,000 random streams in random chunks', (t) => {
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
   t.diagnostic(`SEED=${seed}`)
   const random = randomFrom(seed)
@@ -160,7 +168,7 @@ test('agrees with eventsource-parser on 2,000 random streams in random pieces', 
   assert.ok(compared > 1_000, `only ${compared} events were compared`)
 })
 
-/** It tells of each event the id that stands in it, where ours keeps the last one: ids are compared by the rules above. */
+/** Without ids: eventsource-parser reports only an id in the same event. The rules above test the ids. */
 function theirEventsOf(text: string) {
   const events: { type: string; data: string }[] = []
   const parser = createParser({ onEvent: ({ event, data }) => events.push({ type: event || 'message', data }) })
@@ -168,7 +176,7 @@ function theirEventsOf(text: string) {
   return events
 }
 
-/** mulberry32: a small generator that a seed repeats. Below `bound`. */
+/** mulberry32: a small random generator, which repeats its numbers for a seed. They are below `bound`. */
 function randomFrom(seed: number): (bound: number) => number {
   let state = seed
   return (bound) => {

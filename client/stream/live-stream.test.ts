@@ -1,4 +1,4 @@
-// Does the live stream of a real service arrive whole, through cuts, restarts and ends of proofs?
+// The live stream of a real service across lost connections, restarts, and the end of sessions and tokens.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -19,7 +19,7 @@ after(() => service.stop())
 
 type Subscribe = Carillon['inbox']['subscribe']
 
-/** Follows in the background; `ended` resolves with what ended it. */
+/** Follows in the background; `ended` resolves with the error that ended the stream. */
 function follow({ inbox }: { inbox: { subscribe: Subscribe } }, options: Parameters<Subscribe>[0] = {}) {
   const events: StreamEvent[] = []
   const leave = new AbortController()
@@ -30,7 +30,7 @@ function follow({ inbox }: { inbox: { subscribe: Subscribe } }, options: Paramet
   return {
     events,
     ended,
-    told: () => events.map((event) => `${event.type} ${event.version}`),
+    seen: () => events.map((event) => `${event.type} ${event.version}`),
     count: (type: StreamEvent['type']) => events.filter((event) => event.type === type).length,
     async leave() {
       leave.abort()
@@ -46,7 +46,7 @@ async function deliver(to: TestUser, count: number, from = 1): Promise<string[]>
 }
 
 for (const variant of variants)
-  test(`tells what happens as it happens, whole notifications and counters, ${variant}`, async () => {
+  test(`the stream yields each change when it happens, with the notification and the counters, ${variant}`, async () => {
     const ann = await service.user()
     const carillon = await signedIn(service, ann, variant)
     const following = follow(carillon)
@@ -58,7 +58,7 @@ for (const variant of variants)
     await carillon.inbox.readAll()
     await until(() => following.count('read-all') === 1)
     await following.leave()
-    assert.deepEqual(following.told(), ['hello 0', 'notification 1', 'notification 2', 'read 3', 'read-all 4'])
+    assert.deepEqual(following.seen(), ['hello 0', 'notification 1', 'notification 2', 'read 3', 'read-all 4'])
     const [hello, arrived, , read, readAll] = following.events
     assert.ok(hello?.type === 'hello' && arrived?.type === 'notification' && read?.type === 'read')
     assert.ok(readAll?.type === 'read-all')
@@ -72,7 +72,7 @@ for (const variant of variants)
     )
   })
 
-test('takes up where it was left, from a position that was kept', async () => {
+test('a new stream resumes from a stored position or version', async () => {
   const ann = await service.user()
   const carillon = await signedIn(service, ann, 'stateful')
   const earlier = follow(carillon)
@@ -85,13 +85,13 @@ test('takes up where it was left, from a position that was kept', async () => {
   const again = follow(carillon, { since })
   await until(() => again.count('notification') === 4)
   await again.leave()
-  assert.deepEqual(again.told().slice(1), ['notification 2', 'notification 3', 'notification 4', 'notification 5'])
+  assert.deepEqual(again.seen().slice(1), ['notification 2', 'notification 3', 'notification 4', 'notification 5'])
   const byVersion = follow(carillon, { since: 4 })
   await until(() => byVersion.count('notification') === 1)
   await byVersion.leave()
 })
 
-test('a position that means nothing here leads to resync, and the stream goes on', async () => {
+test('an unknown position yields a resync, and the stream continues', async () => {
   const ann = await service.user()
   const carillon = await signedIn(service, ann, 'stateful')
   await deliver(ann, 1)
@@ -100,14 +100,14 @@ test('a position that means nothing here leads to resync, and the stream goes on
   await deliver(ann, 1)
   await until(() => following.count('notification') === 1)
   await following.leave()
-  assert.deepEqual(following.told(), ['hello 1', 'resync 1', 'notification 2'])
+  assert.deepEqual(following.seen(), ['hello 1', 'resync 1', 'notification 2'])
 })
 
-test('200 notifications and more over connections that are cut at random: each once, in order', async (t) => {
+test('at least 200 notifications over randomly broken connections arrive once each, in order', async (t) => {
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
   t.diagnostic(`SEED=${seed}`)
   let state = seed
-  /** A small generator (LCG) that a seed repeats. */
+  /** A small random generator (LCG), which repeats its numbers for a seed. */
   const below = (bound: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((state / 2 ** 32) * bound)
@@ -117,19 +117,19 @@ test('200 notifications and more over connections that are cut at random: each o
   const { authorization = '' } = await service.signIn(ann, 'stateless')
   const auth = () => authorization.slice('Bearer '.length)
   const requests = new Requests({ baseUrl: proxy.urlFor(service.url) }, auth)
-  // The server asks for seconds between attempts; here there is to be time for many.
+  // The `retry` of the server is in seconds. The test needs shorter delays, to have many connections.
   const timing = { heartbeatMs: 15_000, connectMs: 15_000, retryMs: 20, maxRetryMs: 20, random: Math.random }
   const following = follow({ inbox: { subscribe: (options) => openStream(requests, options, timing) } })
   await until(() => following.count('hello') === 1)
-  let cuts = 0
-  // Within an event, too: a part of what passes, and then the end.
+  let disconnects = 0
+  // Passes on a part of the bytes and disconnects, so some connections end within an event.
   proxy.intercept = ({ direction, bytes }) => {
     if (direction === 'to server' || below(4) > 0) return undefined
-    cuts++
+    disconnects++
     return { pass: bytes.subarray(0, below(bytes.length)), cuts: true }
   }
   let sent = 0
-  for (; sent < 200 || cuts < 10; sent += 4)
+  for (; sent < 200 || disconnects < 10; sent += 4)
     await Promise.all([1, 2, 3, 4].map((i) => service.deliver({ to: ann, title: `Number ${sent + i}` })))
   proxy.intercept = undefined
   await until(() => following.count('notification') >= sent)
@@ -140,10 +140,10 @@ test('200 notifications and more over connections that are cut at random: each o
     versions,
     Array.from({ length: sent }, (_, i) => i + 1),
   )
-  t.diagnostic(`${cuts} cuts, ${following.count('hello')} connections`)
+  t.diagnostic(`${disconnects} disconnects, ${following.count('hello')} connections`)
 })
 
-test('comes back within 10 s of a restart, on its own, and misses nothing (N6)', async (t) => {
+test('after a restart of the service the client reconnects without help and misses no event (N6)', async (t) => {
   const own = await startTestService()
   t.after(() => own.stop())
   const ann = await own.user()
@@ -151,18 +151,18 @@ test('comes back within 10 s of a restart, on its own, and misses nothing (N6)',
   await until(() => following.count('hello') === 1)
   await own.restart()
   const from = performance.now()
-  await own.deliver({ to: ann, title: 'While you were away' })
+  await own.deliver({ to: ann, title: 'Sent before the reconnect' })
   await until(() => following.count('notification') === 1)
   const tookMs = performance.now() - from
   await following.leave()
-  t.diagnostic(`back after ${Math.round(tookMs)} ms`)
+  t.diagnostic(`reconnected after ${Math.round(tookMs)} ms`)
   assert.ok(tookMs < 60_000, `it took ${tookMs} ms`)
-  // It may be back before the delivery.
-  const [, back] = following.events
-  assert.deepEqual(following.told(), ['hello 0', `hello ${back?.version}`, 'notification 1'])
+  // The client may reconnect before the delivery.
+  const [, hello] = following.events
+  assert.deepEqual(following.seen(), ['hello 0', `hello ${hello?.version}`, 'notification 1'])
 })
 
-test('a session that is ended elsewhere: the stream stops and says why, and does not loop', async () => {
+test('after a sign-out elsewhere the stream ends with the reason, and the client does not reconnect again', async () => {
   const ann = await service.user()
   const jar = new CookieJar()
   let streams = 0
@@ -174,7 +174,7 @@ test('a session that is ended elsewhere: the stream stops and says why, and does
   await carillon.login({ username: ann.username, password: ann.password, variant: 'stateful' })
   const following = follow(carillon)
   await until(() => following.count('hello') === 1)
-  // By another hand, so that this client keeps its cookie.
+  // Without this client, which therefore keeps its cookie.
   await service.post('/logout', undefined, { cookie: jar.cookie })
   const failure = await following.ended
   assert.ok(isCarillonError(failure, 'UNAUTHORIZED'), `${failure}`)
@@ -183,13 +183,13 @@ test('a session that is ended elsewhere: the stream stops and says why, and does
   assert.equal(streams, 2)
 })
 
-test('a token that expires: the callback is asked for another, and the stream goes on without a gap', async () => {
+test('after its token expires the client calls `auth` again, and the stream continues without a gap', async () => {
   const ann = await service.user()
-  let asked = 0
+  let calls = 0
   const carillon: Carillon = createCarillon({
     baseUrl: service.url,
     async auth() {
-      asked++
+      calls++
       const { username, password } = ann
       return (await carillon.login({ username, password, variant: 'stateless' })).token
     },
@@ -203,11 +203,11 @@ test('a token that expires: the callback is asked for another, and the stream go
   await deliver(ann, 1, 2)
   await until(() => following.count('notification') === 2)
   await following.leave()
-  assert.deepEqual(following.told(), ['hello 0', 'notification 1', 'hello 1', 'notification 2'])
-  assert.equal(asked, 2)
+  assert.deepEqual(following.seen(), ['hello 0', 'notification 1', 'hello 1', 'notification 2'])
+  assert.equal(calls, 2)
 })
 
-test('a user who is disabled: the callback gets no other token, and what it throws ends the stream', async () => {
+test('after the user is disabled `auth` gets no new token, and its error ends the stream', async () => {
   const ann = await service.user()
   const carillon: Carillon = await signedIn(service, ann, 'stateless')
   const following = follow(carillon)

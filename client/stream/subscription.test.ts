@@ -1,5 +1,5 @@
-// Does the stream survive what happens to connections? Against a server that can be made to misbehave; what a real service
-// does is in live-stream.test.ts.
+// The stream of one client across failures of its connections, against a test server that can misbehave. The tests against
+// a real service are in live-stream.test.ts.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { getEventListeners, once } from 'node:events'
@@ -19,7 +19,7 @@ import { type Auth, type Connection, Requests } from '../transport/requests.ts'
 import type { StreamEvent } from '../transport/types.ts'
 import { openStream, type StreamOptions, type Timing } from './subscription.ts'
 
-/** No watchdog bites, however long the machine stands still; tests of the watchdogs have their own. */
+/** Long time limits, so that a slow machine reaches none of them. The tests of time limits set their own. */
 const timing: Timing = { heartbeatMs: 600_000, connectMs: 600_000, retryMs: 20, maxRetryMs: 100, random: () => 0.5 }
 
 type Options = StreamOptions & { auth?: Auth; fetch?: Connection['fetch']; timing?: Partial<Timing> }
@@ -28,8 +28,12 @@ function subscribe({ url }: { url: string }, { auth = 'cookie', fetch, timing: m
   return openStream(new Requests({ baseUrl: url, fetch }, auth), options, { ...timing, ...more })
 }
 
-/** What comes until so many notifications were told, as `type version`. */
-async function told(events: AsyncIterable<StreamEvent>, notifications: number, seen: string[] = []): Promise<string[]> {
+/** Reads until the given number of notifications has arrived; returns all events as `type version`. */
+async function received(
+  events: AsyncIterable<StreamEvent>,
+  notifications: number,
+  seen: string[] = [],
+): Promise<string[]> {
   for await (const { type, version } of events) {
     seen.push(`${type} ${version}`)
     if (seen.filter((one) => one.startsWith('notification')).length === notifications) break
@@ -43,10 +47,10 @@ async function failureOf(events: AsyncIterable<StreamEvent>): Promise<unknown> {
   } catch (error) {
     return error
   }
-  return assert.fail('it ended without an error')
+  return assert.fail('the loop ended without an error')
 }
 
-/** Tries until there were so many connections; answers the milliseconds from the first to the last of them. */
+/** Waits for `times` connections; returns the milliseconds between the first and the last of them. */
 async function connecting(server: StreamServer, times: number, options: Options): Promise<number> {
   const controller = new AbortController()
   const failing = failureOf(subscribe(server, { signal: controller.signal, ...options }))
@@ -78,7 +82,7 @@ test('yields typed events with the position to resume from', async () => {
   assert.equal(server.streams[0]?.since, null)
 })
 
-test('tells each event once and in order, over cuts within an event, and takes up behind the last complete one', async () => {
+test('after a connection ends within an event, the client resumes after the last complete event: each arrives once, in order', async () => {
   const half = notificationText(3).slice(0, -20)
   const seen: string[] = []
   await using server = await StreamServer.with(
@@ -86,7 +90,7 @@ test('tells each event once and in order, over cuts within an event, and takes u
       stream.greet(0).notify(1).notify(2).write(half)
       await until(() => seen.length === 3)
       await sleep(20)
-      stream.cut()
+      stream.disconnect()
     },
     async (stream) => {
       stream.greet(2).notify(3).write(notificationText(4).slice(0, -1))
@@ -96,7 +100,7 @@ test('tells each event once and in order, over cuts within an event, and takes u
     },
     (stream) => stream.greet(3).notify(4).notify(5),
   )
-  await told(subscribe(server), 5, seen)
+  await received(subscribe(server), 5, seen)
   assert.deepEqual(seen, [
     'hello 0',
     'notification 1',
@@ -113,7 +117,7 @@ test('tells each event once and in order, over cuts within an event, and takes u
   )
 })
 
-test('understands a stream that comes byte by byte', async () => {
+test('a stream that arrives byte by byte yields the same events', async () => {
   const bytes = new TextEncoder().encode(
     `\uFEFF:\n\n${eventText('hello', 0)}${notificationText(1)}${notificationText(2)}`,
   )
@@ -124,20 +128,20 @@ test('understands a stream that comes byte by byte', async () => {
       await new Promise(setImmediate)
     }
   })
-  assert.deepEqual(await told(subscribe(server), 2), ['hello 0', 'notification 1', 'notification 2'])
+  assert.deepEqual(await received(subscribe(server), 2), ['hello 0', 'notification 1', 'notification 2'])
 })
 
-test('a given position is where the first connection begins', async () => {
+test('the first connection starts at the position in `since`', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(7).notify(8))
-  await told(subscribe(server, { since: positionOf(7) }), 1)
-  await told(subscribe(server, { since: 7 }), 1)
+  await received(subscribe(server, { since: positionOf(7) }), 1)
+  await received(subscribe(server, { since: 7 }), 1)
   assert.deepEqual(
     server.streams.map(({ since }) => since),
     [positionOf(7), '7'],
   )
 })
 
-test('a hello without an id keeps the position that was asked for, and the resync behind it moves it', async () => {
+test('a hello without an id keeps the requested position, and the resync after it replaces that position', async () => {
   await using server = await StreamServer.with(
     (stream) =>
       stream
@@ -161,37 +165,37 @@ test('a hello without an id keeps the position that was asked for, and the resyn
   assert.equal(server.streams[1]?.since, positionOf(9))
 })
 
-test('passes over types of event that it does not know, and does not ask for them again', async () => {
+test('the client skips unknown types of events, and resumes after them', async () => {
   await using server = await StreamServer.with(
     (stream) => stream.greet(0).write(eventText('archive', 1)).write(eventText('toString', 2)).end(),
     (stream) => stream.greet(2).notify(3),
   )
-  assert.deepEqual(await told(subscribe(server), 1), ['hello 0', 'hello 2', 'notification 3'])
+  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 2', 'notification 3'])
   assert.equal(server.streams[1]?.since, positionOf(2))
 })
 
-test('garbage in the data of an event is a broken connection: it is asked for again', async () => {
+test('after an event with invalid JSON the client reconnects and requests that event again', async () => {
   await using server = await StreamServer.with(
     (stream) => stream.greet(0).write('event: notification\nid: 1-x\ndata: {"version":1,\xff\n\n').notify(2),
     (stream) => stream.greet(0).notify(1).notify(2),
   )
-  assert.deepEqual(await told(subscribe(server), 2), ['hello 0', 'hello 0', 'notification 1', 'notification 2'])
+  assert.deepEqual(await received(subscribe(server), 2), ['hello 0', 'hello 0', 'notification 1', 'notification 2'])
   assert.equal(server.streams[1]?.since, positionOf(0))
 })
 
-test('silence beyond two and a half heartbeats drops the connection, and the next is tried at once', async () => {
+test('after 2.5 heartbeats without data the client drops the connection and reconnects at once', async () => {
   await using server = await StreamServer.with(
     (stream) => stream.greet(0),
     (stream) => stream.greet(0).notify(1),
   )
-  // A backoff would take minutes here.
-  await told(subscribe(server, { timing: { heartbeatMs: 60, retryMs: 600_000, maxRetryMs: 600_000 } }), 1)
+  // With backoff, the client would wait for minutes here.
+  await received(subscribe(server, { timing: { heartbeatMs: 60, retryMs: 600_000, maxRetryMs: 600_000 } }), 1)
   const [first, second] = server.streams as [Stream, Stream]
   const silentMs = second.at - first.at
   assert.ok(silentMs >= 145 && silentMs < 5_000, `it took ${silentMs} ms`)
 })
 
-test('a comment alone keeps the connection', async () => {
+test('comments alone keep the connection open', async () => {
   await using server = await StreamServer.with(async (stream) => {
     stream.greet(0)
     for (let i = 0; i < 8; i++) {
@@ -200,33 +204,33 @@ test('a comment alone keeps the connection', async () => {
     }
     stream.notify(1)
   })
-  await told(subscribe(server, { timing: { heartbeatMs: 1_000 } }), 1)
+  await received(subscribe(server, { timing: { heartbeatMs: 1_000 } }), 1)
   assert.equal(server.streams.length, 1)
 })
 
-test('a server that takes the connection and never answers is left, and tried again', async () => {
+test('if the server accepts the connection but sends no response, the client drops it and tries again', async () => {
   await using server = await StreamServer.with(
     () => {},
     (stream) => stream.greet(0).notify(1),
   )
-  // It is looked at every third of a heartbeat.
-  const impatient = { heartbeatMs: 1_500, connectMs: 200 }
-  assert.deepEqual(await told(subscribe(server, { timing: impatient }), 1), ['hello 0', 'notification 1'])
+  // The client checks the time limit three times per heartbeat.
+  const shortLimits = { heartbeatMs: 1_500, connectMs: 200 }
+  assert.deepEqual(await received(subscribe(server, { timing: shortLimits }), 1), ['hello 0', 'notification 1'])
 })
 
-test('waits as long as Retry-After says', async () => {
+test('the client waits for the time in Retry-After before it reconnects', async () => {
   await using server = await StreamServer.with(
     (stream) => stream.refuse(429, 'TOO_MANY_REQUESTS', { 'retry-after': '1' }),
     (stream) => stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '1' }),
     (stream) => stream.greet(0).notify(1),
   )
-  await told(subscribe(server), 1)
+  await received(subscribe(server), 1)
   const [first, second, third] = server.streams.map(({ at }) => at) as [number, number, number]
   for (const waited of [second - first, third - second])
     assert.ok(waited >= 995 && waited < 5_000, `it waited ${waited} ms`)
 })
 
-test('backs off with full jitter from the base that the server told, up to the bound, and from the base again after a success', async (t) => {
+test('the backoff has full jitter, starts at the `retry` of the server, is capped, and restarts after an event', async (t) => {
   const draws: number[] = []
   let acts = 0
   const flaky = (stream: Stream) => {
@@ -246,13 +250,13 @@ test('backs off with full jitter from the base that the server told, up to the b
     return 0.999
   }
   const timers = t.mock.method(globalThis, 'setTimeout')
-  await told(subscribe(server, { timing: { maxRetryMs: 400, random } }), 2)
-  // After the notification 100, which is the least, as the second greeting told 20.
+  await received(subscribe(server, { timing: { maxRetryMs: 400, random } }), 2)
+  // The last bound is the minimum of 100 ms: the second greeting sends `retry: 20`, and its event resets the backoff.
   const bounds = [150, 300, 400, 400, 400, 400, 100]
-  // What it asked for: by the clock it is longer on a machine that stands still meanwhile. Other timers are of whole ones.
-  const asked = timers.mock.calls.map(({ arguments: [, ms = 0] }) => ms).filter((ms) => !Number.isInteger(ms))
+  // The requested delays: real waits are longer on a busy machine. Only these delays are not whole milliseconds.
+  const delays = timers.mock.calls.map(({ arguments: [, ms = 0] }) => ms).filter((ms) => !Number.isInteger(ms))
   assert.deepEqual(
-    asked,
+    delays,
     bounds.map((bound) => 0.999 * bound),
   )
   const at = server.streams.map((stream) => stream.at)
@@ -262,13 +266,13 @@ test('backs off with full jitter from the base that the server told, up to the b
   }
 })
 
-test('a greeting alone does not reset the backoff: a server that falls over at once is not hammered', async () => {
+test('a greeting alone does not reset the backoff: the client does not flood a server that fails after each greeting', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).end())
   const tookMs = await connecting(server, 5, { timing: { retryMs: 20, maxRetryMs: 200, random: () => 0.999 } })
   assert.ok(tookMs >= 100 + 200 + 200 + 200 - 10, `${tookMs} ms`)
 })
 
-test('goes on trying where there is no network, also at the first connection', async () => {
+test('without a network the client keeps trying, even if it has never connected', async () => {
   const { url } = await (async () => {
     await using gone = await StreamServer.with(() => {})
     return { url: gone.url }
@@ -283,7 +287,7 @@ for (const [status, code] of [
   [404, 'NOT_FOUND'],
   [400, 'INVALID_REQUEST'],
 ] as const)
-  test(`a refusal that another attempt would not mend ends it: ${code}`, async () => {
+  test(`a refusal that a retry would not fix ends the stream: ${code}`, async () => {
     await using server = await StreamServer.with((stream) => stream.refuse(status, code))
     const failure = await failureOf(subscribe(server))
     assert.ok(isCarillonError(failure, code))
@@ -291,7 +295,7 @@ for (const [status, code] of [
     assert.equal(server.streams.length, 1)
   })
 
-test("another program's page ends it at first, and is waited out once there was a stream", async () => {
+test('a response that is not from Carillon ends the stream at the first connection; later the client retries', async () => {
   const page = (stream: Stream) => stream.response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Welcome')
   {
     await using server = await StreamServer.with(page)
@@ -303,10 +307,10 @@ test("another program's page ends it at first, and is waited out once there was 
     (stream) => stream.response.writeHead(404).end('no backend'),
     (stream) => stream.greet(0).notify(1),
   )
-  assert.deepEqual(await told(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
+  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
 })
 
-test("an intermediary's own 401 or 403 is waited out once there was a stream, and ends it at first", async () => {
+test('a 401 or 403 of a proxy ends the stream at the first connection; later the client retries', async () => {
   for (const status of [401, 403]) {
     const page = (stream: Stream) => stream.response.writeHead(status).end('<p>Who are you?</p>')
     await using server = await StreamServer.with(
@@ -314,13 +318,13 @@ test("an intermediary's own 401 or 403 is waited out once there was a stream, an
       page,
       (stream) => stream.greet(0).notify(1),
     )
-    assert.deepEqual(await told(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
+    assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
     await using closed = await StreamServer.with(page)
     assert.ok(isCarillonError(await failureOf(subscribe(closed)), 'UNREADABLE'))
   }
 })
 
-test('an event without an end is a broken connection', async () => {
+test('after an event that is too long the client reconnects', async () => {
   const endless = async (stream: Stream) => {
     stream.greet(0).write('data: ')
     for (let sent = 0; sent < 10 && !stream.response.destroyed; sent++)
@@ -329,10 +333,10 @@ test('an event without an end is a broken connection', async () => {
     await stream.closed
   }
   await using server = await StreamServer.with(endless, (stream) => stream.greet(0).notify(1))
-  assert.deepEqual(await told(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
+  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
 })
 
-test('a token that no header field takes ends it at once, and is in no message', async () => {
+test('a token that a header field cannot have ends the stream at once, and no error message contains it', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0))
   const failure = await failureOf(subscribe(server, { auth: () => 'a secret 🔔' }))
   assert.ok(failure instanceof TypeError && failure.cause === undefined)
@@ -340,7 +344,7 @@ test('a token that no header field takes ends it at once, and is in no message',
   assert.equal(server.streams.length, 0)
 })
 
-test('a revoked proof: it tries once more, then stops and says why', async () => {
+test('after a revoked session the client tries once more, then throws UNAUTHORIZED with the reason', async () => {
   await using server = await StreamServer.with(
     (stream) => stream.greet(3).notify(4).write(sessionEndedText('revoked')).end(),
     (stream) => stream.refuse(401, 'UNAUTHORIZED'),
@@ -352,12 +356,12 @@ test('a revoked proof: it tries once more, then stops and says why', async () =>
   assert.ok(isCarillonError(failure.cause, 'UNAUTHORIZED'))
   assert.equal(failure.requestId, 'test-request')
   assert.equal(server.streams.length, 2)
-  assert.equal(server.streams[1]?.since, positionOf(4), 'the empty id of session-ended is no position')
+  assert.equal(server.streams[1]?.since, positionOf(4), 'the empty id of session-ended must not replace the position')
 })
 
-test('an expired token: the callback is asked anew, and the stream goes on where it was', async () => {
-  let asked = 0
-  const auth = () => `token-${++asked}`
+test('after its token expires the client calls `auth` again, and the stream resumes at its position', async () => {
+  let calls = 0
+  const auth = () => `token-${++calls}`
   const byToken = (stream: Stream) => {
     if (stream.authorization === 'Bearer token-1')
       if (server.streams.length === 1) stream.greet(0).notify(1).write(sessionEndedText('expired')).end()
@@ -365,56 +369,56 @@ test('an expired token: the callback is asked anew, and the stream goes on where
     else stream.greet(1).notify(2)
   }
   await using server = await StreamServer.with(byToken)
-  const seen = await told(subscribe(server, { auth, timing: { retryMs: 600_000, maxRetryMs: 600_000 } }), 2)
+  const seen = await received(subscribe(server, { auth, timing: { retryMs: 600_000, maxRetryMs: 600_000 } }), 2)
   assert.deepEqual(seen, ['hello 0', 'notification 1', 'hello 1', 'notification 2'])
-  assert.equal(asked, 2)
+  assert.equal(calls, 2)
 })
 
-test('a server that ends every session at once is not hammered', async () => {
+test('the client does not flood a server that ends every session at once', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).write(sessionEndedText('expired')).end())
   await failureOf(subscribe(server, { signal: AbortSignal.timeout(300), timing: { maxRetryMs: 100 } }))
   assert.ok(server.streams.length <= 12, `${server.streams.length} connections`)
 })
 
-test('nor is one that ends them a moment after its greeting, which makes the end a chunk of its own', async () => {
+test('the client does not flood a server that ends every session in a separate chunk after the greeting', async () => {
   await using server = await StreamServer.with(async (stream) => {
     stream.greet(0)
     await sleep(10)
     stream.write(sessionEndedText('expired')).end()
   })
   const tookMs = await connecting(server, 5, { timing: { maxRetryMs: 400, random: () => 0.999 } })
-  // One at once, then these.
+  // The first reconnect is at once, then come these delays.
   assert.ok(tookMs >= 100 + 200 + 400 - 10, `${tookMs} ms`)
 })
 
-test('`retry: 0` does not make it hammer', async () => {
+test('a server that sends `retry: 0` does not make the client retry without a delay', async () => {
   await using server = await StreamServer.with((stream) => stream.open().write('retry: 0\n\n').end())
   const tookMs = await connecting(server, 4, { timing: { maxRetryMs: 400, random: () => 0.999 } })
   assert.ok(tookMs >= 100 + 200 + 400 - 10, `${tookMs} ms`)
 })
 
-test('what the token callback throws ends it; where it had no network it is asked again', async () => {
+test('an error of `auth` ends the stream; after a network failure of `auth` the client calls it again', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
   const signedOut = new Error('signed out')
   const failure = await failureOf(subscribe(server, { auth: () => Promise.reject(signedOut) }))
   assert.equal(failure, signedOut)
-  let asked = 0
+  let calls = 0
   const auth = async () => {
-    if (++asked < 3) throw new TypeError('fetch failed')
+    if (++calls < 3) throw new TypeError('fetch failed')
     return 'token'
   }
-  assert.deepEqual(await told(subscribe(server, { auth }), 1), ['hello 0', 'notification 1'])
+  assert.deepEqual(await received(subscribe(server, { auth }), 1), ['hello 0', 'notification 1'])
 })
 
-test('break closes the connection', async () => {
+test('break closes the connection to the server', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
-  await told(subscribe(server), 1)
+  await received(subscribe(server), 1)
   await server.streams[0]?.closed
   await sleep(100)
   assert.equal(server.streams.length, 1)
 })
 
-test('return() ends it while a next() waits, without an error', async () => {
+test('return() ends the stream without an error, even while a next() waits', async () => {
   await using server = await StreamServer.with(async (stream) => {
     stream.greet(0)
     while (!stream.response.destroyed) await sleep(20).then(() => stream.write(':\n'))
@@ -429,12 +433,12 @@ test('return() ends it while a next() waits, without an error', async () => {
 })
 
 const moments: Record<string, (stream: Stream) => unknown> = {
-  'while it connects': () => {},
-  'while it waits for events': (stream) => stream.greet(0),
-  'while it waits to try again': (stream) => stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '20' }),
+  'during a connection attempt': () => {},
+  'during the wait for events': (stream) => stream.greet(0),
+  'during the wait before a retry': (stream) => stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '20' }),
 }
 for (const [moment, act] of Object.entries(moments))
-  test(`an abort ends it promptly, with the reason of the signal, ${moment}, and leaves no listener`, async () => {
+  test(`an abort ${moment} ends the stream promptly with the reason of the signal, and leaves no listener`, async () => {
     await using server = await StreamServer.with(act)
     const controller = new AbortController()
     const failing = failureOf(subscribe(server, { signal: controller.signal }))
@@ -449,7 +453,7 @@ for (const [moment, act] of Object.entries(moments))
     await server.streams[0]?.closed
   })
 
-test('after an abort nothing more is told of what has come already', async () => {
+test('after an abort the loop receives no event, even if one has arrived already', async () => {
   await using server = await StreamServer.with((stream) =>
     stream.open().write(eventText('hello', 0) + notificationText(1) + notificationText(2)),
   )
@@ -465,38 +469,38 @@ test('after an abort nothing more is told of what has come already', async () =>
   assert.deepEqual(seen, ['hello', 'notification'])
 })
 
-test("the body of a caller's fetch that knows no signal is cancelled, and that it cannot be is no matter", async () => {
+test('with a custom fetch that ignores the signal, break cancels the body; a failure to cancel has no effect', async () => {
   let cancelled = 0
   const fetchOnce = async () => {
     const body = new ReadableStream({
       start: (source) => source.enqueue(new TextEncoder().encode(eventText('hello', 0) + notificationText(1))),
       cancel() {
         cancelled++
-        throw new Error('it cannot be')
+        throw new Error('cannot cancel')
       },
     })
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
   }
-  await told(subscribe({ url: 'http://bell.example' }, { fetch: fetchOnce }), 1)
+  await received(subscribe({ url: 'http://bell.example' }, { fetch: fetchOnce }), 1)
   await sleep(10)
   assert.equal(cancelled, 1)
 })
 
-test('a signal that is aborted already asks nothing', async () => {
+test('with a signal that is already aborted the client sends no request', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0))
   const failure = await failureOf(subscribe(server, { signal: AbortSignal.abort() }))
   assert.equal((failure as Error).name, 'AbortError')
   assert.equal(server.streams.length, 0)
 })
 
-test('a loop that was left leaves nothing on the signal', async () => {
+test('after break no listener stays on the signal', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
   const { signal } = new AbortController()
-  await told(subscribe(server, { signal }), 1)
+  await received(subscribe(server, { signal }), 1)
   assert.deepEqual(getEventListeners(signal, 'abort'), [])
 })
 
-test('nothing is read ahead of the loop: a server that sends without end fills no memory', async () => {
+test('the client reads nothing ahead of the loop: a server that sends endlessly does not fill the memory', async () => {
   const big = notificationText(1).replace('🔔', 'x'.repeat(60_000))
   let sent = 0
   await using server = await StreamServer.with(async (stream) => {
@@ -511,12 +515,12 @@ test('nothing is read ahead of the loop: a server that sends without end fills n
   await events.next()
   await events.next()
   await sleep(500)
-  // What fits into the buffers of two sockets, and no more.
-  assert.ok(sent < 20_000_000, `${sent} bytes were taken`)
+  // At most the size of the buffers of two sockets.
+  assert.ok(sent < 20_000_000, `${sent} bytes were read`)
   await events.return?.()
 })
 
-test('a loop that stays away longer than the watchdog is not dropped for it', async () => {
+test('a loop that reads nothing for longer than the heartbeat limit keeps its connection', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1).notify(2))
   const events = subscribe(server, { timing: { heartbeatMs: 800 } })
   await events.next()
@@ -528,7 +532,7 @@ test('a loop that stays away longer than the watchdog is not dropped for it', as
   await events.return?.()
 })
 
-test('a process ends by itself when its loop is over', async (t) => {
+test('a process can exit when its loop has ended', async (t) => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
   const script = `
     import { createCarillon } from '${new URL('../carillon-client.ts', import.meta.url)}'
@@ -546,7 +550,7 @@ test('a process ends by itself when its loop is over', async (t) => {
   assert.equal(status, 0)
 })
 
-/** The page and the network as a browser tells of them: the events of `window` and `document`. */
+/** The events of `window` and `document` by which a browser reports network and visibility. */
 class Page implements Disposable {
   readonly window = new EventTarget()
   readonly document = Object.assign(new EventTarget(), { visibilityState: 'visible' })
@@ -578,7 +582,7 @@ for (const [event, happens] of [
   ['online', (page: Page) => page.online()],
   ['visibilitychange', (page: Page) => page.show('visible')],
 ] as const)
-  test(`${event} cuts the waiting short`, async () => {
+  test(`the event ${event} ends the wait before a retry`, async () => {
     using page = new Page()
     await using server = await StreamServer.with(
       (stream) => stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '30' }),
@@ -589,44 +593,44 @@ for (const [event, happens] of [
       isWaiting = true
       return 0.5
     }
-    const telling = told(subscribe(server, { timing: { random } }), 1)
+    const receiving = received(subscribe(server, { timing: { random } }), 1)
     await until(() => isWaiting)
     page.show('hidden')
     await sleep(50)
-    assert.equal(server.streams.length, 1, 'a page that is hidden is in no hurry')
+    assert.equal(server.streams.length, 1, 'a hidden page does not reconnect early')
     happens(page)
-    assert.deepEqual(await telling, ['hello 0', 'notification 1'])
+    assert.deepEqual(await receiving, ['hello 0', 'notification 1'])
     assert.deepEqual(getEventListeners(page.window, 'online'), [])
     assert.deepEqual(getEventListeners(page.document, 'visibilitychange'), [])
   })
 
-test('online drops a connection: it was made over the network that went away', async () => {
+test('the event online drops the connection, because it belongs to the lost network', async () => {
   using page = new Page()
   await using server = await StreamServer.with(
     (stream) => stream.greet(0),
     (stream) => stream.greet(0).notify(1),
   )
   const seen: string[] = []
-  const telling = told(subscribe(server), 1, seen)
+  const receiving = received(subscribe(server), 1, seen)
   await until(() => seen.length === 1)
   page.online()
-  assert.deepEqual(await telling, ['hello 0', 'hello 0', 'notification 1'])
+  assert.deepEqual(await receiving, ['hello 0', 'hello 0', 'notification 1'])
 })
 
-test('after a sleep, in which no timer ran, the page that is shown again drops an overdue connection and keeps another', async (t) => {
+test('a page that is visible again after a sleep drops a connection that is over its time limit, and keeps another', async (t) => {
   using page = new Page()
   await using server = await StreamServer.with(
     (stream) => stream.greet(0),
     (stream) => stream.greet(0).notify(1),
   )
   const seen: string[] = []
-  const telling = told(subscribe(server), 1, seen)
+  const receiving = received(subscribe(server), 1, seen)
   await until(() => seen.length === 1)
   page.show('visible')
   await sleep(50)
-  assert.equal(server.streams.length, 1, 'it is not overdue yet')
+  assert.equal(server.streams.length, 1, 'the connection is within its time limit')
   const now = Date.now()
   t.mock.method(Date, 'now', () => now + 1_500_000)
   page.show('visible')
-  assert.deepEqual(await telling, ['hello 0', 'hello 0', 'notification 1'])
+  assert.deepEqual(await receiving, ['hello 0', 'hello 0', 'notification 1'])
 })

@@ -1,10 +1,10 @@
-// For tests: clients of a real service that are signed in, by either variant.
+// For tests: signed-in clients of a real service, with a session or with a token.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestService, TestUser } from '../../tests/support/service.ts'
 import { type Carillon, createCarillon, type Variant } from '../carillon-client.ts'
 import { CookieJar } from './cookie-jar.ts'
 
-/** A client that has signed in through itself. A stateless one signs in again when its token is refused. */
+/** A client that has signed in with its own methods. A stateless one signs in again if the service refuses its token. */
 export async function signedIn(service: TestService, user: TestUser, variant: Variant): Promise<Carillon> {
   const { username, password } = user
   if (variant === 'stateful') {
@@ -19,17 +19,17 @@ export async function signedIn(service: TestService, user: TestUser, variant: Va
   return carillon
 }
 
-/** What a promise rejects with. */
+/** The reason with which `promise` rejects. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
   } catch (error) {
     return error
   }
-  throw new Error('it did not fail')
+  throw new Error('the promise did not reject')
 }
 
-/** Resolves when it is so; a test's own limit ends the waiting. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(5)
+/** Resolves when `condition` is true. Without a time limit: the limit of the test ends the wait. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5)
 }

@@ -1,11 +1,11 @@
-// For tests: Node's fetch keeps no cookies, and a browser's does. This one keeps them.
+// For tests: a fetch that keeps cookies, as in a browser. The fetch of Node does not.
 const underlying = globalThis.fetch
 
-/** Keeps and sends cookies as a browser does for one origin, where credentials are included. */
+/** Keeps and sends cookies as a browser does for one origin, if the request includes credentials. */
 export class CookieJar {
   readonly #kept = new Map<string, string>()
 
-  /** The header field as it is sent. */
+  /** The value of the Cookie header field. */
   get cookie(): string {
     return [...this.#kept].map((pair) => pair.join('=')).join('; ')
   }

@@ -1,18 +1,19 @@
-// For tests: a real HTTP server that does on the stream's route what a healthy service cannot be made to do: fall silent,
-// talk garbage, send byte by byte, refuse. Each connection in turn is handled by the next of the given acts.
+// For tests: a real HTTP server whose stream can misbehave in ways that a healthy service cannot: become silent, send invalid
+// data, send byte by byte, refuse. Each connection is handled by the next of the given acts.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+/** Handles one connection. */
 export type Act = (stream: Stream) => unknown
-/** One connection to the route, as the server sees it. */
+/** One connection to the stream route. */
 export class Stream {
-  /** The position that it resumes from. */
+  /** The position from which the client resumes. */
   readonly since: string | null
   readonly authorization: string | undefined
   readonly response: ServerResponse
   readonly closed: Promise<unknown>
-  /** By `performance.now()`. */
+  /** Time of the request, by `performance.now()`. */
   readonly at = performance.now()
 
   constructor(request: IncomingMessage, response: ServerResponse) {
@@ -33,7 +34,7 @@ export class Stream {
     return this
   }
 
-  /** Opens it and greets, as `hello` at that version. */
+  /** Starts the response with a `hello` at that version. */
   greet(version: number): this {
     return this.open().write(`retry: 20\n\n${eventText('hello', version)}`)
   }
@@ -46,13 +47,13 @@ export class Stream {
     this.response.end()
   }
 
-  /** Breaks off without an end. */
-  cut(): void {
+  /** Closes the connection in the middle of the response. */
+  disconnect(): void {
     this.response.destroy()
   }
 
   refuse(status: number, code: string, fields: Record<string, string> = {}): void {
-    const error = { code, status, message: 'Not now', requestId: 'test-request' }
+    const error = { code, status, message: 'Refused by the test', requestId: 'test-request' }
     this.response.writeHead(status, { 'content-type': 'application/json', ...fields })
     this.response.end(JSON.stringify({ success: false, error }))
   }
@@ -84,7 +85,7 @@ export class StreamServer implements AsyncDisposable {
     })
   }
 
-  /** The last act is repeated for all connections that follow. */
+  /** All connections after the last act repeat it. */
   static async with(...acts: Act[]): Promise<StreamServer> {
     const server = new StreamServer(acts)
     await once(server.#server.listen(0, '127.0.0.1'), 'listening')

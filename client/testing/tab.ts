@@ -1,4 +1,4 @@
-// For tests, in the page: follows the inbox as an application would, and keeps what it was told for the test to ask for.
+// For tests, inside a page of the browser: follows the inbox as an application would, and records the events for the test.
 import { createCarillon, type Inbox, type StreamEvent } from '../carillon-client.ts'
 import { openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming } from '../stream/subscription.ts'
@@ -6,32 +6,37 @@ import { Requests } from '../transport/requests.ts'
 
 export type Following = {
   since?: string | number
-  /** In place of the cookie. */
+  /** Replaces the cookie. */
   token?: string
   silenceMs?: number
   connectMs?: number
-  /** The loop takes nothing before this is called off. */
+  /** The loop reads no second event until the test sets `tab.isHeld` to false. */
   isHeld?: boolean
-  /** The loop is left after so many events. */
+  /** The loop ends by `break` after this number of events. */
   breakAfter?: number
 }
-/** `versions` are those of new notifications, in the order in which they were told. */
-export type Told = { types: string[]; versions: number[]; titles: string[]; error: Record<string, unknown> | undefined }
+/** `versions` and `titles` are those of new notifications, in the order of their arrival. */
+export type Received = {
+  types: string[]
+  versions: number[]
+  titles: string[]
+  error: Record<string, unknown> | undefined
+}
 
-/** An event as the browser's own parser has it. */
-export type Heard = { type: string; id: string; data: string }
+/** An event of the browser's own EventSource. */
+export type SourceEvent = { type: string; id: string; data: string }
 
 class Tab {
   readonly createCarillon = createCarillon
   inbox: Inbox | undefined
-  /** What the browser's own EventSource was told. */
-  readonly heard: Heard[] = []
+  /** Events of the browser's own EventSource, or in tabs.test.ts of the channel. */
+  readonly sourceEvents: SourceEvent[] = []
   readonly events: StreamEvent[] = []
   isHeld = false
-  #loses = () => {}
+  #loseData = () => {}
   #error: unknown
   #aborting = new AbortController()
-  /** Whose token is given, and what is thrown in its place. */
+  /** If set, the `auth` function throws an error with this message. */
   tokenError: string | undefined
   isOver = false
 
@@ -59,18 +64,18 @@ class Tab {
     this.keep(stream, breakAfter)
   }
 
-  /** Follows by EventSource, beside whatever else follows. */
+  /** Also follows with the browser's own EventSource. */
   listen(): void {
     const source = new EventSource('/api/notifications/stream')
     for (const type of ['message', 'hello', 'notification', 'read', 'read-all', 'resync'])
-      source.addEventListener(type, ({ lastEventId: id, data }) => this.heard.push({ type, id, data }))
+      source.addEventListener(type, ({ lastEventId: id, data }) => this.sourceEvents.push({ type, id, data }))
   }
 
   abort(reason: string): void {
     this.#aborting.abort(reason)
   }
 
-  /** Keeps what a stream tells, until it ends or the loop is left. */
+  /** Records the events of a stream until it ends or the loop is left. */
   keep(stream: AsyncIterable<StreamEvent>, breakAfter = Number.POSITIVE_INFINITY): void {
     void this.#keep(stream, breakAfter)
   }
@@ -88,7 +93,7 @@ class Tab {
     this.isOver = true
   }
 
-  told(): Told {
+  received(): Received {
     const error = this.#error
     const news = this.events.filter((event) => event.type === 'notification')
     return {
@@ -100,21 +105,21 @@ class Tab {
     }
   }
 
-  /** What the stream brings from now on is lost, while its connection stays. */
+  /** Drops all further data of the stream, while its connection stays open. */
   loseStream(): void {
-    this.#loses()
+    this.#loseData()
   }
 
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     const response = await fetch(url, init)
     if (!response.body || !url.includes('/stream')) return response
     let isLost = false
-    this.#loses = () => {
+    this.#loseData = () => {
       isLost = true
     }
     const lossy = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(bytes, passed) {
-        if (!isLost) passed.enqueue(bytes)
+      transform(bytes, output) {
+        if (!isLost) output.enqueue(bytes)
       },
     })
     return new Response(response.body.pipeThrough(lossy), response)

@@ -1,4 +1,4 @@
-// Does a call carry its proof, and become a value or an error of the right code, whatever comes back?
+// Each call carries its proof, and returns a value or throws an error with the right code, whatever the response is.
 import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -15,9 +15,9 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** The address of a server that answers everything as it is told. */
-async function answering(answer: (response: ServerResponse) => void) {
-  const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1')
+/** A server whose response to every request is `respond`. */
+async function serving(respond: (response: ServerResponse) => void) {
+  const server = createServer((_request, response) => respond(response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -28,37 +28,37 @@ async function answering(answer: (response: ServerResponse) => void) {
   }
 }
 
-test('a token is asked for once, however many calls wait for it, and kept', async () => {
+test('all calls that wait for a token share one call of `auth`, and the client keeps the token', async () => {
   const ann = await service.user()
   const { authorization = '' } = await service.signIn(ann, 'stateless')
-  let asked = 0
+  let calls = 0
   const carillon = createCarillon({
     baseUrl: service.url,
     async auth() {
-      asked++
+      calls++
       return authorization.slice('Bearer '.length)
     },
   })
   await Promise.all([carillon.me(), carillon.inbox.list(), carillon.inbox.counts()])
   await carillon.me()
-  assert.equal(asked, 1)
+  assert.equal(calls, 1)
 })
 
-test('a refused token is asked for again once, for all calls that it refused, and each is sent again', async () => {
+test('after a refused token the client calls `auth` once for all refused calls, and sends each of them again', async () => {
   const ann = await service.user()
   const fresh = await service.signIn(ann, 'stateless')
-  let asked = 0
-  const auth = async () => (++asked === 1 ? 'an.old.token' : (fresh.authorization?.slice('Bearer '.length) ?? ''))
+  let calls = 0
+  const auth = async () => (++calls === 1 ? 'an.old.token' : (fresh.authorization?.slice('Bearer '.length) ?? ''))
   const carillon = createCarillon({ baseUrl: service.url, auth })
-  const answers = await Promise.all(Array.from({ length: 8 }, () => carillon.me()))
+  const responses = await Promise.all(Array.from({ length: 8 }, () => carillon.me()))
   assert.deepEqual(
-    answers.map(({ user }) => user.id),
+    responses.map(({ user }) => user.id),
     Array(8).fill(ann.id),
   )
-  assert.equal(asked, 2)
+  assert.equal(calls, 2)
 })
 
-test('where the callback has no other token the refusal is thrown, and not tried again', async () => {
+test('if `auth` returns the refused token again, the call throws the refusal without another request', async () => {
   let requests = 0
   const fetchCounted = (url: string, init: RequestInit) => {
     requests++
@@ -73,33 +73,33 @@ test('where the callback has no other token the refusal is thrown, and not tried
   assert.deepEqual([tokens, requests], [2, 3])
 })
 
-test('what the callback throws the call throws, and the next call asks again', async () => {
+test('a call throws the error of `auth`, and the next call calls `auth` again', async () => {
   const signedOut = new Error('signed out')
-  let asked = 0
+  let calls = 0
   const auth = () => {
-    asked++
+    calls++
     throw signedOut
   }
   const { inbox } = createCarillon({ baseUrl: service.url, auth })
   assert.equal(await failureOf(inbox.list()), signedOut)
   assert.equal(await failureOf(inbox.list()), signedOut)
-  assert.equal(asked, 2)
+  assert.equal(calls, 2)
 })
 
-test('a callback that hangs is asked again after a while, and a late answer of the first is not taken for the token', async () => {
+test('if `auth` does not return in time, the next call calls it again, and a late first token is not kept', async () => {
   const late = Promise.withResolvers<string>()
-  const answers = [late.promise, 'second', 'third']
+  const responses = [late.promise, 'second', 'third']
   const sent: (string | null)[] = []
   const fetchNoted = async (_url: string, init: RequestInit) => {
     sent.push(new Headers(init.headers).get('authorization'))
     return new Response('{"success":true,"data":{}}')
   }
   const connection = { baseUrl: 'https://app.example', fetch: fetchNoted }
-  const requests = new Requests(connection, async () => answers.shift() ?? assert.fail(), 100)
+  const requests = new Requests(connection, async () => responses.shift() ?? assert.fail(), 100)
   const hanging = requests.data({ path: 'one' })
   const failure = await failureOf(requests.data({ path: 'two', signal: AbortSignal.timeout(10) }))
   assert.equal((failure as Error).name, 'TimeoutError')
-  assert.equal(answers.length, 2, 'it is one question at first')
+  assert.equal(responses.length, 2, 'at first, both requests share one call of auth')
   await new Promise((resolve) => setTimeout(resolve, 120))
   await requests.data({ path: 'three' })
   late.resolve('first')
@@ -109,8 +109,8 @@ test('a callback that hangs is asked again after a while, and a late answer of t
   assert.deepEqual(sent, ['Bearer second', 'Bearer first', 'Bearer second'])
 })
 
-test('a token that no header field takes is a TypeError without it, and nothing is sent', async () => {
-  const fetchNever = () => assert.fail('it was sent')
+test('a token that a header field cannot have throws a TypeError without the token, and no request is sent', async () => {
+  const fetchNever = () => assert.fail('the client sent a request')
   const secret = 'very\nsecret'
   const connection = { baseUrl: 'https://app.example', fetch: fetchNever }
   const carillon = createCarillon({ ...connection, auth: () => secret })
@@ -124,21 +124,21 @@ test('a token that no header field takes is a TypeError without it, and nothing 
   }
 })
 
-test('a call that is aborted leaves the question for the token to the others', async () => {
+test('an aborted call does not abort the call of `auth` that other calls wait for', async () => {
   const ann = await service.user()
   const proof = await service.signIn(ann, 'stateless')
-  const answered = Promise.withResolvers<string>()
-  const { inbox } = createCarillon({ baseUrl: service.url, auth: () => answered.promise })
+  const tokenPromise = Promise.withResolvers<string>()
+  const { inbox } = createCarillon({ baseUrl: service.url, auth: () => tokenPromise.promise })
   const controller = new AbortController()
   const impatient = failureOf(inbox.list({ signal: controller.signal }))
   const patient = inbox.list()
   controller.abort()
   assert.equal(((await impatient) as Error).name, 'AbortError')
-  answered.resolve(proof.authorization?.slice('Bearer '.length) ?? '')
+  tokenPromise.resolve(proof.authorization?.slice('Bearer '.length) ?? '')
   assert.equal((await patient).total, 0)
 })
 
-test('a refusal tells code, status, request id and details, and narrows by its code', async () => {
+test('an error has code, status, request id and details, and its type narrows by the code', async () => {
   const { inbox } = await signedIn(service, await service.user(), 'stateless')
   const error = await failureOf(inbox.list({ page: 0 }))
   assert.ok(error instanceof CarillonError && error instanceof Error)
@@ -149,7 +149,7 @@ test('a refusal tells code, status, request id and details, and narrows by its c
   assert.equal(isCarillonError(error, 'NOT_FOUND'), false)
   assert.equal(isCarillonError(error, 'NOT_FOUND', 'INVALID_REQUEST'), true)
   assert.equal(isCarillonError(new TypeError('other')), false)
-  // The compiler knows it too.
+  // These lines check the types.
   if (isCarillonError(error, 'INVALID_REQUEST')) error.code satisfies 'INVALID_REQUEST'
   if (error.code === 'INVALID_REQUEST') error.code satisfies 'INVALID_REQUEST'
 })
@@ -165,103 +165,104 @@ const strange: {
   what: string
   code: ErrorCode
   status: number | undefined
-  answer: (response: ServerResponse) => void
+  respond: (response: ServerResponse) => void
 }[] = [
   {
     what: "a proxy's error page",
     code: 'UNREADABLE',
     status: 502,
-    answer: (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
+    respond: (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
   },
   {
     what: 'a login page with status 200',
     code: 'UNREADABLE',
     status: 200,
-    answer: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome to our hotel</h1>'),
+    respond: (response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome to our hotel</h1>'),
   },
   {
     what: 'JSON null',
     code: 'UNREADABLE',
     status: 200,
-    answer: (response) => response.writeHead(200, json).end('null'),
+    respond: (response) => response.writeHead(200, json).end('null'),
   },
   {
-    what: 'an error that is JSON of somebody else',
+    what: 'a JSON error of another service',
     code: 'UNREADABLE',
     status: 418,
-    answer: (response) => response.writeHead(418, json).end('{"error":"teapot"}'),
+    respond: (response) => response.writeHead(418, json).end('{"error":"teapot"}'),
   },
-  { what: 'an empty 500', code: 'UNREADABLE', status: 500, answer: (response) => response.writeHead(500).end() },
+  { what: 'an empty 500', code: 'UNREADABLE', status: 500, respond: (response) => response.writeHead(500).end() },
   {
-    what: 'an answer that breaks off',
+    what: 'an incomplete response',
     code: 'NETWORK',
     status: undefined,
-    answer: breaksOff(200, '{"success":true'),
+    respond: breaksOff(200, '{"success":true'),
   },
   {
-    what: 'an error that breaks off',
+    what: 'an incomplete error response',
     code: 'NETWORK',
     status: undefined,
-    answer: breaksOff(500, '{"success":false'),
+    respond: breaksOff(500, '{"success":false'),
   },
   {
-    what: 'a connection that is closed without a word',
+    what: 'a connection that is closed without a response',
     code: 'NETWORK',
     status: undefined,
-    answer: (response) => response.destroy(),
+    respond: (response) => response.destroy(),
   },
   {
-    what: 'a code of a newer server',
+    what: 'an error code that only a newer server has',
     code: 'BRAND_NEW' as ErrorCode,
     status: 499,
-    answer: (response) => response.writeHead(499, json).end(envelope('BRAND_NEW')),
+    respond: (response) => response.writeHead(499, json).end(envelope('BRAND_NEW')),
   },
 ]
-for (const { what, code, status, answer } of strange)
-  test(`${what} is ${code}`, async () => {
-    await using server = await answering(answer)
+for (const { what, code, status, respond } of strange)
+  test(`${what} throws ${code}`, async () => {
+    await using server = await serving(respond)
     const error = await failureOf(createCarillon(server).inbox.list())
     assert.ok(isCarillonError(error, code), `${error}`)
     assert.equal(error.status, status)
   })
 
-test('a success that is none of Carillon is UNREADABLE also where nothing would be read', async () => {
-  await using server = await answering((response) => response.writeHead(200).end('<h1>Welcome to our hotel</h1>'))
+test('a 200 that is not from Carillon throws UNREADABLE, even for a call that expects no body', async () => {
+  await using server = await serving((response) => response.writeHead(200).end('<h1>Welcome to our hotel</h1>'))
   assert.ok(isCarillonError(await failureOf(createCarillon(server).inbox.readAll()), 'UNREADABLE'))
 })
 
 for (const body of ['{}', '[]', '1', '"x"', '{"success":true}', '{"success":false,"data":{}}', '{"data":{}}'])
-  test(`a success that says ${body} is UNREADABLE`, async () => {
-    await using server = await answering((response) => response.writeHead(200, json).end(body))
+  test(`a 200 with the body ${body} throws UNREADABLE`, async () => {
+    await using server = await serving((response) => response.writeHead(200, json).end(body))
     const { inbox, login, renew } = createCarillon(server)
     for (const call of [() => inbox.list(), () => login({ username: 'ann', password: 'x' }), () => renew('a.b.c')])
       assert.ok(isCarillonError(await failureOf(call()), 'UNREADABLE'))
   })
 
-test("Retry-After is kept of an answer that is not Carillon's", async () => {
-  await using server = await answering((response) => response.writeHead(503, { 'retry-after': '9' }).end('Soon'))
+test('an UNREADABLE error has the Retry-After of the response', async () => {
+  await using server = await serving((response) => response.writeHead(503, { 'retry-after': '9' }).end('Soon'))
   const error = await failureOf(createCarillon(server).inbox.list())
   assert.ok(isCarillonError(error, 'UNREADABLE'))
   assert.equal(error.retryAfter, 9)
 })
 
-test('Retry-After is told in seconds', async () => {
+test('retryAfter is in seconds, and undefined for a text that is not a number', async () => {
   const asking = (value: string) => (response: ServerResponse) =>
     response.writeHead(429, { ...json, 'retry-after': value }).end(envelope('TOO_MANY_REQUESTS'))
-  for (const [value, told] of [
+  for (const [value, expected] of [
     ['7', 7],
     ['soon', undefined],
     ['-5', 0],
   ] as const) {
-    await using server = await answering(asking(value))
+    await using server = await serving(asking(value))
     const error = await failureOf(createCarillon(server).inbox.list())
     assert.ok(isCarillonError(error, 'TOO_MANY_REQUESTS'))
-    assert.equal(error.retryAfter, told)
+    assert.equal(error.retryAfter, expected)
   }
 })
 
-test('an abort ends a call promptly with the reason of the signal, and leaves nothing on it', async () => {
-  await using silent = await answering(() => {})
+test('an abort ends a call promptly with the reason of the signal, and no listener stays on the signal', async () => {
+  await using silent = await serving(() => {})
   const { inbox } = createCarillon(silent)
   const controller = new AbortController()
   const failing = failureOf(inbox.list({ signal: controller.signal }))
@@ -270,12 +271,12 @@ test('an abort ends a call promptly with the reason of the signal, and leaves no
   assert.equal(await failing, reason)
   assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
   assert.equal(await failureOf(inbox.list({ signal: controller.signal })), reason)
-  await using half = await answering((response) => response.writeHead(200, json).write('{"succ'))
+  await using half = await serving((response) => response.writeHead(200, json).write('{"succ'))
   const failure = await failureOf(createCarillon(half).inbox.list({ signal: AbortSignal.timeout(50) }))
   assert.equal((failure as Error).name, 'TimeoutError')
 })
 
-test('a call that is done leaves nothing on its signal', async () => {
+test('after a call no listener stays on its signal', async () => {
   const { inbox } = await signedIn(service, await service.user(), 'stateless')
   const { signal } = new AbortController()
   await inbox.list({ signal })
@@ -283,10 +284,10 @@ test('a call that is done leaves nothing on its signal', async () => {
   assert.deepEqual(getEventListeners(signal, 'abort'), [])
 })
 
-test('a base with a path before the routes, with or without a slash at its end, is kept', async () => {
-  const asked: string[] = []
+test('a path prefix in baseUrl is kept, with and without a slash at its end', async () => {
+  const urls: string[] = []
   const fetchNoted = async (url: string) => {
-    asked.push(url)
+    urls.push(url)
     return new Response('{"success":true,"data":{}}')
   }
   for (const baseUrl of [
@@ -295,21 +296,21 @@ test('a base with a path before the routes, with or without a slash at its end, 
     new URL('https://app.example/bell//'),
   ])
     await createCarillon({ baseUrl, fetch: fetchNoted }).inbox.list({ page: 2, status: 'unread' })
-  assert.deepEqual(asked, Array(3).fill('https://app.example/bell/api/notifications?page=2&status=unread'))
+  assert.deepEqual(urls, Array(3).fill('https://app.example/bell/api/notifications?page=2&status=unread'))
 })
 
-test('a base that is no URL is refused when the client is made', () => {
+test('createCarillon throws TypeError for a baseUrl that is not a URL', () => {
   for (const baseUrl of ['bell.example', undefined]) assert.throws(() => createCarillon({ baseUrl }), TypeError)
 })
 
 for (const status of [301, 302, 303, 307, 308])
-  test(`a redirect (${status}) is an error: no password, token, key or cookie goes to another server`, async () => {
+  test(`the client follows no redirect (${status}): no password, token, key or cookie reaches another server`, async () => {
     let arrived = 0
-    await using elsewhere = await answering((response) => {
+    await using elsewhere = await serving((response) => {
       arrived++
       response.end('{}')
     })
-    await using redirecting = await answering((response) =>
+    await using redirecting = await serving((response) =>
       response.writeHead(status, { location: `${elsewhere.baseUrl}/login` }).end(),
     )
     const { baseUrl } = redirecting
@@ -334,20 +335,20 @@ for (const status of [301, 302, 303, 307, 308])
     assert.equal(arrived, 0)
   })
 
-test('a redirect ends no subscription and carries no token elsewhere: the client tries again later', async () => {
+test('after a redirect a subscription tries again later, and sends no token to the other server', async () => {
   const seen: string[] = []
-  await using elsewhere = await answering((response) => {
+  await using elsewhere = await serving((response) => {
     seen.push('elsewhere')
     response.end()
   })
-  await using redirecting = await answering((response) => {
+  await using redirecting = await serving((response) => {
     seen.push('here')
     response.writeHead(307, { location: elsewhere.baseUrl }).end()
   })
   const carillon = createCarillon({ baseUrl: redirecting.baseUrl, auth: () => 'a.b.c' })
   const ended = new AbortController()
   const reading = (async () => {
-    for await (const _ of carillon.inbox.subscribe({ signal: ended.signal })) assert.fail('an event came')
+    for await (const _ of carillon.inbox.subscribe({ signal: ended.signal })) assert.fail('an event arrived')
   })()
   await until(() => seen.length >= 2)
   ended.abort()
@@ -355,7 +356,7 @@ test('a redirect ends no subscription and carries no token elsewhere: the client
   assert.ok(!seen.includes('elsewhere'))
 })
 
-test('cookies are included where the cookie is the proof, and not asked for otherwise', async () => {
+test('requests include credentials only if the cookie is the proof', async () => {
   const inits: RequestInit[] = []
   const fetchNoted = async (_url: string, init: RequestInit) => {
     inits.push(init)

@@ -1,5 +1,5 @@
-// Do the tabs of a browser share one stream, and does each hear everything once, whatever becomes of the others? In a real
-// Chromium, on a real service; a tab is closed, crashes, hangs or leaves while events flow.
+// Tabs of one browser share one stream, and each receives every event once, even if other tabs are closed, crash, hang or
+// leave at the same time. In a real Chromium, on a real service.
 import assert from 'node:assert/strict'
 import { subscribe as onChannel } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -18,33 +18,33 @@ const { key } = await service.producerKey()
 
 const leaders = new WeakMap<Chromium, Page>()
 
-/** The streams that are open at the server, and the most that were open at once. */
-const open = new Set<ServerResponse>()
-let mostOpen = 0
+/** The streams that are open at the service, and the maximum number that was open at once. */
+const openStreams = new Set<ServerResponse>()
+let maxOpen = 0
 onChannel('http.server.request.start', (message) => {
   const { request, response } = message as { request: IncomingMessage; response: ServerResponse }
   if (!request.url?.startsWith('/api/notifications/stream')) return
-  open.add(response)
-  mostOpen = Math.max(mostOpen, open.size)
-  response.on('close', () => open.delete(response))
+  openStreams.add(response)
+  maxOpen = Math.max(maxOpen, openStreams.size)
+  response.on('close', () => openStreams.delete(response))
 })
 
-test('seven tabs have one stream, and each is told every event once and in order', async () => {
-  await using browser = await someBrowser()
+test('seven tabs share one stream, and each receives every event once and in order', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   const tabs = await followingTabs(browser, ann, 7)
-  mostOpen = open.size
-  await tell(ann, 40)
+  maxOpen = openStreams.size
+  await send(ann, 40)
   for (const tab of tabs) assert.deepEqual(await versionsOf(tab, 40), upTo(40))
-  assert.deepEqual([open.size, mostOpen], [1, 1])
-  for (const tab of tabs) assert.deepEqual((await toldTo(tab)).types.slice(0, 2), ['hello', 'notification'])
+  assert.deepEqual([openStreams.size, maxOpen], [1, 1])
+  for (const tab of tabs) assert.deepEqual((await receivedIn(tab)).types.slice(0, 2), ['hello', 'notification'])
 })
 
-test('whatever the leader is closed or crashes of, another goes on: nothing is lost or told twice', async () => {
-  await using browser = await someBrowser()
+test('after the leading tab is closed or crashes, another tab leads: no event is lost or repeated', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   let tabs = await followingTabs(browser, ann, 7)
-  const stop = keepTelling(ann, 10)
+  const stop = keepSending(ann, 10)
   for (const end of [close, crash, close, crash, close, crash]) {
     await sleep(300)
     await until(() => tabs.includes(leaderIn(browser)))
@@ -52,24 +52,24 @@ test('whatever the leader is closed or crashes of, another goes on: nothing is l
     await end(leader)
     tabs = tabs.filter((tab) => tab !== leader)
     for (const page of tabs) {
-      const versions = await versionsOf(page, ((await toldTo(page)).versions.at(-1) ?? 0) + 5)
+      const versions = await versionsOf(page, ((await receivedIn(page)).versions.at(-1) ?? 0) + 5)
       assert.deepEqual(versions, upTo(versions.length))
     }
   }
   const count = await stop()
   assert.equal(tabs.length, 1)
   for (const page of tabs) assert.deepEqual(await versionsOf(page, count), upTo(count))
-  await until(() => open.size === 1)
+  await until(() => openStreams.size === 1)
 })
 
-test('who comes late is told what the leader keeps, and behind that to list anew; then he hears what the others hear', async () => {
-  await using browser = await someBrowser()
+test('a tab that joins late receives the kept events after its position, or a resync if they are not kept', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
-  await tell(ann, 3)
+  await send(ann, 3)
   const [first] = await followingTabs(browser, ann, 1, { since: 2 })
   assert.ok(first)
   await versionsOf(first, 3)
-  await tell(ann, 7)
+  await send(ann, 7)
   await versionsOf(first, 10)
   const [known] = await followingTabs(browser, ann, 1, { since: 6 })
   const [fromNow] = await followingTabs(browser, ann, 1)
@@ -77,78 +77,78 @@ test('who comes late is told what the leader keeps, and behind that to list anew
   const [foreign] = await followingTabs(browser, ann, 1, { since: '6-00000000' })
   const [garbage] = await followingTabs(browser, ann, 1, { since: 'x' })
   assert.ok(known && fromNow && older && foreign && garbage)
-  await tell(ann, 1)
+  await send(ann, 1)
   assert.deepEqual(await versionsOf(known, 11), [7, 8, 9, 10, 11])
   assert.deepEqual(await versionsOf(fromNow, 11), [11])
   for (const tab of [older, foreign, garbage]) {
     assert.deepEqual(await versionsOf(tab, 11), [11])
-    assert.deepEqual((await toldTo(tab)).types, ['hello', 'resync', 'notification'])
+    assert.deepEqual((await receivedIn(tab)).types, ['hello', 'resync', 'notification'])
   }
   const resync = await older.evaluate(() => tab.events[1])
   const { version, unread, total, position } = resync ?? {}
   assert.deepEqual({ version, unread, total }, { version: 10, unread: 10, total: 10 })
   assert.match(position ?? '', /^10-[0-9a-f]{8}$/)
-  assert.equal(open.size, 1)
+  assert.equal(openStreams.size, 1)
 })
 
-test('more is not kept than a hundred events', async () => {
-  await using browser = await someBrowser()
+test('the leading tab keeps 100 events for tabs that join later', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   const [first] = await followingTabs(browser, ann, 1)
   assert.ok(first)
-  await tell(ann, 120)
+  await send(ann, 120)
   await versionsOf(first, 120)
   const [kept] = await followingTabs(browser, ann, 1, { since: 20 })
   const [dropped] = await followingTabs(browser, ann, 1, { since: 19 })
   assert.ok(kept && dropped)
   assert.deepEqual(await versionsOf(kept, 120), upTo(120).slice(20))
-  assert.deepEqual((await toldTo(dropped)).types, ['hello', 'resync'])
+  assert.deepEqual((await receivedIn(dropped)).types, ['hello', 'resync'])
 })
 
-test('who is ahead of the stream is told no event twice; a version that the stream does not reach is no version of it', async () => {
-  await using browser = await someBrowser()
+test('a tab that is ahead of the stream receives no event twice; a version that the stream does not reach gets a resync', async () => {
+  await using browser = await startBrowser()
   let ann = await service.user()
   for (let tries = 1; ; tries++) {
     const [leader] = await followingTabs(browser, ann, 1)
     const ahead = await newTab(browser)
     const from = performance.now()
     await ahead.evaluate(() => tab.follow({ since: 2 }))
-    // It asks, then it waits for the lock.
+    // The tab has sent its request and waits for the lock.
     await until(async () => (await locksIn(ahead)).length === 2)
-    await tell(ann, 3)
+    await send(ann, 3)
     const versions = await versionsOf(ahead, 3)
-    if ((await toldTo(ahead)).types[1] !== 'resync') {
+    if ((await receivedIn(ahead)).types[1] !== 'resync') {
       assert.deepEqual(versions, [3])
       break
     }
-    // The leader waits a second to reach that version. A machine that took longer to tell it gets another try.
+    // The leading tab waits 1 s for that version. If the machine was slower, the test tries again.
     assert.ok(performance.now() - from > 990)
-    assert.ok(tries < 5, 'each time the leader had not reached that version in time')
+    assert.ok(tries < 5, 'in each of 5 tries the leading tab received that version too late')
     await ahead.close()
     await leader?.close()
     ann = await service.user()
   }
   const lost = await newTab(browser)
   await lost.evaluate(() => tab.follow({ since: 50 }))
-  await until(async () => (await toldTo(lost)).types.includes('resync'))
-  await tell(ann, 1)
+  await until(async () => (await receivedIn(lost)).types.includes('resync'))
+  await send(ann, 1)
   assert.deepEqual(await versionsOf(lost, 4), [4])
 })
 
-test('what comes twice, out of order or from one who is behind changes nothing, and what is missing is asked for', async () => {
-  await using browser = await someBrowser()
+test('a following tab ignores repeated and old events, and requests missing ones', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   await followingTabs(browser, ann, 1)
   const [follower] = await followingTabs(browser, ann, 1, { since: 0 })
   assert.ok(follower)
-  await tell(ann, 3)
+  await send(ann, 3)
   await versionsOf(follower, 3)
   const other = await newTab(browser)
   await other.evaluate(forge, {
     name: `carillon 2 session ${service.url}/ ${ann.id}`,
-    told: await follower.evaluate(() => tab.events),
+    events: await follower.evaluate(() => tab.events),
   })
-  await tell(ann, 1)
+  await send(ann, 1)
   assert.deepEqual(await versionsOf(follower, 4), upTo(4))
   const positions = await follower.evaluate(() => tab.events.map(({ type, position }) => `${type} ${position}`))
   assert.deepEqual(
@@ -158,7 +158,7 @@ test('what comes twice, out of order or from one who is behind changes nothing, 
 })
 
 test('a tab ignores messages of an unknown kind, of an older client, and without content', async () => {
-  await using browser = await someBrowser()
+  await using browser = await startBrowser()
   const ann = await service.user()
   const tabs = await followingTabs(browser, ann, 2)
   const other = await newTab(browser)
@@ -170,22 +170,22 @@ test('a tab ignores messages of an unknown kind, of an older client, and without
       channel.postMessage(data)
     channel.close()
   }, `carillon 2 session ${service.url}/ ${ann.id}`)
-  await tell(ann, 2)
+  await send(ann, 2)
   for (const tab of tabs) {
     assert.deepEqual(await versionsOf(tab, 2), [1, 2])
-    assert.deepEqual((await toldTo(tab)).types, ['hello', 'notification', 'notification'])
+    assert.deepEqual((await receivedIn(tab)).types, ['hello', 'notification', 'notification'])
   }
   assert.deepEqual(browser.uncaught, [])
 })
 
-test('a leader that hears nothing any more is deposed, and so is one that hangs; both go on as followers', async () => {
-  await using browser = await someBrowser()
+test('a leading tab that hangs or whose stream is silent loses the lock, and continues as a follower', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   const tabs = await followingTabs(browser, ann, 4, { silenceMs: 1_500 })
-  // Fewer than a hundred while one hangs: more is not kept for him.
-  const stop = keepTelling(ann, 40)
-  // Where the machine is busy another may have taken the lead just then.
-  for (const harm of [deafen, hang]) {
+  // Fewer than 100 events while a tab hangs, because the leading tab keeps no more than that.
+  const stop = keepSending(ann, 40)
+  // On a busy machine, another tab may have become the leader just before.
+  for (const harm of [loseStream, hang]) {
     await sleep(300)
     await until(async () => {
       const leader = leaderIn(browser)
@@ -195,10 +195,10 @@ test('a leader that hears nothing any more is deposed, and so is one that hangs;
   }
   const count = await stop()
   for (const page of tabs) assert.deepEqual(await versionsOf(page, count), upTo(count))
-  await until(() => open.size === 1)
+  await until(() => openStreams.size === 1)
 })
 
-test('a leader whose stream has nothing but heartbeats stays', async () => {
+test('a leading tab whose stream has only heartbeats stays the leader', async () => {
   await using server = await StreamServer.with(async (stream) => {
     stream.greet(1)
     const beating = setInterval(() => stream.write(':\n\n'), 100)
@@ -206,65 +206,68 @@ test('a leader whose stream has nothing but heartbeats stays', async () => {
     clearInterval(beating)
   })
   await using browser = await browserAt(server)
-  // Nearly half of the silence, which is the most, is waited for an answer: a machine may stand still for a moment.
+  // The tabs wait for a response for almost half of silenceMs, the maximum, because the machine may stop for a moment.
   await browser.context.addInitScript('{ const draw = Math.random; Math.random = () => 0.9 + draw() / 10 }')
   for (let count = 0; count < 3; count++) {
     const page = await newTab(browser, server)
     await page.evaluate(() => tab.follow({ silenceMs: 3_000 }))
-    await until(async () => (await toldTo(page)).types[0] === 'hello')
+    await until(async () => (await receivedIn(page)).types[0] === 'hello')
   }
   await sleep(7_000)
   assert.equal(server.streams.length, 1)
 })
 
-test('of two users in one browser, by token or by a cookie that is replaced, each hears his own', async () => {
-  await using browser = await someBrowser()
+test('tabs of several users in one browser, by token or with a replaced cookie, receive only the events of their own user', async () => {
+  await using browser = await startBrowser()
   const [ann, ben, cid] = [await service.user(), await service.user(), await service.user()]
   const following = async (user: TestUser) => ({ token: await tokenOf(user) })
   const [anns] = await followingTabs(browser, ann, 1, await following(ann))
   const [bens] = await followingTabs(browser, ben, 1, await following(ben))
   const [cids] = await followingTabs(browser, cid, 1)
-  assert.equal(open.size, 3)
+  assert.equal(openStreams.size, 3)
   const [annsByCookie] = await followingTabs(browser, ann, 1)
   assert.ok(anns && bens && cids && annsByCookie)
-  // By cookie and by token she has two proofs, of which one may end before the other.
-  assert.equal(open.size, 4)
-  await tell(ann, 1, 0, "ann's")
-  await tell(ben, 2, 0, "ben's")
-  await tell(cid, 3, 0, "cid's")
+  // Ann has two proofs, a cookie and a token, and one may end before the other, so there are two streams.
+  assert.equal(openStreams.size, 4)
+  await send(ann, 1, 0, "Ann's")
+  await send(ben, 2, 0, "Ben's")
+  await send(cid, 3, 0, "Cid's")
   for (const [tab, titles] of [
-    [anns, ["ann's"]],
-    [annsByCookie, ["ann's"]],
-    [bens, ["ben's", "ben's"]],
-    [cids, ["cid's", "cid's", "cid's"]],
+    [anns, ["Ann's"]],
+    [annsByCookie, ["Ann's"]],
+    [bens, ["Ben's", "Ben's"]],
+    [cids, ["Cid's", "Cid's", "Cid's"]],
   ] as const)
-    assert.deepEqual([await versionsOf(tab, titles.length), (await toldTo(tab)).titles], [upTo(titles.length), titles])
+    assert.deepEqual(
+      [await versionsOf(tab, titles.length), (await receivedIn(tab)).titles],
+      [upTo(titles.length), titles],
+    )
 })
 
-test('a tab whose cookie was replaced shares the stream of the new user from its next connection on', async () => {
-  await using browser = await someBrowser()
+test('a tab whose cookie was replaced shares the stream of the new user after its next connection', async () => {
+  await using browser = await startBrowser()
   const [ann, ben] = [await service.user(), await service.user()]
   const anns = await followingTabs(browser, ann, 3)
   const [bens] = await followingTabs(browser, ben, 1)
   assert.ok(bens)
-  assert.equal(open.size, 2)
+  assert.equal(openStreams.size, 2)
   await browser.context.setOffline(true)
   await browser.context.setOffline(false)
-  for (const tab of anns) await until(async () => (await toldTo(tab)).types.includes('resync'))
-  await until(() => open.size === 1)
-  await tell(ann, 1, 0, 'for nobody here')
-  await tell(ben, 2, 0, "ben's")
+  for (const tab of anns) await until(async () => (await receivedIn(tab)).types.includes('resync'))
+  await until(() => openStreams.size === 1)
+  await send(ann, 1, 0, 'for no tab here')
+  await send(ben, 2, 0, "Ben's")
   for (const tab of [...anns, bens]) {
     await versionsOf(tab, 2)
-    assert.deepEqual((await toldTo(tab)).titles, ["ben's", "ben's"])
+    assert.deepEqual((await receivedIn(tab)).titles, ["Ben's", "Ben's"])
   }
 })
 
-test("nobody hears of a new user's inbox but that it is another one: the leader was cut, or another takes over", async () => {
-  await using browser = await someBrowser()
+test('after a new user signs in, no tab mixes the two inboxes: it receives a resync, whether the leader reconnects or changes', async () => {
+  await using browser = await startBrowser()
   const [ann, ben] = [await service.user(), await service.user()]
-  await tell(ann, 3)
-  await tell(ben, 7)
+  await send(ann, 3)
+  await send(ben, 7)
   const tabs = await followingTabs(browser, ann, 3)
   await setCookie(browser, await service.signIn(ben, 'stateful'))
   const [leader, ...others] = [leaderIn(browser), ...tabs.filter((tab) => tab !== leaderIn(browser))]
@@ -281,10 +284,10 @@ test("nobody hears of a new user's inbox but that it is another one: the leader 
   assert.deepEqual(await countersOf(bens), ['hello 7', 'resync 3', 'hello 3'])
 })
 
-test('who was told nothing yet asks again whose stream it is, when his turn comes', async () => {
-  await using browser = await someBrowser()
+test('a tab that has received nothing requests the current user again before it leads', async () => {
+  await using browser = await startBrowser()
   const [ann, ben] = [await service.user(), await service.user()]
-  await tell(ben, 7)
+  await send(ben, 7)
   const block = (route: Route) => route.abort()
   await browser.context.route('**/api/notifications/stream*', block)
   const leader = await newTab(browser)
@@ -294,20 +297,20 @@ test('who was told nothing yet asks again whose stream it is, when his turn come
   await until(async () => (await locksIn(leader)).length === 3)
   await sleep(1_100)
   await setCookie(browser, await service.signIn(ben, 'stateful'))
-  // Only then may a stream open: what this leader is greeted with would be told to the others, who then need not ask.
+  // The route opens only now: otherwise this leader would pass its greeting to the other tabs, which would then not request.
   await leader.close()
   await browser.context.unroute('**/api/notifications/stream*', block)
-  for (const tab of others) await until(async () => (await toldTo(tab)).types.length > 0)
+  for (const tab of others) await until(async () => (await receivedIn(tab)).types.length > 0)
   const locks = await locksIn(others[0] as Page)
   assert.deepEqual(locks, Array(2).fill(`carillon 2 session ${service.url}/ ${ben.id}`))
 })
 
-test('an inbox that becomes another one again and again is asked for less and less', async () => {
+test('if the inbox of the stream changes again and again, the client requests it with growing delays', async () => {
   const state = '{"version":1,"unread":1,"total":1}'
   let count = 0
   await using server = await StreamServer.with((stream) => {
-    const mark = ['aaaaaaaa', 'bbbbbbbb'][count++ % 2]
-    stream.open().write(`retry: 1\n\nevent: hello\ndata: ${state}\n\nevent: resync\nid: 1-${mark}\ndata: ${state}\n\n`)
+    const tag = ['aaaaaaaa', 'bbbbbbbb'][count++ % 2]
+    stream.open().write(`retry: 1\n\nevent: hello\ndata: ${state}\n\nevent: resync\nid: 1-${tag}\ndata: ${state}\n\n`)
   })
   await using browser = await browserAt(server)
   const page = await newTab(browser, server)
@@ -317,42 +320,42 @@ test('an inbox that becomes another one again and again is asked for less and le
   await until(() => server.streams.length > 2)
 })
 
-test('who leaves, by break or by abort, holds nothing; then the next leads', async () => {
-  await using browser = await someBrowser()
+test('a tab that leaves by break or abort holds no lock and no stream; the next tab leads', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   const [breaking] = await followingTabs(browser, ann, 1, { breakAfter: 2 })
   const [aborted, waiting] = await followingTabs(browser, ann, 2)
   assert.ok(breaking && aborted && waiting)
   await waiting.evaluate(() => tab.abort('enough'))
-  await until(async () => (await toldTo(waiting)).error?.error === 'enough')
-  await tell(ann, 1)
+  await until(async () => (await receivedIn(waiting)).error?.error === 'enough')
+  await send(ann, 1)
   await until(() => isOver(breaking))
   assert.deepEqual(await versionsOf(breaking, 1), [1])
-  await tell(ann, 1)
+  await send(ann, 1)
   assert.deepEqual(await versionsOf(aborted, 2), [1, 2])
   await aborted.evaluate(() => tab.abort('enough'))
-  await until(async () => (await toldTo(aborted)).error?.error === 'enough')
-  assert.equal((await toldTo(breaking)).error, undefined)
-  await until(() => open.size === 0)
+  await until(async () => (await receivedIn(aborted)).error?.error === 'enough')
+  assert.equal((await receivedIn(breaking)).error, undefined)
+  await until(() => openStreams.size === 0)
   await until(async () => (await locksIn(waiting)).length === 0)
 })
 
-test('an error that ends the stream for good reaches every tab with its fields', async () => {
-  await using browser = await someBrowser()
+test('the end of the shared session reaches every tab as an error with all its fields', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   const tabs = await followingTabs(browser, ann, 3)
   const [cookie] = await browser.context.cookies()
   await service.post('/logout', undefined, { cookie: `${cookie?.name}=${cookie?.value}` })
   for (const page of tabs) {
     await until(() => isOver(page))
-    const { name, code, status, reason } = (await toldTo(page)).error ?? {}
+    const { name, code, status, reason } = (await receivedIn(page)).error ?? {}
     assert.deepEqual([name, code, status, reason], ['CarillonError', 'UNAUTHORIZED', 401, 'revoked'])
   }
-  await until(() => open.size === 0)
+  await until(() => openStreams.size === 0)
 })
 
-test("an error of one tab's own, as of its token, ends that tab alone", async () => {
-  await using browser = await someBrowser()
+test('an error of the auth function of one tab ends only that tab', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   const token = await tokenOf(ann)
   const [failing] = await followingTabs(browser, ann, 1, { token })
@@ -364,52 +367,52 @@ test("an error of one tab's own, as of its token, ends that tab alone", async ()
   })
   await service.post('/logout', undefined, { authorization: `Bearer ${token}` })
   await until(() => isOver(failing))
-  assert.deepEqual((await toldTo(failing)).error, { name: 'RangeError', message: 'no token today' })
-  await tell(ann, 1)
+  assert.deepEqual((await receivedIn(failing)).error, { name: 'RangeError', message: 'no token today' })
+  await send(ann, 1)
   assert.deepEqual(await versionsOf(other, 1), [1])
 })
 
-test("a tab whose token's sign-in is over ends alone: others of that user go on, by token or cookie, and miss nothing", async () => {
-  await using browser = await someBrowser()
+test('a tab whose token is revoked ends alone: other tabs of the user, by token or cookie, miss no event', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   const token = await tokenOf(ann)
   const [leader] = await followingTabs(browser, ann, 1, { token })
   const [byToken] = await followingTabs(browser, ann, 1, { token: await tokenOf(ann) })
   const [byCookie] = await followingTabs(browser, ann, 1)
   assert.ok(leader && byToken && byCookie)
-  assert.equal(open.size, 2)
-  const telling = tell(ann, 100, 10)
+  assert.equal(openStreams.size, 2)
+  const sending = send(ann, 100, 10)
   await service.post('/logout', undefined, { authorization: `Bearer ${token}` })
   await until(() => isOver(leader))
-  const { code, reason } = (await toldTo(leader)).error ?? {}
+  const { code, reason } = (await receivedIn(leader)).error ?? {}
   assert.deepEqual([code, reason], ['UNAUTHORIZED', 'revoked'])
-  await telling
+  await sending
   for (const tab of [byToken, byCookie]) assert.deepEqual(await versionsOf(tab, 100), upTo(100))
   const [cookie] = await browser.context.cookies()
   await service.post('/logout', undefined, { cookie: `${cookie?.name}=${cookie?.value}` })
   await until(() => isOver(byCookie))
-  await tell(ann, 1)
+  await send(ann, 1)
   assert.deepEqual(await versionsOf(byToken, 101), upTo(101))
 })
 
-test('a loop that leaves a thousand events lying is told to list anew, and goes on', async () => {
-  await using browser = await someBrowser()
+test('a loop that falls 1,000 events behind receives a resync, and continues', async () => {
+  await using browser = await startBrowser()
   const ann = await service.user()
   const [leader, held] = [
     (await followingTabs(browser, ann, 1))[0],
     (await followingTabs(browser, ann, 1, { isHeld: true }))[0],
   ]
   assert.ok(leader && held)
-  await held.evaluate(overhear, `carillon 2 session ${service.url}/ ${ann.id}`)
-  await tell(ann, 1_100)
+  await held.evaluate(recordChannel, `carillon 2 session ${service.url}/ ${ann.id}`)
+  await send(ann, 1_100)
   await versionsOf(leader, 1_100)
-  await until(() => held.evaluate(() => tab.heard.length === 1_100))
+  await until(() => held.evaluate(() => tab.sourceEvents.length === 1_100))
   await held.evaluate(() => {
     tab.isHeld = false
   })
   const versions = await versionsOf(held, 1_100)
   assert.deepEqual(versions, upTo(1_100).slice(-versions.length))
-  assert.deepEqual((await toldTo(held)).types.slice(0, 3), ['hello', 'resync', 'notification'])
+  assert.deepEqual((await receivedIn(held)).types.slice(0, 3), ['hello', 'resync', 'notification'])
 })
 
 for (const [name, missing] of [
@@ -417,18 +420,18 @@ for (const [name, missing] of [
   ['has no channels', 'delete globalThis.BroadcastChannel'],
   ['refuses locks', "LockManager.prototype.request = async () => { throw new DOMException('', 'SecurityError') }"],
 ] as const)
-  test(`where a browser ${name}, each tab has its own stream`, async () => {
-    await using browser = await someBrowser()
+  test(`in a browser that ${name}, each tab has its own stream`, async () => {
+    await using browser = await startBrowser()
     await browser.context.addInitScript(missing)
     const ann = await service.user()
     const tabs = await followingTabs(browser, ann, 3)
-    assert.equal(open.size, 3)
-    await tell(ann, 5)
+    assert.equal(openStreams.size, 3)
+    await send(ann, 5)
     for (const tab of tabs) assert.deepEqual(await versionsOf(tab, 5), upTo(5))
   })
 
-test('browsers that cannot combine signals share a stream too, and an owner who is not told is asked for again', async () => {
-  await using browser = await someBrowser()
+test('a browser without AbortSignal.any shares a stream too; a request for the user without a response is sent again', async () => {
+  await using browser = await startBrowser()
   await browser.context.addInitScript(
     'delete AbortSignal.any; delete AbortSignal.timeout; delete Promise.withResolvers',
   )
@@ -439,26 +442,26 @@ test('browsers that cannot combine signals share a stream too, and an owner who 
     isFirst = false
   })
   const tabs = await followingTabs(browser, ann, 2, { connectMs: 1_000 })
-  await tell(ann, 1)
+  await send(ann, 1)
   for (const tab of tabs) assert.deepEqual(await versionsOf(tab, 1), [1])
-  // Who had to connect again may have left a connection that the server is about to close.
-  await until(() => open.size === 1)
+  // After a reconnect, the server may need a moment to close the earlier connection.
+  await until(() => openStreams.size === 1)
 })
 
-test('in Node, which has locks and channels too, each has its own stream', async () => {
+test('in Node, which also has locks and channels, each client has its own stream', async () => {
   assert.ok(navigator.locks && BroadcastChannel)
-  await until(() => open.size === 0)
+  await until(() => openStreams.size === 0)
   const ann = await service.user()
   const token = await tokenOf(ann)
   const streams = [1, 2].map(() => createCarillon({ baseUrl: service.url, auth: () => token }).inbox.subscribe())
   for (const stream of streams) assert.equal((await stream.next()).value.type, 'hello')
-  assert.equal(open.size, 2)
+  assert.equal(openStreams.size, 2)
   for (const stream of streams) await stream.return?.()
-  await until(() => open.size === 0)
+  await until(() => openStreams.size === 0)
 })
 
-async function someBrowser(): Promise<Chromium> {
-  await until(() => open.size === 0)
+async function startBrowser(): Promise<Chromium> {
+  await until(() => openStreams.size === 0)
   const browser = await Chromium.start()
   await browser.serveClientAt(service.url)
   browser.context.on('request', (request) => {
@@ -467,7 +470,7 @@ async function someBrowser(): Promise<Chromium> {
   return browser
 }
 
-/** A server of a stream alone, which knows whoever asks as Ann. */
+/** A browser at a server that has only the stream; every user is Ann. */
 async function browserAt({ url }: StreamServer): Promise<Chromium> {
   const browser = await Chromium.start()
   await browser.serveClientAt(url)
@@ -482,7 +485,7 @@ async function newTab(browser: Chromium, { url }: { url: string } = service): Pr
   return page
 }
 
-/** So many tabs that follow, at once, and were greeted. A cookie is that of a new session in this browser. */
+/** `count` tabs that follow at the same time and have received `hello`. Without a token, they get the cookie of a new session. */
 async function followingTabs(
   browser: Chromium,
   user: TestUser,
@@ -492,15 +495,15 @@ async function followingTabs(
   const tabs = await Promise.all(Array.from({ length: count }, () => newTab(browser)))
   if (following.token === undefined) await setCookie(browser, await service.signIn(user, 'stateful'))
   await Promise.all(tabs.map((page) => page.evaluate((how) => tab.follow(how), following)))
-  for (const page of tabs) await until(async () => (await toldTo(page)).types[0] === 'hello')
+  for (const page of tabs) await until(async () => (await receivedIn(page)).types[0] === 'hello')
   return tabs
 }
 
-/** In a page: says what a leader might whose words come late, as a new one that has not caught up. */
-async function forge({ name, told }: { name: string; told: StreamEvent[] }): Promise<void> {
+/** In a page: sends late and old messages, as a new leader that has not caught up might. */
+async function forge({ name, events }: { name: string; events: StreamEvent[] }): Promise<void> {
   const channel = new BroadcastChannel(name)
-  const [hello, first, , third] = told
-  if (!hello || !first || !third) throw new Error('the follower was not told enough')
+  const [hello, first, , third] = events
+  if (!hello || !first || !third) throw new Error('the follower has received too few events')
   const ahead = { ...third, position: third.position.replace('3', '9') }
   const requested = new Promise<{ from: string }>((resolve) => {
     channel.onmessage = ({ data }) => data.kind === 'request' && resolve(data)
@@ -513,10 +516,10 @@ async function forge({ name, told }: { name: string; told: StreamEvent[] }): Pro
   channel.close()
 }
 
-/** In a page: keeps the events that the leader tells on that channel, beside whoever follows there. */
-function overhear(name: string): void {
+/** In a page: records the events that the leading tab sends on that channel. */
+function recordChannel(name: string): void {
   new BroadcastChannel(name).onmessage = ({ data: { event } }) => {
-    if (event) tab.heard.push({ type: event.type, id: event.position, data: '' })
+    if (event) tab.sourceEvents.push({ type: event.type, id: event.position, data: '' })
   }
 }
 
@@ -525,71 +528,71 @@ function setCookie(browser: Chromium, { cookie = '' }: Proof): Promise<void> {
   return browser.context.addCookies([{ name, value, url: service.url, httpOnly: true }])
 }
 
-/** Of a new sign-in: it outlives the end of others. */
+/** A token of a new sign-in, so that the end of another sign-in does not revoke it. */
 async function tokenOf(user: TestUser): Promise<string> {
   return (await service.signIn(user, 'stateless')).authorization?.slice(7) ?? ''
 }
 
-/** New notifications, one by one. */
-async function tell(user: TestUser, count: number, pauseMs = 0, title = 'Ding'): Promise<void> {
+/** Sends notifications, one after the other. */
+async function send(user: TestUser, count: number, pauseMs = 0, title = 'Ding'): Promise<void> {
   for (let index = 0; index < count; index++) {
     const body = { recipients: [{ username: user.username }], title }
-    const answer = await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })
-    assert.equal(answer.status, 201, answer.text)
+    const response = await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })
+    assert.equal(response.status, 201, response.text)
     if (pauseMs > 0) await sleep(pauseMs)
   }
 }
 
-/** New notifications, one by one, until the function is called that it answers; how many there were then. */
-function keepTelling(user: TestUser, pauseMs: number): () => Promise<number> {
-  let isEnough = false
-  const telling = (async () => {
+/** Sends notifications, one after the other, until the test calls the returned function, which resolves to their number. */
+function keepSending(user: TestUser, pauseMs: number): () => Promise<number> {
+  let isStopped = false
+  const sending = (async () => {
     let count = 0
-    for (; !isEnough; count++) await tell(user, 1, pauseMs)
+    for (; !isStopped; count++) await send(user, 1, pauseMs)
     return count
   })()
-  // Awaited at the end; until then it is not to end this process.
-  telling.catch(() => {})
+  // The test awaits it at the end. A rejection before that must not end the process.
+  sending.catch(() => {})
   return () => {
-    isEnough = true
-    return telling
+    isStopped = true
+    return sending
   }
 }
 
-/** What it was told of, and how many were unread then. Who comes to a new leader may be greeted twice. */
+/** Type and unread count of each event, without repetitions: a new leader may cause a second `hello`. */
 async function countersOf(page: Page): Promise<string[]> {
   const counters = await page.evaluate(() => tab.events.map(({ type, unread }) => `${type} ${unread}`))
   return counters.filter((one, index) => one !== counters[index - 1])
 }
 
-/** The names of those that are held or waited for, in the whole browser. */
+/** The names of all held and pending locks of the browser. */
 async function locksIn(page: Page): Promise<(string | undefined)[]> {
   const { held = [], pending = [] } = await page.evaluate(() => navigator.locks.query())
   return [...held, ...pending].map(({ name }) => name)
 }
 
-/** Has its loop ended? */
+/** Has the loop of this tab ended? */
 function isOver(page: Page): Promise<boolean> {
   return page.evaluate(() => tab.isOver)
 }
 
-function toldTo(page: Page) {
-  return page.evaluate(() => tab.told())
+function receivedIn(page: Page) {
+  return page.evaluate(() => tab.received())
 }
 
-/** The versions of the new notifications that a tab was told, when it was told that one. */
+/** Waits until a tab has received the version `last`; returns the versions of all notifications that it received. */
 async function versionsOf(page: Page, last: number): Promise<number[]> {
   let versions: number[] = []
   await until(async () => {
-    versions = (await toldTo(page)).versions
+    versions = (await receivedIn(page)).versions
     return (versions.at(-1) ?? 0) >= last
-  }).catch(async () => assert.fail(`told ${JSON.stringify(await toldTo(page))} and not ${last}`))
+  }).catch(async () => assert.fail(`version ${last} is not in ${JSON.stringify(await receivedIn(page))}`))
   return versions
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/** The tab that asked for a stream last. */
+/** The tab that requested a stream last. */
 function leaderIn(browser: Chromium): Page {
   const leader = leaders.get(browser)
   assert.ok(leader)
@@ -600,13 +603,13 @@ async function close(page: Page): Promise<void> {
   await page.close()
 }
 
-/** The stream that it has brings nothing any more; time enough is given to depose it. */
-async function deafen(page: Page): Promise<void> {
+/** Makes the stream of a tab silent, and waits long enough for another tab to take the lock. */
+async function loseStream(page: Page): Promise<void> {
   await page.evaluate(() => tab.loseStream())
   await sleep(3_000)
 }
 
-/** It does nothing at all for that long. */
+/** Blocks a tab for 3 s. */
 async function hang(page: Page): Promise<void> {
   await page.evaluate(() => {
     const from = performance.now()
@@ -614,17 +617,17 @@ async function hang(page: Page): Promise<void> {
   })
 }
 
-/** Its process ends without a word. */
+/** Ends the process of a tab without warning. */
 async function crash(page: Page): Promise<void> {
   const crashed = page.waitForEvent('crash')
   await page.goto('chrome://crash').catch(() => {})
   await crashed
 }
 
-async function until(isSo: () => boolean | Promise<boolean>, ms = 100_000): Promise<void> {
-  const giveUpAt = performance.now() + ms
-  while (!(await isSo())) {
-    if (performance.now() > giveUpAt) throw new Error('it does not become so')
+async function until(condition: () => boolean | Promise<boolean>, ms = 100_000): Promise<void> {
+  const deadline = performance.now() + ms
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`the condition is still false after ${ms} ms`)
     await sleep(10)
   }
 }

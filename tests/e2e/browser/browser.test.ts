@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import type { Told } from '../../../client/testing/tab.ts'
+import type { Received } from '../../../client/testing/tab.ts'
 import { Chromium } from '../../support/chromium.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService, type TestService, variants } from '../../support/service.ts'
@@ -23,8 +23,8 @@ for (const variant of variants)
     const listed = await page.evaluate(signInAndFollow, { ...ann, variant, baseUrl: service.url })
     assert.deepEqual(listed, { titles: ['Before'], unread: 1 })
     const [id] = await service.deliver({ to: ann, title: 'Ding 🔔', data: { table: 4 } })
-    const told = await until(page, ({ titles }) => titles.includes('Ding 🔔'))
-    assert.deepEqual(told.types, ['hello', 'notification'])
+    const received = await until(page, ({ titles }) => titles.includes('Ding 🔔'))
+    assert.deepEqual(received.types, ['hello', 'notification'])
     const types = await page.evaluate(readOneThenAll, id ?? '')
     assert.deepEqual(types, ['hello', 'notification', 'read', 'read-all'])
     assert.equal((await service.list(await service.signIn(ann, variant))).unread, 0)
@@ -59,20 +59,20 @@ test('the client and EventSource receive the same events, and hostile texts arri
   const page = await tabOf(browser)
   await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
   await page.evaluate(() => tab.listen())
-  await page.waitForFunction(() => tab.heard.length === 1)
+  await page.waitForFunction(() => tab.sourceEvents.length === 1)
   const sent = hostile.map((text) => ({ title: `T${text}T`, body: text, data: { [text]: [text] } }))
   for (const content of sent) await service.deliver({ to: ann, ...content })
   await until(page, ({ titles }) => titles.length === sent.length)
-  await page.waitForFunction((count) => tab.heard.length >= count, sent.length + 1)
+  await page.waitForFunction((count) => tab.sourceEvents.length >= count, sent.length + 1)
   await sleep(200)
-  const { ours, theirs } = await page.evaluate(() => ({ ours: tab.events, theirs: tab.heard }))
+  const { ours, theirs } = await page.evaluate(() => ({ ours: tab.events, theirs: tab.sourceEvents }))
   assert.deepEqual(
     ours.map(({ type, position, ...data }) => ({ type, id: position, data })),
     theirs.map(({ type, id, data }) => ({ type, id, data: JSON.parse(data) })),
   )
-  const told = ours.flatMap((event) => (event.type === 'notification' ? [event.notification] : []))
+  const received = ours.flatMap((event) => (event.type === 'notification' ? [event.notification] : []))
   assert.deepEqual(
-    told.map(({ title, body: text, data }) => ({ title, body: text, data })),
+    received.map(({ title, body: text, data }) => ({ title, body: text, data })),
     sent,
   )
   const { key } = await service.producerKey()
@@ -88,19 +88,22 @@ test('the client and EventSource reconnect after a restart of the service, witho
   const page = await tabOf(browser, app)
   await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: app.url } as const)
   await page.evaluate(() => tab.listen())
-  await page.waitForFunction(() => tab.heard.length === 1)
+  await page.waitForFunction(() => tab.sourceEvents.length === 1)
   const titles = Array.from({ length: 9 }, (_, index) => `no. ${index}`)
   for (const title of titles.slice(0, 3)) await app.deliver({ to: ann, title })
   await app.restart()
   for (const title of titles.slice(3, 6)) await app.deliver({ to: ann, title })
-  await page.waitForFunction(() => tab.heard.filter(({ type }) => type === 'hello').length === 2)
+  await page.waitForFunction(() => tab.sourceEvents.filter(({ type }) => type === 'hello').length === 2)
   for (const title of titles.slice(6)) await app.deliver({ to: ann, title })
-  const told = await until(page, (state) => state.titles.length >= titles.length)
-  assert.deepEqual(told.titles, titles)
-  await page.waitForFunction((count) => tab.heard.filter(({ type }) => type === 'notification').length >= count, 9)
-  const heard = await page.evaluate(() => tab.heard.filter(({ type }) => type === 'notification'))
+  const received = await until(page, (state) => state.titles.length >= titles.length)
+  assert.deepEqual(received.titles, titles)
+  await page.waitForFunction(
+    (count) => tab.sourceEvents.filter(({ type }) => type === 'notification').length >= count,
+    9,
+  )
+  const inSource = await page.evaluate(() => tab.sourceEvents.filter(({ type }) => type === 'notification'))
   assert.deepEqual(
-    heard.map(({ data }) => JSON.parse(data).notification.title),
+    inSource.map(({ data }) => JSON.parse(data).notification.title),
     titles,
   )
 })
@@ -117,10 +120,10 @@ test('when the network returns, the page receives the missed events within secon
   await page.evaluate(() => void dispatchEvent(new Event('online')))
   await service.deliver({ to: ann, title: 'Missed' })
   await sleep(1_500)
-  assert.deepEqual((await page.evaluate(() => tab.told())).titles, [])
+  assert.deepEqual((await page.evaluate(() => tab.received())).titles, [])
   await browser.context.setOffline(false)
-  const told = await until(page, ({ titles }) => titles.includes('Missed'))
-  assert.deepEqual(told.titles, ['Missed'])
+  const received = await until(page, ({ titles }) => titles.includes('Missed'))
+  assert.deepEqual(received.titles, ['Missed'])
 })
 
 test('seven tabs share one stream, so that HTTP/1.1 connections remain for requests', async () => {
@@ -137,8 +140,9 @@ test('seven tabs share one stream, so that HTTP/1.1 connections remain for reque
   for (const page of pages) await until(page, ({ titles }) => titles.includes('To all'))
   for (const page of pages) await page.evaluate(() => tab.listen())
   // Five EventSources and the shared stream: now all six connections are in use.
-  const hears = async () => await Promise.all(pages.map((page) => page.evaluate(() => tab.heard.length > 0)))
-  await untilSo(async () => (await hears()).filter(Boolean).length >= 5)
+  const haveEvents = async () =>
+    await Promise.all(pages.map((page) => page.evaluate(() => tab.sourceEvents.length > 0)))
+  await untilSo(async () => (await haveEvents()).filter(Boolean).length >= 5)
   assert.deepEqual(
     await Promise.all(pages.map((page) => lists(page, 1_000))),
     pages.map(() => false),
@@ -205,12 +209,12 @@ async function ownService(): Promise<AsyncDisposable & { app: TestService }> {
   return { app, [Symbol.asyncDispose]: () => app.stop() }
 }
 
-async function until(page: Page, isSo: (told: Told) => boolean, ms = 60_000): Promise<Told> {
+async function until(page: Page, isSo: (received: Received) => boolean, ms = 60_000): Promise<Received> {
   const giveUpAt = performance.now() + ms
   for (;;) {
-    const told = await page.evaluate(() => tab.told())
-    if (isSo(told)) return told
-    if (performance.now() > giveUpAt) throw new Error(`it was told ${JSON.stringify(told)}`)
+    const received = await page.evaluate(() => tab.received())
+    if (isSo(received)) return received
+    if (performance.now() > giveUpAt) throw new Error(`the page has received ${JSON.stringify(received)}`)
     await sleep(10)
   }
 }

@@ -1,4 +1,4 @@
-// For tests: gives a script the cookies that a browser would keep for it. To be imported before the script.
+// For tests: gives `fetch` the cookies of a browser. Import it before the script that needs them.
 import { CookieJar } from './cookie-jar.ts'
 
 const jar = new CookieJar()
