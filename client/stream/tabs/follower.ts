@@ -64,13 +64,13 @@ export class Follower {
     if (event.type === 'hello' || event.type === 'resync') this.#hasRequested = false
     if (event.type === 'hello') {
       if (!this.#requestIfBehind(event.position)) this.#log.show({ ...event, position: String(own) })
-    } else if (event.type === 'resync' && this.#log.hasJoined && !isBehind(event.position, own)) this.#log.add(event)
+    } else if (event.type === 'resync' && this.#log.last && !isBehind(event.position, own)) this.#log.add(event)
     else if (!this.#requestIfBehind(after) && isBehind(own, event.position)) this.#log.add(event)
   }
 
   #requestIfBehind(position: Position | undefined): boolean {
-    const { position: own, hasJoined } = this.#log
-    const isBehindLeader = !hasJoined || !areOfOneInbox(position, own) || isBehind(own, position)
+    const { position: own, last } = this.#log
+    const isBehindLeader = !last || !areOfOneInbox(position, own) || isBehind(own, position)
     if (isBehindLeader) this.#request()
     return isBehindLeader
   }
@@ -83,7 +83,7 @@ export class Follower {
 
   #catchUp(hello: StreamEvent, missed: StreamEvent[]): void {
     this.#hasRequested = false
-    if (!this.#log.hasJoined) this.#log.add(hello)
+    if (!this.#log.last) this.#log.add(hello)
     for (const event of missed)
       if (event.type === 'resync' || isBehind(this.#log.position, event.position)) this.#log.add(event)
   }

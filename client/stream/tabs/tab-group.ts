@@ -46,7 +46,7 @@ export class TabGroup {
 
   /** Follows and leads until the stream ends or moves. Throws the error that ends the loop, or the reason of `signal`. */
   async takePart(signal: AbortSignal): Promise<Outcome> {
-    this.#log.enterGroup()
+    this.#log.last = undefined
     try {
       for (let isStealing = false; ; ) {
         signal.throwIfAborted()

@@ -9,13 +9,13 @@ const maxKept = 100
 export class TabLog {
   /** After the last event; before the first one, the position that the application gave. */
   position: Position | undefined
-  /** The last event of the loop. */
+  /** The last event since this tab joined its group; undefined if the leader has not confirmed a position yet. */
   last: StreamEvent | undefined
   /** How often the stream has changed to another inbox in a row, without a change of an inbox in between. */
   moves = 0
   readonly queue: EventQueue
   #kept: StreamEvent[] = []
-  /** The position before the kept events; undefined until the first event in this group of tabs. */
+  /** The position before the kept events. */
   #keptSince: Position | undefined
 
   constructor(queue: EventQueue, since: Position | undefined) {
@@ -23,22 +23,12 @@ export class TabLog {
     this.position = since
   }
 
-  /** Call it before the tab joins the group of another inbox. */
-  enterGroup(): void {
-    this.#keptSince = undefined
-  }
-
-  /** Does this tab know a position that the leader of its group has confirmed? */
-  get hasJoined(): boolean {
-    return this.#keptSince !== undefined
-  }
-
   /** Adds an event, which becomes the position of this tab. */
   add(event: StreamEvent): void {
     const isChange = event.type !== 'hello' && event.type !== 'resync'
     this.position = event.position
     if (isChange) this.moves = 0
-    if (event.type === 'resync' || !this.hasJoined) {
+    if (event.type === 'resync' || !this.last) {
       this.#kept = []
       this.#keptSince = event.position
     } else if (isChange) this.#kept.push(event)
