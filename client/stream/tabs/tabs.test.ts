@@ -301,6 +301,8 @@ test('a tab that has received nothing requests the current user again before it 
   await leader.close()
   await browser.context.unroute('**/api/notifications/stream*', block)
   for (const tab of others) await until(async () => (await receivedIn(tab)).types.length > 0)
+  // The browser may register the lock request of a tab after the tab has received its first event.
+  await until(async () => (await locksIn(others[0] as Page)).length === 2)
   const locks = await locksIn(others[0] as Page)
   assert.deepEqual(locks, Array(2).fill(`carillon 2 session ${service.url}/ ${ben.id}`))
 })
