@@ -123,8 +123,8 @@ test('list throws INVALID_REQUEST with the invalid fields for values that are ou
   const failure = await failureOf(inbox.list({ page: 0, limit: 101 }))
   assert.ok(isCarillonError(failure, 'INVALID_REQUEST'))
   assert.deepEqual(failure.details, [
-    { field: 'page', reason: 'must be 1 at least' },
-    { field: 'limit', reason: 'must be 100 at most' },
+    { field: 'page', reason: 'must be at least 1' },
+    { field: 'limit', reason: 'must be at most 100' },
   ])
 })
 

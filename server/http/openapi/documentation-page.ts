@@ -1,4 +1,4 @@
-// The OpenAPI document as a page for people: every route with what it takes, what it answers and a curl to copy.
+// The OpenAPI document as an HTML page: every route with its parameters, its responses and a curl command to copy.
 type Schema = {
   type?: string
   enum?: readonly string[]
@@ -53,18 +53,18 @@ function routeSection({ method, path, described }: { method: string; path: strin
   const rows = Object.entries(responses).map(([status, { description, content }]) => {
     const schema = content?.['application/json']?.schema
     const event = content?.['text/event-stream']?.schema?.contentSchema
-    const shown = schema ? typeOf(schema) : event ? `events: ${typeOf(event)}` : ''
-    return `<tr><th scope="row">${status}</th><td>${shown}</td><td>${text(description)}</td></tr>`
+    const type = schema ? typeOf(schema) : event ? `events: ${typeOf(event)}` : ''
+    return `<tr><th scope="row">${status}</th><td>${type}</td><td>${text(description)}</td></tr>`
   })
   return `<section id="${anchor(method, path)}"><h2><b>${method}</b> ${text(path)}</h2><p>${text(summary)}</p>
 <p class="who">${whoMayCall(security)}</p>${parameters.length > 0 ? fields(parameters.map(asField)) : ''}
-${body ? `<h3>Body</h3>${shape(body)}` : ''}<h3>Answers</h3><table>${rows.join('')}</table>
-<pre>${text(curl(method, path + neededQuery(parameters), security, body))}</pre></section>`
+${body ? `<h3>Body</h3>${shape(body)}` : ''}<h3>Responses</h3><table>${rows.join('')}</table>
+<pre>${text(curl(method, path + requiredQuery(parameters), security, body))}</pre></section>`
 }
 
 function whoMayCall(security: readonly Record<string, unknown>[]): string {
   const names = security.flatMap((scheme) => Object.keys(scheme))
-  if (names.length === 0) return 'Open to anybody'
+  if (names.length === 0) return 'Open to everyone'
   if (names.includes('producer')) return 'A producer with its key'
   return names.includes('session')
     ? 'A signed-in user: session cookie or access token'
@@ -135,8 +135,8 @@ function curl(method: string, path: string, security: readonly Record<string, un
   return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${path}"${names.length === 0 ? '' : proof}${data}`
 }
 
-/** What the route does not do without. */
-function neededQuery(parameters: readonly Parameter[]): string {
+/** The query fields that the route requires. */
+function requiredQuery(parameters: readonly Parameter[]): string {
   const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
   return needed.length === 0 ? '' : `?${needed.join('&')}`
 }

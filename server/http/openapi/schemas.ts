@@ -1,4 +1,4 @@
-// The shapes on the wire, once: Fastify validates by them, openapi.ts publishes them. `answers` holds the named ones.
+// The JSON shapes on the wire: Fastify validates requests with them, and openapi.ts publishes them. `responses` has the named ones.
 import { statusOf } from '../../errors.ts'
 import {
   anyOf,
@@ -29,7 +29,7 @@ export const ListQuery = object(
     page: integer({ minimum: 1, default: 1 }),
     limit: integer({ minimum: 1, maximum: 100, default: 20 }),
     status: oneOf(['unread'], { description: 'Only those that are not read' }),
-    before: integer({ minimum: 1, description: '`next` of an earlier page, in place of `page`' }),
+    before: integer({ minimum: 1, description: '`next` of an earlier page, instead of `page`' }),
   },
 )
 export type ListQuery = TypeOf<typeof ListQuery>
@@ -40,7 +40,7 @@ export const ReadAllQuery = object(
 )
 export type ReadAllQuery = TypeOf<typeof ReadAllQuery>
 
-const since = { description: 'A version, or a position as an answer or an event names it' }
+const since = { description: 'A version, or a position from a response or an event' }
 
 export const ChangesQuery = object(
   { since: string(since) },
@@ -51,8 +51,8 @@ export const ChangesQuery = object(
 )
 export type ChangesQuery = TypeOf<typeof ChangesQuery>
 
-/** Whatever `since` is, the stream answers it. */
-export const StreamQuery = object({}, { since: string({ ...since, description: 'In place of Last-Event-ID' }) })
+/** `since` may be any text: a stream begins with a resync if it is not a position of this inbox. */
+export const StreamQuery = object({}, { since: string({ ...since, description: 'Instead of Last-Event-ID' }) })
 export type StreamQuery = TypeOf<typeof StreamQuery>
 
 const Recipient = object(
@@ -74,13 +74,13 @@ export const DeliveryBody = object(
     key: string({
       minLength: 1,
       maxLength: 255,
-      description: 'A later one with this key replaces the text of the earlier',
+      description: 'A later notification with this key replaces the text of the earlier one',
     }),
   },
 )
 export type DeliveryBody = TypeOf<typeof DeliveryBody>
 
-// Answers
+// Responses
 
 const id = string({ format: 'uuid', description: 'UUIDv7' })
 const time = string({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds' })
@@ -105,10 +105,13 @@ const Notification = object({
   archivedAt: nullable(time),
 })
 const notification = ref<TypeOf<typeof Notification>>('Notification')
-const readAll = { through: string({ format: 'uuid', description: 'The newest that it covered' }), readAt: time }
+const readAll = {
+  through: string({ format: 'uuid', description: 'The newest notification that it covered' }),
+  readAt: time,
+}
 
 const state = { version: count, unread: count, total: count }
-/** What the events of the stream carry, by their names. */
+/** The data of the events of the stream, by event name. */
 export const events = {
   hello: object(state),
   notification: object({ ...state, notification }),
@@ -149,7 +152,7 @@ export const responses = {
     anyOf(
       object({ reset: constant(true) }),
       object({
-        created: array(notification, { description: 'In the order in which they came' }),
+        created: array(notification, { description: 'In the order in which they arrived' }),
         changed: array(notification, { description: 'Those whose text was replaced or that were read' }),
         readAlls: array(object(readAll)),
         removed: array(id),
@@ -157,7 +160,7 @@ export const responses = {
         unread: count,
         version: count,
         position: string({ description: 'Send it as `since` the next time' }),
-        hasMore: boolean({ description: 'Ask again at once' }),
+        hasMore: boolean({ description: 'Send the next request at once' }),
       }),
     ),
   ),

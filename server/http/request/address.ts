@@ -9,21 +9,21 @@ import { type AddressRange, canonicalAddress, isInRanges, networkOf } from '../.
  * - `connection`: the peer of the connection; no forwarding header came.
  * - `ignored`: the peer of the connection; a forwarding header came, and the peer is not a trusted proxy.
  * - `header`: read from a forwarding header of a trusted proxy.
- * - `unclear`: the last trusted proxy; what stands before it is unreadable, or the two headers disagree.
+ * - `unclear`: the last trusted proxy; the entry before it is unreadable, or the two headers differ.
  */
 export type AddressSource = 'connection' | 'ignored' | 'header' | 'unclear'
 
-/** `hops`: how many addresses of the header were passed by, as those of trusted proxies, before this one. */
+/** `hops`: how many addresses of trusted proxies the header has after this one. */
 export type TracedAddress = { address: string; source: AddressSource; hops: number }
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
-/** RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is closed already. */
+/** RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. */
 export function addressOf(request: Request, trustedProxies: readonly AddressRange[]): string {
   return traceAddress(request, trustedProxies).address
 }
 
-/** Whose address it is, for limits: a host usually has a whole /64 of IPv6 and takes a new address from it whenever it wants. */
+/** The client's network, for limits: a host usually has a whole /64 of IPv6, and can take a new address from it at any time. */
 export function networkOfClient(address: string): string {
   return isIPv6(address) ? `${networkOf(address, 64)}/64` : address
 }
@@ -40,17 +40,17 @@ export function traceAddress({ headers, socket }: Request, trustedProxies: reado
     ...(forwardedFor === undefined ? [] : [forwardedForChain([forwardedFor].flat().join(','))]),
   ]
   const [traced, other] = chains.map((chain) => walk(peer, chain, isTrusted)) as [TracedAddress, TracedAddress?]
-  // A proxy that sets one of the two passes the other on as the client wrote it, and which one that is cannot be seen here.
+  // A proxy that sets one of the two forwards the other as the client sent it, and here is no way to know which one that is.
   if (other !== undefined && other.address !== traced.address) return { address: peer, source: 'unclear', hops: 0 }
   return traced
 }
 
-/** The addresses of a header, the nearest to this service last. `undefined` is an entry that names no address. */
+/** The addresses of a header, the nearest to this service last. `undefined` is an entry without an address. */
 type Chain = readonly (string | undefined)[]
 
 const maxHops = 32
 
-/** From the right, past trusted proxies, to the first address that is none: an entry left of that one is the client's claim. */
+/** From the right, past trusted proxies, to the first address that is not one: the client can invent every entry left of it. */
 function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolean): TracedAddress {
   const traced: TracedAddress = { address: peer, source: 'header', hops: 0 }
   for (let hops = 0; hops < chain.length; hops++) {
@@ -73,7 +73,7 @@ function forwardedForChain(text: string): Chain {
 const token = String.raw`[!#$%&'*+.^_\`|~\w-]+`
 const pair = new RegExp(String.raw`[ \t]*(${token})=(?:(${token})|"((?:[^"\\]|\\.)*)")[ \t]*(,|;|$)`, 'y')
 
-/** `Forwarded` (RFC 7239, section 4). One unreadable place makes all of it unreadable: quotes could pair across entries. */
+/** `Forwarded` (RFC 7239, section 4). One unreadable entry makes the whole header unreadable, since quotes could pair across entries. */
 function forwardedChain(text: string): Chain {
   const chain: (string | undefined)[] = []
   let node: string | undefined
@@ -98,7 +98,7 @@ function forwardedChain(text: string): Chain {
 
 const nodeShape = /^(?:\[([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
 
-/** RFC 7239, section 6: an IPv4 address, or IPv6 in brackets, perhaps with a port; not `unknown` and no hidden name. */
+/** RFC 7239, section 6: an IPv4 address, or IPv6 in brackets, perhaps with a port; undefined for `unknown` and obfuscated names. */
 function nodeAddress(node: string): string | undefined {
   const [, v6, v4] = nodeShape.exec(node) ?? []
   if (v6 !== undefined && !v6.includes(':')) return undefined

@@ -1,5 +1,4 @@
-// What comes in at all: refused here, before any route sees it, is what Node and Fastify would let through (TRUST,
-// fact 3; rows I1-I8, C1, C3).
+// The request checks: refuse, before any route, what Node and Fastify would accept (SECURITY.md, I1 to I8, C1, C3).
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -11,10 +10,10 @@ import type { IsKnownHost } from './known-hosts.ts'
 import { isOtherSpelling, pathOf } from './spelling.ts'
 import { parseForm, parseJson } from './strict-json.ts'
 
-/** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that is not to be answered by any route. */
+/** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that no route may receive. */
 export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyReply): void {
   const { headers, httpVersion } = raw
-  // Node's parser takes 0.9 and 2.0 in a request line as well.
+  // Node's parser also accepts 0.9 and 2.0 in a request line.
   if (httpVersion !== '1.1' && httpVersion !== '1.0') throw malformed('version', 'must be HTTP/1.1')
   refuseRepeated(raw.rawHeaders)
   if (headers.host === undefined) {
@@ -22,7 +21,7 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
   } else if (!hostShape.test(headers.host)) throw malformed('Host', 'must be a host and perhaps a port')
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
-    // Nobody knows where such a body ends, so nothing that follows is a request.
+    // It is unknown where such a body ends, so what follows cannot be read as a request.
     reply.header('connection', 'close')
     throw malformed('Transfer-Encoding', 'must be chunked, and sent by HTTP/1.1')
   }
@@ -33,7 +32,7 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
     throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding')
 }
 
-/** Throws NOT_FOUND for a path that is not written as its route is (TRUST Z8), before any guard or body is looked at. */
+/** Throws NOT_FOUND for a path in another spelling than its route's (SECURITY.md, Z8), before any guard or body is read. */
 export function refuseOtherSpelling(request: FastifyRequest): void {
   const { url } = request
   if (!url.includes('%')) return
@@ -45,29 +44,29 @@ export function refuseOtherSpelling(request: FastifyRequest): void {
 
 const respondedEarly = new WeakMap<Socket, IncomingMessage>()
 
-/** Notes a request that is answered before all of it is here: what is wrong with the rest gets no second answer. */
+/** Notes a request that has a response before all of it has arrived: an error in the rest gets no second response. */
 export function noteEarlyResponse({ raw }: FastifyRequest): void {
   if (!raw.complete) respondedEarly.set(raw.socket, raw)
 }
 
-/** Whether the request that is being read from a connection has its answer already, or one that goes on: a stream. */
+/** Whether the request that is being read from a connection already has its response, or an open stream. */
 export function hasResponse(socket: Socket): boolean {
   return isStream(socket) || respondedEarly.get(socket)?.complete === false
 }
 
 const slash = 0x2f
 
-/** An absolute form (RFC 9112, section 3.2.2) names the host twice. If the two differ, it depends on the reader which counts. */
+/** An absolute form (RFC 9112, section 3.2.2) has the host twice. If the two differ, a proxy and this service may read different ones. */
 function refuseOtherAuthority(target: string, host: string | undefined): void {
   if (target === '*') return
   const authority = /^https?:\/\/([^/?]*)/.exec(target)?.[1]
   if (authority === undefined || authority !== host) throw malformed('Host', 'must be the host of the request target')
 }
 
-/** RFC 9112, section 3.2; empty where the target has no authority. */
+/** RFC 9112, section 3.2; empty if the target has no authority. */
 const hostShape = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
-/** Of these Node keeps the first and drops the rest without a word; whoever stands before us may keep the last. */
+/** Node keeps the first of these fields and drops the others silently; a proxy in front may keep the last. */
 function refuseRepeated(rawHeaders: readonly string[]): void {
   let hosts = 0
   let types = 0
@@ -90,30 +89,30 @@ const maxPipelined = 16
 const pipelined = new WeakMap<Socket, number>()
 
 /**
- * Cuts a connection that sends one request upon the other without waiting (RFC 9112, section 9.3.2). Each is worked on
- * and its answer held until it is read: 20 connections with one packet each cost 2 GB.
+ * Closes a connection that sends many requests without waiting for the responses (pipelining, RFC 9112, section 9.3.2). Each is
+ * handled, and its response stays in memory until it is read: 20 connections with one packet each cost 2 GB.
  */
 export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
-  // Where an earlier answer is not finished, this one has no socket yet.
+  // A response has no socket while an earlier one on the connection is not finished.
   if (response.socket !== null) return
   const count = (pipelined.get(socket) ?? 0) + 1
   pipelined.set(socket, count)
   response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
   if (count <= maxPipelined) return
   socket.destroy()
-  throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for an answer before asking again', { retryAfter: 1 })
+  throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
 }
 
-/** Whether a browser says that a page of another site sent the request, one of no listed origin. */
+/** Whether the browser says that a page of another site sent the request, and the origin is not an allowed one. */
 export function comesFromOtherSite({ raw }: Pick<FastifyRequest, 'raw'>, allowed: readonly string[]): boolean {
   const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
   return isCrossSite({ fetchSite: fetchSite as string | undefined, origin, host, allowed })
 }
 
 /**
- * Row L6, DNS rebinding: refuses a name that is not the service's. A request with `Authorization` passes, since a browser
- * attaches none by itself, so that a backend can use an internal name; but not at `/login`, which needs no proof. HTTP/1.0
- * without `Host` is not a browser.
+ * Against DNS rebinding (SECURITY.md, L6): refuses a host name that is not the service's. A request with `Authorization` passes, so
+ * that a backend can use an internal name: a browser never adds that field on its own. At `/login`, which needs no proof, it does
+ * not pass. A request without `Host`, which HTTP/1.0 allows, does not come from a browser.
  */
 export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownHost): void {
   const { host, authorization } = request.raw.headers
@@ -124,7 +123,7 @@ export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownH
   })
 }
 
-/** SECURITY.md, cross-site requests: unsafe methods that come with a cookie, and the login itself. */
+/** Refuses cross-site requests (SECURITY.md, C1) with an unsafe method and a cookie, and every cross-site login. */
 export function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   if (isSafeMethod(request.method)) return
   const { headers } = request.raw
@@ -137,10 +136,10 @@ export function refuseCrossSite(request: FastifyRequest, allowed: readonly strin
   })
 }
 
-/** From here on bodies that come together are not read in one turn: reading one, and what follows, takes a millisecond. */
+/** A body of at least this size is parsed in its own share of the event loop: that and its delivery take a millisecond. */
 const largeBytes = 16 * 1024
 
-/** Only JSON comes in, and form encoding where a route says that it takes it. */
+/** Accepts JSON bodies, and form encoding on the routes that declare it; refuses all other media types. */
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
@@ -163,8 +162,8 @@ export function acceptBodies(app: FastifyInstance): void {
 const charsets = /;[ \t]*charset[ \t]*=[ \t]*"?([^ \t;"]*)/gi
 
 /**
- * Every body is read as UTF-8 (RFC 8259, section 8.1), so a media type that names another charset is refused. So is one with
- * a byte above 0x7E: Fastify and `\s` take 0xA0 for a space, and a proxy does not.
+ * Every body is read as UTF-8 (RFC 8259, section 8.1), so a media type with another charset is refused. So is one with a byte above
+ * 0x7E: Fastify and `\s` read 0xA0 as a space, and a proxy does not.
  */
 function refuseOtherCharset({ headers }: FastifyRequest): void {
   const type = headers['content-type'] ?? ''

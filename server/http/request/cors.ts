@@ -1,5 +1,5 @@
-// Lets the pages of listed origins call and read (the CORS protocol, Fetch Standard, section 3.2). Without a list nothing
-// is said, and browsers keep other origins out by themselves.
+// Lets the pages of allowed origins send requests and read the responses (the CORS protocol, Fetch Standard, section 3.2). Without
+// allowed origins no header is sent, and browsers then refuse other origins.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterUnreadBody } from '../connections/drop-unread.ts'
 
@@ -10,8 +10,8 @@ const preflight = {
 }
 
 /**
- * `allowed` are origins exactly as browsers send them; never a pattern, since cookies are let through. Returns true
- * for a preflight of theirs, which it answers.
+ * `allowed` has origins exactly as browsers send them, never a pattern, since cookies are allowed too. Returns true if the request
+ * is a preflight of an allowed origin; its response is then sent here.
  */
 export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return false

@@ -1,12 +1,12 @@
-// Does this request come from another site's page? No token to carry: browsers say it themselves in Sec-Fetch-Site, and
-// older ones in Origin. Compare Go's http.CrossOriginProtection.
+// Does this request come from another site's page? Needs no CSRF token: browsers say it in Sec-Fetch-Site, older ones in Origin.
+// Compare Go's http.CrossOriginProtection.
 
 export type Origins = {
   /** `Sec-Fetch-Site` (Fetch Metadata, W3C). */
   fetchSite: string | undefined
   origin: string | undefined
   host: string | undefined
-  /** Origins that may, exactly as browsers send them. */
+  /** Allowed origins, exactly as browsers send them. */
   allowed: readonly string[]
 }
 
@@ -16,12 +16,12 @@ export function isSafeMethod(method: string): boolean {
   return safeMethods.has(method)
 }
 
-/** True where a browser says that another site sent it. Neither field: no browser, so no cookie was sent unasked. */
+/** True if a browser says that another site sent it. Without both fields it is no browser, and no cookie was added automatically. */
 export function isCrossSite({ fetchSite, origin, host, allowed }: Origins): boolean {
   if (origin !== undefined && allowed.includes(origin)) return false
   if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none'
   if (origin === undefined) return false
   const parsed = URL.parse(origin)
-  // Only the spelling that a browser sends: URL.parse repairs others, such as a soft hyphen (0xAD) within the host.
+  // Only in the spelling that a browser sends: URL.parse repairs others, such as a soft hyphen (0xAD) in the host.
   return host === undefined || parsed?.origin !== origin || parsed.host !== host.toLowerCase()
 }

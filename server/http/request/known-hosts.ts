@@ -1,11 +1,11 @@
-// Under which host names does the service answer a browser? A page of another site can let its own name resolve to this
-// machine (DNS rebinding), and its scripts then reach the service as if it were theirs. `Host` still has that name.
+// Under which host names does the service accept requests of a browser? A page of another site can make its own name resolve to this
+// machine (DNS rebinding); its scripts then reach the service as their own origin. `Host` still has the other site's name.
 import { isIP } from 'node:net'
 
-/** Whether a `Host`, as it was sent, is one of `names`, `localhost`, or an address: rebinding needs a name. */
+/** Whether a `Host` field is one of the known names, `localhost`, or an address: rebinding needs a name. */
 export type IsKnownHost = (host: string) => boolean
 
-/** An attacker can send any address with any port, so what is remembered has a bound. */
+/** An attacker can send any address with any port, so the memory is bounded. */
 const maxRemembered = 1_000
 
 /** `names` are host names without ports. Ports are not compared: a port forward changes them, and rebinding cannot use one. */

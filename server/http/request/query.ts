@@ -1,11 +1,11 @@
-// Reads a query strictly, where Fastify's own parser repairs: broken encoding and repeated names are faults, and only a
-// decimal integer is a number.
+// Parses a query strictly, while Fastify's own parser repairs it: broken encoding and repeated names are refused, and only a decimal
+// integer is a number.
 import type { preValidationHookHandler } from 'fastify'
 import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { Schema } from '../openapi/schema.ts'
 import { maxFormFields, parseForm } from './strict-json.ts'
 
-/** The router has no way to refuse, so what could not be read is said when the query is read for its route. */
+/** The router cannot refuse a query, so this stands for one that cannot be parsed until `readQuery` refuses it. */
 class UnreadableQuery {
   readonly [name: string]: unknown
   readonly cause: unknown
@@ -25,11 +25,11 @@ export function parseQuery(text: string): Record<string, unknown> {
   }
 }
 
-/** What needs no decoding, as nearly every query is: a tenth of the work. */
+/** For a query that needs no decoding, as nearly every one: a tenth of the work. */
 function parsePlain(text: string): Record<string, unknown> {
   const query: Record<string, unknown> = {}
   const pairs = text.split('&', maxFormFields + 1)
-  // Said by the one that says it well.
+  // parseForm refuses it with the reason.
   if (pairs.length > maxFormFields) return parseForm(Buffer.from(text))
   for (const pair of pairs) {
     const equals = pair.indexOf('=')
@@ -42,7 +42,7 @@ function parsePlain(text: string): Record<string, unknown> {
 
 const decimalInteger = /^(0|-?[1-9]\d*)$/
 
-/** Prepares a query for its schema: its integers become numbers, and 1.5, 1e3, 007 or an empty text stay text. */
+/** Prepares a query for its schema: integers become numbers; 1.5, 1e3, 007 and an empty text stay text, which the schema refuses. */
 export function readQuery(schema: Schema): preValidationHookHandler {
   const { properties } = schema as { properties?: Record<string, { type?: string }> }
   const integers = Object.entries(properties ?? {}).filter(([, { type }]) => type === 'integer')
@@ -59,5 +59,5 @@ export function readQuery(schema: Schema): preValidationHookHandler {
 
 function unreadable({ cause }: UnreadableQuery): CarillonError {
   const reason = cause instanceof CarillonError ? cause.details?.[0]?.reason : undefined
-  return invalidRequest([{ field: 'query', reason: reason ?? 'cannot be read' }], cause)
+  return invalidRequest([{ field: 'query', reason: reason ?? 'cannot be parsed' }], cause)
 }

@@ -1,12 +1,12 @@
-// Is a path written as its route is? The router decodes before it matches, so `/%6cogin` would be `/login`, and whoever
-// limits or forbids `/login` in front of us would not notice. Each path has one spelling; others are no route.
+// Does a path have the spelling of its route? The router decodes a path before it matches, so `/%6cogin` would be `/login`, and a proxy
+// that limits or forbids `/login` would not notice. Each path has one spelling; any other is 404.
 
 /** A percent-encoded letter, digit, `-`, `.`, `_` or `~`: no URI has to encode these (RFC 3986, section 2.3). */
 const encodedUnreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i
 /** A backslash counts as a slash: browsers and some proxies read it as one. */
 const encodedSlash = /%(?:2f|5c)/i
 
-/** What a route says about its path: the pattern, and which of its parameters may be any text, a slash included. */
+/** The path pattern of a route, and which of its parameters may be any text, including a slash. */
 export type Spelled = { path: string; freeText?: string | undefined }
 
 /** The path of a request target, without the query. An absolute form (`http://host/login`) has the same path. */
@@ -17,12 +17,12 @@ export function pathOf(target: string): string {
   return start === 0 && end < 0 ? target : target.slice(start, end < 0 ? undefined : end)
 }
 
-/** Our paths have 70 characters at most; an id of any length is none of ours. */
+/** Our paths have at most 70 characters; a longer id is not one of ours. */
 const maxEncodedPathLength = 1_024
 
 /**
- * The target that the router gets. It decodes a path before any hook runs, and one of 5,000 `%25` took 1 ms of the event loop: a
- * path that long which needs decoding is no route.
+ * The target that the router gets. The router decodes a path before any hook runs, and a path of 5,000 `%25` took 1 ms of the event
+ * loop: a path that is too long and needs decoding becomes one that no route has.
  */
 export function targetToRoute(target: string): string {
   if (target.length <= maxEncodedPathLength) return target
@@ -30,7 +30,7 @@ export function targetToRoute(target: string): string {
   return path.length > maxEncodedPathLength && path.includes('%') ? '/-' : target
 }
 
-/** Whether a path, still encoded, is another spelling than the one that its route has. Without a route: of any route. */
+/** Whether a path, still encoded, has another spelling than its route. If `route` is undefined, no encoded slash is allowed. */
 export function isOtherSpelling(path: string, route: Spelled | undefined): boolean {
   if (!path.includes('%')) return false
   return encodedUnreserved.test(path) || (encodedSlash.test(path) && !isWithinFreeText(path, route))

@@ -1,4 +1,4 @@
-// Does the JSON door say what JSON.parse says, and refuse all that JSON.parse should have?
+// Does strict-json.ts agree with JSON.parse, and refuse what JSON.parse should not accept?
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +23,7 @@ function reasonOf(act: () => unknown): string {
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-/** Values without what the door refuses: NUL, `__proto__`, `constructor.prototype`, half pairs. */
+/** Values without what is refused: NUL, `__proto__`, `constructor.prototype`, lone surrogates. */
 const key = fc
   .string({ unit: 'binary' })
   .filter((text) => !text.includes('\0') && text !== '__proto__' && text !== 'constructor')
@@ -36,13 +36,13 @@ const { value: ordinaryValue } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }))
 
-/** The same value written another way: spaces between the tokens, every string in escapes. */
-function writtenStrangely(value: unknown): string {
+/** The same value in another spelling: spaces between the tokens, every string in escapes. */
+function inAnotherSpelling(value: unknown): string {
   if (typeof value === 'string') return `"${escaped(value)}"`
-  if (Array.isArray(value)) return `[ ${value.map(writtenStrangely).join(' ,\n')}\t]`
+  if (Array.isArray(value)) return `[ ${value.map(inAnotherSpelling).join(' ,\n')}\t]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   return `{\r${Object.entries(value)
-    .map(([name, field]) => `"${escaped(name)}" \n: ${writtenStrangely(field)}`)
+    .map(([name, field]) => `"${escaped(name)}" \n: ${inAnotherSpelling(field)}`)
     .join(', ')} }`
 }
 
@@ -57,18 +57,18 @@ const around = fc.constantFrom(
   (broken: string) => `[[{"a": []}], {"\\"": ${broken}}]`,
 )
 
-test('agrees with JSON.parse on every ordinary value, however it is written', () => {
+test('parses every valid value as JSON.parse does, in any spelling', () => {
   fc.assert(
     fc.property(ordinaryValue, (value) => {
       const plain = JSON.stringify(value)
       assert.deepEqual(read(plain), JSON.parse(plain))
       assert.deepEqual(read(JSON.stringify(value, null, 3)), JSON.parse(plain))
-      assert.deepEqual(read(writtenStrangely(value)), JSON.parse(plain))
+      assert.deepEqual(read(inAnotherSpelling(value)), JSON.parse(plain))
     }),
   )
 })
 
-test('refuses whatever JSON.parse refuses, and fails with nothing else', () => {
+test('refuses every text that JSON.parse refuses, and throws only CarillonError', () => {
   const almostJson = fc
     .array(fc.constantFrom(...'{}[]:,"\\u0d8e1 -.', '"a":', 'null', '\\ud83d', '\\u0000', '{"a":1}'))
     .map((parts) => parts.join(''))
@@ -91,7 +91,7 @@ test('refuses whatever JSON.parse refuses, and fails with nothing else', () => {
   )
 })
 
-test('I2: accepts 32 levels and refuses 33, wherever they are', () => {
+test('accepts 32 levels of nesting and refuses 33, at any place of the body (I2)', () => {
   assert.deepEqual(read(nested(maxDepth)), JSON.parse(nested(maxDepth)))
   assert.equal(
     reasonOf(() => read(nested(33))),
@@ -105,7 +105,7 @@ test('I2: accepts 32 levels and refuses 33, wherever they are', () => {
   assert.equal(read(JSON.stringify('['.repeat(100))), '['.repeat(100))
 })
 
-test('I2: answers 1 MiB of opening brackets, of keys and of one string within 30 ms each', () => {
+test('parses or refuses 1 MiB of opening brackets, of keys and of one string within 30 ms each (I2)', () => {
   const bodies = [
     '['.repeat(1 << 20),
     `{${Array.from({ length: 100_000 }, (_, i) => `"${i}x":1`)}}`,
@@ -113,7 +113,7 @@ test('I2: answers 1 MiB of opening brackets, of keys and of one string within 30
   ]
   for (const body of bodies.map((text) => Buffer.from(text))) {
     const times = Array.from({ length: 10 }, () => {
-      // The time of this thread alone, whatever else the processor does meanwhile.
+      // The CPU time of this thread alone, so that other load on the machine does not count.
       const start = process.threadCpuUsage()
       try {
         parseJson(body)
@@ -125,7 +125,7 @@ test('I2: answers 1 MiB of opening brackets, of keys and of one string within 30
   }
 })
 
-test('refuses more keys than any request has', () => {
+test('refuses more than 10,000 keys', () => {
   const keys = (count: number) => `[${Array.from({ length: count }, () => '{"a":1}')}]`
   assert.equal((read(keys(maxKeys)) as unknown[]).length, maxKeys)
   assert.equal(
@@ -134,7 +134,7 @@ test('refuses more keys than any request has', () => {
   )
 })
 
-test('I3: refuses bytes that are not UTF-8, and a byte order mark', () => {
+test('refuses bytes that are not UTF-8, and a byte order mark (I3)', () => {
   for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
     const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')])
     assert.equal(
@@ -148,7 +148,7 @@ test('I3: refuses bytes that are not UTF-8, and a byte order mark', () => {
   )
 })
 
-test('I3: refuses NUL and half surrogate pairs in every string and key, at any place', () => {
+test('refuses NUL and lone surrogates in every string and key, at any place (I3)', () => {
   const bad = fc.constantFrom(
     '\\u0000',
     '\\ud800',
@@ -175,12 +175,12 @@ test('I3: refuses NUL and half surrogate pairs in every string and key, at any p
   )
 })
 
-test('I3: accepts an escaped pair, and a backslash before what only looks like an escape', () => {
+test('accepts an escaped surrogate pair, and an escaped backslash before text that looks like an escape (I3)', () => {
   assert.equal(read('"\\ud83d\\ude00"'), '😀')
   assert.equal(read('"\\\\u0000 \\\\ud800"'), '\\u0000 \\ud800')
 })
 
-test('I5: refuses keys that reach for a prototype, however they are written', () => {
+test('refuses keys that set a prototype, in any spelling (I5)', () => {
   for (const name of ['__proto__', '\\u005f_proto__', '__pr\\u006fto__']) {
     assert.equal(
       reasonOf(() => read(`[{"a":{"${name}":{"admin":true}}}]`)),
@@ -199,25 +199,25 @@ test('I5: refuses keys that reach for a prototype, however they are written', ()
   assert.equal(({} as { admin?: boolean }).admin, undefined)
 })
 
-test('refuses a key that its object has twice, compared as the key that it means', () => {
+test('refuses a key that its object has twice, compared after decoding its escapes', () => {
   const pair = fc.tuple(key, fc.constantFrom('', '{"x": 1}', '["x:", {"x": {}}]'), around)
   fc.assert(
     fc.property(pair, ([name, between, wrap]) => {
       const twice = `{${JSON.stringify(name)}: ${between || 1}, "${escaped(name)}" : 2}`
-      assert.match(
+      assert.equal(
         reasonOf(() => read(wrap(twice))),
-        /^contains the key .* twice, at position \d+$/,
+        'contains a key twice in one object',
       )
     }),
   )
   assert.equal(
     reasonOf(() => read('{"a": 1, "b": {"a": 2}, "a": 3}')),
-    'contains the key "a" twice, at position 24',
+    'contains a key twice in one object',
   )
   assert.deepEqual(read('[{"a":1},{"a":{"a":2}}]'), [{ a: 1 }, { a: { a: 2 } }])
 })
 
-test('refuses a number that would become Infinity', () => {
+test('refuses a number that JSON.parse turns into Infinity', () => {
   for (const text of ['1e999', '[-1e999]', '{"a":1e400}']) {
     assert.equal(
       reasonOf(() => read(text)),
@@ -226,22 +226,22 @@ test('refuses a number that would become Infinity', () => {
   }
 })
 
-test('says where the JSON breaks, and never repeats the body', () => {
+test('refuses text that is not JSON, and never repeats the body', () => {
   assert.equal(
     reasonOf(() => read('')),
     'is empty',
   )
   assert.equal(
     reasonOf(() => read('{"a" 1}')),
-    'is not JSON, at position 5',
+    'is not JSON',
   )
   assert.equal(
     reasonOf(() => read('{"a":[1')),
-    'is not JSON, at position 7',
+    'is not JSON',
   )
   assert.equal(
     reasonOf(() => read('[1,]')),
-    'is not JSON: unexpected "]"',
+    'is not JSON',
   )
   assert.doesNotMatch(
     reasonOf(() => read('{"password":hunter2}')),
@@ -251,7 +251,7 @@ test('says where the JSON breaks, and never repeats the body', () => {
 
 const form = (text: string) => parseForm(Buffer.from(text))
 
-test('reads every form that URLSearchParams writes', () => {
+test('parses every form that URLSearchParams writes', () => {
   const name = fc
     .string({ unit: 'grapheme', minLength: 1 })
     .filter((text) => !text.includes('\0') && text !== '__proto__')
@@ -263,7 +263,7 @@ test('reads every form that URLSearchParams writes', () => {
   )
 })
 
-test('gives a form no prototype, and a name without a value the empty one', () => {
+test('returns the fields of a form in an object without a prototype, and a name without a value as empty text', () => {
   const fields = form('username=ann+lee&password=a%2Bb%20c&flag')
   assert.equal(Object.getPrototypeOf(fields), null)
   assert.deepEqual({ ...fields }, { username: 'ann lee', password: 'a+b c', flag: '' })
@@ -271,10 +271,10 @@ test('gives a form no prototype, and a name without a value the empty one', () =
   assert.deepEqual({ ...form('constructor=x&toString=y') }, { constructor: 'x', toString: 'y' })
 })
 
-test('I3 I5: refuses a form with a name twice or missing, NUL, broken encoding or a prototype', () => {
+test('refuses a form with a repeated or missing name, NUL, broken encoding, or the name __proto__ (I3, I5)', () => {
   const broken: [string, RegExp][] = [
-    ['a=1&a=2', /field "a" twice/],
-    ['a=1&%61=2', /field "a" twice/],
+    ['a=1&a=2', /field twice/],
+    ['a=1&%61=2', /field twice/],
     ['toString=1&toString=2', /twice/],
     ['=1', /without a name/],
     ['a=1&', /without a name/],

@@ -1,28 +1,29 @@
-// What does this body say? JSON.parse says it, and this file refuses what JSON.parse lets through: bytes that are not
-// UTF-8, NUL, half surrogate pairs, a key twice, keys that reach for a prototype, endless nesting (TRUST I2, I3, I5).
+// Parses a JSON or form body strictly. JSON.parse does the parsing; this file refuses what JSON.parse accepts: bytes that are not
+// UTF-8, NUL, lone surrogates, a repeated key, keys that set a prototype, and deep nesting (SECURITY.md, I2, I3, I5).
 
 import { isUtf8 } from 'node:buffer'
 import { CarillonError } from '../../errors.ts'
 
-/** Objects and arrays inside one another. */
+/** How deep objects and arrays may be nested. */
 export const maxDepth = 32
 
 /**
- * Keys in one body, with three times as many values: more than the largest delivery needs, 1,000 recipients and 8 KiB of data.
- * 120,000 keys took 45 ms of the event loop, and an array of 500,000 numbers 3 s, most of it in finding every fault.
+ * Keys in one body, with three times as many values: more than the largest delivery needs, with 1,000 recipients and 8 KiB of data.
+ * 120,000 keys took 45 ms of the event loop. An array of 500,000 numbers took 3 s, nearly all of it to find every fault.
  */
 export const maxKeys = 10_000
 
 /**
- * The value of a JSON body (RFC 8259, and I-JSON of RFC 7493, section 2, as to strings, keys and numbers). Throws
- * `INVALID_REQUEST` with the field `body` and the reason; a position counts UTF-16 units from 0. `most` is the largest number
- * of keys at every depth together; values may be three times as many.
+ * The value of a JSON body (RFC 8259; for strings, keys and numbers also I-JSON, RFC 7493, section 2). Throws INVALID_REQUEST with
+ * the field `body` and the reason; a position in it counts UTF-16 units from 0. `max` limits the keys at all depths together, and
+ * three times as many values.
  */
-export function parseJson(bytes: Buffer, most = maxKeys): unknown {
+export function parseJson(bytes: Buffer, max = maxKeys): unknown {
   const text = textOf(bytes)
-  const colons = scan(text, most)
+  const colons = scan(text, max)
   const value = parse(text)
-  if (inspect(value) !== colons) refuse(repeatedKey(text))
+  // JSON.parse keeps only the last of two equal keys.
+  if (inspect(value) !== colons) refuse('contains a key twice in one object')
   return value
 }
 
@@ -37,38 +38,37 @@ const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 const comma = 0x2c
-/** With the bit 0x20 set, a square bracket is a brace. */
+/** The bit 0x20 is the only difference between a brace and a square bracket. */
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * One pass over the text before it is parsed, true for any text: refuses nesting beyond `maxDepth` and the escapes of
- * NUL and of half a pair. (Written out, NUL is refused by JSON.parse and half a pair is not UTF-8.) Stops at the first
- * key or value too many.
- * Returns how many colons stand outside strings: in a text that JSON.parse accepts, its number of keys.
+ * One pass over any text before it is parsed. Refuses nesting beyond `maxDepth`, and the escapes of NUL and of a lone surrogate.
+ * (JSON.parse refuses a NUL that is not escaped, and an unescaped lone surrogate is not UTF-8.) Stops at the first key or value
+ * beyond the limit. Returns the number of colons outside strings: the number of keys of any text that JSON.parse accepts.
  */
-function scan(text: string, most: number): number {
+function scan(text: string, max: number): number {
   let [depth, keys] = [0, 0]
-  // Commas and opening brackets: in a text that JSON.parse accepts, no fewer than the values within the outermost.
+  // Commas and opening brackets: at least as many as the values inside the outermost value, if JSON.parse accepts the text.
   let values = 0
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === quote) i = endOfString(text, i)
-    else if (unit === colon) keys = oneMore(keys, most, 'keys')
-    else if (unit === comma) values = oneMore(values, most * 3, 'values')
+    else if (unit === colon) keys = oneMore(keys, max, 'keys')
+    else if (unit === comma) values = oneMore(values, max * 3, 'values')
     else if ((unit | 0x20) === openBrace) {
-      values = oneMore(values, most * 3, 'values')
+      values = oneMore(values, max * 3, 'values')
       if (++depth > maxDepth) refuse(`is nested deeper than ${maxDepth} levels, at position ${i}`)
     } else if ((unit | 0x20) === closeBrace) depth--
   }
   return keys
 }
 
-function oneMore(count: number, most: number, ofWhat: string): number {
-  return count < most ? count + 1 : refuse(`contains more than ${most} ${ofWhat}`)
+function oneMore(count: number, max: number, kind: 'keys' | 'values'): number {
+  return count < max ? count + 1 : refuse(`contains more than ${max} ${kind}`)
 }
 
-/** From the position of the opening quote to that of the closing one, or beyond the text. */
+/** From the position of the opening quote to that of the closing one, or to the end of the text. */
 function endOfString(text: string, start: number): number {
   let i = start + 1
   for (; i < text.length; i++) {
@@ -79,7 +79,7 @@ function endOfString(text: string, start: number): number {
   return i
 }
 
-/** From the position of a backslash to that of the last unit that it covers. */
+/** From the position of a backslash to that of the last unit of its escape. */
 function endOfEscape(text: string, start: number): number {
   const unit = escapedUnit(text, start)
   if (unit === undefined) return start + 1
@@ -90,7 +90,7 @@ function endOfEscape(text: string, start: number): number {
   return start + 11
 }
 
-/** The UTF-16 unit that `\uXXXX` at this position stands for; undefined where there is none. */
+/** The UTF-16 unit of a `\uXXXX` at this position; undefined if there is no such escape. */
 function escapedUnit(text: string, at: number): number | undefined {
   if (text.charCodeAt(at) !== backslash || text.charCodeAt(at + 1) !== 0x75) return undefined
   const digits = text.slice(at + 2, at + 6)
@@ -100,24 +100,15 @@ function escapedUnit(text: string, at: number): number | undefined {
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (error) {
-    return refuse(`is not JSON${placeOf(error, text)}`)
+  } catch {
+    // V8's message is not passed on: it quotes the body, which may contain a password.
+    return refuse('is not JSON')
   }
 }
 
-/** What V8's message tells about the place, and nothing else of it: it quotes the body, which may hold a password. */
-function placeOf(error: unknown, text: string): string {
-  const message = error instanceof Error ? error.message : ''
-  const position = / in JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1]
-  if (position) return `, at position ${position}`
-  if (message.startsWith('Unexpected end')) return `: it ends too early, at position ${text.length}`
-  const token = /^Unexpected token '(.)'/u.exec(message)?.[1]
-  return token ? `: unexpected ${JSON.stringify(token)}` : ''
-}
-
 /**
- * Goes through the parsed value, which is at most `maxDepth` deep, and returns its number of keys. Refuses `__proto__`,
- * `constructor` with a `prototype` in it, and numbers that only fit as Infinity.
+ * Walks through the parsed value, which is at most `maxDepth` deep, and returns its number of keys. Refuses `__proto__`,
+ * `constructor` with a `prototype` in it, and numbers too large for anything but Infinity.
  */
 function inspect(value: unknown): number {
   if (typeof value === 'number' && !Number.isFinite(value)) refuse('contains a number that is out of range')
@@ -147,40 +138,12 @@ function holdsPrototype(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
 }
 
-/** Names the first key that its object has twice. Only for a text that JSON.parse accepts. */
-function repeatedKey(text: string): string {
-  const open: Set<string>[] = []
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === '{') open.push(new Set())
-    if (text[i] === '}') open.pop()
-    if (text[i] !== '"') continue
-    const end = endOfString(text, i)
-    if (isFollowedByColon(text, end)) {
-      const key = JSON.parse(text.slice(i, end + 1)) as string
-      if (open.at(-1)?.has(key)) return `contains the key ${shown(key)} twice, at position ${i}`
-      open.at(-1)?.add(key)
-    }
-    i = end
-  }
-  return 'contains a key twice'
-}
-
-function isFollowedByColon(text: string, end: number): boolean {
-  let i = end + 1
-  while (text[i] === ' ' || text[i] === '\t' || text[i] === '\n' || text[i] === '\r') i++
-  return text[i] === ':'
-}
-
-function shown(name: string): string {
-  return JSON.stringify([...name.slice(0, 80)].slice(0, 40).join(''))
-}
-
-/** Fields of a form or a query: twice what a route takes. 11,000 of them took 20 ms of the event loop. */
+/** Fields of a form or a query: twice as many as any route takes. 11,000 fields took 20 ms of the event loop. */
 export const maxFormFields = 8
 
 /**
- * The fields of an `application/x-www-form-urlencoded` body (URL Standard, section 5.1), each name once, in an object
- * without prototype, 8 at most. Stricter than the standard, which repairs: wrong percent-encoding or UTF-8 and NUL are refused.
+ * The fields of an `application/x-www-form-urlencoded` body (URL Standard, section 5.1): at most 8, each name once, in an object
+ * without a prototype. Stricter than the standard, which repairs: broken percent-encoding, text that is not UTF-8, and NUL are refused.
  */
 export function parseForm(bytes: Buffer): Record<string, string> {
   if (!isUtf8(bytes)) refuse('is not UTF-8')
@@ -189,12 +152,12 @@ export function parseForm(bytes: Buffer): Record<string, string> {
   const pairs = text === '' ? [] : text.split('&', maxFormFields + 1)
   if (pairs.length > maxFormFields) refuse(`contains more than ${maxFormFields} fields`)
   for (const pair of pairs) {
-    const cut = pair.indexOf('=')
-    const name = decodeForm(cut < 0 ? pair : pair.slice(0, cut))
+    const equals = pair.indexOf('=')
+    const name = decodeForm(equals < 0 ? pair : pair.slice(0, equals))
     if (name === '') refuse('contains a field without a name')
     if (name === '__proto__') refuse('contains the field "__proto__"')
-    if (name in fields) refuse(`contains the field ${shown(name)} twice`)
-    fields[name] = cut < 0 ? '' : decodeForm(pair.slice(cut + 1))
+    if (name in fields) refuse('contains a field twice')
+    fields[name] = equals < 0 ? '' : decodeForm(pair.slice(equals + 1))
   }
   return fields
 }

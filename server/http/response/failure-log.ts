@@ -1,5 +1,5 @@
-// Which failed requests are logged, and how often? Overload and the same failure again are counted, one line a second, so that
-// no client can fill the log or hide in it what else happens (row L1).
+// Which failed requests are logged, and how often? Overload and repeated failures are counted, in one line a second, so that no client
+// can fill the log or hide other events in it (SECURITY.md, L1).
 import type { CarillonError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { LogWindow } from '../../log-window.ts'
@@ -8,7 +8,7 @@ export type FailedRequest = { requestId: string; method: string; route: string |
 
 const countedForMs = 1_000
 const inFullForMs = 60_000
-/** Lines with a stack, in each `inFullForMs`: of one failure on one route, and of all. */
+/** Lines with a stack in each `inFullForMs`: of the same failure on one route, and of all failures. */
 const maxInFull = { same: 5, all: 20 }
 const maxReasons = 8
 
@@ -24,7 +24,7 @@ export class FailureLog {
     this.#log = log
   }
 
-  /** `failure` is what was thrown, `error` what the client gets of it. */
+  /** `failure` is what was thrown; `error` is what the client receives. */
   note(error: CarillonError, failure: unknown, request: FailedRequest): void {
     const { report, status, message } = error
     if (report === 'overload') this.#count(this.#overload, message)
@@ -34,7 +34,7 @@ export class FailureLog {
     else this.#count(this.#repeated, message)
   }
 
-  /** Writes what was counted and is not in the log yet. */
+  /** Writes the counts that are not in the log yet. */
   end(): void {
     this.#second.end()
     this.#minute.end()
@@ -66,6 +66,6 @@ export class FailureLog {
 }
 
 const messages: Record<string, string> = {
-  overload: 'requests refused: overload',
-  'failure-repeated': 'requests failed as before',
+  overload: 'requests refused because of overload',
+  'failure-repeated': 'requests failed again with an error that is already in the log',
 }

@@ -1,5 +1,5 @@
-// The one place that turns an error into an answer: one envelope, one table of codes, nothing internal. What happened
-// inside goes to the log under the same request id.
+// The one place that turns an error into a response: one envelope, one table of codes, and no internals. The cause goes to the log
+// under the same request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections/drop-unread.ts'
@@ -16,7 +16,7 @@ export function envelope(error: CarillonError, requestId: string): string {
   })
 }
 
-/** Answers a failed request. What is not the caller's mistake goes to `log`. */
+/** Sends the response of a failed request. A failure that is not the caller's mistake goes to `log`. */
 export function sendFailure(log: FailureLog, failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = asCarillonError(failure, request)
   if (error.status >= 429)
@@ -29,7 +29,7 @@ export function sendFailure(log: FailureLog, failure: unknown, request: FastifyR
   else reply.send(text)
 }
 
-/** RFC 6750, section 3: the reason is named only where a token was presented. */
+/** RFC 6750, section 3: the challenge has a reason only if the request presented a token. */
 function challenge(request: FastifyRequest): string {
   return /^bearer /i.test(request.headers.authorization ?? '') ? 'Bearer error="invalid_token"' : 'Bearer'
 }
@@ -48,7 +48,7 @@ function asCarillonError(failure: unknown, request: FastifyRequest): CarillonErr
   })
 }
 
-/** What the framework refuses by itself, in our words. */
+/** The code and message for an error of Fastify itself. */
 function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): readonly [ErrorCode, string] {
   switch (error.statusCode) {
     case 400:
@@ -63,7 +63,7 @@ function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): reado
     case 503:
       return ['UNAVAILABLE', 'The service is stopping. Try again in a moment.']
     default:
-      return ['INTERNAL', 'Something went wrong here; the log has it under this request id']
+      return ['INTERNAL', 'The service failed; its log has the reason under this request id']
   }
 }
 
@@ -74,7 +74,7 @@ const rawResponses: Record<string, readonly [ErrorCode, string]> = {
   HPE_INVALID_METHOD: ['INVALID_REQUEST', 'This is not a well-formed HTTP request, or its method is unknown'],
 }
 
-/** The answer to bytes that are no HTTP request, whole with its status line: nothing else is there to write it. */
+/** The complete response, with its status line, to bytes that are not an HTTP request: Node and Fastify send none. */
 export function rawFailure(
   cause: string | undefined,
   requestId: string,

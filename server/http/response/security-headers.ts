@@ -1,7 +1,7 @@
-// The header fields that stand on every answer, errors and malformed requests included: constants, since computing them
-// for each request costs more than the rest of a cached answer.
+// The header fields of every response, including errors and responses to malformed requests. Made once: making them for each request
+// costs more than the rest of a cached response.
 
-/** For answers that are data: nothing may load, frame, cache or sniff them. OWASP ASVS 5.0, chapter 3. */
+/** For responses that are data: they load nothing, and no page may frame them, cache them or guess their type (OWASP ASVS 5.0, chapter 3). */
 export function securityHeaders({
   isHttps,
   hstsSubdomains = false,

@@ -1,24 +1,24 @@
-// What does the log say of sign-ins? Each names the user, the client's address and the request. Refusals are bounded: a client
-// needs no proof to be refused (rows L1, L2).
+// The log lines of sign-ins. Each names the user, the client's address and the request. The number of lines about refusals is limited,
+// since a client needs no proof to cause one (SECURITY.md, L1, L2).
 import type { Log } from '../../log.ts'
 import { LogWindow } from '../../log-window.ts'
 
-/** Which request it was, and whose. */
+/** The request, and the address of its client. */
 export type Source = { requestId: string; address: string }
 export type Variant = 'stateful' | 'stateless'
 type KnownUser = { id: string; username: string }
-/** `name` is what the client sent, and `user` who has it. */
+/** `name` is what the client sent; `user` is the user with that name, if there is one. */
 export type NamedAccount = { name: string; user: KnownUser | undefined }
 /** The account as the log names it. */
 type Named = { userId: string; username: string } | { nameHash: string }
-type Pair = { account: Named; address: string; inMinute: number; unwritten: number }
+type Pair = { account: Named; address: string; inMinute: number; unlogged: number }
 
 const minuteMs = 60_000
 const secondMs = 1_000
-/** Lines with one refusal: of one account and address in a minute; of all at once, and then one each second. */
+/** Lines with one refusal each: of one account and address in a minute; of all at once, and then one each second. */
 const maxLines = { samePerMinute: 10, atOnce: 20 }
 const maxPairs = 1_000
-/** Accounts and addresses that get a line with their count at the end of a minute; the others share one. */
+/** Pairs of account and address that get a line with their count at the end of a minute; the others share one line. */
 const maxCounts = 5
 
 export class SignInLog {
@@ -29,9 +29,9 @@ export class SignInLog {
   readonly #second = new LogWindow(secondMs, () => {
     if (--this.#lines > 0) this.#second.begin()
   })
-  /** One more for each line, one less for each second. */
+  /** Lines that count against `maxLines.atOnce`: one more for each line, one less for each second. */
   #lines = 0
-  /** Refusals of accounts and addresses beyond `maxPairs`. */
+  /** Refusals of pairs beyond `maxPairs`. */
   #others = 0
 
   constructor({ log, nameHash }: { log: Log; nameHash: (name: string) => string }) {
@@ -55,7 +55,7 @@ export class SignInLog {
     const named = this.#nameOf(account)
     const pair = this.#pairOf(named, source.address)
     if (pair === undefined) this.#others++
-    else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unwritten++
+    else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unlogged++
     else {
       this.#lines++
       this.#second.begin()
@@ -63,7 +63,7 @@ export class SignInLog {
     }
   }
 
-  /** Writes what was counted and is not in the log yet. */
+  /** Writes the counts that are not in the log yet. */
   end(): void {
     this.#minute.end()
   }
@@ -76,18 +76,18 @@ export class SignInLog {
     const key = `${'userId' in account ? account.userId : account.nameHash} ${address}`
     const known = this.#pairs.get(key)
     if (known !== undefined || this.#pairs.size >= maxPairs) return known
-    const pair = { account, address, inMinute: 0, unwritten: 0 }
+    const pair = { account, address, inMinute: 0, unlogged: 0 }
     this.#pairs.set(key, pair)
     return pair
   }
 
   #writeCounts(): void {
-    const counted = [...this.#pairs.values()].filter(({ unwritten }) => unwritten > 0)
-    counted.sort((a, b) => b.unwritten - a.unwritten)
-    for (const { account, address, unwritten: count } of counted.slice(0, maxCounts))
+    const counted = [...this.#pairs.values()].filter(({ unlogged }) => unlogged > 0)
+    counted.sort((a, b) => b.unlogged - a.unlogged)
+    for (const { account, address, unlogged: count } of counted.slice(0, maxCounts))
       this.#log.info({ event: 'sign-in-refused', ...account, address, count }, 'sign-ins refused')
     const rest = counted.slice(maxCounts)
-    const count = rest.reduce((sum, { unwritten }) => sum + unwritten, this.#others)
+    const count = rest.reduce((sum, { unlogged }) => sum + unlogged, this.#others)
     const addresses = new Set(rest.map(({ address }) => address)).size
     if (count > 0)
       this.#log.info({ event: 'sign-in-refused', addresses, count }, 'sign-ins refused, of several accounts')

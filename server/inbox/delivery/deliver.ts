@@ -1,7 +1,8 @@
-// A producer's request -> notifications in inboxes, exactly once per Idempotency-Key.
+// Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
 import { hash } from 'node:crypto'
 import { CarillonError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
+import { contentJson } from '../../store/notification-json.ts'
 import type { DeliveryOutcome, Recipient, Store } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import { linkFault } from './link.ts'
@@ -17,7 +18,7 @@ export type DeliveryRequest = {
 }
 
 const maxDataBytes = 8 * 1024
-/** How long a retry finds the answer to its key again. */
+/** How long a retry with the same key gets the first response again. */
 const keptForMs = 24 * 3_600_000
 /** RFC 9110, section 5.6.2: visible ASCII characters. */
 const idempotencyKeyShape = /^[\x21-\x7e]{1,255}$/
@@ -27,60 +28,62 @@ export class Deliveries {
   readonly #now: () => number
   readonly #wall: () => number
   readonly #prepareUsername: (username: string) => string | undefined
-  readonly #underWay = new Set<string>()
+  readonly #running = new Set<string>()
 
-  constructor(parts: {
+  constructor(dependencies: {
     store: Pick<Store, 'deliver' | 'removeOldDeliveries'>
-    /** The time of lifetimes, which never goes back, and the clock that people see. */
+    /** `now` is for lifetimes and never goes back; `wall` is the clock that users see. */
     now: () => number
     wall: () => number
-    /** A username as it is kept, or undefined where no user can have it. */
+    /** The username in its stored form, or undefined if no user can have it. */
     prepareUsername: (username: string) => string | undefined
   }) {
-    this.#store = parts.store
-    this.#now = parts.now
-    this.#wall = parts.wall
-    this.#prepareUsername = parts.prepareUsername
+    this.#store = dependencies.store
+    this.#now = dependencies.now
+    this.#wall = dependencies.wall
+    this.#prepareUsername = dependencies.prepareUsername
   }
 
   /**
-   * Throws INVALID_REQUEST, CONFLICT (the same key is being worked on right now) or UNPROCESSABLE (the key was used
-   * for another body).
+   * Throws INVALID_REQUEST, CONFLICT (a request with the same key is running) or UNPROCESSABLE (the key was used for another
+   * body).
    */
   async deliver(
     producerId: string,
     request: DeliveryRequest,
     idempotencyKey: string | undefined,
   ): Promise<DeliveryOutcome> {
-    refuseUnfit(request, idempotencyKey)
+    refuseInvalid(request, idempotencyKey)
     if (idempotencyKey === undefined) return this.#send(producerId, request, null)
-    const running = `${producerId} ${idempotencyKey}`
-    if (this.#underWay.has(running))
-      throw new CarillonError('CONFLICT', 'A delivery with this Idempotency-Key is under way', {
+    const delivery = `${producerId} ${idempotencyKey}`
+    if (this.#running.has(delivery))
+      throw new CarillonError('CONFLICT', 'A delivery with this Idempotency-Key is running', {
         remedy: 'Send the request again when it is done.',
       })
-    this.#underWay.add(running)
+    this.#running.add(delivery)
     try {
       return await this.#send(producerId, request, idempotencyKey)
     } finally {
-      this.#underWay.delete(running)
+      this.#running.delete(delivery)
     }
   }
 
-  /** Forgets idempotency keys that nobody will retry any more. */
+  /** Removes idempotency keys that are older than `keptForMs`. */
   removeOld(): Promise<void> {
     return this.#store.removeOldDeliveries(this.#now() - keptForMs)
   }
 
   async #send(producerId: string, request: DeliveryRequest, key: string | null): Promise<DeliveryOutcome> {
     const at = this.#wall()
+    const { title, body = null, url = null, category = null, data = null, key: replaces = null } = request
+    const content = { title, body, url, category, data, key: replaces }
     const outcome = await this.#store.deliver({
       id: newId(at),
       producerId,
       idempotency: key === null ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
-      content: contentOf(request, at),
-      category: request.category ?? null,
-      key: request.key ?? null,
+      content: contentJson({ ...content, createdAt: iso(at) }),
+      category: content.category,
+      key: content.key,
       recipients: request.recipients.map((to) => ({ to: this.#prepared(to), notificationId: newId(at) })),
       at: this.#now(),
     })
@@ -96,20 +99,7 @@ export class Deliveries {
   }
 }
 
-/** The immutable part, in the order in which it is sent; braces, id and read state are added when it is read. */
-function contentOf({ title, body, url, category, data, key }: DeliveryRequest, at: number): string {
-  return JSON.stringify({
-    title,
-    body: body ?? null,
-    url: url ?? null,
-    category: category ?? null,
-    data: data ?? null,
-    key: key ?? null,
-    createdAt: iso(at),
-  }).slice(1, -1)
-}
-
-function refuseUnfit({ url, data }: DeliveryRequest, idempotencyKey: string | undefined): void {
+function refuseInvalid({ url, data }: DeliveryRequest, idempotencyKey: string | undefined): void {
   const details = []
   if (idempotencyKey !== undefined && !idempotencyKeyShape.test(idempotencyKey))
     details.push({ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' })
@@ -117,6 +107,5 @@ function refuseUnfit({ url, data }: DeliveryRequest, idempotencyKey: string | un
   if (badLink !== undefined) details.push({ field: 'url', reason: badLink })
   if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes)
     details.push({ field: 'data', reason: `must be at most ${maxDataBytes} bytes as JSON` })
-  if (details.length > 0)
-    throw new CarillonError('INVALID_REQUEST', 'The delivery cannot be sent like this', { details })
+  if (details.length > 0) throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
 }

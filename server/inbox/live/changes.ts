@@ -1,4 +1,5 @@
 // What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
+import { readAllJson } from '../../store/notification-json.ts'
 import type { Change, ChangeSignal, Changes, Store } from '../../store/store.ts'
 import { inboxTagOf, maxBehind, positionOf, reached, versionIn } from './position.ts'
 import type { StreamLimits } from './stream-limits.ts'
@@ -89,9 +90,7 @@ function render(found: Changes, inboxTag: string): string {
     changes.flatMap((change) =>
       change.type !== 'read-all' && types.includes(change.type) ? [change.notification] : [],
     )
-  const readAlls = changes.flatMap((change) =>
-    change.type === 'read-all' ? [`{"through":"${change.throughId}","readAt":"${change.at}"}`] : [],
-  )
+  const readAlls = changes.flatMap((change) => (change.type === 'read-all' ? [`{${readAllJson(change)}}`] : []))
   const version = reached(found)
   return (
     `{"created":[${textsOf('arrived')}],"changed":[${textsOf('replaced', 'read')}],"readAlls":[${readAlls}],` +

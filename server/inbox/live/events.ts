@@ -1,5 +1,6 @@
 // The changes of an inbox as the text of Server-Sent Events (WHATWG HTML, section 9.2). JSON text has line breaks only as escapes,
 // so nothing that a producer sent can end a line of an event (SECURITY.md, N1).
+import { readAllJson } from '../../store/notification-json.ts'
 import type { Change, InboxState } from '../../store/store.ts'
 import { positionOf } from './position.ts'
 
@@ -30,10 +31,7 @@ export function endText(reason: 'expired' | 'revoked'): string {
 export function eventOf(change: Change, inbox: InboxState, inboxTag: string): StreamEvent {
   const { version } = change
   const name = change.type === 'arrived' || change.type === 'replaced' ? 'notification' : change.type
-  const more =
-    change.type === 'read-all'
-      ? `"through":"${change.throughId}","readAt":"${change.at}"`
-      : `"notification":${change.notification}`
+  const more = change.type === 'read-all' ? readAllJson(change) : `"notification":${change.notification}`
   return { version, text: framed(name, { inbox, version, inboxTag, more }) }
 }
 

@@ -56,7 +56,7 @@ test('a sign-in takes 4 KiB and 8 fields, in JSON and as a form, and refuses mor
   ] as const) {
     const eight = refusalIn(await post(headers, bodyOf({ ...fields, ...more(5) })))
     assert.equal(eight.details?.length, 5)
-    assert.ok(eight.details?.every(({ reason }) => reason === 'is not known here'))
+    assert.ok(eight.details?.every(({ reason }) => reason === 'is not a known field'))
     for (const count of [6, 200]) {
       const { details } = refusalIn(await post(headers, bodyOf({ ...fields, ...more(count) })))
       assert.deepEqual(details?.length, 1)
@@ -139,15 +139,15 @@ test('a delivery with a thousand faults is answered with the first of each field
   })
   assert.deepEqual(details, [
     { field: 'title', reason: 'is missing' },
-    { field: 'y', reason: 'is not known here' },
-    { field: 'recipients.0', reason: 'must have only 1 of its fields' },
-    { field: 'url', reason: 'must have 1 character at least' },
+    { field: 'y', reason: 'is not a known field' },
+    { field: 'recipients.0', reason: 'must have at most 1 of its fields' },
+    { field: 'url', reason: 'must have at least 1 character' },
   ])
   const unknown = Object.fromEntries(names(9_000).map((name) => [`_${name}`, 1]))
   const many = await refused({ path: '/api/notifications', headers: producer, body: JSON.stringify(unknown) })
   assert.equal(many.details?.length, 2 + 8)
   const nameless = await refused({ path: '/api/notifications', headers: producer, body: '{"":1}' })
-  assert.deepEqual(nameless.details?.at(-1), { field: 'body', reason: 'is not known here' })
+  assert.deepEqual(nameless.details?.at(-1), { field: 'body', reason: 'is not a known field' })
 })
 
 test('a delivery takes no more values than the largest that is right needs (I2)', async () => {

@@ -159,7 +159,7 @@ test('carillon send fails with status 1 and the service’s reason, and sends no
   const refused: [string[], string, RegExp][] = [
     [hello, wrong, /refused it: Not authenticated/],
     [hello, scopeless.key, /lacks the scope "send"/],
-    [['send', '--to', 'operator', '--title', 'x'.repeat(201)], theKey, /\n {2}title must have 200 characters at most/],
+    [['send', '--to', 'operator', '--title', 'x'.repeat(201)], theKey, /\n {2}title must have at most 200 characters/],
     [[...hello, '--link', 'javascript:alert(1)'], theKey, /\n {2}url must be an http or https URL/],
     [[...hello, '--data', '[1]'], theKey, /\n {2}data must be of the type object/],
   ]
