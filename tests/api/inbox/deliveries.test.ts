@@ -105,7 +105,12 @@ const refused: [string, object, string, RegExp][] = [
   ['recipients that are no list', { recipients: { username: 'ann' } }, 'recipients', /array/],
   ['a recipient that is a text', { recipients: ['ann'] }, 'recipients.0', /object/],
   ['a recipient that is nobody', { recipients: [{}] }, 'recipients.0', /1 of its fields/],
-  ['a recipient with an unknown field', { recipients: [{ email: 'a@b.c' }] }, 'recipients.0.email', /not a known field/],
+  [
+    'a recipient with an unknown field',
+    { recipients: [{ email: 'a@b.c' }] },
+    'recipients.0.email',
+    /not a known field/,
+  ],
   [
     'a recipient that is two',
     { recipients: [{ username: 'ann', userId: 'x' }] },
