@@ -1,5 +1,5 @@
-// The seed, rule by rule and row by row, in both variants: each service signs in by the variant that it is set to, with
-// the request that the seed shows and nothing more.
+// The rules of the specification from which the API was built (the spec), in both variants. Each title states one rule, since the
+// spec is not in this repository. A sign-in sends only the fields of the spec, so the service's setting decides the variant.
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -13,14 +13,14 @@ for (const variant of variants) {
 
   const login = ({ username, password }: TestUser) => app.post('/login', { username, password })
 
-  /** What the caller carries from now on: the cookie or the token, as the seed's login answered it. */
+  /** The proof that the client sends from now on: the cookie or the token from the response to the login. */
   function proofIn(response: HttpResponse): Proof {
     if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
     return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
   }
   const signedIn = async (user: TestUser = ann) => proofIn(await login(user))
 
-  /** A new user, signed in, with so many notifications; `ids` are oldest first. */
+  /** A new user who is signed in and has that number of notifications; `ids` are oldest first. */
   async function reader(notifications: number) {
     const user = await app.user()
     const ids: string[] = []
@@ -34,39 +34,42 @@ for (const variant of variants) {
     assert.deepEqual({ code: error.code, status: error.status, message: error.message }, { code, status: 401, message })
   }
 
-  // 1. What the service does
+  // Purpose
 
-  promise('seed 1.1: login takes a username and a password and returns proof of authentication', async () => {
+  promise('login takes a username and a password and returns a proof of authentication', async () => {
     const response = await login(ann)
     assert.equal(response.status, 200)
     const { data } = (await app.get('/routeRestreinte', proofIn(response))).json()
     assert.deepEqual([data.userId, data.username], [ann.id, 'ann'])
   })
 
-  promise('seed 1.1: wrong credentials return no proof and authenticate nobody', async () => {
+  promise('login with a wrong password returns 401 and no proof', async () => {
     const response = await login({ ...ann, password: 'not the password of ann' })
     assert.equal(response.status, 401)
     assert.deepEqual(response.headers.getSetCookie(), [])
     assert.deepEqual(Object.keys(response.json()), ['success', 'error'])
   })
 
-  promise('seed 1.2: the client sends on later requests what login returned, as often as it likes', async () => {
+  promise('the proof from a login is accepted on any number of later requests', async () => {
     const proof = await signedIn()
     for (let n = 0; n < 3; n++) assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
   })
 
-  promise('seed 1.3: the restricted route tells no proof, invalid proof and valid proof apart', async () => {
-    const invalid =
-      variant === 'stateful'
-        ? { cookie: `carillon=${randomUUID()}.${'A'.repeat(43)}` }
-        : { authorization: 'Bearer a.b.c' }
-    const statuses = [{}, invalid, await signedIn()].map(
-      async (proof) => (await app.get('/routeRestreinte', proof)).status,
-    )
-    assert.deepEqual(await Promise.all(statuses), [401, 401, 200])
-  })
+  promise(
+    'the restricted route returns 401 without a proof or with an invalid one, and 200 with a valid one',
+    async () => {
+      const invalid =
+        variant === 'stateful'
+          ? { cookie: `carillon=${randomUUID()}.${'A'.repeat(43)}` }
+          : { authorization: 'Bearer a.b.c' }
+      const statuses = [{}, invalid, await signedIn()].map(
+        async (proof) => (await app.get('/routeRestreinte', proof)).status,
+      )
+      assert.deepEqual(await Promise.all(statuses), [401, 401, 200])
+    },
+  )
 
-  promise('seed 1.4: a user lists their notifications, marks one as read, and all', async () => {
+  promise('a user lists notifications, marks one as read, and marks all as read', async () => {
     const { ids, proof } = await reader(3)
     assert.equal((await app.patch(`/api/notifications/${ids[1]}/read`, proof)).status, 204)
     assert.deepEqual(await readStates(proof), [false, true, false])
@@ -76,10 +79,10 @@ for (const variant of variants) {
 
   const readStates = async (proof: Proof) => (await app.list(proof)).items.map(({ read }) => read)
 
-  // 2. Resources and their fields
+  // Resources and their fields
 
   for (const field of ['username', 'password'] as const)
-    promise(`seed 2: ${field} of the login request is a string and required`, async () => {
+    promise(`login returns 400 and names ${field} if it is missing or not a string`, async () => {
       const { username, password } = ann
       const { [field]: _, ...without } = { username, password }
       for (const body of [without, { ...without, [field]: 7 }, { ...without, [field]: null }]) {
@@ -92,7 +95,7 @@ for (const variant of variants) {
       }
     })
 
-  promise('seed 2: the login response is a cookie (stateful) or a User and a token (stateless)', async () => {
+  promise('login returns a cookie (stateful) or a User and a token (stateless)', async () => {
     const response = await login(ann)
     const body = response.json()
     if (variant === 'stateful') {
@@ -105,22 +108,25 @@ for (const variant of variants) {
     assert.deepEqual(response.headers.getSetCookie(), [])
   })
 
-  promise('seed 2: User is the authenticated user, without anything secret', async () => {
+  promise('User in the login response is the user who signed in, without secret fields', async () => {
     const { User } = (await login(ann)).json()
     assert.deepEqual(User, { id: ann.id, username: 'ann', displayName: null, createdAt: '2026-01-01T00:00:00.000Z' })
   })
 
-  promise('seed 2: the list is { success: true, data: { items, total, hasMore } } of their types', async () => {
-    const { proof } = await reader(2)
-    const body = (await app.get('/api/notifications?page=1&limit=1', proof)).json()
-    assert.deepEqual(Object.keys(body), ['success', 'data'])
-    assert.equal(body.success, true)
-    assert.ok(Array.isArray(body.data.items))
-    assert.equal(body.data.total, 2)
-    assert.equal(body.data.hasMore, true)
-  })
+  promise(
+    'the list is { success: true, data: { items, total, hasMore } }: an array, a number and a boolean',
+    async () => {
+      const { proof } = await reader(2)
+      const body = (await app.get('/api/notifications?page=1&limit=1', proof)).json()
+      assert.deepEqual(Object.keys(body), ['success', 'data'])
+      assert.equal(body.success, true)
+      assert.ok(Array.isArray(body.data.items))
+      assert.equal(body.data.total, 2)
+      assert.equal(body.data.hasMore, true)
+    },
+  )
 
-  promise('seed 2: userId is set by the authentication step, and the operations act for this user only', async () => {
+  promise('the proof sets userId, and no operation changes the notifications of another user', async () => {
     const [bob, eve] = [await reader(2), await reader(1)]
     assert.equal((await app.get('/routeRestreinte', eve.proof)).json().data.userId, eve.user.id)
     await app.post('/api/notifications/read-all', undefined, eve.proof)
@@ -129,23 +135,23 @@ for (const variant of variants) {
     assert.deepEqual(await readStates(eve.proof), [true])
   })
 
-  promise('seed 2: the id of a notification is the :id of its path', async () => {
+  promise('the id of a notification is the :id of its path', async () => {
     const { proof } = await reader(2)
     const newest = (await app.list(proof)).items[0]
     const response = await app.get(`/api/notifications/${newest?.id}`, proof)
     assert.deepEqual(response.json().data, newest)
   })
 
-  // 3. States and transitions
+  // States and transitions
 
-  promise('seed 3: GET /routeRestreinte without proof answers 401 and changes nothing', async () => {
+  promise('GET /routeRestreinte without a proof returns 401 and changes nothing', async () => {
     const before = await app.database.version()
     isUnauthorized(await app.get('/routeRestreinte'), 'Unauthorized', 'Unauthorized')
     assert.equal(await app.database.version(), before)
   })
 
   if (variant === 'stateful') {
-    promise('seed 3: login stores a session, of the cookie only a hash, and answers 200 with the cookie', async () => {
+    promise('login stores a session with only a hash of the cookie, and returns 200 with the cookie', async () => {
       const user = await app.user()
       const before = await app.database.tables()
       const response = await login(user)
@@ -169,7 +175,7 @@ for (const variant of variants) {
       assert.ok(!JSON.stringify(await app.database.tables()).includes(secret))
     })
 
-    promise('seed 3: login checks for a running session: the one that is sent along ends', async () => {
+    promise('login ends the session whose cookie the request presents', async () => {
       const running = await signedIn()
       const { username, password } = ann
       const next = proofIn(await app.post('/login', { username, password }, running))
@@ -178,7 +184,7 @@ for (const variant of variants) {
       assert.equal((await app.get('/routeRestreinte', next)).status, 200)
     })
 
-    promise('seed 3: GET /routeRestreinte with the cookie answers 200 while the session runs', async () => {
+    promise('GET /routeRestreinte with the cookie returns 200 until the session ends', async () => {
       const proof = await signedIn()
       assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
       await app.database.change(
@@ -187,7 +193,7 @@ for (const variant of variants) {
       assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
     })
   } else {
-    promise('seed 3: login answers 200 with User and token and stores nothing in any table', async () => {
+    promise('login returns 200 with User and token and stores nothing in any table', async () => {
       const user = await app.user()
       const [tables, version] = [await app.database.tables(), await app.database.version()]
       const response = await login(user)
@@ -197,7 +203,7 @@ for (const variant of variants) {
       assert.equal(await app.database.version(), version)
     })
 
-    promise('seed 3: GET /routeRestreinte with the token answers 200, and still nothing is stored', async () => {
+    promise('GET /routeRestreinte with the token returns 200 and stores nothing', async () => {
       const proof = await signedIn()
       const version = await app.database.version()
       assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
@@ -206,16 +212,16 @@ for (const variant of variants) {
     })
   }
 
-  // 4. Endpoints
+  // Endpoints
 
-  promise('seed 4: GET {base_url}/routeRestreinte answers 200 with a response', async () => {
+  promise('GET /routeRestreinte returns 200 with the user and the kind of proof', async () => {
     const response = await app.get('/routeRestreinte', await signedIn())
     assert.equal(response.status, 200)
     const proof = variant === 'stateful' ? 'session' : 'access-token'
     assert.deepEqual(response.json(), { success: true, data: { userId: ann.id, username: 'ann', proof } })
   })
 
-  promise('seed 4: POST {base_url}/login takes its body as JSON and as a form', async () => {
+  promise('POST /login accepts its body as JSON and as a form', async () => {
     const { username, password } = ann
     const form = await app.request('/login', { method: 'POST', body: new URLSearchParams({ username, password }) })
     for (const response of [await login(ann), form]) {
@@ -224,7 +230,7 @@ for (const variant of variants) {
     }
   })
 
-  promise('seed 4: GET {base_url}/api/notifications takes page and limit as numbers', async () => {
+  promise('GET /api/notifications accepts numbers as page and limit, and refuses words', async () => {
     const { ids, proof } = await reader(5)
     const page = await app.list(proof, '?page=2&limit=2')
     assert.deepEqual(
@@ -235,21 +241,21 @@ for (const variant of variants) {
     assert.equal((await app.get('/api/notifications?limit=two', proof)).status, 400)
   })
 
-  promise('seed 4: POST {base_url}/api/notifications/read-all without payload answers 204, empty', async () => {
+  promise('POST /api/notifications/read-all without a body returns 204 without a body', async () => {
     const { proof } = await reader(2)
     const response = await app.post('/api/notifications/read-all', undefined, proof)
     assert.deepEqual([response.status, response.text, response.headers.get('content-type')], [204, '', null])
     assert.equal((await app.list(proof)).unread, 0)
   })
 
-  promise('seed 4: PATCH {base_url}/api/notifications/:id/read without payload answers 204, empty', async () => {
+  promise('PATCH /api/notifications/:id/read without a body returns 204 without a body', async () => {
     const { ids, proof } = await reader(2)
     const response = await app.patch(`/api/notifications/${ids[0]}/read`, proof)
     assert.deepEqual([response.status, response.text, response.headers.get('content-type')], [204, '', null])
     assert.deepEqual(await readStates(proof), [false, true])
   })
 
-  promise('seed 4: the five paths are these, to the letter', async () => {
+  promise('the five paths of the spec exist only in their exact spelling', async () => {
     const proof = await signedIn()
     const others: [string, string][] = [
       ['GET', '/routerestreinte'],
@@ -261,11 +267,11 @@ for (const variant of variants) {
     ]
     for (const [method, path] of others) {
       const { status } = await app.request(path, { method, headers: proof })
-      assert.ok(status === 404 || status === 405, `${method} ${path} answered ${status}`)
+      assert.ok(status === 404 || status === 405, `${method} ${path} returned ${status}`)
     }
   })
 
-  promise('seed 4 rule 1: hasMore is true exactly when page * limit < total', async () => {
+  promise('hasMore is true exactly if page * limit < total', async () => {
     const { proof } = await reader(6)
     for (const limit of [1, 2, 3, 4, 5, 6, 7, 100])
       for (const page of [1, 2, 3, 6, 7]) {
@@ -274,7 +280,7 @@ for (const variant of variants) {
       }
   })
 
-  promise('seed 4 rule 2: total counts the caller’s notifications, and items holds the requested page', async () => {
+  promise('total counts the caller’s notifications, and items has the requested page', async () => {
     const [{ ids, proof }] = [await reader(5), await reader(3)]
     const newestFirst = ids.toReversed()
     for (const page of [1, 2, 3, 4]) {
@@ -287,7 +293,7 @@ for (const variant of variants) {
     }
   })
 
-  promise('seed 4 rule 3: without an authenticated user each notification endpoint answers 401', async () => {
+  promise('each notification endpoint returns 401 without a signed-in user', async () => {
     const { ids, proof } = await reader(1)
     const responses = [
       await app.get('/api/notifications'),
@@ -298,16 +304,16 @@ for (const variant of variants) {
     assert.equal((await app.list(proof)).unread, 1)
   })
 
-  // 5. Authentication
+  // Authentication
 
-  promise('seed 5.1: login is POST /login', async () => {
+  promise('login is POST /login; GET /login returns 405', async () => {
     const { username, password } = ann
     const response = await app.get(`/login?${new URLSearchParams({ username, password })}`)
     assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST'])
     assert.equal((await login(ann)).status, 200)
   })
 
-  promise('seed 5.2, 5.3: the server checks the session, or needs none', async () => {
+  promise('the server checks the session of a cookie, and needs no session for a token', async () => {
     const proof = await signedIn()
     await app.restart()
     assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
@@ -316,31 +322,31 @@ for (const variant of variants) {
     assert.equal(status, variant === 'stateful' ? 401 : 200)
   })
 
-  promise(
-    'seed 5.4: the restricted route and all three notification endpoints know the user by the proof',
-    async () => {
-      const { user, ids, proof } = await reader(1)
-      assert.equal((await app.get('/routeRestreinte', proof)).json().data.userId, user.id)
-      assert.deepEqual(
-        (await app.list(proof)).items.map(({ id }) => id),
-        ids,
-      )
-      assert.equal((await app.patch(`/api/notifications/${ids[0]}/read`, proof)).status, 204)
-      assert.equal((await app.post('/api/notifications/read-all', undefined, proof)).status, 204)
-    },
-  )
+  promise('the restricted route and all three notification endpoints recognise the user by the proof', async () => {
+    const { user, ids, proof } = await reader(1)
+    assert.equal((await app.get('/routeRestreinte', proof)).json().data.userId, user.id)
+    assert.deepEqual(
+      (await app.list(proof)).items.map(({ id }) => id),
+      ids,
+    )
+    assert.equal((await app.patch(`/api/notifications/${ids[0]}/read`, proof)).status, 204)
+    assert.equal((await app.post('/api/notifications/read-all', undefined, proof)).status, 204)
+  })
 
-  // 7. Errors
+  // Errors
 
-  promise('seed 7: the restricted route without proof is 401 Unauthorized', async () => {
+  promise('the restricted route without a proof returns 401 with the code Unauthorized', async () => {
     isUnauthorized(await app.get('/routeRestreinte'), 'Unauthorized', 'Unauthorized')
   })
 
-  promise('seed 7: a notification endpoint without a user is 401 UNAUTHORIZED, Not authenticated', async () => {
-    isUnauthorized(await app.get('/api/notifications'), 'UNAUTHORIZED', 'Not authenticated')
-  })
+  promise(
+    'a notification endpoint without a signed-in user returns 401 with the code UNAUTHORIZED and the message Not authenticated',
+    async () => {
+      isUnauthorized(await app.get('/api/notifications'), 'UNAUTHORIZED', 'Not authenticated')
+    },
+  )
 
-  promise('seed 7: every error carries a code, an HTTP status and a message', async () => {
+  promise('every error has a code, an HTTP status and a message', async () => {
     const proof = await signedIn()
     const responses = await Promise.all([
       app.get('/routeRestreinte'),
@@ -359,16 +365,16 @@ for (const variant of variants) {
     }
   })
 
-  // 8. Limits, 9. Versioning
+  // Limits and versioning
 
-  promise('seed 8: page and limit control the list, and both may be left out', async () => {
+  promise('page and limit select a part of the list, and both have a default', async () => {
     const { proof } = await reader(21)
     assert.equal((await app.list(proof)).items.length, 20)
     assert.equal((await app.list(proof, '?page=2')).items.length, 1)
     assert.equal((await app.list(proof, '?limit=21')).items.length, 21)
   })
 
-  promise('seed 9: the notification paths share the prefix /api/notifications', async () => {
+  promise('the notification paths share the prefix /api/notifications', async () => {
     const { paths } = (await app.get('/openapi.json')).json()
     const notificationPaths = Object.keys(paths).filter((path) => path.includes('notification'))
     assert.ok(notificationPaths.length >= 3)
