@@ -1,5 +1,5 @@
-// Whose is it? Another user's notification is as absent as one that never was, who somebody is comes from the proof
-// alone, and no other spelling of a path goes around the question.
+// One user's access to another user's notifications: another user's notification looks like one that does not exist, only
+// the proof decides who the user is, and no other spelling of a path bypasses the check.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/ids.ts'
@@ -11,7 +11,7 @@ const [ann, bob] = [await app.user('ann'), await app.user('bob')]
 const [annsId = ''] = await app.deliver({ to: ann, title: 'For ann', category: 'private' })
 const [bobsId = ''] = await app.deliver({ to: bob, title: 'For bob', category: 'private' })
 
-/** All that a caller sees but for the two fields that differ in every answer. */
+/** All that a client sees, except the two fields that differ in every response. */
 function seen({ status, headers, text }: HttpResponse) {
   const { requestId } = JSON.parse(text).error
   const { date: _, 'content-length': length, ...fields } = Object.fromEntries(headers) as Record<string, string>
@@ -33,17 +33,17 @@ for (const variant of variants) {
     'POST read-all through': (id) => app.post(`/api/notifications/read-all?through=${id}`, undefined, proof),
   }
   for (const [route, request] of Object.entries(byId))
-    test(`Z1: ${route}: another user’s id is an unknown id, byte for byte (${variant})`, async () => {
+    test(`Z1: ${route}: another user’s notification gets the same response as an unknown id, byte for byte (${variant})`, async () => {
       const tables = await app.database.tables()
       const unknown = seen(await request(newId(app.now())))
       assert.equal(unknown.status, 404)
       assert.match(unknown.body, /"code":"NOT_FOUND"/)
       assert.deepEqual(seen(await request(bobsId)), unknown)
       assert.deepEqual(await app.database.tables(), tables)
-      assert.ok([200, 204].includes((await request(annsId)).status), 'the own id is found')
+      assert.ok([200, 204].includes((await request(annsId)).status), 'the user’s own id is found')
     })
 
-  test(`Z1: lists, counts and single ones show the own and nothing else (${variant})`, async () => {
+  test(`Z1: a user lists, counts and gets only their own notifications (${variant})`, async () => {
     const page = await app.list(proof)
     assert.deepEqual([page.items.map(({ id }) => id), page.total], [[annsId], 1])
     const { data } = (await app.get('/api/notifications/counts', proof)).json()
@@ -51,7 +51,7 @@ for (const variant of variants) {
     assert.equal((await app.get('/api/me', proof)).json().data.user.id, ann.id)
   })
 
-  test(`Z2: one user’s read-all leaves the others alone (${variant})`, async () => {
+  test(`Z2: one user’s read-all marks no notification of another user (${variant})`, async () => {
     const [eve, dan] = [await app.user(), await app.user()]
     for (const title of ['one', 'two']) await app.deliver({ to: [eve, dan], title, category: 'shared' })
     const [eves, dans] = [await app.signIn(eve, variant), await app.signIn(dan, variant)]
@@ -63,7 +63,7 @@ for (const variant of variants) {
     assert.deepEqual([before[0]?.page.unread, before[0]?.counts.categories.shared.unread], [2, 2])
   })
 
-  test(`Z3: who somebody is comes from no query, body or other header (${variant})`, async () => {
+  test(`Z3: no query, body or other header changes who the user is (${variant})`, async () => {
     const claims: Record<string, string>[] = [
       { 'x-user-id': bob.id },
       { 'x-user': 'bob', 'remote-user': 'bob', 'x-remote-user': 'bob', 'x-forwarded-user': 'bob' },
@@ -92,7 +92,7 @@ for (const variant of variants) {
     assert.deepEqual(await app.list(bobsProof), before)
   })
 
-  test(`Z3: a request without a proof is nobody’s, whatever was asked before on its connection (${variant})`, async () => {
+  test(`Z3: a request without a proof is refused, also after authenticated requests on the same connection (${variant})`, async () => {
     const [name, value] = Object.entries(proof)[0] ?? ['', '']
     const head = 'GET /routeRestreinte HTTP/1.1\r\nHost: localhost\r\n'
     const responses = await app.raw(`${head}${name}: ${value}\r\n\r\n${head}Connection: close\r\n\r\n`)
@@ -138,19 +138,19 @@ const spellings = [
   '/api/%6de',
 ]
 
-test('Z8: no second spelling of a protected path opens it', async () => {
+test('Z8: no other spelling of a protected path gives access to it', async () => {
   for (const path of spellings)
     for (const method of ['GET', 'HEAD']) {
       const response = await app.raw(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
       assert.match(response, /^HTTP\/1\.1 40[014] /, `${method} ${path}`)
     }
-  // They are spellings of something: the plain ones open with a proof.
+  // The plain paths are routes: with a proof they give access.
   const [name, value] = Object.entries(await app.signIn(ann, 'stateless'))[0] ?? ['', '']
   for (const path of ['/routeRestreinte', '/api/notifications', '/api/notifications/counts', '/api/me'])
     assert.equal((await app.exchange(path, { fields: [[name, value]] })).status, 200)
 })
 
-test('Z8: HEAD asks for the same proof as GET', async () => {
+test('Z8: HEAD needs the same proof as GET', async () => {
   const proof = await app.signIn(ann, 'stateful')
   for (const path of ['/routeRestreinte', '/api/me', '/api/notifications', '/api/notifications/counts']) {
     assert.equal((await app.request(path, { method: 'HEAD' })).status, 401)
@@ -159,7 +159,7 @@ test('Z8: HEAD asks for the same proof as GET', async () => {
   }
 })
 
-test('Z10: no header, field or query turns one method into another', async () => {
+test('Z10: no header, field or query changes the method of a request', async () => {
   const proof = await app.signIn(bob, 'stateful')
   const before = await app.list(proof)
   for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override']) {

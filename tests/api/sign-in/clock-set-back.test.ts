@@ -1,4 +1,4 @@
-// The wall clock is set back while the service runs, or while it is down (R8): nothing lives longer than its life and 60 s.
+// The wall clock is set back while the service runs, or while it is down (R8): nothing lives longer than its lifetime and 60 s.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { createLog } from '../../../server/log.ts'
@@ -20,7 +20,7 @@ const request = async (proof: Proof) => (await app.get('/routeRestreinte', proof
 const afterwards = [-hour, -25 * hour, -5 * second]
 
 for (const offset of afterwards)
-  test(`set back by ${-offset / second} s, a token ends with its life, remembered or not, and is not renewed (R8)`, async () => {
+  test(`set back by ${-offset / second} s, a token expires in time, cached or not, and is not renewed (R8)`, async () => {
     const user = await app.user()
     const [remembered, fresh] = [
       await app.signIn(user, 'stateless'),
@@ -34,13 +34,13 @@ for (const offset of afterwards)
     app.pass(minute + second)
     assert.equal(await request(remembered), 401)
     assert.equal((await app.post('/token/renew', undefined, remembered)).status, 401)
-    // That one lives for 15 minutes.
+    // This token lives for 15 minutes.
     app.pass(5 * minute)
     assert.equal(await request(fresh), 401)
   })
 
 for (const offset of afterwards)
-  test(`set back by ${-offset / second} s, a session ends with its idle timeout, and with its lifetime however it is used (R8)`, async () => {
+  test(`set back by ${-offset / second} s, a session ends after its idle timeout, and after its lifetime even if used (R8)`, async () => {
     const user = await app.user()
     const [idle, used] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
     app.pass(second)
@@ -57,7 +57,7 @@ for (const offset of afterwards)
   })
 
 for (const variant of variants)
-  test(`set back by an hour, a stream ends with its proof (R8, ${variant})`, async () => {
+  test(`after the clock is set back by an hour, a stream ends with its proof (R8, ${variant})`, async () => {
     const reader = await EventReader.of(app.url, await app.signIn(await app.user(), variant))
     app.setWallClock(-hour)
     app.pass(50 * minute + second)
@@ -66,7 +66,7 @@ for (const variant of variants)
     await reader.ended()
   })
 
-test('set back by an hour, the key of a producer ends when it says so (R8)', async () => {
+test('after the clock is set back by an hour, a producer key expires in time (R8)', async () => {
   const { key } = await app.producerKey(['send'], app.now() + 10 * minute)
   const user = await app.user()
   const send = async () => {
@@ -81,7 +81,7 @@ test('set back by an hour, the key of a producer ends when it says so (R8)', asy
   assert.equal(await send(), 401)
 })
 
-test('set back by an hour, a revocation that a command counts from there is in force as long as the tokens live (R8)', async () => {
+test('a revocation that a command makes after the clock was set back stays in force as long as the tokens live (R8)', async () => {
   const user = await app.user()
   app.pass(second)
   app.setWallClock(-hour)
@@ -91,13 +91,13 @@ test('set back by an hour, a revocation that a command counts from there is in f
   await app.store.setPassword({ userId: user.id, passwordHash: 'other', at, revocationExpiresAt: at + 16 * minute })
   await app.refused(token)
   app.pass(9 * minute)
-  // Each ring reads the revocations again.
+  // Each change signal reloads the revocations.
   const other = await app.user()
   await app.store.disableUser({ userId: other.id, at, revocationExpiresAt: at + 16 * minute })
   assert.deepEqual([await request(token), await request(bystander)], [401, 200])
 })
 
-test('set ahead by an hour and back, with a restart each time, a revocation of before is still in force (R8)', async () => {
+test('a revocation stays in force after the clock is set ahead and back, with a restart each time (R8)', async () => {
   const user = await app.user()
   const token = await app.signIn(user, 'stateless')
   await app.post('/logout', undefined, token)
@@ -109,7 +109,7 @@ test('set ahead by an hour and back, with a restart each time, a revocation of b
   assert.equal(await request(token), 401)
 })
 
-test('set back by an hour while it is down, sessions that were used after that are over, and are removed (R8)', async () => {
+test('after a restart with the clock set back by an hour, sessions last used in that hour have ended and are deleted (R8)', async () => {
   const user = await app.user()
   const long = await app.signIn(user, 'stateful')
   app.pass(10 * minute)
@@ -117,7 +117,7 @@ test('set back by an hour while it is down, sessions that were used after that a
   app.pass(second)
   app.setWallClock(-5 * minute)
   await app.restart()
-  // It was last used ten minutes ago: five by the clock.
+  // It was last used ten minutes ago; by the clock, five minutes ago.
   assert.equal(await request(ahead), 401)
   assert.equal(await request(long), 200)
   app.setWallClock(-leeway)
@@ -127,14 +127,14 @@ test('set back by an hour while it is down, sessions that were used after that a
   assert.equal(session.filter(({ user_id }) => user_id === user.id).length, 1)
 })
 
-test('a clock within the leeway after a restart ends no session: nobody signs in anew for a minute', async () => {
+test('a clock that is set back by less than a minute before a restart ends no session', async () => {
   const session = await app.signIn(await app.user(), 'stateful')
   app.setWallClock(-leeway)
   await app.restart()
   assert.equal(await request(session), 200)
 })
 
-test('people see the wall clock: a notification says the time of the clock that was set', async () => {
+test('createdAt of a notification is the time of the wall clock, also after it was set back', async () => {
   const user = await app.user()
   const session = await app.signIn(user, 'stateful')
   app.setWallClock(-hour)
@@ -143,7 +143,7 @@ test('people see the wall clock: a notification says the time of the clock that 
   assert.equal(items[0]?.createdAt, new Date(app.now() - hour).toISOString())
 })
 
-test('a clock that is set back is logged once, with how much and what to do', async (t) => {
+test('a clock that is set back is logged once, with the difference and a remedy', async (t) => {
   const lines: { aheadMs: number; text: string }[] = []
   const log = await createLog({ level: 'silent', isTerminal: false })
   log.warn = ((fields: { aheadMs?: number }, text: string) => {

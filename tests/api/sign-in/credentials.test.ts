@@ -1,4 +1,4 @@
-// What does a wrong username or password tell? Nothing: not by the answer, not by the time that it takes.
+// A refused sign-in reveals nothing: neither its response nor its duration shows what was wrong.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -16,11 +16,11 @@ const refused = {
   'wrong password': { username: ann.username, password: wrong },
   'disabled user, right password': { username: bob.username, password: bob.password },
   'disabled user, wrong password': { username: bob.username, password: wrong },
-  'a name that nobody can have': { username: 'a b\u202e', password: wrong },
+  'a name that no user can have': { username: 'a b\u202e', password: wrong },
 }
 
 for (const variant of variants) {
-  test(`A1: unknown user, wrong password and disabled user get one answer, byte for byte (${variant})`, async () => {
+  test(`A1: unknown user, wrong password and disabled user get the same response, byte for byte (${variant})`, async () => {
     const version = await app.database.version()
     const responses: ReturnType<typeof seen>[] = []
     for (const body of Object.values(refused)) responses.push(seen(await app.post('/login', { ...body, variant })))
@@ -33,13 +33,13 @@ for (const variant of variants) {
   })
 }
 
-test('A1: a refused sign-in leaves the session that was running as it is', async () => {
+test('A1: a refused sign-in does not end the session that it presents', async () => {
   const proof = await app.signIn(ann, 'stateful')
   await app.post('/login', refused['wrong password'], proof)
   assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
 })
 
-test('A1: the right password is accepted, under another spelling of the name too', async () => {
+test('A1: the right password is accepted, also with another spelling of the username', async () => {
   for (const username of ['ann', 'ANN', 'ａｎｎ']) {
     const response = await app.post('/login', { username, password: ann.password })
     assert.equal(response.status, 200)
@@ -47,9 +47,9 @@ test('A1: the right password is accepted, under another spelling of the name too
   }
 })
 
-test('A2: a stranger and a disabled user cost the work of one hash, as a friend does', async (t) => {
+test('A2: an unknown user, a disabled user and a valid sign-in all cost one hash', async (t) => {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(refused).map((name) => [name, []]))
-  // In turn, so that what else this machine does falls on all alike.
+  // Alternating, so that other load on this machine affects all of them equally.
   const rounds = process.env.SOAK === undefined ? 40 : 400
   for (let n = 0; n < rounds; n++)
     for (const [name, body] of Object.entries(refused)) times[name]?.push(await millisecondsOf(body))
@@ -57,7 +57,7 @@ test('A2: a stranger and a disabled user cost the work of one hash, as a friend 
   for (const [name, of] of Object.entries(times)) {
     const ratio = median(of) / median(friend)
     t.diagnostic(`${name}: median ${median(of).toFixed(1)} ms, AUC ${auc(of, friend).toFixed(3)}`)
-    // Without its hash an answer takes a fifth of the time or less; with two it takes nearly twice as long.
+    // Without a hash a response takes at most a fifth of the time; with two hashes nearly twice the time.
     assert.ok(ratio > 0.6 && ratio < 1.6, `${name}: ${ratio.toFixed(2)} of the time of a wrong password`)
   }
 })
@@ -77,9 +77,9 @@ test('A5: an over-long password is refused before it is hashed, also one of 1 Mi
   }
 })
 
-test('A5: a password of 256 characters signs in and is not cut: without its last it does not', async () => {
+test('A5: a password of 256 characters signs in and is not truncated: without its last character it is refused', async () => {
   const digits = ['one', 'two'].map((text) => createHash('sha512').update(text).digest('hex')).join('')
-  // 256 code points both; the cat is two units of UTF-16.
+  // Both have 256 code points; the cat is two UTF-16 units.
   for (const password of [digits, `🐈${digits.slice(1)}`]) {
     const { username } = await app.user(undefined, password)
     assert.equal([...password].length, 256)
@@ -89,7 +89,7 @@ test('A5: a password of 256 characters signs in and is not cut: without its last
   }
 })
 
-/** All that a caller sees but for the two fields that differ in every answer. */
+/** All that a client sees, except the two fields that differ in every response. */
 function seen({ status, headers, text }: HttpResponse) {
   const { requestId } = JSON.parse(text).error
   const { date: _, 'content-length': length, ...fields } = Object.fromEntries(headers) as Record<string, string>
@@ -112,7 +112,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-/** How often one of `a` is above one of `b`: 0.5 where nobody can tell them apart. */
+/** The share of pairs in which the value of `a` is larger than that of `b`: 0.5 if the two cannot be distinguished. */
 function auc(a: readonly number[], b: readonly number[]): number {
   const wins = a.flatMap((x) => b.map((y) => (x > y ? 1 : x === y ? 0.5 : 0)))
   return wins.reduce<number>((sum, win) => sum + win, 0) / wins.length

@@ -1,5 +1,5 @@
 // Does a sign-out, and a sign-in, end every session and every token that the request presents, of either variant, and
-// nothing else? (S3, S4.) What ends with a single proof is in logout.test.ts and session.test.ts.
+// nothing else? (S3, S4.) logout.test.ts and session.test.ts test the end of a single proof.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -23,7 +23,7 @@ const renewed = async (proof: Proof): Promise<Proof> => ({
 })
 const madeUp = (user: TestUser): Proof => ({ cookie: `carillon=${user.id}.${randomBytes(32).toString('base64url')}` })
 
-/** One request that presents all of these. */
+/** The headers of one request that presents all of these. */
 function together(...proofs: Proof[]): Proof {
   const cookies = proofs.flatMap(({ cookie }) => cookie ?? [])
   const authorization = proofs.find((proof) => proof.authorization !== undefined)?.authorization
@@ -42,7 +42,7 @@ function newProof(response: HttpResponse): Proof {
     : { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
 }
 
-/** What a request can present at once, with how many sign-ins that are. */
+/** Combinations of proofs that one request can present, with the number of their sign-ins. */
 const combinations: Record<string, () => Promise<Proof[]>> = {
   'two cookies that differ': async () => [await session(ann), await session(ann)],
   'three cookies, of two users': async () => [await session(ben), await session(ann), await session(ben)],
@@ -55,7 +55,7 @@ const combinations: Record<string, () => Promise<Proof[]>> = {
 }
 
 for (const [name, present] of Object.entries(combinations)) {
-  test(`a sign-out ends all that it presents and clears the cookie: ${name} (S3, S4)`, async () => {
+  test(`a sign-out ends every proof that it presents and clears the cookie: ${name} (S3, S4)`, async () => {
     const [proofs, others] = [await present(), [await session(ann), await token(ann), await session(ben)]]
     const response = await signOut(together(...proofs))
     assert.deepEqual([response.status, response.headers.getSetCookie()], [204, [cleared]])
@@ -64,7 +64,7 @@ for (const [name, present] of Object.entries(combinations)) {
   })
 
   for (const variant of variants)
-    test(`a sign-in (${variant}) ends all that it presents: ${name} (S3, S4)`, async () => {
+    test(`a sign-in (${variant}) ends every proof that it presents: ${name} (S3, S4)`, async () => {
       const [proofs, others] = [await present(), [await session(ann), await token(ann), await session(ben)]]
       const response = await signIn(together(...proofs), variant)
       const fresh = newProof(response)
@@ -77,7 +77,7 @@ for (const [name, present] of Object.entries(combinations)) {
     })
 }
 
-test('a token that is presented ends with every renewed one of its sign-in, at a sign-in too (S4, T7)', async () => {
+test('a presented token ends with every renewed token of its sign-in, also at a sign-in (S4, T7)', async () => {
   for (const act of [
     signOut,
     (proof: Proof) => signIn(proof, 'stateful'),
@@ -92,7 +92,7 @@ test('a token that is presented ends with every renewed one of its sign-in, at a
   }
 })
 
-test('a sign-in that is refused ends nothing (S3)', async () => {
+test('a refused sign-in ends no session and no token (S3)', async () => {
   const [cookie, other, bearer] = [await session(ann), await session(ann), await token(ann)]
   const proof = together(cookie, other, bearer)
   for (const variant of variants) {
@@ -105,7 +105,7 @@ test('a sign-in that is refused ends nothing (S3)', async () => {
   assert.deepEqual(await statuses(cookie, other, bearer), [200, 200, 200])
 })
 
-test('what is made up, foreign, of another name or expired ends nothing and writes nothing (S4, L2)', async () => {
+test('a made-up, foreign, renamed or expired proof ends nothing and writes nothing (S4, L2)', async () => {
   const running = [await session(ann), await token(ann), await session(ben)]
   const secret = running[0]?.cookie?.split('=')[1] ?? ''
   const [, random = ''] = secret.split('.')
@@ -126,7 +126,7 @@ test('what is made up, foreign, of another name or expired ends nothing and writ
   assert.deepEqual(await statuses(...running), [200, 200, 200])
 })
 
-test('two Authorization fields are no proof for a route, and both of their tokens end (S4)', async () => {
+test('two Authorization fields do not authenticate a request, but a sign-out ends both of their tokens (S4)', async () => {
   const [one, two] = [await token(ann), await token(ben)]
   const fields: [string, string][] = [one, two].map((proof) => ['authorization', proof.authorization ?? ''])
   assert.equal((await app.exchange('/routeRestreinte', { fields })).status, 401)
@@ -136,7 +136,7 @@ test('two Authorization fields are no proof for a route, and both of their token
   assert.deepEqual(await statuses(one, two), [401, 401])
 })
 
-test('the streams of all that ended end too, and those of others go on (Z5, S4)', async () => {
+test('streams of the ended proofs end, and streams of other users stay open (Z5, S4)', async () => {
   for (const act of [
     signOut,
     (proof: Proof) => signIn(proof, 'stateful'),
@@ -156,14 +156,14 @@ test('the streams of all that ended end too, and those of others go on (Z5, S4)'
   }
 })
 
-test('a form of another site signs no one out, by no Authorization that an address can carry (C1)', async () => {
+test('a form on another site signs no user out, not even with credentials in its URL (C1)', async () => {
   const running = await session(ann)
   const page = { 'sec-fetch-site': 'same-site', origin: 'https://evil.bell.example' }
   const basic = { authorization: `Basic ${Buffer.from('x:y').toString('base64')}` }
   assert.equal(refusalIn(await signOut(running, page)).status, 403)
   for (const proof of [together(running, basic), basic, {}]) {
     const response = await signOut(proof, page)
-    // Clearing the cookie would sign the user out in the browser all the same.
+    // A cleared cookie would sign the user out in the browser.
     assert.deepEqual([response.status, response.headers.getSetCookie()], [204, []])
   }
   assert.equal(await statusOf(running), 200)

@@ -1,5 +1,5 @@
-// A corpus of forged access tokens. One that is signed with our own key differs from a good one in the one thing that
-// its name says, so it is that thing for which it is refused.
+// A corpus of forged access tokens. A token that is signed with our own key differs from a valid one only in what its name
+// says, so it is refused for that reason.
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -15,7 +15,7 @@ const forge = await openForge(app)
 const { header, kid } = forge
 const ann = await app.user('ann')
 
-/** Where a token would have its key fetched from; nobody may come. */
+/** The server that forged tokens name as the source of their key; the service must never connect to it. */
 const lure = createServer((_request, response) => response.end('{"keys":[]}'))
 let visits = 0
 lure.on('connection', () => visits++)
@@ -27,7 +27,7 @@ after(async () => {
   await app.stop()
 })
 
-// Every claim keeps its value through the whole file: the clock stands.
+// The clock is frozen, so that every claim keeps its value in the whole file.
 const claims = forge.claims(ann)
 const now = claims.iat as number
 const good = await forge.token(header, claims)
@@ -40,12 +40,12 @@ function without(name: string, of: Claims): Claims {
   return Object.fromEntries(Object.entries(of).filter(([key]) => key !== name))
 }
 
-// Other people's keys
+// Keys of other issuers
 
-const stranger = generateKeyPairSync('ed25519')
+const foreign = generateKeyPairSync('ed25519')
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const strangerJwk = await exportJWK(stranger.publicKey)
+const foreignJwk = await exportJWK(foreign.publicKey)
 const ourJwk = forge.publicKeySet.keys[0] ?? {}
 const ourPublicKey = createPublicKey({ key: ourJwk as never, format: 'jwk' })
 
@@ -78,11 +78,11 @@ const algorithms: Corpus = {
   'HS256 with the public key as the secret, DER': hmac(ourPublicKey.export({ type: 'spki', format: 'der' })),
   'HS256 with an empty secret': hmac(''),
   'HS512 with the public key as the secret': hmac(String(ourJwk.x), { alg: 'HS512' }, 'sha512'),
-  'RS256 of a stranger': signedBy(rsa.privateKey, { alg: 'RS256' }, 'sha256'),
+  'RS256 of a foreign key': signedBy(rsa.privateKey, { alg: 'RS256' }, 'sha256'),
   'RS256 that says EdDSA': signedBy(rsa.privateKey, {}, 'sha256'),
-  'ES256 of a stranger': signedBy(curve.privateKey, { alg: 'ES256' }, 'sha256'),
+  'ES256 of a foreign key': signedBy(curve.privateKey, { alg: 'ES256' }, 'sha256'),
   'ES256 that says EdDSA': signedBy(curve.privateKey, {}, 'sha256'),
-  'EdDSA of a stranger under our kid': signedBy(stranger.privateKey, {}),
+  'EdDSA of a foreign key under our kid': signedBy(foreign.privateKey, {}),
 }
 
 const keys: Corpus = {
@@ -100,15 +100,15 @@ const keys: Corpus = {
   'kid of a prototype': withHeader({ kid: '__proto__' }),
   'kid with NUL': withHeader({ kid: `${kid}\0` }),
   'kid with a blank': withHeader({ kid: ` ${kid}` }),
-  'kid of a stranger': signedBy(stranger.privateKey, { kid: 'stranger' }),
-  'jwk of a stranger': signedBy(stranger.privateKey, { jwk: strangerJwk }),
-  'jwk of a stranger, without kid': signedBy(stranger.privateKey, { kid: undefined, jwk: strangerJwk }),
+  'kid of a foreign key': signedBy(foreign.privateKey, { kid: 'foreign' }),
+  'jwk of a foreign key': signedBy(foreign.privateKey, { jwk: foreignJwk }),
+  'jwk of a foreign key, without kid': signedBy(foreign.privateKey, { kid: undefined, jwk: foreignJwk }),
   'jwk of ours': withHeader({ jwk: ourJwk }),
-  'jku of a stranger': signedBy(stranger.privateKey, { kid: 'stranger', jku: lureUrl }),
+  'jku of a foreign key': signedBy(foreign.privateKey, { kid: 'foreign', jku: lureUrl }),
   'jku, signed by us': withHeader({ jku: lureUrl }),
-  'x5u of a stranger': signedBy(stranger.privateKey, { x5u: lureUrl }),
+  'x5u of a foreign key': signedBy(foreign.privateKey, { x5u: lureUrl }),
   'x5u, signed by us': withHeader({ x5u: lureUrl }),
-  'x5c of a stranger': signedBy(stranger.privateKey, { x5c: [encode('certificate')] }),
+  'x5c of a foreign key': signedBy(foreign.privateKey, { x5c: [encode('certificate')] }),
   'x5c, signed by us': withHeader({ x5c: [encode('certificate')] }),
   'x5t, signed by us': withHeader({ x5t: encode('thumbprint') }),
 }
@@ -189,7 +189,7 @@ const wrongClaims: Corpus = {
   'sub no id': withClaims({ sub: 'ann' }),
   'sid no id': withClaims({ sid: 'zzzzzzzz-zzzz' }),
   'jti no id': withClaims({ jti: '../1' }),
-  'sub twice, the good one last': forge.token(header, JSON.stringify(claims).replace('{', '{"sub":"somebody",')),
+  'sub twice, the valid one last': forge.token(header, JSON.stringify(claims).replace('{', '{"sub":"another",')),
   'exp twice, the good one last': forge.token(header, JSON.stringify(claims).replace('{', '{"exp":1,')),
   'exp twice, the good one first': forge.token(header, JSON.stringify(claims).replace(/}$/, `,"exp":${now - 1}}`)),
   'payload a list': forge.token(header, JSON.stringify([claims])),
@@ -203,7 +203,7 @@ const wrongClaims: Corpus = {
   'payload not UTF-8': forge.token(header, Buffer.from(JSON.stringify(claims).replace('"ann"', '"\xff"'), 'latin1')),
 }
 
-/** The same bytes under other letters: bits set beyond the last byte, which a lenient decoder drops. */
+/** Another spelling of the same bytes: unused bits after the last byte are set, which a lenient decoder ignores. */
 function otherSpelling(segment: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = alphabet[alphabet.indexOf(segment.at(-1) ?? '') + 1] ?? ''
@@ -212,7 +212,7 @@ function otherSpelling(segment: string): string {
   return other
 }
 
-/** A segment whose last letter has room for another spelling. */
+/** A segment whose last character has unused bits, so that it has another spelling. */
 const loose = (text: string) => encode(text.length % 3 === 0 ? text.replace(/"ann"|"at\+jwt"/, '$& ') : text)
 const looseHeader = loose(JSON.stringify(header))
 const loosePayload = loose(JSON.stringify(claims))
@@ -229,14 +229,14 @@ const spellings: Corpus = {
   'a slash in the signature': `${input}./${goodSignature.slice(1)}`,
   'a plus in the payload': `${goodHeader}.+${goodPayload.slice(1)}.${goodSignature}`,
   'a tilde at the end': `${good}~`,
-  'signature cut by one letter': good.slice(0, -1),
+  'signature without its last character': good.slice(0, -1),
   'signature one letter longer': `${good}A`,
   'signature one byte longer': `${input}.${encode(Buffer.concat([Buffer.from(goodSignature, 'base64url'), Buffer.of(0)]))}`,
   'signature of zeros': `${input}.${encode(Buffer.alloc(64))}`,
   'signature missing': input,
   'signature empty': `${input}.`,
   'signature of another token': `${input}.${(await withClaims({ sub: 'x' })).split('.')[2]}`,
-  'payload cut': `${goodHeader}.${goodPayload.slice(0, -4)}.${goodSignature}`,
+  'payload truncated': `${goodHeader}.${goodPayload.slice(0, -4)}.${goodSignature}`,
   'payload of another user': `${goodHeader}.${encode(JSON.stringify({ ...claims, sub: claims.jti }))}.${goodSignature}`,
   'payload empty, unsigned': `${goodHeader}..${goodSignature}`,
   'header only': goodHeader,
@@ -261,7 +261,7 @@ const spellings: Corpus = {
   'huge, one segment': 'a'.repeat(12_000),
 }
 
-/** What HTTP carries, though no token may look like that. */
+/** Texts that HTTP can carry, but that do not have the form of a token. */
 const fields: Record<string, string> = {
   'a blank inside': `Bearer ${good.replace('.', '. ')}`,
   'a tab inside': `Bearer ${good.replace('.', '\t.')}`,
@@ -276,12 +276,12 @@ const fields: Record<string, string> = {
 }
 
 async function refusedEverywhere(authorization: string): Promise<string[]> {
-  const asked = { headers: { authorization } }
+  const withToken = { headers: { authorization } }
   const responses = [
-    await app.request('/routeRestreinte', asked),
-    await app.request('/api/notifications', asked),
-    await app.request('/api/notifications', { ...asked, method: 'POST' }),
-    await app.request('/token/renew', { ...asked, method: 'POST' }),
+    await app.request('/routeRestreinte', withToken),
+    await app.request('/api/notifications', withToken),
+    await app.request('/api/notifications', { ...withToken, method: 'POST' }),
+    await app.request('/token/renew', { ...withToken, method: 'POST' }),
   ]
   return responses.map((response) => `${response.status} ${response.headers.get('www-authenticate')}`)
 }
@@ -303,7 +303,7 @@ const asBearer = (corpus: Corpus) =>
     Object.entries(corpus).map(([name, token]) => [name, Promise.resolve(token).then((it) => `Bearer ${it}`)]),
   )
 
-test('the token that the corpus starts from is good, and so are the edges that it goes beyond', async () => {
+test('the unforged token is valid, and so are tokens exactly at the limits', async () => {
   const edges = [
     good,
     await withClaims({ iat: now + 60, exp: now + 900 }),
@@ -316,20 +316,20 @@ test('the token that the corpus starts from is good, and so are the edges that i
   }
 })
 
-isRefused('T1: the algorithm is ours to choose, whatever a token says', asBearer(algorithms))
-isRefused('T3: no token brings its key or chooses where it is found', asBearer(keys))
+isRefused('T1: a token cannot choose another algorithm', asBearer(algorithms))
+isRefused('T3: a token cannot bring its own key or name its source', asBearer(keys))
 isRefused('T4: crit, b64, types other than at+jwt and headers that we do not write are refused', asBearer(headers))
-isRefused('T5: every claim is there, once, and of its type', asBearer(wrongClaims))
-isRefused('T6: no token is of another time or lives longer than 15 min', asBearer(times))
-isRefused('T10: a token has one spelling', asBearer(spellings))
-isRefused('T9: nothing but one token stands after Bearer', fields)
+isRefused('T5: every claim has to be present once and of its type', asBearer(wrongClaims))
+isRefused('T6: a token outside its time, or with a lifetime over 15 minutes, is refused', asBearer(times))
+isRefused('T10: a token has one spelling; others are refused', asBearer(spellings))
+isRefused('T9: more or less than one token after Bearer is refused', fields)
 
 test('the corpus holds 60 forged tokens and more', (t) => {
   t.diagnostic(`${size} forged tokens`)
   assert.ok(size >= 60)
 })
 
-test('T1: no bit of a token can be another', async () => {
+test('T1: a token with any one bit changed is refused', async () => {
   const segments = [goodHeader, goodPayload, goodSignature].map((part) => Buffer.from(part, 'base64url'))
   const bit = fc.nat({ max: 2 }).chain((segment) => {
     const bits = (segments[segment]?.length ?? 0) * 8
@@ -349,14 +349,14 @@ test('T1: no bit of a token can be another', async () => {
   )
 })
 
-test('T10: a token that does not fit into the header fields is refused there', async () => {
+test('T10: a token that is too long for the header fields is refused with them', async () => {
   const response = await app.raw(
     `GET /routeRestreinte HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(20_000)}\r\n\r\n`,
   )
   assert.match(response, /^HTTP\/1\.1 431 /)
 })
 
-test('T10: a control character in the header field is no HTTP', async () => {
+test('T10: a control character in the header field makes the request malformed HTTP', async () => {
   for (const control of ['\0', '\x01', '\x7f', '\n']) {
     const response = await app.raw(
       `GET /routeRestreinte HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${good}${control}x\r\n\r\n`,
@@ -365,9 +365,9 @@ test('T10: a control character in the header field is no HTTP', async () => {
   }
 })
 
-test('the strangers of the corpus do sign: nothing of theirs is refused for a broken signature', () => {
+test('the foreign keys of the corpus make valid signatures, so no such token is refused for a broken signature', () => {
   const signers = [
-    [stranger, null],
+    [foreign, null],
     [rsa, 'sha256'],
     [curve, 'sha256'],
   ] as const

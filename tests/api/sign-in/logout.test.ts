@@ -1,4 +1,4 @@
-// What ends when somebody signs out or is disabled, what does not, and that it stays ended.
+// What ends when a user signs out or is disabled, what does not end, and that ended proofs stay ended.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -40,7 +40,7 @@ for (const variant of variants) {
       assert.equal((await app.get(path, proof)).status, 401)
   })
 
-  test(`/logout ends this sign-in and none of the others (${variant})`, async () => {
+  test(`/logout ends this sign-in and no other sign-in of the user (${variant})`, async () => {
     const [mine, sameUser, otherKind] = [
       await app.signIn(ann, variant),
       await app.signIn(ann, variant),
@@ -51,7 +51,7 @@ for (const variant of variants) {
     assert.deepEqual(await Promise.all([mine, sameUser, otherKind, bob].map(request)), [401, 200, 200, 200])
   })
 
-  test(`/logout twice is 204 twice, and the second writes nothing (${variant})`, async () => {
+  test(`a second /logout also answers 204 and writes nothing (${variant})`, async () => {
     const proof = await app.signIn(ann, variant)
     isSignedOut(await logout(proof))
     const tables = await app.database.tables()
@@ -59,14 +59,14 @@ for (const variant of variants) {
     assert.deepEqual(await app.database.tables(), tables)
   })
 
-  test(`S4, T7: what ended is still ended after a restart (${variant})`, async () => {
+  test(`S4, T7: an ended proof is still refused after a restart (${variant})`, async () => {
     const [ended, other] = [await app.signIn(ann, variant), await app.signIn(ann, variant)]
     await logout(ended)
     await app.restart()
     assert.deepEqual(await Promise.all([ended, other].map(request)), [401, 200])
   })
 
-  test(`S7: a disabled user is out, a session at once and a token soon, and after a restart (${variant})`, async () => {
+  test(`S7: a disabled user is signed out, sessions at once and tokens soon, also after a restart (${variant})`, async () => {
     const [eve, bob] = [await app.user(), await app.user()]
     const [proof, bobs] = [await app.signIn(eve, variant), await app.signIn(bob, variant)]
     await disable(eve.id)
@@ -77,7 +77,7 @@ for (const variant of variants) {
   })
 }
 
-test('/logout is 204 where nothing was valid, and writes nothing', async () => {
+test('/logout without a valid proof answers 204 and writes nothing', async () => {
   const session = await app.signIn(ann, 'stateful')
   const version = await app.database.version()
   const nothings: Proof[] = [
@@ -94,7 +94,7 @@ test('/logout is 204 where nothing was valid, and writes nothing', async () => {
   assert.equal(await app.database.version(), version)
 })
 
-test('T7: /logout with one token cuts every token of its sign-in: older, renewed, and renewed again', async () => {
+test('T7: /logout with one token revokes every token of its sign-in: older, renewed, and renewed again', async () => {
   const first = await app.signIn(ann, 'stateless')
   app.pass(minute)
   const second = await renewed(first)
@@ -108,23 +108,23 @@ test('T7: /logout with one token cuts every token of its sign-in: older, renewed
   assert.equal(await request(await renewed(other)), 200)
 })
 
-test('T7: a renewal in flight while its sign-in is cut gets none that lives: 100 of 100 races', async () => {
+test('T7: a renewal during the revocation of its sign-in yields no valid token: 100 of 100 races', async () => {
   let gained = 0
   for (let round = 0; round < 100; round++) {
     const proof = { authorization: `Bearer ${await forge.token(forge.header, forge.claims(ann))}` }
     const renew = () => app.post('/token/renew', undefined, proof)
-    const [one, cut, another] = await Promise.all([renew(), logout(proof), renew(), request(proof)])
-    assert.equal(cut.status, 204)
+    const [one, signedOut, another] = await Promise.all([renew(), logout(proof), renew(), request(proof)])
+    assert.equal(signedOut.status, 204)
     for (const response of [one, another].filter(({ status }) => status === 200)) {
       gained++
       assert.equal(await request({ authorization: `Bearer ${response.json().token}` }), 401, `round ${round}`)
     }
     assert.equal(await request(proof), 401, `round ${round}`)
   }
-  assert.ok(gained > 0, 'no renewal was quick enough to race')
+  assert.ok(gained > 0, 'no renewal succeeded before its revocation, so nothing was raced')
 })
 
-test('T7: a cut lasts as long as the longest token of its sign-in, through restarts', async () => {
+test('T7: a revocation lasts as long as the longest-lived token of its sign-in, also after restarts', async () => {
   const first = await app.signIn(ann, 'stateless')
   app.pass(14 * minute)
   const last = await renewed(first)
@@ -138,7 +138,7 @@ test('T7: a cut lasts as long as the longest token of its sign-in, through resta
   assert.equal(await request(last), 401)
 })
 
-test('S7: a user who is enabled again signs in anew, and what was cut stays cut', async () => {
+test('S7: a user who is enabled again can sign in, and the revoked tokens stay revoked', async () => {
   const eve = await app.user()
   const [session, token] = [await app.signIn(eve, 'stateful'), await app.signIn(eve, 'stateless')]
   app.pass(1_000)
@@ -157,14 +157,14 @@ test('S7: a user who is enabled again signs in anew, and what was cut stays cut'
   assert.deepEqual(await Promise.all([session, token, ...fresh].map(request)), [401, 401, 200, 200])
 })
 
-test('/logout takes no GET, and no other site’s page signs anybody out', async () => {
+test('/logout refuses GET, and a page of another site cannot sign a user out', async () => {
   const proof = await app.signIn(ann, 'stateful')
   assert.equal((await app.get('/logout', proof)).status, 405)
   assert.equal((await logout({ ...proof, 'sec-fetch-site': 'cross-site' })).status, 403)
   assert.equal(await request(proof), 200)
 })
 
-test('S7: who signs in with the old password while the new one waits for the disk is out when it is kept', async () => {
+test('S7: a sign-in with the old password while the new one is being stored is ended once it is stored', async () => {
   const eve = await app.user('eve')
   const release = await app.database.holdWrites()
   const { store } = app
@@ -178,7 +178,7 @@ test('S7: who signs in with the old password while the new one waits for the dis
   const changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
   await isHashed
   store.setPassword = keep
-  // From here on the change waits behind the lock.
+  // Now the change waits for the lock.
   app.pass(5)
   const late = await app.signIn(eve, 'stateless')
   app.pass(5)

@@ -1,4 +1,4 @@
-// What a flood of sign-ins writes to the log, and what it costs if its clients leave.
+// A flood of sign-ins: how much it writes to the log, and its cost if the clients disconnect.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
@@ -43,7 +43,7 @@ test('a flood of sign-ins writes a warning a second and no stack, and every refu
   )
 })
 
-test('clients that leave cost no hash: 50 that hang up while they wait (A12)', async () => {
+test('50 clients that disconnect while they wait cost no hash (A12)', async () => {
   written.length = 0
   const body = JSON.stringify({ username: 'ann', password: ann.password })
   const request = `POST /login HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -56,7 +56,7 @@ test('clients that leave cost no hash: 50 that hang up while they wait (A12)', a
     }),
   )
   for (const socket of sockets) socket.write(request)
-  // The first answer says that the others wait.
+  // After the first response the others wait in the queue.
   await Promise.race(sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve))))
   for (const socket of sockets) socket.destroy()
   assert.equal((await app.post('/login', { username: 'ann', password: ann.password })).status, 200)
@@ -79,7 +79,7 @@ test('a sign-in that a full queue refuses costs no read of the store (A12)', asy
   assert.ok(reads.mock.callCount() <= 200 - refused / 2, `${reads.mock.callCount()} reads, ${refused} refused`)
 })
 
-test('/readyz of a service that is not ready is no failure for the log (L1)', async () => {
+test('a 503 of /readyz is not logged as a failure (L1)', async () => {
   const dependencies = { store: app.store, readiness: { isReady: false, askedAt: 0 } }
   const refusal = await reportReady(dependencies as never, undefined as never, undefined as never).catch(
     (error: unknown) => error,

@@ -1,5 +1,5 @@
-// A token that is refused costs little: what it says is checked before its signature, and what can
-// never become valid is remembered. What can, is not.
+// A refused token costs little: its contents are checked before its signature, and tokens that can never become valid are
+// cached as refused. Tokens that may become valid are not.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
@@ -10,7 +10,7 @@ import { startTestService } from '../../support/service.ts'
 
 const minute = 60_000
 
-// How often a signature is checked.
+// Counts the checks of signatures.
 const crypto = process.getBuiltinModule('node:crypto')
 const { verify } = crypto
 let checks = 0
@@ -33,7 +33,7 @@ const seconds = () => Math.floor(app.now() / 1000)
 const claims = (changes: Claims = {}): Claims => ({ ...forge.claims(ann), gen: 0, ...changes })
 const token = (changes: Claims = {}, header: Header = {}) =>
   forge.token({ ...forge.header, ...header }, claims(changes))
-/** Right in everything but the signature. */
+/** Valid except for the signature. */
 const forged = async () => {
   const whole = await token({ jti: newId(app.now()) })
   return `${whole.slice(0, whole.lastIndexOf('.'))}.${randomBytes(64).toString('base64url')}`
@@ -66,7 +66,7 @@ for (const [what, make] of Object.entries(wrong))
     assert.equal(checks, 1)
   })
 
-test('a forged signature is checked once, however often and however many at once present it', async () => {
+test('a forged signature is checked once, even if many requests present it at the same time and again later', async () => {
   const one = await forged()
   const responses = await Promise.all(Array.from({ length: 20 }, () => request(one)))
   for (let n = 0; n < 20; n++) responses.push(await request(one))
@@ -74,14 +74,14 @@ test('a forged signature is checked once, however often and however many at once
   assert.equal(checks, 1)
 })
 
-test('a valid signature is checked once, however many at once present it', async () => {
+test('a valid signature is checked once, even if many requests present it at the same time', async () => {
   const one = await token()
   const responses = await Promise.all(Array.from({ length: 20 }, () => request(one)))
   assert.deepEqual(new Set(responses), new Set([200]))
   assert.equal(checks, 1)
 })
 
-test('a token that was issued here needs no check at all', async () => {
+test('a token that this process issued needs no check of its signature', async () => {
   const proof = await app.signIn(ann, 'stateless')
   assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
   const renewed = await app.post('/token/renew', undefined, proof)
@@ -89,7 +89,7 @@ test('a token that was issued here needs no check at all', async () => {
   assert.equal(checks, 0)
 })
 
-test('a token that was too early is valid when its time has come, however often it was refused before', async () => {
+test('a token that was refused as too early is valid once its time has come', async () => {
   const [ahead, notYet] = [
     await token({ iat: seconds() + 120, exp: seconds() + 900 }),
     await token({ nbf: seconds() + 120 }),
@@ -99,7 +99,7 @@ test('a token that was too early is valid when its time has come, however often 
   assert.deepEqual([await request(ahead), await request(notYet)], [200, 200])
 })
 
-test('a token of a user who is signed out is refused by that, and nothing of it is remembered as forged', async () => {
+test('a revoked token is refused, and is not cached as forged', async () => {
   const one = await token()
   assert.equal(await request(one), 200)
   await app.post('/logout', undefined, { authorization: `Bearer ${one}` })
@@ -107,7 +107,7 @@ test('a token of a user who is signed out is refused by that, and nothing of it 
   assert.equal(checks, 1)
 })
 
-test('in a flood of forged tokens everybody else is served: with a token that is known, and with a fresh one', async () => {
+test('during a flood of forged tokens, users with a cached token and users with a new one are served', async () => {
   const known = await token()
   assert.equal(await request(known), 200)
   const flood = await Promise.all(Array.from({ length: 400 }, forged))

@@ -1,5 +1,5 @@
-// Where a secret must never be found: in the database, its write-ahead log, what lies beside it, and in any log line. Of a
-// PostgreSQL server the tables are looked at, and nothing lies beside it.
+// No secret is readable in the database, its write-ahead log, a file beside it, or a log line. On PostgreSQL the test reads the
+// tables.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { engine } from '../../support/network/database-behind.ts'
 import { startTestService } from '../../support/service.ts'
 
-// Everything is logged and nothing redacted: what is handed to the log is what is looked at.
+// Every level is logged and nothing is redacted, so that the test sees all that is passed to the log.
 const lines: string[] = []
 const log = pino({ level: 'trace', base: null }, { write: (line: string) => lines.push(line) })
 const app = await startTestService({ log })
@@ -15,7 +15,7 @@ after(() => app.stop())
 
 const json = { 'content-type': 'application/json' }
 
-/** A day in the life of the service, with all that may go wrong in it; answers every secret that was in use. */
+/** Uses every route, with mistakes and failures. Returns every secret that was in use. */
 async function useEverything(): Promise<Record<string, string>> {
   const ann = await app.user('ann', 'violet kettle drum 77')
   const session = await app.signIn(ann, 'stateful')
@@ -28,7 +28,7 @@ async function useEverything(): Promise<Record<string, string>> {
   app.pass(120_000)
   await app.list(session)
 
-  // The same secrets where they do not belong, and next to mistakes.
+  // The same secrets in wrong places, and in invalid requests.
   const secret = session.cookie?.split('=')[1] ?? ''
   const bareToken = token.authorization?.split(' ')[1] ?? ''
   await app.get('/routeRestreinte', bearer(secret))
@@ -44,7 +44,7 @@ async function useEverything(): Promise<Record<string, string>> {
   await app.request('/login', { method: 'POST', headers: json, body: '{"password":"violet kettle drum 81"' })
   await app.raw(`POST /login?violet+kettle+drum+82 HTTP/1.1\r\nConnection: close\r\nCookie: ${session.cookie}\r\n\r\n`)
 
-  // A failure inside, which is logged whole.
+  // An internal failure, which is logged with all its properties.
   await app.database.change('alter table inbox rename to inbox_away')
   assert.equal((await app.get('/api/notifications', token)).status, 500)
   const again = await app.post('/login', { username: 'ann', password: ann.password }, session)
@@ -53,7 +53,7 @@ async function useEverything(): Promise<Record<string, string>> {
   assert.equal(failed.status, 500)
   await app.database.change('alter table inbox_away rename to inbox')
   await app.post('/logout', undefined, { authorization: `Bearer ${renewed}` })
-  // The sign-in above ended the session that it presented, so this one signs nobody out.
+  // The sign-in above ended the session that it presented, so this sign-out ends nothing.
   await app.post('/logout', undefined, session)
   await app.post('/logout', undefined, { cookie: again.headers.getSetCookie()[0]?.split(';')[0] ?? '' })
   return {
@@ -77,7 +77,7 @@ async function useEverything(): Promise<Record<string, string>> {
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
 const secrets = await useEverything()
 
-test('S9: no secret is in the database, its write-ahead log or a file beside it, while it is in use', async () => {
+test('S9: no secret is readable in the database, its write-ahead log or a file beside it while the service runs', async () => {
   const files = await app.database.bytes()
   const places = {
     sqlite: ['carillon.db', 'carillon.db-shm', 'carillon.db-wal', 'carillon.identity', 'carillon.secret'],
@@ -88,7 +88,7 @@ test('S9: no secret is in the database, its write-ahead log or a file beside it,
   isInNone(files)
 })
 
-test('S9: nor after the service has put everything away and stands again', async () => {
+test('S9: no secret is readable in the database files after a restart', async () => {
   await app.restart()
   isInNone(await app.database.bytes())
 })
@@ -103,7 +103,7 @@ test('S9, A16: no secret is in any line of the log, and no hash of a password', 
   assert.ok(!lines.join('').includes('$argon2'))
 })
 
-test('S9: what is found would have been found: a user’s name is in the file, a session’s hash, and an event', async () => {
+test('S9: the search works: it finds a username, a session’s hash and an event', async () => {
   const bytes = Buffer.concat(Object.values(await app.database.bytes()))
   assert.ok(bytes.includes('$argon2id$v=19$m=19456,t=2,p=1$'))
   assert.ok(
@@ -116,13 +116,13 @@ test('S9: what is found would have been found: a user’s name is in the file, a
   assert.ok(bytes.includes('ann'))
 })
 
-test('S9: the signing key is in the file only sealed, and the secret that opens it is not', async () => {
+test('S9: the signing key is stored only encrypted, and its secret is not in the database', async () => {
   const { 'carillon.secret': _, ...database } = await app.database.bytes()
   const sealing = app.sealingSecret
   assert.ok(sealing.length >= 43)
   for (const [name, bytes] of Object.entries(database)) {
     assert.ok(!bytes.includes(sealing), name)
-    // The private part of a JWK of Ed25519 is its member d (RFC 8037, section 2).
+    // The private part of an Ed25519 JWK is its member d (RFC 8037, section 2).
     assert.ok(!bytes.includes('"d":"'), name)
   }
 })

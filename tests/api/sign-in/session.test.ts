@@ -1,4 +1,4 @@
-// The stateful proof from outside: what the cookie looks like, whose session it opens, and that an ended one stays ended.
+// The stateful proof from outside: the form of the cookie, the user of its session, and that an ended session stays ended.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -20,7 +20,7 @@ const secretOf = (proof: Proof) => proof.cookie?.split('=')[1] ?? ''
 const rowsOf = (proof: Proof) =>
   app.database.rows(`select * from session where secret_hash = '${sha256(secretOf(proof))}'`)
 
-/** A session as the login makes it, without the work of the password. */
+/** A session as a login makes it, without the work of the password hash. */
 async function session(user: TestUser, service: TestService = app): Promise<Proof> {
   const checked = await service.store.findCredentials(user.username)
   assert.ok(checked)
@@ -28,7 +28,7 @@ async function session(user: TestUser, service: TestService = app): Promise<Proo
   return { cookie: `carillon=${(await sessions.issue(checked, [])).secret}` }
 }
 
-test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and of no Domain', async (t) => {
+test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and without Domain', async (t) => {
   const https = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example.org' } })
   t.after(() => https.stop())
   const { username, password } = await https.user()
@@ -50,13 +50,13 @@ test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and
   ])
 })
 
-test('S1: on plain HTTP, on this machine only, the same without what a browser would refuse there', async () => {
+test('S1: on plain HTTP, which is for this machine only, the cookie has no __Host- prefix and no Secure', async () => {
   const { username, password } = ann
   const cookies = (await app.post('/login', { username, password })).headers.getSetCookie()
   assert.match(cookies.join(), /^carillon=[0-9a-f-]{36}\.[\w-]{43}; Path=\/; Max-Age=7200; HttpOnly; SameSite=Lax$/)
 })
 
-test('S2: the secret in the cookie is 32 bytes that never come twice', async () => {
+test('S2: the secret in the cookie is 32 bytes and never repeats', async () => {
   const secrets = await Promise.all(
     Array.from({ length: 200 }, async () => secretOf(await session(ann)).split('.')[1] ?? ''),
   )
@@ -65,7 +65,7 @@ test('S2: the secret in the cookie is 32 bytes that never come twice', async () 
     assert.equal(Buffer.from(secret, 'base64url').length, 32)
     assert.equal(Buffer.from(secret, 'base64url').toString('base64url'), secret)
   }
-  // Of random bytes no position is the same in all: not even one bit of the 256.
+  // No bit of the 256 is the same in all of them.
   const bytes = secrets.map((secret) => Buffer.from(secret, 'base64url'))
   for (let bit = 0; bit < 256; bit++) {
     const ones = bytes.filter((of) => ((of[bit >> 3] ?? 0) >> (bit & 7)) & 1).length
@@ -73,7 +73,7 @@ test('S2: the secret in the cookie is 32 bytes that never come twice', async () 
   }
 })
 
-test('S3: every login is a new session, and the one that it replaces is dead', async () => {
+test('S3: every login makes a new session and ends the one that it replaces', async () => {
   const first = await app.signIn(ann, 'stateful')
   const { username, password } = ann
   const login = await app.post('/login', { username, password }, first)
@@ -82,7 +82,7 @@ test('S3: every login is a new session, and the one that it replaces is dead', a
   assert.deepEqual([await request(first), await request(second)], [401, 200])
 })
 
-test('S3: a made-up session is never adopted', async () => {
+test('S3: the service never adopts a session id that the client made up', async () => {
   const { username, password } = ann
   const madeUp = { cookie: `carillon=${ann.id}.${randomBytes(32).toString('base64url')}` }
   const login = await app.post('/login', { username, password }, madeUp)
@@ -91,7 +91,7 @@ test('S3: a made-up session is never adopted', async () => {
   assert.equal(await request(madeUp), 401)
 })
 
-test('S3: what is no session of ours opens nothing', async () => {
+test('S3: a cookie that is not one of our sessions does not authenticate', async () => {
   const secret = secretOf(await session(ann))
   const [, random = ''] = secret.split('.')
   const others = [
@@ -115,7 +115,7 @@ test('S3: what is no session of ours opens nothing', async () => {
   assert.equal(await request({ cookie: `theme=dark; carillon=${secret}; lang=fr` }), 200)
 })
 
-test('S4: logout ends the session on the server, and no other of the same user', async () => {
+test('S4: logout ends the session on the server, and no other session of the user', async () => {
   const [one, another, bobs] = [await session(ann), await session(ann), await session(bob)]
   assert.equal((await rowsOf(one)).length, 1)
   assert.equal((await app.post('/logout', undefined, one)).status, 204)
@@ -128,7 +128,7 @@ const rounds = process.env.SOAK === undefined ? 200 : 1_000
 test(`S5: a request in flight never revives a session that ends: ${rounds} of ${rounds} races`, async () => {
   for (let round = 0; round < rounds; round++) {
     const proof = await session(bob)
-    // Old enough that every use of it wants to be noted.
+    // Old enough that every use of it is stored.
     app.pass(2 * minute)
     const requests = [
       request(proof),
@@ -156,7 +156,7 @@ test('S6: a session that is not used ends after CARILLON_SESSION_IDLE, to the se
   assert.equal(await request(proof), 401)
 })
 
-test('S6: a session ends CARILLON_SESSION_LIFETIME after its login, however much it is used', async () => {
+test('S6: a session ends CARILLON_SESSION_LIFETIME after its login, even if it is used', async () => {
   const { username, password } = ann
   const login = await app.post('/login', { username, password })
   const end = app.now() + lifetimeMs
@@ -174,7 +174,7 @@ test('S6: a session ends CARILLON_SESSION_LIFETIME after its login, however much
   assert.equal(await request(proof), 401)
 })
 
-test('S6: a short idle timeout too is counted from the last use', async (t) => {
+test('S6: a short idle timeout also counts from the last use', async (t) => {
   const hasty = await startTestService({ env: { CARILLON_SESSION_IDLE: '30s' } })
   t.after(() => hasty.stop())
   const proof = await hasty.signIn(await hasty.user(), 'stateful')
@@ -187,7 +187,7 @@ test('S6: a short idle timeout too is counted from the last use', async (t) => {
   assert.equal((await hasty.get('/routeRestreinte', proof)).status, 401)
 })
 
-test('S7: the next request of a disabled user is 401, soon with a token too, and no session of theirs is kept', async () => {
+test('S7: a disabled user gets 401 with a session at once and with a token soon, and their sessions are deleted', async () => {
   const eve = await app.user('eve')
   const proofs = [await session(eve), await app.signIn(eve, 'stateful')]
   const token = await app.signIn(eve, 'stateless')
@@ -200,7 +200,7 @@ test('S7: the next request of a disabled user is 401, soon with a token too, and
   assert.equal((await app.post('/login', { username, password })).json().error.code, 'INVALID_CREDENTIALS')
 })
 
-test('S12: whatever is authenticated is no-store, and logout clears the cache', async () => {
+test('S12: every authenticated response has no-store, and logout clears the cache', async () => {
   const proof = await session(ann)
   const responses = [
     await app.get('/routeRestreinte', proof),
@@ -214,7 +214,7 @@ test('S12: whatever is authenticated is no-store, and logout clears the cache', 
   assert.equal(logout.headers.get('clear-site-data'), '"cache"')
 })
 
-test('two cookies of the name with different values open nothing; with equal values they are one', async () => {
+test('two session cookies with different values do not authenticate; with equal values they count as one', async () => {
   const [anns, bobs] = [await session(ann), await session(bob)]
   assert.equal(await request({ cookie: `${anns.cookie}; ${bobs.cookie}` }), 401)
   assert.equal(await request({ cookie: `${bobs.cookie}; ${anns.cookie}` }), 401)

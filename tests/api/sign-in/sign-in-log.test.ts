@@ -1,4 +1,4 @@
-// What the log says of sign-ins, refusals and sign-outs, and how much a client without proof can make it say.
+// Log lines of sign-ins, refusals and sign-outs, and how many of them a client without a proof can cause.
 import assert from 'node:assert/strict'
 import { after, beforeEach, suite, test } from 'node:test'
 
@@ -39,12 +39,12 @@ for (const variant of variants)
       assert.match(requestId, /^[0-9a-f]{8}-/)
       assert.ok(Math.abs(line.time - Date.now()) < 60_000)
     }
-    // The second ends nothing, and is no sign-out.
+    // The second one ends nothing, so it is not logged as a sign-out.
     await app.post('/logout', undefined, proof)
     assert.equal(lines('sign-out').length, 1)
   })
 
-test('names the user of a refusal, the address and the request; the request is that of the answer (L2)', async () => {
+test('names user, address and request of a refused sign-in; the request id is that of the response (L2)', async () => {
   const response = await login({ username: 'ANN', password: 'wrong' }, from('203.0.113.6'))
   const [line] = lines('sign-in-refused')
   const { userId, username, address, requestId, code, variant } = line
@@ -87,7 +87,7 @@ test('a made-up, foreign or expired proof writes no sign-out, and no line at all
   assert.deepEqual(written, [])
 })
 
-test('nothing that a client without proof sends writes a line, but for refused sign-ins (L1)', async () => {
+test('a client without a proof causes no log lines except those of refused sign-ins (L1)', async () => {
   const json = { 'content-type': 'application/json' }
   const requests: [string, RequestInit][] = [
     ['/login', { method: 'POST', headers: json, body: '{"username":' }],
@@ -125,7 +125,7 @@ suite('refusals are bounded', () => {
     return { own, out, parsed }
   }
 
-  test('beyond ten a minute for one account and address they are one line with a count (L2)', (t) => {
+  test('more than ten refusals a minute for one account and address become one line with a count (L2)', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { own, parsed } = signInLog()
     for (let n = 0; n < 25; n++) own.refused(source(n), known, refusal)
@@ -142,7 +142,7 @@ suite('refusals are bounded', () => {
     assert.equal(parsed().at(-1).requestId, 'a-27')
   })
 
-  test('10,000 from as many accounts and addresses write less than 1,000 bytes a second, and none is uncounted (L1)', (t) => {
+  test('10,000 refusals of as many accounts and addresses write less than 1,000 bytes a second, and each is counted (L1)', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { own, out, parsed } = signInLog()
     for (let n = 0; n < 10_000; n++) {
@@ -157,7 +157,7 @@ suite('refusals are bounded', () => {
     )
   })
 
-  test('what was counted is written at the shutdown', () => {
+  test('the counts so far are written at the shutdown', () => {
     const { own, parsed } = signInLog()
     for (let n = 0; n < 11; n++) own.refused(source(n), known, refusal)
     own.end()
@@ -166,7 +166,7 @@ suite('refusals are bounded', () => {
   })
 })
 
-test('a stop of the service writes the counts', async () => {
+test('stopping the service writes the counts', async () => {
   for (let n = 0; n < 12; n++) await login({ username: 'dora', password: 'x' }, from('203.0.113.9'))
   assert.equal(lines('sign-in-refused').length, 10)
   await app.restart()

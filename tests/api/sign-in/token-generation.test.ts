@@ -1,5 +1,5 @@
 // Tokens are revoked by a counter (T7): a new password or disabling a user raises the user's credential generation, and every
-// token with a lower one is refused, whatever the clocks of the two nodes say.
+// token with a lower one is refused, even if the clocks of two nodes differ.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
@@ -21,7 +21,7 @@ const bearer = (token: string): Proof => ({ authorization: `Bearer ${token}` })
 const claimsOf = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
 const renew = (proof: Proof) => app.post('/token/renew', undefined, proof)
 const renewed = async (proof: Proof) => bearer((await renew(proof)).json().token)
-/** As a node does whose clock is `aheadMs` ahead of the service's, or behind it. */
+/** Does it as a node with a clock `aheadMs` ahead of the service's (negative: behind it). */
 const changes = {
   'a password': ({ id }: TestUser, aheadMs: number) =>
     app.store.setPassword({ userId: id, passwordHash: 'other', ...momentAt(aheadMs) }),
@@ -38,12 +38,12 @@ const users = () => ({
   passwordMinLength: 15,
   now: app.now,
 })
-/** A token as the version before issued it: it carries no generation. */
+/** A token as the previous version issued it, without a generation. */
 const issuedBefore = async (user: TestUser) => bearer(await forge.token(forge.header, forge.claims(user)))
 
 for (const [name, change] of Object.entries(changes))
   for (const aheadMs of [-90_000, -1_500, 0, 1_500])
-    test(`${name} on a node whose clock is ${aheadMs} ms ahead revokes every earlier token, renewed ones too (T7)`, async () => {
+    test(`${name} on a node whose clock is ${aheadMs} ms ahead revokes every earlier token, also renewed ones (T7)`, async () => {
       const user = await app.user()
       const first = await app.signIn(user, 'stateless')
       const tokens = [first, await renewed(first), await app.signIn(user, 'stateless')]
@@ -68,7 +68,7 @@ for (const aheadMs of [-1_500, 0, 1_500, 90_000])
     assert.equal(await request(await renewed(token)), 200)
   })
 
-test('a sign-in whose password was checked before it changed, and that ends after, yields no valid token (T7)', async () => {
+test('a sign-in whose password changes during its check yields no valid token (T7)', async () => {
   const user = await app.user()
   const { store } = app
   const { findCredentials } = store
@@ -76,7 +76,7 @@ test('a sign-in whose password was checked before it changed, and that ends afte
   store.findCredentials = async (name) => {
     const found = await findCredentials.call(store, name)
     read.resolve()
-    // As long as it waits in the queue of the hashes.
+    // For as long as it waits in the hash queue.
     await changed.promise
     return found
   }
@@ -86,7 +86,7 @@ test('a sign-in whose password was checked before it changed, and that ends afte
   store.findCredentials = findCredentials
   app.pass(1_000)
   await setPassword(users(), { username, password: another })
-  // The clock says that the sign-in came after the change.
+  // By the clock, the sign-in is later than the change.
   app.pass(1_000)
   changed.resolve()
   for (const response of await Promise.all(waiting)) {
@@ -96,7 +96,7 @@ test('a sign-in whose password was checked before it changed, and that ends afte
   assert.equal(await request(await app.signIn({ username, password: another }, 'stateless')), 200)
 })
 
-test('a renewed token carries the generation of its sign-in, not that of now (T7)', async () => {
+test('a renewed token has the generation of its sign-in, not the current one (T7)', async () => {
   const user = await app.user()
   const token = await app.signIn(user, 'stateless')
   assert.equal(claimsOf(token).gen, 0)
@@ -105,7 +105,7 @@ test('a renewed token carries the generation of its sign-in, not that of now (T7
   assert.equal(claimsOf(await app.signIn({ ...user, password: another }, 'stateless')).gen, 1)
 })
 
-test('a token is not renewed if the row of its user says what this node has not heard: a new password, a restore, disabled (T7)', async () => {
+test('a token is not renewed if the user’s row shows a change that this node has not received: new password, restore, disabled (T7)', async () => {
   const unheard = [
     'credential_generation = credential_generation + 1',
     'credential_generation = credential_generation - 1',
@@ -121,7 +121,7 @@ test('a token is not renewed if the row of its user says what this node has not 
   }
 })
 
-test('a sign-out compares the id of the sign-in and no time: one that is dated later is refused, another is not', async () => {
+test('a sign-out revokes by the id of the sign-in, not by time: a token dated later is refused, another sign-in is not', async () => {
   const user = await app.user()
   const [mine, other] = [await app.signIn(user, 'stateless'), await app.signIn(user, 'stateless')]
   const { sid } = claimsOf(mine)
@@ -136,7 +136,7 @@ test('a sign-out compares the id of the sign-in and no time: one that is dated l
   assert.equal(await request(other), 200)
 })
 
-test('a token of the version before goes on, is renewed as such, and is revoked by the time of its sign-in (T7)', async () => {
+test('a token of the previous version stays valid, can be renewed, and is revoked by the time of its sign-in (T7)', async () => {
   const user = await app.user()
   const old = await issuedBefore(user)
   assert.equal(await request(old), 200)
@@ -146,13 +146,13 @@ test('a token of the version before goes on, is renewed as such, and is revoked 
   await setPassword(users(), { username: user.username, password: another })
   for (const token of [old, next]) await app.refused(token)
   app.pass(1_000)
-  // A node of the version before signs in with the new password, and a new node renews that token.
+  // A node of the previous version signs in with the new password, and a new node renews that token.
   const later = await issuedBefore(user)
   assert.equal(await request(later), 200)
   assert.equal(await request(await renewed(later)), 200)
 })
 
-test('a token whose generation is no whole number from 0 is refused', async () => {
+test('a token with a generation that is not a whole number from 0 is refused', async () => {
   const user = await app.user()
   for (const gen of [0, 7]) {
     const token = await forge.token(forge.header, { ...forge.claims(user), gen })
@@ -164,7 +164,7 @@ test('a token whose generation is no whole number from 0 is refused', async () =
   }
 })
 
-test('a database of the version before is migrated at the start, and signs nobody out (T7)', async () => {
+test('a database of the previous version is migrated at the start, and no user is signed out (T7)', async () => {
   const user = await app.user()
   const [old, ended] = [await issuedBefore(user), await issuedBefore(user)]
   const session = await app.signIn(user, 'stateful')

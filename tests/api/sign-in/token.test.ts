@@ -1,5 +1,4 @@
-// The stateless proof from outside: how it is carried, how long it lives, and that what is remembered about it never
-// outlives it.
+// The stateless proof from outside: how it is sent, how long it lives, and that the cache never keeps it valid for longer.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
@@ -20,7 +19,7 @@ const tokenOf = (proof: Proof) => proof.authorization?.split(' ')[1] ?? ''
 const bearer = (token: string): Proof => ({ authorization: `Bearer ${token}` })
 const tokenFor = async (user = ann) => tokenOf(await app.signIn(user, 'stateless'))
 
-test('T1, T4, T5: a token is an at+jwt of EdDSA with every claim of RFC 9068 that we check', async () => {
+test('T1, T4, T5: a token is an at+jwt of EdDSA with every claim of RFC 9068 that the service checks', async () => {
   const { username, password } = ann
   const { token, expiresAt } = (await app.post('/login', { username, password, variant: 'stateless' })).json()
   assert.deepEqual(decodeProtectedHeader(token), { alg: 'EdDSA', typ: 'at+jwt', kid: forge.kid })
@@ -40,7 +39,7 @@ test('T1, T4, T5: a token is an at+jwt of EdDSA with every claim of RFC 9068 tha
   assert.equal(expiresAt, new Date(app.now() + 10 * minute).toISOString())
 })
 
-test('T3: the published keys are public, and name the key of every token', async () => {
+test('T3: the published key set has no private part, and contains the key of every token', async () => {
   const response = await app.get('/.well-known/jwks.json')
   const { keys } = response.json()
   assert.deepEqual(
@@ -50,7 +49,7 @@ test('T3: the published keys are public, and name the key of every token', async
   assert.equal(keys[0].kid, decodeProtectedHeader(await tokenFor()).kid)
 })
 
-test('T6: a token ends when it says so, to the second', async () => {
+test('T6: a token expires at its exp, to the second', async () => {
   const proof = bearer(await tokenFor())
   const { exp = 0 } = decodeJwt(tokenOf(proof))
   app.pass(exp * 1000 - app.now() - 1)
@@ -59,34 +58,34 @@ test('T6: a token ends when it says so, to the second', async () => {
   assert.equal(await request(proof), 401)
 })
 
-test('T8: a token that was verified, and is remembered, ends when it says so all the same', async () => {
+test('T8: a cached token expires at its exp', async () => {
   const proof = bearer(await tokenFor())
   for (let use = 0; use < 3; use++) assert.equal(await request(proof), 200)
   app.pass(10 * minute)
   assert.equal(await request(proof), 401)
 })
 
-test('T8: a token that was verified, and is remembered, is cut at once all the same', async () => {
+test('T8: a cached token is revoked at once', async () => {
   const proof = bearer(await tokenFor())
   for (let use = 0; use < 3; use++) assert.equal(await request(proof), 200)
   await app.post('/logout', undefined, proof)
   for (let use = 0; use < 3; use++) assert.equal(await request(proof), 401)
 })
 
-test('T8: what is remembered of two tokens is never mixed', async () => {
+test('T8: the cached contents of two tokens are never mixed up', async () => {
   const proofs = [bearer(await tokenFor(ann)), bearer(await tokenFor(bob)), bearer(await tokenFor(ann))]
-  const asked = Array.from({ length: 60 }, async (_, n) => {
+  const requests = Array.from({ length: 60 }, async (_, n) => {
     const { data } = (await app.get('/routeRestreinte', proofs[n % 3])).json()
     assert.equal(data.userId, [ann, bob, ann][n % 3]?.id)
   })
-  await Promise.all(asked)
-  // The payload of one under the signature of the other, both of which were just verified.
+  await Promise.all(requests)
+  // The payload of one token with the signature of the other; both tokens were just verified.
   const [anns, bobs] = [tokenOf(proofs[0] ?? {}).split('.'), tokenOf(proofs[1] ?? {}).split('.')]
   assert.equal(await request(bearer([anns[0], anns[1], bobs[2]].join('.'))), 401)
   assert.equal(await request(bearer([anns[0], bobs[1], anns[2]].join('.'))), 401)
 })
 
-test('T9: a token is carried by the Authorization header and by nothing else', async () => {
+test('T9: a token is accepted in the Authorization header only', async () => {
   const token = await tokenFor()
   const places = [
     await app.get(`/routeRestreinte?access_token=${token}`),
@@ -103,12 +102,12 @@ test('T9: a token is carried by the Authorization header and by nothing else', a
   ]
   for (const response of places) {
     assert.equal(response.status, 401)
-    // Nothing was presented where a token belongs, so nothing is called invalid (RFC 6750, section 3.1).
+    // The request presents no token in the right place, so the response names no error (RFC 6750, section 3.1).
     assert.equal(response.headers.get('www-authenticate'), 'Bearer')
   }
 })
 
-test('T9: under another scheme a token opens nothing; the name of the scheme is not case-sensitive', async () => {
+test('T9: a token with another scheme does not authenticate; the name of the scheme is not case-sensitive', async () => {
   const token = await tokenFor()
   const basic = Buffer.from(`ann:${token}`).toString('base64')
   const others = [token, `Token ${token}`, `Basic ${basic}`, `Basic ${token}`, `DPoP ${token}`, `JWT ${token}`, '']
@@ -120,7 +119,7 @@ test('T9: under another scheme a token opens nothing; the name of the scheme is 
   assert.equal(await request({ authorization: `BEARER ${token}` }), 200)
 })
 
-test('T9: two Authorization headers open nothing, also when they are equal', async () => {
+test('T9: two Authorization headers do not authenticate, even if they are equal', async () => {
   const good: [string, string] = ['Authorization', `Bearer ${await tokenFor()}`]
   assert.equal((await app.exchange('/routeRestreinte', { fields: [good] })).status, 200)
   for (const another of [good, ['authorization', 'Basic YTpi'], ['AUTHORIZATION', '']] as [string, string][])
@@ -131,7 +130,7 @@ test('T9: two Authorization headers open nothing, also when they are equal', asy
       assert.equal((await app.exchange('/routeRestreinte', { fields })).status, 401, JSON.stringify(another))
 })
 
-test('where an Authorization header is present the cookie is not looked at, valid or not', async () => {
+test('if an Authorization header is present, the cookie is ignored, whether the header is valid or not', async () => {
   const [session, token] = [await app.signIn(ann, 'stateful'), await app.signIn(bob, 'stateless')]
   const both = await app.get('/routeRestreinte', { ...session, ...token })
   assert.deepEqual([both.json().data.userId, both.json().data.proof], [bob.id, 'access-token'])
@@ -140,7 +139,7 @@ test('where an Authorization header is present the cookie is not looked at, vali
   assert.equal(await request({ cookie: 'carillon=made-up', ...token }), 200)
 })
 
-test('T13: the secret of a cookie is no token, and a token no secret of a cookie', async () => {
+test('T13: a cookie’s secret is not accepted as a token, nor a token as a cookie’s secret', async () => {
   const session = await app.signIn(ann, 'stateful')
   const secret = session.cookie?.split('=')[1] ?? ''
   const token = await tokenFor()
@@ -152,7 +151,7 @@ test('T13: the secret of a cookie is no token, and a token no secret of a cookie
   assert.equal(await request(session), 200)
 })
 
-test('a token is verified without a look at any session or user', async () => {
+test('a token is verified without reading a session or a user from the store', async () => {
   const [token, session] = [bearer(await tokenFor()), await app.signIn(ann, 'stateful')]
   await app.database.change('alter table session rename to session_away; alter table "user" rename to user_away')
   try {
@@ -164,7 +163,7 @@ test('a token is verified without a look at any session or user', async () => {
   assert.equal(await request(session), 200)
 })
 
-test('a token is renewed by a fresh one of the same sign-in, until the chain ends', async () => {
+test('renewing gives a new token of the same sign-in, until the chain ends', async () => {
   const first = await tokenFor()
   const signedInAt = app.now()
   let token = first
@@ -194,7 +193,7 @@ const sameSignIn = (token: string) => {
   return { sub, sid, auth_time }
 }
 
-test('only a token is renewed: a session is not, and nothing is not', async () => {
+test('only a token can be renewed: a session or a request without a proof cannot', async () => {
   assert.equal((await app.post('/token/renew')).status, 401)
   assert.equal((await app.post('/token/renew', undefined, await app.signIn(ann, 'stateful'))).status, 401)
   const late = bearer(await tokenFor())
@@ -202,7 +201,7 @@ test('only a token is renewed: a session is not, and nothing is not', async () =
   assert.equal((await app.post('/token/renew', undefined, late)).status, 401)
 })
 
-test('T7: tokens outlive a restart, and are the same user’s', async () => {
+test('T7: tokens stay valid after a restart, for the same user', async () => {
   const proof = bearer(await tokenFor(bob))
   await app.restart()
   assert.equal((await app.get('/routeRestreinte', proof)).json().data.userId, bob.id)
