@@ -43,7 +43,7 @@ const queries = [
 ]
 
 test('names the host that pg connects to, and TLS only if pg requires it (L4)', () => {
-  // pg warns that a later version will take these modes as libpq does.
+  // pg warns that a later version will treat these modes as libpq does.
   process.removeAllListeners('warning').on('warning', () => {})
   const saved = { host: process.env.PGHOST, mode: process.env.PGSSLMODE }
   const urls = hosts.flatMap((host) => queries.map((query) => `postgres://${host}/carillon${query}`))
@@ -77,7 +77,7 @@ function restore(name: string, value: string | undefined): void {
   else process.env[name] = value
 }
 
-test('does not take a mode that may fall back to plain text for TLS (L4)', () => {
+test('a mode that may fall back to plain text does not count as TLS (L4)', () => {
   const tlsOf = (query: string, env = {}) =>
     postgresServer(readDatabaseUrl(`postgres://db.example/c${query}`), env)?.tls
   for (const query of ['', '?sslmode=disable', '?sslmode=allow', '?sslmode=prefer', '?ssl=0', '?sslmode=unknown'])
@@ -90,7 +90,7 @@ test('does not take a mode that may fall back to plain text for TLS (L4)', () =>
   assert.equal(tlsOf('?uselibpqcompat=true&sslmode=require'), 'unverified')
 })
 
-test('takes loopback addresses and Unix sockets for this machine, and nothing that only looks like them (L4)', () => {
+test('only loopback addresses and Unix sockets count as this machine, not names that look similar (L4)', () => {
   const here = ['localhost', 'LOCALHOST', '127.0.0.1', '127.9.9.9', '::1', '/run/postgresql', '127.0.0.1,/run,::1']
   const elsewhere = [
     'db.example',

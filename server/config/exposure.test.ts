@@ -1,4 +1,4 @@
-// Is every way to expose passwords or the database to the network refused, with the setting to change?
+// Is every setting refused that exposes passwords or the database to the network, with the setting to change?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fault } from '../errors.ts'
@@ -67,7 +67,7 @@ test('refuses to listen beyond this machine if the public URL names this machine
       const reason = reasonOf(env, 'CARILLON_HOST')
       assert.match(
         reason,
-        /CARILLON_PUBLIC_URL is ".*", which names this machine alone; set CARILLON_HOST=127\.0\.0\.1,/,
+        /CARILLON_PUBLIC_URL is ".*", which names this machine only; set CARILLON_HOST=127\.0\.0\.1,/,
       )
       assert.match(reason, /or CARILLON_INSECURE_HTTP=on$/)
       assert.ok(readConfig({ ...env, CARILLON_INSECURE_HTTP: 'on' }))
@@ -119,7 +119,7 @@ test('refuses PostgreSQL on another machine without TLS, without CARILLON_INSECU
   for (const env of accepted) assert.ok(readConfig(env))
 })
 
-test('reports every exposure at once, and still gives the settings to doctor (L3, L4)', () => {
+test('reports every exposure at once, and still returns the settings for doctor (L3, L4)', () => {
   const { config, faults } = readSettings({
     CARILLON_HOST: '0.0.0.0',
     CARILLON_PUBLIC_URL: 'https://bell.localhost',

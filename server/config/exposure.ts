@@ -1,18 +1,18 @@
-// Which settings let the network between two machines read passwords, cookies or the database? Each needs an explicit
-// setting (rows L3, L4).
+// Which settings allow others on the network to read passwords, cookies or the database? Each of them is refused without an
+// explicit setting (L3, L4).
 import { type Database, isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, isLoopback, type SettingFault } from './values.ts'
 
-/** A setting that could not be read is absent here, and what depends on it is not reported. */
+/** A setting that could not be read is absent from `config`, and its exposures are not reported. */
 export function exposures(config: Partial<Config>, env: Environment): SettingFault[] {
   return [...exposedHttp(config), ...exposedOrigins(config), ...exposedDatabases(config, env)]
 }
 
-const readable = 'passwords can be read on the way'
+const readable = 'others on the network can read passwords'
 const remedy = 'set CARILLON_PUBLIC_URL=https://... behind a TLS proxy, or CARILLON_INSECURE_HTTP=on'
 
-/** A public URL beyond this machine decides; else the address that the service listens on. */
+/** Checks the public URL if it names another machine, else the address that the service listens on. */
 function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): SettingFault[] {
   if (insecureHttp !== false) return []
   const { protocol, hostname } = publicUrl === undefined ? {} : new URL(publicUrl)
@@ -30,25 +30,25 @@ function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): Settin
   if (host === undefined || isLoopback(host)) return []
   const found = `is ${JSON.stringify(host)}: plain HTTP beyond this machine`
   if (!isPublicUrlHere) return [{ field: 'CARILLON_HOST', reason: `${found}, where ${readable}`, remedy }]
-  // Only browsers on this machine can use such a public URL, so nothing needs the other interfaces.
-  const contradiction = `${found}, but CARILLON_PUBLIC_URL is ${JSON.stringify(publicUrl)}, which names this machine alone`
+  // Only browsers on this machine can use such a public URL, so the other interfaces are not needed.
+  const contradiction = `${found}, but CARILLON_PUBLIC_URL is ${JSON.stringify(publicUrl)}, which names this machine only`
   const change =
     'set CARILLON_HOST=127.0.0.1, or CARILLON_PUBLIC_URL=https://... behind a TLS proxy, or CARILLON_INSECURE_HTTP=on'
   return [{ field: 'CARILLON_HOST', reason: contradiction, remedy: change }]
 }
 
-/** Whoever controls the network can put a script into a page of plain HTTP, and it acts for the user. */
+/** An attacker on the network can put a script into a page that is sent by plain HTTP, and the script acts for the user. */
 function exposedOrigins({ publicUrl, allowedOrigins = [] }: Partial<Config>): SettingFault[] {
   if (!publicUrl?.startsWith('https:')) return []
   const plain = allowedOrigins.filter((origin) => origin.startsWith('http:') && !isLoopback(new URL(origin).hostname))
   return plain.map((origin) => ({
     field: 'CARILLON_ALLOWED_ORIGINS',
-    reason: `has ${JSON.stringify(origin)} beside a public URL of https: the network can put a script into its pages`,
-    remedy: `serve that page by https and write ${origin.replace('http:', 'https:')}, or leave it out`,
+    reason: `has ${JSON.stringify(origin)} although the public URL is https: an attacker on the network can put a script into its pages`,
+    remedy: `serve those pages by https and write ${origin.replace('http:', 'https:')}, or leave it out`,
   }))
 }
 
-/** Anyone on the way reads the password hashes and every notification, and can change both. */
+/** Others on the network could read and change the password hashes and every notification. */
 function exposedDatabases(config: Partial<Config>, env: Environment): SettingFault[] {
   const { database, target, insecureDatabase } = config
   if (insecureDatabase !== false) return []
@@ -58,12 +58,12 @@ function exposedDatabases(config: Partial<Config>, env: Environment): SettingFau
     .map(([field]) => ({
       field,
       reason:
-        'names a PostgreSQL server on another machine and does not require TLS: what it holds can be read on the way',
+        'names a PostgreSQL server on another machine and does not require TLS: others on the network can read its data',
       remedy: 'add sslmode=verify-full to the URL, or set CARILLON_INSECURE_DATABASE=on',
     }))
 }
 
-/** What doctor says of the connection to the database; undefined if there is nothing to say. */
+/** For doctor: why the connection to the database is not safe; undefined if it is. */
 export function databaseTls(
   { database, insecureDatabase }: Config,
   env: Environment,

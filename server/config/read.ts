@@ -1,4 +1,4 @@
-// Option, environment and default -> a frozen Config, or every fault at once.
+// Reads every setting from its option, the environment or its default: a frozen Config, or all faults at once.
 import { readFileSync } from 'node:fs'
 import { CarillonError } from '../errors.ts'
 import { conflicts } from './conflicts.ts'
@@ -63,40 +63,40 @@ function reasonOf({ problem, remedy }: CarillonError, displayed: string | undefi
 }
 
 function find(setting: Setting & { name: SettingName }, env: Environment, flags: Flags): Found | undefined {
-  const twin = `${setting.name}_FILE`
-  const path = env[twin]
+  const fileName = `${setting.name}_FILE`
+  const path = env[fileName]
   const inEnvironment = env[setting.name]
-  if (path !== undefined && inEnvironment !== undefined) invalid(`and ${twin} are both set`, 'keep one of them')
+  if (path !== undefined && inEnvironment !== undefined) invalid(`and ${fileName} are both set`, 'keep one of them')
   const flag = flags[setting.name]
   if (flag !== undefined) return { text: flag, origin: 'option', field: setting.name }
   if (inEnvironment !== undefined) return { text: inEnvironment, origin: 'environment', field: setting.name }
-  if (path !== undefined) return { text: contentOf(path, twin), origin: 'file', field: twin }
+  if (path !== undefined) return { text: contentOf(path, fileName), origin: 'file', field: fileName }
   if (setting.default !== undefined) return { text: setting.default, origin: 'default', field: setting.name }
   return undefined
 }
 
 const whyUnreadable: Record<string, string> = {
   ENOENT: 'does not exist',
-  EACCES: 'may not be read by this process',
+  EACCES: 'this process has no permission to read',
   EISDIR: 'is a folder',
 }
 
 /** The file's text without its last line break, which editors and `echo` add. */
-function contentOf(path: string, twin: string): string {
+function contentOf(path: string, fileName: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
     return invalid(
-      `cannot be read: ${twin} names ${JSON.stringify(path)}, which ${whyUnreadable[code] ?? `fails: ${code}`}`,
+      `cannot be read: ${fileName} names ${JSON.stringify(path)}, which ${whyUnreadable[code] ?? `fails: ${code}`}`,
     )
   }
 }
 
 function display(setting: Setting, { text, origin }: Found): string | undefined {
   if (text === '') return undefined
-  if (setting.secret) return 'has a value that is not shown here'
-  if (origin === 'file') return 'names a file whose content does not fit'
+  if (setting.secret) return 'has a value that is not displayed here'
+  if (origin === 'file') return 'names a file with an invalid content'
   return `is ${JSON.stringify(maskPasswords(text).slice(0, 80))}`
 }
 

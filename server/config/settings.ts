@@ -1,5 +1,4 @@
-// Which settings are there? One table: name, default, meaning, and how its text is read. read.ts applies it to an
-// environment, page.ts makes docs/config.md of it. Only serve.ts and the commands know it; they pass values on.
+// All settings, in one table: name, default, meaning, and how the text is read. read.ts applies it to an environment, page.ts makes docs/config.md of it. Only serve.ts and the commands know it; they pass values on.
 
 import { type Database, readDatabaseUrl } from './database-url.ts'
 import {
@@ -37,7 +36,7 @@ export type Config = {
   readonly sessionLifetimeMs: number
   readonly tokenLifetimeMs: number
   readonly tokenChainMs: number
-  /** Code points. */
+  /** In code points. */
   readonly passwordMin: number
   readonly streamsPerUser: number
   readonly streams: number
@@ -66,11 +65,11 @@ type SettingOf<K extends keyof Config> = {
   absent?: string
   /** One sentence for docs/config.md. */
   meaning: string
-  /** The value is never shown. */
+  /** The value is never displayed. */
   secret?: true
-  /** The commands that use it; all of them when left out. */
+  /** The commands that use it; absent for all of them. */
   commands?: readonly string[]
-  /** Turns the text into the value; throws a CarillonError that says what to write instead. */
+  /** Converts the text into the value; throws a CarillonError that says what to write instead. */
   read: (text: string) => NonNullable<Config[K]>
 }
 export type Setting = { [K in keyof Config]-?: SettingOf<K> }[keyof Config]
@@ -89,7 +88,7 @@ export const settings = [
     name: 'CARILLON_PORT',
     key: 'port',
     default: '7464',
-    meaning: 'The TCP port to listen on; `0` takes any free one.',
+    meaning: 'The TCP port to listen on; `0` takes any free port.',
     commands: ['serve', 'doctor'],
     read: integer(0, 65535),
   },
@@ -97,8 +96,7 @@ export const settings = [
     name: 'CARILLON_DATABASE_URL',
     key: 'database',
     default: 'sqlite:data/carillon.db',
-    meaning:
-      'Where everything is kept: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
+    meaning: 'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
     commands: ['serve', 'user', 'key', 'migrate', 'doctor', 'backup', 'restore', 'move'],
     read: readDatabaseUrl,
   },
@@ -107,7 +105,7 @@ export const settings = [
     key: 'databasePartitions',
     default: '8',
     meaning:
-      'On PostgreSQL: the parts that the first migration makes of what belongs to users. Later it changes nothing.',
+      'On PostgreSQL: how many partitions the first migration makes of each table that belongs to users. Later changes have no effect.',
     commands: ['serve', 'migrate', 'restore', 'move'],
     read: integer(1, 256),
   },
@@ -115,7 +113,7 @@ export const settings = [
     name: 'CARILLON_TARGET_URL',
     key: 'target',
     absent: 'not set',
-    meaning: 'The empty database that everything is moved to, written like `CARILLON_DATABASE_URL`.',
+    meaning: 'The empty database that `move` fills, in the form of `CARILLON_DATABASE_URL`.',
     commands: ['move'],
     read: readDatabaseUrl,
   },
@@ -123,7 +121,8 @@ export const settings = [
     name: 'CARILLON_INSECURE_DATABASE',
     key: 'insecureDatabase',
     default: 'off',
-    meaning: '`on` allows PostgreSQL on another machine without TLS, where everything in it can be read on the way.',
+    meaning:
+      '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
     commands: ['serve', 'user', 'key', 'migrate', 'doctor', 'backup', 'restore', 'move'],
     read: readSwitch,
   },
@@ -139,7 +138,8 @@ export const settings = [
     name: 'CARILLON_INSECURE_HTTP',
     key: 'insecureHttp',
     default: 'off',
-    meaning: '`on` allows plain HTTP beyond this machine, where passwords and cookies can be read on the way.',
+    meaning:
+      '`on` allows plain HTTP beyond this machine, although others on the network can then read passwords and cookies.',
     commands: ['serve', 'doctor'],
     read: readSwitch,
   },
@@ -148,15 +148,15 @@ export const settings = [
     key: 'variant',
     default: 'stateful',
     meaning:
-      'How `POST /login` signs in when the request does not say: `stateful` (a cookie) or `stateless` (a token).',
+      'How `POST /login` signs in if the request does not name a variant: `stateful` (a cookie) or `stateless` (a token).',
     commands: ['serve'],
     read: oneOf(['stateful', 'stateless']),
   },
   {
     name: 'CARILLON_SECRET',
     key: 'secret',
-    absent: 'made at the first start and kept beside the SQLite file',
-    meaning: 'Seals the signing keys in the store; at least 32 characters, random, and the same on every node.',
+    absent: 'generated at the first start and stored beside the SQLite file',
+    meaning: 'Encrypts the signing keys in the store; at least 32 random characters, and the same on every node.',
     secret: true,
     commands: ['serve', 'doctor'],
     read: readSecret,
@@ -165,7 +165,7 @@ export const settings = [
     name: 'CARILLON_SESSION_IDLE',
     key: 'sessionIdleMs',
     default: '7d',
-    meaning: 'A session that is not used for this long ends.',
+    meaning: 'A session ends if it is not used for this long.',
     commands: ['serve'],
     read: duration(second, maxLifetime),
   },
@@ -173,7 +173,7 @@ export const settings = [
     name: 'CARILLON_SESSION_LIFETIME',
     key: 'sessionLifetimeMs',
     default: '30d',
-    meaning: 'A session ends this long after its sign-in, however much it is used; at most `400d`.',
+    meaning: 'A session ends this long after its sign-in, even if it is used; at most `400d`.',
     commands: ['serve'],
     read: duration(second, maxLifetime),
   },
@@ -181,7 +181,7 @@ export const settings = [
     name: 'CARILLON_TOKEN_LIFETIME',
     key: 'tokenLifetimeMs',
     default: '15m',
-    meaning: 'An access token is good for this long; at most `15m`.',
+    meaning: 'The lifetime of an access token; at most `15m`.',
     commands: ['serve'],
     read: duration(second, 15 * minute),
   },
@@ -189,7 +189,7 @@ export const settings = [
     name: 'CARILLON_TOKEN_CHAIN',
     key: 'tokenChainMs',
     default: '12h',
-    meaning: 'Access tokens can be renewed until this long after their sign-in.',
+    meaning: 'How long after the sign-in access tokens can be renewed.',
     commands: ['serve'],
     read: duration(second, maxLifetime),
   },
@@ -197,7 +197,7 @@ export const settings = [
     name: 'CARILLON_PASSWORD_MIN',
     key: 'passwordMin',
     default: '15',
-    meaning: 'The shortest password that may be chosen, in characters; from 8 to 64.',
+    meaning: 'The minimum length of a password that a user or operator chooses, in characters; from 8 to 64.',
     commands: ['serve', 'user'],
     read: integer(8, 64),
   },
@@ -205,7 +205,7 @@ export const settings = [
     name: 'CARILLON_STREAMS_PER_USER',
     key: 'streamsPerUser',
     default: '20',
-    meaning: 'How many live streams, held polls included, a user may have open on one process; at most 1,000.',
+    meaning: 'How many live streams and held polls a user may have open on one process; at most 1,000.',
     commands: ['serve'],
     read: integer(1, 1_000),
   },
@@ -213,7 +213,7 @@ export const settings = [
     name: 'CARILLON_STREAMS',
     key: 'streams',
     default: '20000',
-    meaning: 'How many live streams, held polls included, one process may have open.',
+    meaning: 'How many live streams and held polls one process may have open.',
     commands: ['serve'],
     read: integer(1, 1_000_000),
   },
@@ -221,7 +221,7 @@ export const settings = [
     name: 'CARILLON_ALLOWED_ORIGINS',
     key: 'allowedOrigins',
     default: 'none',
-    meaning: 'Other origins whose pages may call the service, exact and separated by commas; `none` for none.',
+    meaning: 'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
     read: readOrigins,
   },
@@ -230,7 +230,7 @@ export const settings = [
     key: 'allowedHosts',
     default: 'none',
     meaning:
-      'Other host names, separated by commas, under which requests without `Authorization` are answered; `none` for none.',
+      'Further host names, separated by commas, that requests without `Authorization` may use to reach the service; or `none`.',
     commands: ['serve', 'doctor'],
     read: readHosts,
   },
@@ -239,7 +239,7 @@ export const settings = [
     key: 'hstsSubdomains',
     default: 'off',
     meaning:
-      '`on` adds `includeSubDomains` to HSTS: browsers then use HTTPS alone for every name below that of the public URL.',
+      '`on` adds `includeSubDomains` to HSTS: browsers then use only HTTPS for every name below that of the public URL.',
     commands: ['serve', 'doctor'],
     read: readSwitch,
   },
@@ -248,7 +248,7 @@ export const settings = [
     key: 'trustedProxies',
     default: 'none',
     meaning:
-      'The proxies whose `X-Forwarded-For` or `Forwarded` is believed: addresses and CIDR ranges, separated by commas; `none` for none.',
+      'The proxies whose `X-Forwarded-For` or `Forwarded` the service trusts: addresses and CIDR ranges, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
     read: readProxies,
   },
@@ -257,7 +257,7 @@ export const settings = [
     key: 'drainGraceMs',
     default: '2500ms',
     meaning:
-      'How long a process that is stopping serves on while `GET /readyz` says 503, if something asked for it before: longer than two intervals of the load balancer’s check.',
+      'How long a stopping process still serves requests while `GET /readyz` answers 503, if a load balancer requested that before; make it longer than two intervals of the load balancer’s check.',
     commands: ['serve'],
     read: duration(0, 2 * minute),
   },
@@ -265,7 +265,7 @@ export const settings = [
     name: 'CARILLON_FIRST_START',
     key: 'firstStart',
     default: 'on',
-    meaning: '`off` makes no user and no key when the store is empty.',
+    meaning: '`off` adds no user and no key if the store is empty.',
     commands: ['serve'],
     read: readSwitch,
   },
@@ -273,7 +273,7 @@ export const settings = [
     name: 'CARILLON_LOG',
     key: 'logLevel',
     default: 'info',
-    meaning: 'How much is logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
+    meaning: 'The log level: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
     commands: ['serve'],
     read: oneOf(logLevels),
   },
@@ -281,7 +281,7 @@ export const settings = [
     name: 'CARILLON_URL',
     key: 'url',
     default: 'http://127.0.0.1:7464',
-    meaning: 'Where the command finds the running service.',
+    meaning: 'The URL of the running service.',
     commands: ['send', 'tail'],
     read: readOrigin,
   },
@@ -289,7 +289,7 @@ export const settings = [
     name: 'CARILLON_PRODUCER_KEY',
     key: 'producerKey',
     absent: 'not set',
-    meaning: 'The producer key that the command sends with.',
+    meaning: 'The producer key of the command.',
     secret: true,
     commands: ['send'],
     read: readProducerKey,

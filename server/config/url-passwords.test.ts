@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hasPassword } from './url-passwords.ts'
 
-test('finds a password in a URL, however it is written (L5)', () => {
+test('finds a password in a URL in every spelling (L5)', () => {
   const withPassword = [
     'postgres://ann:pw@db/c',
     'postgres://ann:p%61ss@db/c',

@@ -1,5 +1,5 @@
-// How is the text of a setting read? One function for each kind of value: it returns the value, or throws what to write
-// instead. Such a reason continues the sentence "CARILLON_X is ...; ". The table in settings.ts names each setting's kind.
+// How is the text of a setting read? One function for each kind of value: it returns the value, or throws an error that says
+// what to write instead, as the end of a sentence "CARILLON_X is ...; ". The table in settings.ts names each setting's kind.
 
 import { isIP, isIPv6 } from 'node:net'
 import { CarillonError, type Fault } from '../errors.ts'
@@ -17,15 +17,15 @@ export const units: Record<string, number> = { ms: 1, s: second, m: minute, h: h
 /** Browsers keep a cookie for at most 400 days (RFC 6265bis, section 5.5), so no sign-in lives longer. */
 export const maxLifetime = 400 * day
 
-/** Throws INVALID_REQUEST. */
-/** A setting that cannot be used: its name, why, and what to write instead. */
+/** An invalid setting: its name, why it is invalid, and what to write instead. */
 export type SettingFault = Fault & { remedy?: string }
 
+/** Throws INVALID_REQUEST. */
 export function invalid(reason: string, remedy?: string): never {
   throw new CarillonError('INVALID_REQUEST', reason, { remedy })
 }
 
-/** RFC 1123, section 2.1. A name whose last label is a number would be read as an address. */
+/** RFC 1123, section 2.1. A name whose last label is a number would be taken for an address. */
 function isHostName(text: string): boolean {
   const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
   return new RegExp(`^${label}(\\.${label})*$`, 'i').test(text) && !/(^|\.)\d+$/.test(text) && text.length < 254
@@ -72,19 +72,21 @@ export function readSwitch(text: string): boolean {
 export function readSecret(text: string): string {
   return [...text].length >= 32
     ? text
-    : invalid('write at least 32 random characters, such as openssl rand -hex 32 prints')
+    : invalid('write at least 32 random characters, such as the output of openssl rand -hex 32')
 }
 
 export function readProducerKey(text: string): string {
-  return /^crl_[!-~]+$/.test(text) ? text : invalid('write the key as it was shown when it was made: crl_<id>_<secret>')
+  return /^crl_[!-~]+$/.test(text)
+    ? text
+    : invalid('write the whole key, as carillon key add printed it: crl_<id>_<secret>')
 }
 
-/** An origin of http or https (RFC 6454, section 4). One slash at the end is forgiven and dropped. */
+/** An origin of http or https (RFC 6454, section 4). One slash at the end is accepted and removed. */
 export function readOrigin(text: string): string {
   const url = /^https?:\/\/[^\s/?#\\@]+\/?$/i.test(text) ? URL.parse(text) : null
   return url
     ? url.origin
-    : invalid('write scheme, host and port alone (no path, query or user), such as https://bell.example.org')
+    : invalid('write only scheme, host and port (no path, query or user), such as https://bell.example.org')
 }
 
 export function readOrigins(text: string): readonly string[] {
@@ -95,12 +97,12 @@ export function readOrigins(text: string): readonly string[] {
 /** The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
 export function readExactOrigin(text: string): string {
   if (text.includes('*'))
-    invalid('no pattern is accepted, as every page it covers could act for your users', 'list the origins')
+    invalid('patterns are refused, because every matching page could act for your users', 'list the origins')
   const origin = readOrigin(text)
-  return origin === text ? origin : invalid(`write ${origin}, as browsers send it, in place of ${text}`)
+  return origin === text ? origin : invalid(`write ${origin}, as browsers send it, instead of ${text}`)
 }
 
-/** Compared with the name in `Host`, so without scheme and port. A full stop at the end is dropped: DNS ignores it. */
+/** Compared with the name in `Host`, so without scheme and port. A full stop at the end is removed: DNS ignores it. */
 export function readHosts(text: string): readonly string[] {
   if (text === 'none') return Object.freeze([])
   return Object.freeze(text.split(',').map((part) => readHostName(part.trim())))
@@ -108,7 +110,7 @@ export function readHosts(text: string): readonly string[] {
 
 function readHostName(text: string): string {
   const name = text.replace(/\.$/, '')
-  if (!isHostName(name)) invalid('write host names alone (no scheme, port or pattern), such as carillon.internal')
+  if (!isHostName(name)) invalid('write only host names (no scheme, port or pattern), such as carillon.internal')
   return name.toLowerCase()
 }
 
@@ -125,15 +127,16 @@ function readRange(text: string): string {
       `${JSON.stringify(text.slice(0, 80))} is not an address`,
       'write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8',
     )
-  if (range.prefix === 0) invalid(`${text} trusts every client, so that each can claim any address`, 'list the proxies')
-  const written = formatRange(range)
-  // A range by mistake would trust more machines than were meant: 10.0.0.5/8 may stand for 10.0.0.5.
-  if (parseRange(written)?.address !== range.address)
+  if (range.prefix === 0)
+    invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
+  const formatted = formatRange(range)
+  // 10.0.0.5/8 may be a mistake for 10.0.0.5, and would trust more machines than the operator meant.
+  if (parseRange(formatted)?.address !== range.address)
     invalid(
-      `${text} has bits behind its prefix`,
-      `write ${written} for the range, or ${range.address} for the one address`,
+      `${text} has bits after its prefix`,
+      `write ${formatted} for the range, or ${range.address} for the single address`,
     )
-  return written
+  return formatted
 }
 
 /** 127.0.0.0/8 and ::1 (RFC 6890), localhost and below (RFC 6761, section 6.3). */

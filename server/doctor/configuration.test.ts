@@ -16,8 +16,8 @@ test('takes a fault of the settings apart into what is and what would be right',
     [
       'setting',
       'fault',
-      'CARILLON_DATABSE_URL is no setting',
-      'CARILLON_DATABSE_URL: the nearest one is CARILLON_DATABASE_URL',
+      'CARILLON_DATABSE_URL is not a setting',
+      'CARILLON_DATABSE_URL: correct or remove the name; docs/config.md lists all settings',
     ],
     ['setting', 'fault', 'CARILLON_PORT is "banana"', 'CARILLON_PORT: write a whole number from 0 to 65535'],
   ])

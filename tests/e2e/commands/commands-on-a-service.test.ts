@@ -179,7 +179,7 @@ test('carillon send with data that is no JSON, or a key that is none, is wrong u
   assert.match(data.stderr, /--data takes a JSON object/)
   const key = await carillon(folder, hello, withKey('not-a-key-of-ours'))
   assert.deepEqual([key.status, key.stdout], [2, ''])
-  assert.match(key.stderr, /CARILLON_PRODUCER_KEY has a value that is not shown here/)
+  assert.match(key.stderr, /CARILLON_PRODUCER_KEY has a value that is not displayed here/)
   assert.doesNotMatch(key.stderr, /not-a-key/)
 })
 

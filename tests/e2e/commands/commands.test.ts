@@ -126,7 +126,7 @@ suite('wrong use', { concurrency: 2 }, () => {
       const run = await carillon(folder, [...words(command), ...(needed[command] ?? [])], {
         env: { CARILLON_DATABSE_URL: 'sqlite:x.db' },
       })
-      assert.match(isRefused(run, 2), /CARILLON_DATABSE_URL is no setting; the nearest one is CARILLON_DATABASE_URL/)
+      assert.match(isRefused(run, 2), /CARILLON_DATABSE_URL is not a setting; correct or remove the name/)
       assert.deepEqual(readdirSync(folder.path), [])
     })
 })

@@ -157,7 +157,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.deepEqual(
       wrong(run).map(({ area, check, change }) => [area, check, change]),
       [
-        ['Settings', 'setting', 'CARILLON_DATABSE_URL: the nearest one is CARILLON_DATABASE_URL'],
+        ['Settings', 'setting', 'CARILLON_DATABSE_URL: correct or remove the name; docs/config.md lists all settings'],
         ['Database', 'database', 'Name the right one in CARILLON_DATABASE_URL, or make it with: carillon migrate'],
       ],
     )

@@ -151,11 +151,11 @@ test('every wrong setting is named at once, with what would be right, and the ex
   const [head, ...faults] = stderr.trimEnd().split('\n')
   assert.match(head ?? '', /^carillon: 6 settings are wrong:$/)
   for (const fault of [
-    /^ {2}CARILLON_PROT is no setting; the nearest one is CARILLON_PORT$/,
+    /^ {2}CARILLON_PROT is not a setting; correct or remove the name; docs\/config\.md lists all settings$/,
     /^ {2}CARILLON_PORT is "banana"; write a whole number from 0 to 65535$/,
     /^ {2}CARILLON_VARIANT is "both"; write one of stateful, stateless$/,
     /^ {2}CARILLON_SESSION_IDLE is 40d, longer than CARILLON_SESSION_LIFETIME \(30d\)/,
-    /^ {2}CARILLON_SECRET has a value that is not shown here; write at least 32/,
+    /^ {2}CARILLON_SECRET has a value that is not displayed here; write at least 32/,
     /^ {2}CARILLON_PUBLIC_URL is "http:\/\/bell\.example\.org": plain HTTP/,
   ])
     assert.equal(faults.filter((line) => fault.test(line)).length, 1, `${fault} in\n${stderr}`)
