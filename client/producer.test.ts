@@ -65,7 +65,7 @@ test('after a lost response, send repeats the request under the same idempotency
   proxy.intercept = ({ direction }) => {
     if (direction === 'to server' || disconnects >= 3) return undefined
     disconnects++
-    return { cuts: true }
+    return { disconnects: true }
   }
   const { results } = await quick({ baseUrl: proxy.urlFor(service.url) }).send({
     recipients: [{ username: ann.username }],

@@ -126,7 +126,7 @@ test('at least 200 notifications over randomly broken connections arrive once ea
   proxy.intercept = ({ direction, bytes }) => {
     if (direction === 'to server' || below(4) > 0) return undefined
     disconnects++
-    return { pass: bytes.subarray(0, below(bytes.length)), cuts: true }
+    return { pass: bytes.subarray(0, below(bytes.length)), disconnects: true }
   }
   let sent = 0
   for (; sent < 200 || disconnects < 10; sent += 4)

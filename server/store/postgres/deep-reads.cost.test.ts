@@ -1,5 +1,5 @@
-// What reads far from an end of a large inbox cost on PostgreSQL (law 4), by the rows and index entries that the server
-// reports to have passed over.
+// Reads far from either end of a large inbox are cheap on PostgreSQL. The cost is the number of rows and index entries that the
+// server reports to have read.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
@@ -26,7 +26,7 @@ after(async () => {
   await db.close()
   await drop()
 })
-// Every second notification was read by itself, the later the newer.
+// Every second notification was read one by one, in order.
 await client.query(`
   insert into notification (user_id, seq, id, version, content, read_at, changed_version)
     select 'ann', n, 'id' || n, n, '"title":"x"', case when n % 2 = 0 then '2026-01-01T00:00:00.000Z' end,
@@ -34,7 +34,7 @@ await client.query(`
     from generate_series(1, ${count}) n;
   insert into inbox values ('ann', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0);
   analyze`)
-// It reports each statement that was run, with what came of every step, as a notice to this client.
+// The server reports the plan of each statement that it ran, with the rows of every step, as a notice.
 await client.query(`
   load 'auto_explain';
   set auto_explain.log_min_duration = 0;

@@ -1,5 +1,5 @@
-// How PostgreSQL reaches the rows of each statement, those inside of functions included: by an index, in one partition of
-// what belongs to users, whatever the tables hold. As in service: with plans that were made without knowing the values.
+// How PostgreSQL finds the rows of each statement, also of those inside functions: by an index, and in one partition of the
+// tables that belong to users. As in production, the plans are made without the values.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
@@ -36,7 +36,7 @@ const unread = 'notification by notification_unread (user_id, seq)'
 const changed = 'notification by notification_changed (user_id, changed_version)'
 const readMark = 'read_mark by read_mark_by_seq (user_id, through_seq) alone'
 const category = 'inbox_category by key (user_id, category)'
-// A user has few sessions and few categories, side by side in the index.
+// A user has few sessions and categories, which are neighbours in the index.
 const allCategories = 'many inbox_category by key (user_id)'
 const allSessions = 'many session by key (user_id)'
 const revocation = 'token_cutoff by key (user_id, sign_in_id)'
@@ -267,7 +267,7 @@ await client.query(`
   insert into token_cutoff select 'u' || n, '', n, n, 0 from generate_series(1, 5000) n`)
 await client.query('vacuum analyze')
 
-/** The partitioned table or index that each part belongs to. */
+/** The partitioned table or index of each partition. */
 const wholes = new Map(
   (
     await client.query(`
@@ -329,7 +329,7 @@ function stepsOf(step: Step): Step[] {
   return [step, ...(step.Plans ?? []).flatMap(stepsOf)]
 }
 
-/** A step of a plan, or undefined for one that reads no table. In brackets: what of the index narrows what is read. */
+/** A step of a plan in words, or undefined if it reads no table. In brackets: the columns that bound the range of the index. */
 function inWords(step: Step): string | undefined {
   const kind = step['Node Type']
   const part = step['Relation Name'] ?? ''

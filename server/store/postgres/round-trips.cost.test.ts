@@ -1,5 +1,4 @@
-// How often is PostgreSQL asked for one request? As often as pg sends a query, counted beneath the store.
-
+// How many round trips to PostgreSQL each request costs: the queries that pg sends, counted below the store.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
@@ -47,7 +46,7 @@ const deliver = () =>
 await deliver()
 await inbox.list({ userId: user.id }, { page: 1, limit: 20 })
 
-/** The names of the statements that are sent for it. The heartbeat of the rings has none. */
+/** The names of the statements that the request sends. The heartbeat of the change signals has no name. */
 async function statementsOf(request: () => Promise<unknown>): Promise<unknown[]> {
   queries = []
   await request()
@@ -67,14 +66,14 @@ test('a list of an unchanged inbox costs one round trip, with a token', async ()
   assert.deepEqual(await statementsOf(() => inbox.list({ userId: user.id }, { page: 1, limit: 20 })), ['inbox'])
 })
 
-test('read, read-all and a delivery cost one round trip each, with the commit', async () => {
+test('read, read-all and a delivery cost one round trip each, including the commit', async () => {
   const [reader, id] = [{ userId: user.id }, newId(now())]
   assert.deepEqual(await statementsOf(() => inbox.read(reader, id).catch(() => {})), ['markRead'])
   assert.deepEqual(await statementsOf(() => inbox.readAll(reader, null)), ['markAllRead'])
   assert.deepEqual(await statementsOf(deliver), ['deliver'])
 })
 
-test('a list of a changed inbox costs one round trip through HTTP, with a cookie and with a token, of any page', async (t) => {
+test('a list of any page of a changed inbox costs one round trip over HTTP, with a cookie and with a token', async (t) => {
   const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
   t.after(() => service.stop())
   const reader = await service.user()
@@ -112,7 +111,7 @@ test('a list of a changed inbox costs one round trip through HTTP, with a cookie
     }
 })
 
-test('an ended session and a query that is refused read no page', async (t) => {
+test('a request with an ended session or an invalid query reads no page', async (t) => {
   const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
   t.after(() => service.stop())
   const reader = await service.user('zoe')

@@ -1,5 +1,4 @@
-// The PostgreSQL engine keeps every promise of the store.
-
+// The store on PostgreSQL keeps every promise of the contract.
 import { newDatabase } from '../../../tests/support/postgres.ts'
 import { storeContract } from '../contract/store.contract.ts'
 import { openPostgresStore } from './store.ts'

@@ -137,7 +137,7 @@ test('R7: a replica takes over: it is not ready before, then all that was acknow
 })
 
 suite('a network in between', { concurrency: 4 }, () => {
-  for (const where of ['before the call', 'before the reply', 'in the reply', 'reply swallowed'] as Break[])
+  for (const where of ['before the call', 'before the reply', 'in the reply', 'reply dropped'] as Break[])
     test(`R7, P1-P3: cut in the commit of a delivery (${where}): unknown to who sent it, and sent again it is there once`, async () => {
       await using proxy = await TcpProxy.to(server.port)
       await using place = await newPlace(proxy)
@@ -179,15 +179,15 @@ suite('a network in between', { concurrency: 4 }, () => {
   test('R7: a network that swallows everything and lets nobody in: 503 in time, and back when it heals', async (t) => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
-    proxy.swallows = 'both'
+    proxy.drops = 'both'
     const startedAt = performance.now()
     await isAway(place)
     t.diagnostic(`all refused after ${(performance.now() - startedAt).toFixed(0)} ms`)
     assert.ok(performance.now() - startedAt < backWithinMs)
-    proxy.swallows = undefined
+    proxy.drops = undefined
     t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
     proxy.isRefusing = true
-    proxy.cut()
+    proxy.disconnect()
     await isAway(place)
     proxy.isRefusing = false
     await isBack(place)

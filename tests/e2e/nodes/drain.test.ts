@@ -1,5 +1,5 @@
-// A service that is told to stop while it is busy (R9): every request that it took is answered, its status is 0,
-// and it is gone within ten seconds, whatever hangs on to it.
+// A busy service receives SIGTERM (R9): it responds to every request that it accepted, and ends with status 0 within ten seconds,
+// even if clients hang.
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
@@ -12,14 +12,14 @@ import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/
 import { untilSo } from '../../support/processes/nodes.ts'
 import { idIn, UserOfService } from '../../support/processes/user-of-service.ts'
 
-/** A connection that is kept: one request at a time, and it says how many were never answered. */
+/** A kept-alive connection: one request at a time; counts the requests without a response. */
 class KeptConnection {
   readonly #socket: Socket
   readonly #host: string
   #received = Buffer.alloc(0)
   #wake = () => {}
   isOpen = true
-  unanswered = 0
+  pending = 0
 
   constructor(url: string) {
     const { hostname, port, host } = new URL(url)
@@ -40,10 +40,10 @@ class KeptConnection {
     return new Promise((resolve) => this.#socket.once('connect', () => resolve()))
   }
 
-  /** The answer, or undefined where the connection ended without one. */
+  /** The response, or undefined if the connection ended without one. */
   async request(head: string, fields: readonly string[] = [], body = ''): Promise<Seen | undefined> {
     if (!this.isOpen) return undefined
-    this.unanswered++
+    this.pending++
     this.#received = Buffer.alloc(0)
     const length = body === '' ? [] : ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]
     this.#socket.write(
@@ -51,9 +51,9 @@ class KeptConnection {
     )
     while (this.isOpen && !isWhole(this.#received)) await new Promise<void>((resolve) => (this.#wake = resolve))
     if (!isWhole(this.#received)) return undefined
-    this.unanswered--
+    this.pending--
     const [response] = readResponses(this.#received)
-    // As HTTP has it: no other request on this one (RFC 9112, section 9.6).
+    // No further request may follow on this connection (RFC 9112, section 9.6).
     if (response?.headers.get('connection') === 'close') this.end()
     return response
   }
@@ -74,16 +74,16 @@ function isWhole(received: Buffer): boolean {
 const halfRequest =
   'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'
 
-/** A connection that sends this, reads nothing and stays. */
-class Hanger implements Disposable {
+/** A connection that sends a text, reads nothing and stays open. */
+class HangingClient implements Disposable {
   readonly #socket: Socket
-  readonly begun: Promise<void>
+  readonly sent: Promise<void>
 
   constructor(url: string, text: string) {
     const { hostname, port } = new URL(url)
     this.#socket = connect(Number(port), hostname).pause()
     this.#socket.on('error', () => {})
-    this.begun = new Promise((resolve) => {
+    this.sent = new Promise((resolve) => {
       this.#socket.once('connect', () => {
         this.#socket.write(text)
         resolve()
@@ -108,7 +108,7 @@ async function isRefused(url: string): Promise<boolean> {
   })
 }
 
-test('R9: told to stop under load, it answers every request that it took, and is gone with status 0', async (t) => {
+test('on SIGTERM under load the service responds to every request that it accepted, and ends with status 0 (R9)', async (t) => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const { url } = running
@@ -138,12 +138,12 @@ test('R9: told to stop under load, it answers every request that it took, and is
     const response = await acts[worker](connection, n)
     if (response !== undefined) statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
   }
-  // What still waits in the system's queue of connections was not taken, so each has its first answer before the signal.
+  // A connection that still waits in the system's accept queue was not accepted, so each gets a response before the signal.
   await Promise.all(connections.map((connection, worker) => work(connection, worker, worker)))
   let signalledAt = Number.POSITIVE_INFINITY
   const working = connections.map(async (connection, worker) => {
     for (let n = worker; connection.isOpen; n++) {
-      // An idle one is kept for half a second: too late to ask on it where this process stood still meanwhile.
+      // The service closes an idle connection after half a second: a request that this process sends later would be too late.
       if (performance.now() - signalledAt > 300) return connection.end()
       await work(connection, worker, n)
     }
@@ -154,11 +154,11 @@ test('R9: told to stop under load, it answers every request that it took, and is
   await Promise.all(working)
   const { status, signal, afterMs } = await ended
 
-  const unanswered = connections.reduce((sum, connection) => sum + connection.unanswered, 0)
-  t.diagnostic(`${JSON.stringify([...statuses])} answers; gone after ${afterMs.toFixed(0)} ms`)
-  assert.equal(unanswered, 0, `${unanswered} requests were never answered`)
+  const pending = connections.reduce((sum, connection) => sum + connection.pending, 0)
+  t.diagnostic(`responses: ${JSON.stringify([...statuses])}; ended after ${afterMs.toFixed(0)} ms`)
+  assert.equal(pending, 0, `${pending} requests got no response`)
   assert.deepEqual([status, signal], [0, null])
-  assert.deepEqual([...statuses.keys()].sort(), [200, 201], 'something was refused')
+  assert.deepEqual([...statuses.keys()].sort(), [200, 201], 'a request was refused')
   assert.ok(await isRefused(url))
   assert.equal(running.lines.at(-1)?.msg, 'stopped')
 
@@ -173,22 +173,22 @@ test('R9: told to stop under load, it answers every request that it took, and is
   )
 })
 
-/** Tries again where a machine that stood still left nothing to see. */
-async function isSeen(tried: () => Promise<boolean>): Promise<void> {
+/** Repeats a test that had nothing to observe because the machine was too slow. */
+async function isObserved(tried: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 5; tries++) if (await tried()) return
-  assert.fail('each time there was nothing left to see: the service was too soon, or this machine too late')
+  assert.fail('five times the service had stopped before the test could observe it')
 }
 
-test('R9: while it stops it says that it is not ready, on every answer that it is the last, and takes no new connection', async () => {
-  await isSeen(saysThatItStops)
+test('while it stops, the service is not ready, closes each connection after its response, and accepts no new one (R9)', async () => {
+  await isObserved(showsThatItStops)
 })
 
-/** False where this machine stood still so long that there was nothing left to see. */
-async function saysThatItStops(): Promise<boolean> {
+/** Returns false if this machine was too slow to observe the stop. */
+async function showsThatItStops(): Promise<boolean> {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const { url } = running
-  using hanger = new Hanger(url, halfRequest)
+  using client = new HangingClient(url, halfRequest)
   const connections = Array.from({ length: 12 }, () => new KeptConnection(url))
   await Promise.all(connections.map((connection) => connection.opened()))
   const before = connections.pop()
@@ -203,7 +203,7 @@ async function saysThatItStops(): Promise<boolean> {
     await sleep(10)
     const response = await connection.request('GET /readyz')
     if (!response && isLate()) return false
-    assert.ok(response, 'a connection was cut that was about to ask')
+    assert.ok(response, 'an open connection got no response')
     responses.push(response)
     if (response.status !== 200) break
   }
@@ -211,19 +211,19 @@ async function saysThatItStops(): Promise<boolean> {
   assert.ok(last)
   assert.equal(refusalIn(last).code, 'UNAVAILABLE')
   assert.equal(last.headers.get('connection'), 'close')
-  // Somebody asks for readiness: he finds it listening until he has seen that it should be sent no more.
+  // It still listens: a balancer can read that it is not ready.
   const isListening = !(await isRefused(url))
   if (!isListening && isLate()) return false
   assert.ok(isListening)
   await untilSo(() => isRefused(url))
-  assert.equal(running.child.exitCode, null, 'it was gone by then')
-  hanger.leave()
+  assert.equal(running.child.exitCode, null, 'it had ended by then')
+  client.leave()
   assert.equal((await ended).status, 0)
   return true
 }
 
-test('while it stops it serves on for the grace, streams included, if a load balancer watches (R9)', async () => {
-  // Longer than the 12 seconds after which a stop without a grace is cut.
+test('with CARILLON_DRAIN_GRACE the service still serves requests and streams during the grace period (R9)', async () => {
+  // Longer than the 12 seconds after which a stop without a grace period is forced.
   const graceMs = 13_000
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { env: { CARILLON_DRAIN_GRACE: `${graceMs}ms` } })
@@ -234,7 +234,7 @@ test('while it stops it serves on for the grace, streams included, if a load bal
   const signalledAt = performance.now()
   const ended = running.end('SIGTERM')
   await untilSo(async () => (await user.request({ path: '/readyz' })).status === 503)
-  // New connections, each of them: the service closes every one that it answers on.
+  // On new connections: the service closes each connection after its response.
   const later = await EventReader.of(running.url, proof)
   assert.equal((await user.request({ path: '/api/notifications', headers: proof })).status, 200)
   const seenAfterMs = performance.now() - signalledAt
@@ -247,19 +247,19 @@ test('while it stops it serves on for the grace, streams included, if a load bal
   assert.equal((await ended).status, 0)
 })
 
-test('R9: what comes while it stands still is answered, however long that is', async () => {
-  await isSeen(answersWhatItFinds)
+test('requests that arrive while the stopping process is suspended get a response (R9)', async () => {
+  await isObserved(respondsAfterSuspension)
 })
 
-/** False where it had ended what is idle before it could be stopped. */
-async function answersWhatItFinds(): Promise<boolean> {
+/** Returns false if it had closed the idle connections before it was suspended. */
+async function respondsAfterSuspension(): Promise<boolean> {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const connections = Array.from({ length: 20 }, () => new KeptConnection(running.url))
   await Promise.all(connections.map((connection) => connection.opened()))
   await Promise.all(connections.map((connection) => connection.request('GET /livez')))
   const ended = running.end('SIGTERM')
-  // It has begun to stop, and lets what is idle be for half a second.
+  // It has begun to stop, and keeps idle connections open for half a second.
   await sleep(100)
   running.child.kill('SIGSTOP')
   await sleep(20)
@@ -273,24 +273,24 @@ async function answersWhatItFinds(): Promise<boolean> {
   return areOpen
 }
 
-test('R9: a request that never ends and a client that never reads hold it up for ten seconds at most', async (t) => {
+test('a request that never ends and a client that never reads delay the end by at most ten seconds (R9)', async (t) => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const texts = [halfRequest, 'GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(50), 'GET /liv', '']
-  const hangers = texts.map((text) => new Hanger(running.url, text))
-  for (const hanger of hangers) await hanger.begun
-  // Who comes later is answered: these were taken.
+  const clients = texts.map((text) => new HangingClient(running.url, text))
+  for (const client of clients) await client.sent
+  // A later request got its response, so the connections before it were accepted.
   const later = new KeptConnection(running.url)
   assert.equal((await later.request('GET /livez'))?.status, 200)
   await sleep(300)
   const { status, afterMs } = await running.end('SIGTERM')
-  for (const hanger of hangers) hanger.leave()
-  t.diagnostic(`gone after ${afterMs.toFixed(0)} ms`)
+  for (const client of clients) client.leave()
+  t.diagnostic(`ended after ${afterMs.toFixed(0)} ms`)
   assert.equal(status, 0)
-  assert.ok(afterMs > 1_000, `gone after ${afterMs} ms`)
+  assert.ok(afterMs > 1_000, `ended after ${afterMs} ms`)
 })
 
-test('R9: SIGINT and SIGHUP stop it as SIGTERM does, and a second signal changes nothing', async () => {
+test('SIGINT and SIGHUP stop the service as SIGTERM does, and a second signal changes nothing (R9)', async () => {
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     using folder = new Folder()
     await using running = await CarillonProcess.ready(folder)

@@ -1,5 +1,5 @@
-// A service of several processes is restarted one process after the other (R9): who asks through a balancer that goes
-// by /readyz notices nothing.
+// A rolling restart: the processes of a service restart one after another. Behind a load balancer that checks /readyz no request
+// fails (R9).
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
@@ -14,13 +14,13 @@ const rounds = process.env.SOAK === undefined ? 1 : 20
 const times = rounds === 1 ? 'a rolling restart' : `${rounds} rolling restarts`
 
 for (const keepAlive of [true, false])
-  test(`R9: ${times} of three nodes under load, through a balancer ${keepAlive ? 'that keeps its connections' : 'that connects for each request'}: 0 failed requests`, async (t) => {
+  test(`${times} of three nodes under load, behind a balancer that ${keepAlive ? 'reuses connections' : 'connects for each request'}: 0 failed requests (R9)`, async (t) => {
     for (let tries = 1; !(await goesUnnoticed(t, { keepAlive, isLast: tries === 3 })); tries++);
   })
 
 /**
- * False where a request failed and this process, which is the balancer too, had stood still: it has the grace of half a second to see
- * that a node is not ready. The last try fails with what failed.
+ * Returns false if a request failed while this process, which is also the balancer, was blocked: then it could not see within the
+ * drain grace of half a second that a node is not ready. The last try throws the failure.
  */
 async function goesUnnoticed(
   t: TestContext,
@@ -44,22 +44,22 @@ async function goesUnnoticed(
   const statuses = new Map<string, number>()
   const delivered: string[] = []
   let isOver = false
-  const note = (act: string, { status, text }: { status: number; text: string }) => {
+  const count = (act: string, { status, text }: { status: number; text: string }) => {
     const line = status < 300 ? `${act}: ${status}` : `${act}: ${status} ${text}`
     statuses.set(line, (statuses.get(line) ?? 0) + 1)
   }
   const acts = [
-    async () => note('list, session', await user.request({ path: '/api/notifications', headers: session })),
-    async () => note('list, token', await user.request({ path: '/api/notifications', headers: token })),
-    async () => note('read-all', await user.post('/api/notifications/read-all', {}, session)),
+    async () => count('list, session', await user.request({ path: '/api/notifications', headers: session })),
+    async () => count('list, token', await user.request({ path: '/api/notifications', headers: token })),
+    async () => count('read-all', await user.post('/api/notifications/read-all', {}, session)),
     async () => {
       const title = `No. ${delivered.length}`
       delivered.push(title)
-      note('delivery', await user.deliver(title))
+      count('delivery', await user.deliver(title))
     },
     async () => {
       const proof = await user.signIn()
-      note('sign-out', await user.request({ method: 'POST', path: '/logout', headers: proof }))
+      count('sign-out', await user.request({ method: 'POST', path: '/logout', headers: proof }))
     },
   ]
   const work = async (act: () => Promise<void>) => {
@@ -77,7 +77,7 @@ async function goesUnnoticed(
       await node.again()
       await untilSo(async () => balancer.isReady(node.port))
     }
-  const before = balancer.answered
+  const before = balancer.responses
   await sleep(300)
   isOver = true
   const failure = await working.then(
@@ -89,10 +89,10 @@ async function goesUnnoticed(
   if (failure) throw failure
 
   t.diagnostic(`${JSON.stringify([...statuses])}`)
-  for (const [line, count] of statuses) assert.match(line, /: 20[014]$/, `${count} times`)
+  for (const [line, lines] of statuses) assert.match(line, /: 20[014]$/, `${lines} times`)
   assert.equal(statuses.size, acts.length)
-  for (const [index, count] of balancer.answered.entries())
-    assert.ok(count > (before[index] ?? 0), `node ${index} has no turn after its restart`)
+  for (const [index, responses] of balancer.responses.entries())
+    assert.ok(responses > (before[index] ?? 0), `node ${index} gets no requests after its restart`)
   const titles = (await user.inbox(session)).map(({ title }) => title)
   assert.deepEqual(titles.sort(), [...delivered, 'Welcome to Carillon'].sort())
   return true

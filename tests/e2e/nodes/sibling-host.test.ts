@@ -1,5 +1,5 @@
-// Can another host under the same domain plant a session cookie in a real browser, or lock a signed-in user out? A browser
-// takes any byte from 0x80 on as part of a cookie's name, so `__Host-` guards only the name that has no such byte.
+// Another host under the same domain cannot plant a session cookie in a real browser or lock out a signed-in user. A browser
+// accepts any byte from 0x80 on as part of a cookie's name, so `__Host-` protects only names without such a byte.
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:net'
 import { after, test } from 'node:test'
@@ -14,7 +14,7 @@ after(async () => {
   await service.stop()
 })
 
-/** A host that sends the Set-Cookie lines that it was given, byte for byte, and keeps the Cookie lines that it got. */
+/** A host that sends the given Set-Cookie lines byte for byte, and records the Cookie lines that it receives. */
 async function startSibling() {
   const state = { planted: [] as string[], received: [] as string[] }
   const server: Server = createServer((socket) => {
@@ -51,14 +51,14 @@ test('in Chromium a sibling host signs no one in and locks no one out, with any 
     sent += sibling.state.received.filter((cookie) => cookie.endsWith(planted ?? 'none')).length
     const restricted = `http://${domain}:${servicePort}/routeRestreinte`
     const signedOut = await page.goto(restricted)
-    assert.equal(signedOut?.status(), 401, `a cookie of the sibling signs in, in ${batch}`)
+    assert.equal(signedOut?.status(), 401, `a cookie of the sibling host signs in, in ${batch}`)
     await browser.context.addCookies([
       { name: '__Host-carillon', value: own ?? '', url: `https://${domain}/`, secure: true, httpOnly: true },
     ])
     const signedIn = await page.goto(restricted)
-    assert.equal(signedIn?.status(), 200, `a cookie of the sibling locks out, in ${batch}`)
+    assert.equal(signedIn?.status(), 200, `a cookie of the sibling host locks the user out, in ${batch}`)
     assert.equal(JSON.parse((await signedIn?.text()) ?? '{}').data.username, 'victim')
   }
-  // Chromium keeps every name that begins with such a byte. Had it kept none, the test would prove nothing.
+  // Chromium keeps every name that begins with such a byte. If it kept none, the test would prove nothing.
   assert.ok(sent >= 128, `the browser sent only ${sent} of the sibling's cookies`)
 })

@@ -1,5 +1,5 @@
-// A service that is told to stop while hundreds follow it (R9): their streams end first, each with a time to come
-// back after; held polls are answered; every request that it took is answered; and it is gone within ten seconds.
+// A service with hundreds of streams receives SIGTERM (R9): the streams end first, each with a random delay for the reconnect; held
+// polls and all accepted requests get a response; and the process ends within ten seconds.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
@@ -12,27 +12,27 @@ import type { Proof } from '../../support/service.ts'
 const streams = process.env.SOAK === undefined ? 200 : 2_000
 const polls = 20
 
-/** `status` is 0 where the connection was cut. */
-type Late = { askedAt: number; status: number }
+/** `status` is 0 if the connection ended without a response. */
+type Late = { sentAt: number; status: number }
 
-/** A connection that is open when the service stops, and asks only then. */
-function connectionThatAsksLater(url: string): Promise<(headers: Proof) => Promise<Late>> {
+/** A connection that is open when the service stops, and sends its request only then. */
+function connectionForLater(url: string): Promise<(headers: Proof) => Promise<Late>> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const asking = request({ host: hostname, port, path: streamPath, agent: false, method: 'GET' })
-    asking.on('error', reject)
-    asking.once('socket', (socket) =>
+    const outgoing = request({ host: hostname, port, path: streamPath, agent: false, method: 'GET' })
+    outgoing.on('error', reject)
+    outgoing.once('socket', (socket) =>
       socket.once('connect', () =>
         resolve((headers) => {
-          for (const [name, value] of Object.entries(headers)) asking.setHeader(name, value)
-          const askedAt = performance.now()
-          return new Promise((told) => {
-            asking.on('error', () => told({ askedAt, status: 0 }))
-            asking.on('response', (response) => {
+          for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value)
+          const sentAt = performance.now()
+          return new Promise((done) => {
+            outgoing.on('error', () => done({ sentAt, status: 0 }))
+            outgoing.on('response', (response) => {
               response.destroy()
-              told({ askedAt, status: response.statusCode ?? 0 })
+              done({ sentAt, status: response.statusCode ?? 0 })
             })
-            asking.end()
+            outgoing.end()
           })
         }),
       ),
@@ -40,7 +40,7 @@ function connectionThatAsksLater(url: string): Promise<(headers: Proof) => Promi
   })
 }
 
-test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests under way: nothing fails, and it is gone`, async (t) => {
+test(`SIGTERM with ${streams} streams, ${polls} held polls and requests in progress: no request fails and the process ends (R9)`, async (t) => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, {
     env: { CARILLON_STREAMS_PER_USER: `${streams + polls}` },
@@ -54,9 +54,9 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
         Array.from({ length: 50 }, (_, index) => EventReader.of(running.url, proofs[index % 2] ?? {})),
       )),
     )
-  const late = await Promise.all(Array.from({ length: 5 }, () => connectionThatAsksLater(running.url)))
+  const late = await Promise.all(Array.from({ length: 5 }, () => connectionForLater(running.url)))
 
-  // Connections that are open already: what waits to be accepted when a listener closes was not taken.
+  // On open connections: a connection that still waits in the accept queue when the listener closes was not accepted.
   const list = (headers: Proof) => user.request({ path: '/api/notifications?limit=1', headers })
   const { version } = (await Promise.all(Array.from({ length: 64 }, () => list(proofs[1]))))[0]?.json().data ?? {}
   const held = Array.from({ length: polls }, (_, n) =>
@@ -75,7 +75,7 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
   const signalledAt = performance.now()
   await readers[0]?.ended()
   const firstEndedAt = performance.now()
-  const lateResponses = Promise.all(late.map((asks, n) => asks(proofs[n % 2] ?? {})))
+  const lateResponses = Promise.all(late.map((send, n) => send(proofs[n % 2] ?? {})))
   const overAt = await Promise.all(
     readers.map(async (reader) => {
       await reader.ended()
@@ -86,15 +86,15 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
   const responses = await Promise.all(requests)
   const { status, afterMs } = await ended
   user.close()
-  t.diagnostic(`gone after ${afterMs.toFixed(0)} ms`)
+  t.diagnostic(`ended after ${afterMs.toFixed(0)} ms`)
   assert.deepEqual([status, running.stderr], [0, ''])
   const retries = readers.map((reader) => {
-    assert.equal(reader.retries.length, 2, 'it was not told when to come back')
+    assert.equal(reader.retries.length, 2, 'the stream sent no delay for the reconnect')
     assert.match(reader.text, /\n\nretry: \d+\n\n$/)
     return reader.retries[1] ?? 0
   })
   assert.ok(retries.every((retry) => retry >= 1_000 && retry <= 4_000))
-  assert.ok(new Set(retries).size > streams / 4, 'they would come back together')
+  assert.ok(new Set(retries).size > streams / 4, 'too many clients would reconnect at the same time')
   assert.ok(Math.max(...overAt) - Math.min(...overAt) < 60_000)
   for (const response of polled) {
     assert.equal(response.status, 200, response.text)
@@ -102,9 +102,9 @@ test(`R9: told to stop with ${streams} streams, ${polls} held polls and requests
   }
   for (const response of responses) assert.equal(response.status, 200, response.text)
   assert.ok(firstEndedAt - signalledAt < 60_000, `the first stream ended after ${firstEndedAt - signalledAt} ms`)
-  // An idle connection is kept for half a second: too late to ask on it where this machine stood still meanwhile.
-  for (const { askedAt, status: told } of await lateResponses)
-    assert.ok(told === 503 || (told === 0 && askedAt - signalledAt > 400), `${told}`)
+  // The service closes an idle connection after half a second; on a slow machine a later request has no response.
+  for (const { sentAt, status: late503 } of await lateResponses)
+    assert.ok(late503 === 503 || (late503 === 0 && sentAt - signalledAt > 400), `${late503}`)
 })
 
 function loginOf(folder: Folder): string {

@@ -1,6 +1,5 @@
-// What streams cost a process (N5): whoever does not read is cut and holds no more than his share of memory, while
-// others are served; and whoever comes and goes, in whatever way, leaves nothing behind. SOAK=1: the full figures.
-
+// What streams cost a process (N5): a client that does not read is disconnected and uses a bounded amount of memory, while others
+// are served; and closed streams leave nothing behind, however they were closed. SOAK=1: the full figures.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -20,12 +19,12 @@ import type { Proof } from '../../support/service.ts'
 
 const isSoak = process.env.SOAK !== undefined
 const idlers = isSoak ? 200 : 40
-/** So much is sent to each of those who do not read. The system takes 4 to 5 MiB of it for each connection (Linux). */
+/** Sent to each client that does not read. Linux buffers 4 to 5 MiB of it for each connection. */
 const sentMiB = isSoak ? 12 : 10
-const comings = isSoak ? 20_000 : 1_500
+const visits = isSoak ? 20_000 : 1_500
 const MiB = 1024 * 1024
 
-/** On SIGUSR2 the process collects its garbage and says what is left. */
+/** On SIGUSR2 the process collects garbage and writes its memory use to stderr. */
 const memoryTap = `data:text/javascript,${encodeURIComponent(
   'process.on("SIGUSR2", () => { gc(); gc(); process.stderr.write(JSON.stringify(process.memoryUsage()) + "\\n") })',
 )}`
@@ -38,7 +37,7 @@ class Watched implements AsyncDisposable {
     this.#running = running(this.folder)
   }
 
-  static async standing(env: Readonly<Record<string, string>> = {}): Promise<Watched> {
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<Watched> {
     const nodeOptions = ['--expose-gc', '--import', memoryTap]
     const watched = new Watched((folder) => new CarillonProcess(folder, { env, nodeOptions }))
     await watched.#running.isReady()
@@ -49,7 +48,7 @@ class Watched implements AsyncDisposable {
     return this.#running.url
   }
 
-  /** Everything that it ever held in memory at one moment, in bytes. */
+  /** The peak of resident memory, in bytes. */
   get highWater(): number {
     const status = readFileSync(`/proc/${this.#running.child.pid}/status`, 'utf8')
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
@@ -67,7 +66,7 @@ class Watched implements AsyncDisposable {
     return readdirSync(folder).filter((name) => targetOf(name).startsWith('socket:')).length
   }
 
-  /** Bytes that are in use after the garbage is collected. */
+  /** Bytes in use after a garbage collection. */
   async heapUsed(): Promise<number> {
     const before = this.#running.stderr.length
     this.#running.child.kill('SIGUSR2')
@@ -76,8 +75,8 @@ class Watched implements AsyncDisposable {
     return heapUsed + external
   }
 
-  /** What was said on stderr beside that. */
-  get complaints(): string[] {
+  /** The lines on stderr except memory reports. */
+  get errorLines(): string[] {
     return this.#running.stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{"rss"'))
   }
 
@@ -87,7 +86,7 @@ class Watched implements AsyncDisposable {
   }
 }
 
-/** So many users with a session each, written beside the service: a sign-in for each would cost more than the test. */
+/** Users with one session each, written directly to the database: signing each in would take longer than the test. */
 async function signedIn(folder: Folder, count: number): Promise<{ username: string; proof: Proof }[]> {
   const { store } = await openStore(readDatabaseUrl(`sqlite:${folder.file('carillon.db')}`))
   const sessions = new Sessions({ store, now: Date.now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
@@ -104,7 +103,7 @@ async function signedIn(folder: Folder, count: number): Promise<{ username: stri
   return users
 }
 
-/** Asks for a stream, and reads nothing after the first piece of the answer; ends with it. */
+/** Opens a stream and reads only the first piece of the response. The returned function closes it. */
 async function idle(url: string, proof: Proof): Promise<() => void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -116,21 +115,21 @@ async function idle(url: string, proof: Proof): Promise<() => void> {
   return () => socket.destroy()
 }
 
-/** A notification that is as big as it may be, about 26 KiB, and compresses to nothing smaller. */
+/** A notification of the maximum size, about 26 KiB, which cannot be compressed. */
 const big = () => ({
   title: '🔔'.repeat(200),
   body: '🔔'.repeat(4_000),
   data: { x: randomBytes(4_050).toString('hex') },
 })
 
-test(`N5: ${idlers} who read nothing of ${sentMiB} MiB each are cut, memory is bounded, and others are served`, async (t) => {
-  await using service = await Watched.standing()
+test(`${idlers} clients that do not read ${sentMiB} MiB each are disconnected, memory is bounded, others are served (N5)`, async (t) => {
+  await using service = await Watched.start()
   const signIn = firstSignInOf(service.folder)
   // One connection each, so that sockets can be counted.
   const user = new UserOfService(service.url, signIn, { connections: 1 })
-  const asker = new UserOfService(service.url, signIn, { connections: 1 })
-  t.after(() => [user, asker].map((one) => one.close()))
-  const proofs = [await user.signIn('stateful'), await asker.signIn('stateless')]
+  const other = new UserOfService(service.url, signIn, { connections: 1 })
+  t.after(() => [user, other].map((one) => one.close()))
+  const proofs = [await user.signIn('stateful'), await other.signIn('stateless')]
   const users = await signedIn(service.folder, idlers)
   const recipients = users.map(({ username }) => ({ username }))
   const key = { authorization: `Bearer ${signIn.key}` }
@@ -143,11 +142,11 @@ test(`N5: ${idlers} who read nothing of ${sentMiB} MiB each are cut, memory is b
 
   let isOver = false
   const waits: number[] = []
-  const asking = (async () => {
+  const requesting = (async () => {
     while (!isOver) {
       const from = performance.now()
       for (const headers of proofs) {
-        const response = await asker.request({ path: '/api/notifications?limit=1', headers })
+        const response = await other.request({ path: '/api/notifications?limit=1', headers })
         assert.equal(response.status, 200)
       }
       waits.push((performance.now() - from) / 2)
@@ -161,37 +160,37 @@ test(`N5: ${idlers} who read nothing of ${sentMiB} MiB each are cut, memory is b
     assert.equal((await user.deliver(`No. ${n}`)).status, 201)
     for (const reader of readers) assert.equal((await reader.next('notification')).data.notification.title, `No. ${n}`)
   }
-  const cutAfterMs = await untilSo(async () => service.sockets <= quietSockets, 32_000)
+  const disconnectedAfterMs = await untilSo(async () => service.sockets <= quietSockets, 32_000)
   isOver = true
-  await asking
+  await requesting
   const grown = service.highWater - before
   for (const one of leave) one()
   waits.sort((a, b) => a - b)
   const [median = 0, longest = 0] = [waits[Math.floor(waits.length / 2)], waits.at(-1)]
   t.diagnostic(
-    `all cut ${cutAfterMs.toFixed(0)} ms after the last delivery; memory grew by ${(grown / MiB).toFixed(0)} MiB at most; ` +
+    `all disconnected ${disconnectedAfterMs.toFixed(0)} ms after the last delivery; memory grew by ${(grown / MiB).toFixed(0)} MiB at most; ` +
       `${waits.length} requests, half within ${median.toFixed(1)} ms, all within ${longest.toFixed(0)} ms`,
   )
-  // 1 MiB for each, half of that again until it is collected, and what a busy process needs; without a bound it would be
-  // all that the system does not take.
+  // 1 MiB for each client, half of that again until it is collected, and what a busy process needs. Without a limit it would be
+  // everything that the system does not buffer.
   const bound = 1.5 * idlers * MiB + 100 * MiB
   assert.ok(bound < idlers * (sentMiB - 5) * MiB)
   assert.ok(grown < bound, `memory grew by ${grown / MiB} MiB`)
-  // Who does not read is cut after thirty seconds: others who had to wait for that would see it.
+  // A client that does not read is disconnected after thirty seconds: a request that waited for that would exceed these limits.
   assert.ok(median < 2_000 && longest < 10_000, `half within ${median} ms, all within ${longest} ms`)
   for (const reader of readers) {
     assert.ok(!reader.isOver && reader.isUpToDate)
     reader.close()
   }
-  assert.deepEqual(service.complaints, [])
+  assert.deepEqual(service.errorLines, [])
 })
 
-/** Comes and goes, in one of the ways in which people do. */
-function comeAndGo(url: string, { proof, chance }: { proof: Proof; chance: Random }): Promise<void> {
+/** Opens a stream and closes it in a random way. */
+function visit(url: string, { proof, random }: { proof: Proof; random: Random }): Promise<void> {
   const { hostname, port, host } = new URL(url)
-  const query = ['', '?since=0', '?since=x'][chance.below(3)]
+  const query = ['', '?since=0', '?since=x'][random.below(3)]
   const fields = Object.entries(proof).map((field) => field.join(': '))
-  const [afterBytes, way] = [chance.below(400), chance.below(4)]
+  const [afterBytes, way] = [random.below(400), random.below(4)]
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => {
       socket.write([`GET ${streamPath}${query} HTTP/1.1`, `host: ${host}`, ...fields, '', ''].join('\r\n'))
@@ -210,28 +209,28 @@ function comeAndGo(url: string, { proof, chance }: { proof: Proof; chance: Rando
   })
 }
 
-test(`N5: ${comings} comings and goings, orderly and abrupt, leave no connection, no seat and no memory behind`, async (t) => {
-  const chance = randomOf(t)
-  await using service = await Watched.standing({ CARILLON_STREAMS: '100', CARILLON_STREAMS_PER_USER: '60' })
+test(`${visits} streams that are closed in order or abruptly leave no connection, no stream limit and no memory in use (N5)`, async (t) => {
+  const random = randomOf(t)
+  await using service = await Watched.start({ CARILLON_STREAMS: '100', CARILLON_STREAMS_PER_USER: '60' })
   const user = new UserOfService(service.url, firstSignInOf(service.folder), { connections: 1 })
   const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]
   const churn = async (count: number) => {
     let left = count
-    const come = async () => {
+    const worker = async () => {
       while (left-- > 0) {
-        await comeAndGo(service.url, { proof: proofs[left % 2] ?? assert.fail(), chance })
+        await visit(service.url, { proof: proofs[left % 2] ?? assert.fail(), random })
         if (left % 100 === 0) assert.equal((await user.deliver('x')).status, 201)
       }
     }
-    await Promise.all(Array.from({ length: 40 }, come))
+    await Promise.all(Array.from({ length: 40 }, worker))
   }
   const { sockets } = service
-  // A heartbeat would find what is left behind after fifteen seconds.
+  // A heartbeat closes a forgotten stream after fifteen seconds at most.
   const areGone = () => untilSo(async () => service.sockets <= sockets)
   await churn(500)
   await areGone()
   const before = await service.heapUsed()
-  await churn(comings)
+  await churn(visits)
   await areGone()
   const grown = (await service.heapUsed()) - before
   t.diagnostic(`memory in use grew by ${(grown / MiB).toFixed(1)} MiB`)
@@ -239,11 +238,11 @@ test(`N5: ${comings} comings and goings, orderly and abrupt, leave no connection
   const readers = await Promise.all(
     Array.from({ length: 60 }, (_, n) => EventReader.of(service.url, proofs[n % 2] ?? {})),
   )
-  await user.deliver('heard by all')
+  await user.deliver('received by all')
   for (const reader of readers) {
-    assert.equal((await reader.next('notification')).data.notification.title, 'heard by all')
+    assert.equal((await reader.next('notification')).data.notification.title, 'received by all')
     reader.close()
   }
   user.close()
-  assert.deepEqual(service.complaints, [])
+  assert.deepEqual(service.errorLines, [])
 })

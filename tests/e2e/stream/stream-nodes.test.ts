@@ -1,5 +1,5 @@
-// Streams of a service of several processes (N9, Z6, S7): whatever was done on another, or by a command beside them,
-// is heard; and what was not heard, because the connection that hears was lost, is caught up within five seconds.
+// Streams of a service of several processes (N9, Z6, S7): a node sends what happened on another node or by a command, and
+// catches up within five seconds with what it missed while its listening connection was lost.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,11 +13,11 @@ import { hearingThrough, type Node, Nodes, untilSo } from '../../support/process
 import { idIn } from '../../support/processes/user-of-service.ts'
 import { type Proof, type Variant, variants } from '../../support/service.ts'
 
-/** Five seconds on an idle machine; a busy one takes its time. */
+/** Five seconds on an idle machine; a busy one takes longer. */
 const withinMs = 60_000
 const rounds = process.env.SOAK === undefined ? 2 : 50
 
-// Its own: it is asked to end connections of whoever is there.
+// A separate server: the tests end connections of all its clients.
 const server = await PostgresServer.start()
 after(() => server.remove())
 
@@ -27,12 +27,12 @@ const endChangeSignals = (url: string) =>
      where application_name = 'carillon change signals' and datname = '${new URL(url).pathname.slice(1)}'`,
   )
 
-/** The connections that do something. */
+/** The connections that run a statement. */
 const busy = (url: string) =>
   `select pid from pg_stat_activity
    where state <> 'idle' and pid <> pg_backend_pid() and datname = '${new URL(url).pathname.slice(1)}'`
 
-/** The stream ends with that reason within the time, and is not to be had again. Answers after how many milliseconds. */
+/** Checks that the stream ends as revoked within `ms` and cannot be opened again. Returns how many milliseconds that took. */
 async function hasEnded(reader: EventReader, { node, proof, ms }: { node: Node; proof: Proof; ms: number }) {
   const from = performance.now()
   const { data } = await reader.next('session-ended', ms)
@@ -44,15 +44,15 @@ async function hasEnded(reader: EventReader, { node, proof, ms }: { node: Node; 
   return afterMs
 }
 
-suite('a lost connection that hears', { concurrency: true }, () => {
-  test(`N9: ended by an operator, ${rounds} times, while another node delivers: nothing is lost, all is there within 5 s`, async (t) => {
+suite('a lost listening connection', { concurrency: true }, () => {
+  test(`an operator ends the listening connection ${rounds} times during deliveries: the stream sends all of them within 5 s (N9)`, async (t) => {
     const url = await server.newDatabase()
     await using nodes = new Nodes(url)
-    const [hearing, writing] = [await nodes.add(), await nodes.add()]
+    const [listening, writing] = [await nodes.add(), await nodes.add()]
     const user = writing.user(nodes.firstSignIn)
     const followers: Follower[] = []
     for (const variant of variants)
-      followers.push(new Follower(hearing.url, await user.signIn(variant), { pauseMs: 10, since: '1' }))
+      followers.push(new Follower(listening.url, await user.signIn(variant), { pauseMs: 10, since: '1' }))
     for (const follower of followers) await follower.until(() => follower.connections === 1)
     const ledger = new Ledger()
     for (let round = 0; round < rounds; round++) {
@@ -65,20 +65,20 @@ suite('a lost connection that hears', { concurrency: true }, () => {
       const from = performance.now()
       for (const follower of followers)
         await follower.until(() => follower.ids.length === ledger.delivered.size, withinMs)
-      t.diagnostic(`${ledger.delivered.size} told after ${(performance.now() - from).toFixed(0)} ms`)
+      t.diagnostic(`${ledger.delivered.size} sent after ${(performance.now() - from).toFixed(0)} ms`)
     }
     const ids = (await user.inbox(await user.signIn())).map(({ id }) => id).toReversed()
     for (const follower of followers) {
       await follower.stop()
       assert.deepEqual(follower.ids, ids.slice(1))
-      assert.equal(follower.connections, 1, 'the stream itself was cut')
+      assert.equal(follower.connections, 1, 'the stream itself was disconnected')
     }
   })
 
-  test('N9: deaf, without knowing it: what another node delivers is told within 5 s, once, and so is a proof that ended', async (t) => {
+  test('a node whose notices are dropped sends deliveries of other nodes within 5 s, once, and ends revoked streams (N9)', async (t) => {
     const url = await server.newDatabase()
     await using proxy = await TcpProxy.to(server.port)
-    const rings = hearingThrough(proxy)
+    const hearing = hearingThrough(proxy)
     await using nodes = new Nodes(url)
     const deaf = await nodes.add({ databaseUrl: proxy.urlFor(url) })
     const writing = await nodes.add()
@@ -86,28 +86,29 @@ suite('a lost connection that hears', { concurrency: true }, () => {
     const [stays, ends] = [await user.signIn('stateful'), await user.signIn('stateful')]
     using reader = await EventReader.of(deaf.url, stays)
     using ending = await EventReader.of(deaf.url, ends)
-    rings.isDeaf = true
+    hearing.isDeaf = true
     const deafAt = performance.now()
     const ids: string[] = []
     for (let n = 0; n < 20; n++) ids.push(idIn(await user.deliver(`No. ${n}`)))
     await user.request({ method: 'POST', path: '/logout', headers: ends })
     const from = performance.now()
-    // It notices its deafness after two seconds at best.
-    if (from - deafAt < 1_500) assert.deepEqual([reader.isUpToDate, ending.isOver], [true, false], 'it heard')
+    // It notices the loss after two seconds at the earliest.
+    if (from - deafAt < 1_500)
+      assert.deepEqual([reader.isUpToDate, ending.isOver], [true, false], 'it received the change signals')
     for (const id of ids) assert.equal((await reader.next('notification', withinMs)).data.notification.id, id)
-    t.diagnostic(`told after ${(performance.now() - from).toFixed(0)} ms`)
+    t.diagnostic(`sent after ${(performance.now() - from).toFixed(0)} ms`)
     await ending.until(() => ending.isOver, withinMs)
     assert.equal(ending.events.at(-1)?.type, 'session-ended')
     assert.ok(reader.isUpToDate && performance.now() - from < withinMs)
   })
 
-  test('N9: a node that is killed between its commit and its ring: the others tell of it at the next change, in order', async () => {
+  test('if a node is killed between a commit and its change signal, the others send the change with the next one, in order (N9)', async () => {
     const url = await server.newDatabase()
     await using nodes = new Nodes(url)
-    const [hearing, dying] = [await nodes.add(), await nodes.add()]
-    const user = hearing.user(nodes.firstSignIn)
+    const [listening, dying] = [await nodes.add(), await nodes.add()]
+    const user = listening.user(nodes.firstSignIn)
     const other = dying.user(nodes.firstSignIn)
-    await using follower = new Follower(hearing.url, await user.signIn('stateless'), { pauseMs: 10, since: '1' })
+    await using follower = new Follower(listening.url, await user.signIn('stateless'), { pauseMs: 10, since: '1' })
     await follower.until(() => follower.connections === 1)
     for (let n = 0; n < rounds; n++) {
       const ledger = new Ledger()
@@ -115,7 +116,7 @@ suite('a lost connection that hears', { concurrency: true }, () => {
       await sleep(150)
       await dying.process.end('SIGKILL')
       await stop()
-      // What it asked for last is still being committed, and nobody rings for it.
+      // The server still commits its last statements, and no change signal follows.
       await sleep(500)
       await untilSo(async () => (await server.query(busy(url))).rows.length === 0)
       await user.deliver('after')
@@ -146,7 +147,7 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
   }
 
   for (const variant of variants)
-    test(`Z6: a sign-out on one node ends the stream on another within 5 s (${variant})`, async (t) => {
+    test(`a sign-out on one node ends the stream on another within 5 s (Z6, ${variant})`, async (t) => {
       const user = one.user(nodes.firstSignIn)
       let slowest = 0
       for (let n = 0; n < rounds; n++) {
@@ -163,7 +164,7 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
       t.diagnostic(`ended after ${slowest.toFixed(0)} ms at most`)
     })
 
-  /** What a command does beside the running service ends every stream of its user, on every node. */
+  /** Runs a command beside the service and checks that every stream of its user ends, on every node. */
   async function endedBy(
     command: readonly string[],
     { of, nodesOf }: Place,
@@ -191,9 +192,9 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
   }
 
   for (const [where, place] of Object.entries(places)) {
-    test(`Z6, S7: carillon user disable, beside the service, ends the user's streams within 5 s (${where})`, (t) =>
+    test(`carillon user disable, beside the running service, ends the user's streams within 5 s (Z6, S7, ${where})`, (t) =>
       endedBy(['user', 'disable'], place, t))
-    test(`Z6, A13: carillon user password, beside the service, ends the user's streams within 5 s (${where})`, (t) =>
+    test(`carillon user password, beside the running service, ends the user's streams within 5 s (Z6, A13, ${where})`, (t) =>
       endedBy(['user', 'password', '--password-stdin'], place, t))
   }
 })

@@ -1,5 +1,5 @@
-// What happens to a stream that nothing happens to (N6, N3): it lives on in silence, it is back soon after a restart,
-// and it knows that a restored database is not the one that it followed.
+// A stream without events stays open (N6), its client reconnects soon after a restart, and a restored database counts as another
+// history (N3).
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { variants } from '../../support/service.ts'
 
 /** Longer than any idle timeout of the server; SOAK=1 long enough for several heartbeats. */
 const quietMs = process.env.SOAK === undefined ? 22_000 : 80_000
-/** Ten seconds on an idle machine; a busy one takes its time. */
+/** Ten seconds on an idle machine; a busy one takes longer. */
 const backWithinMs = 60_000
 
 const engines = {
@@ -27,14 +27,14 @@ function hasBeats(reader: EventReader, openedAt: number): void {
   assert.ok(reader.beats >= Math.floor(quietMs / 15_500), `${reader.beats} comments`)
   for (const [index, at] of beatsAt.entries()) {
     const ms = at - (beatsAt[index - 1] ?? openedAt)
-    // Either may be late on a busy machine.
+    // Each comment may be late on a busy machine.
     assert.ok(ms < 18_000 && (index === 0 || ms > 12_000), `a comment after ${ms} ms`)
   }
 }
 
-suite('a stream that stays', { concurrency: true }, () => {
+suite('a stream that stays open', { concurrency: true }, () => {
   for (const [engine, newPlace] of Object.entries(engines)) {
-    test(`N6: in silence it lives on, with a comment every 15 s, and then tells what comes (${engine})`, async (t) => {
+    test(`a stream without events stays open with a comment every 15 s, and then sends the next event (N6, ${engine})`, async (t) => {
       const { url, drop } = await newPlace()
       t.after(drop)
       await using nodes = new Nodes(url)
@@ -55,7 +55,7 @@ suite('a stream that stays', { concurrency: true }, () => {
       }
     })
 
-    test(`N6: after a restart, and after a crash, readers who wait as they are told are back within 10 s of its standing again (${engine})`, async (t) => {
+    test(`after a restart or a crash, clients that wait for the given delay are reconnected within 10 s (N6, ${engine})`, async (t) => {
       const { url, drop } = await newPlace()
       t.after(drop)
       await using nodes = new Nodes(url)
@@ -67,12 +67,12 @@ suite('a stream that stays', { concurrency: true }, () => {
         for (const follower of followers) await follower.until(() => follower.connections === times + 1)
         await node.process.end(signal)
         await node.again()
-        const stoodAt = performance.now()
+        const readyAt = performance.now()
         await user.deliver(`after ${signal}`)
         const back = followers.map((follower) => follower.until(() => follower.connections === times + 2, backWithinMs))
         await Promise.all(back)
-        const slowest = Math.max(...followers.map(({ openedAt }) => (openedAt.at(-1) ?? 0) - stoodAt))
-        t.diagnostic(`back ${slowest.toFixed(0)} ms after the restart behind ${signal} at most`)
+        const slowest = Math.max(...followers.map(({ openedAt }) => (openedAt.at(-1) ?? 0) - readyAt))
+        t.diagnostic(`reconnected at most ${slowest.toFixed(0)} ms after the restart that followed ${signal}`)
         assert.ok(slowest < backWithinMs)
       }
       const ids = (await user.inbox(proofs[0] ?? {})).map(({ id }) => id).toReversed()
@@ -86,7 +86,7 @@ suite('a stream that stays', { concurrency: true }, () => {
     })
   }
 
-  test('N3: a position from before a restore is a resync, though its version was reached again by another change', async () => {
+  test('a position from before a restore gets a resync, even if another change has reached the same version (N3)', async () => {
     await using before = new Nodes('sqlite:carillon.db')
     const first = await before.add()
     const user = first.user(before.firstSignIn)
@@ -114,7 +114,7 @@ suite('a stream that stays', { concurrency: true }, () => {
     assert.match((await back.next('resync')).id ?? '', /^3-/)
     const titles = (await later.inbox(proof)).map(({ title }) => title)
     assert.deepEqual(titles.slice(0, 2), ['another one', 'in the backup'])
-    // A version that its own list told is good.
+    // A version from a list of this database is valid.
     using bare = await EventReader.of(second.url, { ...proof, 'last-event-id': '2' })
     assert.equal((await bare.next('notification')).data.notification.title, 'another one')
   })

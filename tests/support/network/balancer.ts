@@ -1,31 +1,31 @@
-// For tests: a small balancer of HTTP. Nodes take turns; one whose /readyz does not say 200, or that takes no connection,
-// is out of turn. What was sent to a node is never sent again: a failure there is an answer of 502 here, so that a test
-// sees every single one.
+// For tests: a small HTTP load balancer. Requests go to the nodes in turn; a node whose /readyz is not 200, or that refuses a
+// connection, is left out. The balancer never repeats a request that it has sent: a failure becomes a response of 502, so that
+// a test sees every failure.
 import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-const askEveryMs = 50
+const checkEveryMs = 50
 const responseTimeoutMs = 10_000
 
-type Node = { readonly port: number; readonly agent: Agent; isReady: boolean; answered: number }
+type Node = { readonly port: number; readonly agent: Agent; isReady: boolean; responses: number }
 
 export class Balancer implements AsyncDisposable {
   readonly #nodes: Node[]
   readonly #server: Server
-  readonly #asking: NodeJS.Timeout
+  readonly #checking: NodeJS.Timeout
   #turn = 0
 
   private constructor(ports: readonly number[], keepAlive: boolean) {
-    this.#nodes = ports.map((port) => ({ port, agent: new Agent({ keepAlive }), isReady: false, answered: 0 }))
+    this.#nodes = ports.map((port) => ({ port, agent: new Agent({ keepAlive }), isReady: false, responses: 0 }))
     this.#server = createServer((incoming, outgoing) => void this.#serve(incoming, outgoing))
-    this.#asking = setInterval(() => void this.#requestAll(), askEveryMs)
+    this.#checking = setInterval(() => void this.#checkAll(), checkEveryMs)
   }
 
-  /** `keepAlive`: whether the connections to the nodes are used again. */
+  /** `keepAlive`: whether connections to the nodes are reused. */
   static async before(ports: readonly number[], { keepAlive = true } = {}): Promise<Balancer> {
     const balancer = new Balancer(ports, keepAlive)
-    await balancer.#requestAll()
+    await balancer.#checkAll()
     await once(balancer.#server.listen(0, '127.0.0.1'), 'listening')
     return balancer
   }
@@ -34,9 +34,9 @@ export class Balancer implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** How many requests each node answered, in the order in which they were named. */
-  get answered(): number[] {
-    return this.#nodes.map(({ answered }) => answered)
+  /** The number of responses of each node, in the order of `ports`. */
+  get responses(): number[] {
+    return this.#nodes.map(({ responses }) => responses)
   }
 
   isReady(port: number): boolean {
@@ -44,13 +44,13 @@ export class Balancer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#asking)
+    clearInterval(this.#checking)
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
     for (const { agent } of this.#nodes) agent.destroy()
   }
 
-  async #requestAll(): Promise<void> {
+  async #checkAll(): Promise<void> {
     await Promise.all(
       this.#nodes.map(async (node) => {
         const response = await fetch(`http://127.0.0.1:${node.port}/readyz`, {
@@ -78,15 +78,15 @@ export class Balancer implements AsyncDisposable {
     const { method, url, headers } = incoming
     const passed = request({ agent: node.agent, host: '127.0.0.1', port: node.port, method, path: url, headers })
     passed.on('response', (response) => {
-      node.answered++
-      // Theirs is the connection to the balancer; the client's is its own.
+      node.responses++
+      // The node's field is about its connection to the balancer, not about the client's.
       const { connection: _, ...fields } = response.headers
       outgoing.writeHead(response.statusCode ?? 502, fields)
       response.pipe(outgoing)
     })
     passed.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') {
-        // Nothing was sent.
+        // The node has not received the request.
         node.isReady = false
         this.#send(exchange)
       } else fail(outgoing, `port ${node.port}: ${error.message}`)

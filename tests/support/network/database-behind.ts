@@ -1,5 +1,5 @@
-// For tests: the database as a thief or an auditor would see it, behind the service's back, through a connection of its
-// own; the same questions to either engine. Which engine a run of the tests is about is said by TEST_ENGINE.
+// For tests: reads and changes the database of a running service on a separate connection, as an attacker with a copy or an
+// auditor would. The same interface for both engines; TEST_ENGINE says which engine a run tests.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPool } from '../../../server/store/postgres/connection/pool.ts'
@@ -13,19 +13,19 @@ export const engine: Engine = named(process.env.TEST_ENGINE ?? 'sqlite')
 type Row = Record<string, unknown>
 
 export type DatabaseBehind = {
-  /** Every row of every table, in the order of its key, by the table's name. */
+  /** All rows of every table, ordered by key. */
   tables(): Promise<Record<string, Row[]>>
-  /** SQL that both engines understand: they need "user" in quotes. */
+  /** For SQL that both engines accept: the table "user" needs quotes. */
   rows(sql: string): Promise<Row[]>
-  /** Another value after every commit that anybody else made and that wrote something, whatever it was. */
+  /** Changes with every commit of another connection that wrote anything. */
   version(): Promise<unknown>
-  /** What a thief of it would have, byte for byte: each file by its name, or each table by its. */
+  /** All stored bytes: each file by its name; on PostgreSQL also each table by its name. */
   bytes(): Promise<Record<string, Buffer>>
   /** Changes the schema or the rows. */
   change(sql: string): Promise<void>
-  /** Lets nobody write until the answer is called. */
+  /** Blocks all writers until the returned function is called. */
   holdWrites(): Promise<() => Promise<void>>
-  /** Whatever is inserted into the table, for that user where one is given, fails until the answer is called. */
+  /** Each insert into the table (of that user, if given) fails until the returned function is called. */
   failInserts(table: string, failure: { userId?: string; message: string }): Promise<() => Promise<void>>
   close(): Promise<void>
 }
@@ -109,7 +109,7 @@ export class PostgresBehind implements DatabaseBehind {
     return (await this.#pool.query<Row>(sql)).rows
   }
 
-  /** Of every row its content and the transaction that wrote it: an update that changes nothing shows too. */
+  /** Sums the content and the writing transaction of every row, so that an update without a change counts too. */
   async version(): Promise<unknown> {
     const sums = (await this.#names()).map(
       ({ name }) => `select sum(hashtextextended(t.xmin::text || t::text, 0))::text as sum from "${name}" t`,
@@ -152,7 +152,7 @@ export class PostgresBehind implements DatabaseBehind {
     return this.#pool.end()
   }
 
-  /** The parts of a table are seen through it. */
+  /** Without partitions: their rows are read through their table. */
   #names(): Promise<Row[]> {
     return this.rows(
       `select relname as name from pg_class
@@ -161,10 +161,10 @@ export class PostgresBehind implements DatabaseBehind {
   }
 }
 
-/** The columns of the key come first, and no key has more than two. */
-async function contents(names: Row[], request: (sql: string) => Promise<Row[]>): Promise<Record<string, Row[]>> {
+/** Ordered by the first two columns: the key comes first, and no key has more. */
+async function contents(names: Row[], query: (sql: string) => Promise<Row[]>): Promise<Record<string, Row[]>> {
   const tables: Record<string, Row[]> = {}
-  for (const { name } of names) tables[String(name)] = await request(`select * from "${name}" order by 1, 2`)
+  for (const { name } of names) tables[String(name)] = await query(`select * from "${name}" order by 1, 2`)
   return tables
 }
 
@@ -174,6 +174,6 @@ function filesIn(dir: string): Record<string, Buffer> {
 
 function named(text: string): Engine {
   const found = engines.find((one) => one === text)
-  if (found === undefined) throw new Error(`TEST_ENGINE is ${text}; it may be ${engines.join(' or ')}`)
+  if (found === undefined) throw new Error(`TEST_ENGINE is ${text}; it must be ${engines.join(' or ')}`)
   return found
 }

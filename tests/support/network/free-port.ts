@@ -1,8 +1,8 @@
-// For tests: a port that nobody listens on, and that nobody takes between two starts of who does.
+// For tests: a free port that stays free while a process that used it restarts.
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems give to outgoing connections. */
+/** Below the range from which systems take ports for outgoing connections. */
 export async function freePort(): Promise<number> {
   const port = randomInt(10_000, 30_000)
   const probe = createServer()

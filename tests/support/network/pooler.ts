@@ -1,6 +1,6 @@
-// For tests: a pooler that behaves like PgBouncer 1.18 as far as Carillon notices it. It answers the start of a connection
-// itself, with a process id of its own making, refuses startup parameters that it does not know, and lends connections of a
-// bounded pool for a session, for a transaction or for a statement.
+// For tests: a pooler that behaves like PgBouncer 1.18 as far as Carillon can see. It accepts a client itself, with an invented
+// process id, refuses unknown startup parameters, and lends connections of a bounded pool for a session, a transaction or a
+// statement.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
@@ -9,7 +9,7 @@ type Mode = 'session' | 'transaction' | 'statement'
 const sslRequest = 80_877_103
 const knownParameters = new Set(['user', 'database', 'application_name', 'client_encoding'])
 
-/** The messages of PostgreSQL's protocol in a stream: one byte of type (none in the first of a client) and a length. */
+/** Splits a stream into messages of PostgreSQL's protocol: a type of one byte (none in a client's first message) and a length. */
 class Frames {
   #rest: Buffer = Buffer.alloc(0);
 
@@ -29,7 +29,7 @@ class Frames {
 
 class ServerConnection {
   readonly socket: Socket
-  /** Who has it now. */
+  /** The client that uses it now. */
   client: PooledClient | undefined
   readonly ready: Promise<void>
 
@@ -117,9 +117,9 @@ class PooledClient {
 export class Pooler implements AsyncDisposable {
   readonly mode: Mode
   readonly size: number
-  /** Whose connections are idle the longest go first, as with `server_round_robin`; else the latest. */
+  /** Lends the connection that was idle longest, as with `server_round_robin`; otherwise the one that was used last. */
   readonly isInTurns: boolean
-  /** What the first client sent: user and database. */
+  /** The startup message of the first client: user and database. */
   startup: Buffer | undefined
   readonly #target: number
   readonly #listener: Server
@@ -148,7 +148,7 @@ export class Pooler implements AsyncDisposable {
     return pooler
   }
 
-  /** A URL of the server as it is reached through here. */
+  /** The URL of the server, changed to lead through this pooler. */
   urlFor(url: string): string {
     const through = new URL(url)
     through.port = String((this.#listener.address() as AddressInfo).port)
@@ -165,7 +165,7 @@ export class Pooler implements AsyncDisposable {
     return server
   }
 
-  /** After a session its connection is closed, in place of PgBouncer's `discard all`. */
+  /** Closes a connection at the end of its session; PgBouncer would send `discard all` instead. */
   giveBack(server: ServerConnection, isOver: boolean): void {
     server.client = undefined
     if (isOver) {

@@ -1,4 +1,4 @@
-// For tests: a reverse proxy in front of a service, which passes everything on as it came, or spoils one thing of it.
+// For tests: a reverse proxy in front of a service. It passes everything on unchanged, or changes one thing.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -8,9 +8,9 @@ export type Returning = { status: number; headers: Record<string, string | strin
 export type Spoil = {
   onTheWay?: (passing: Passing) => unknown
   onTheWayBack?: (returning: Returning, passing: Passing) => unknown
-  /** Holds a live stream back until it ends, as a proxy does that buffers. */
+  /** Holds a live stream back until it ends, as a buffering proxy does. */
   buffers?: boolean
-  /** Speaks TLS, as `localhost`. */
+  /** Uses TLS, with a certificate for `localhost`. */
   tls?: boolean
   port?: number
 }
@@ -52,7 +52,7 @@ async function passOn(
       return
     }
     const chunks = await response.toArray().catch(() => null)
-    // The client is gone, and the answer with it.
+    // The client closed the connection.
     if (chunks === null) return
     const returning: Returning = {
       status: response.statusCode ?? 0,
@@ -73,7 +73,7 @@ function present(headers: Passing['headers']): Record<string, string | string[]>
   return Object.fromEntries(there) as Record<string, string | string[]>
 }
 
-/** Made for these tests and known to everybody: it proves nothing. From 2020 to 2120, for `localhost`. */
+/** Made for these tests; the key is public and protects nothing. Valid from 2020 to 2120, for `localhost`. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/kyWEs32Dw8gk2+r

@@ -1,5 +1,5 @@
-// For tests: what can happen to a connection on its way. A TCP proxy that delays, cuts, swallows and refuses, and that can
-// be pointed at another port. It knows nothing of what passes; `intercept` looks at the bytes and decides.
+// For tests: faults of a network. A TCP proxy that delays and drops bytes, disconnects, refuses connections, and can be pointed
+// at another port. It does not know the protocol; `intercept` sees the bytes and decides.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,24 +7,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Passing = {
   direction: 'to server' | 'to client'
   bytes: Buffer
-  /** What an earlier look at the same connection left for a later one. */
+  /** Kept for the connection: `intercept` stores here what it needs later. */
   notes: Set<string>
 }
-/** What is passed on in place of the bytes (nothing swallows them), and whether both ends are cut then. */
-export type Interception = { pass?: Buffer; cuts?: boolean }
+/** `pass` replaces the bytes; without it they are dropped. `disconnects` then resets both ends. */
+export type Interception = { pass?: Buffer; disconnects?: boolean }
 
 export class TcpProxy implements AsyncDisposable {
-  /** New connections go there; those that are open stay where they are. */
+  /** The port for new connections; open connections keep theirs. */
   target: number
-  /** Each piece, in each direction, is held so long. */
+  /** Each piece of bytes, in each direction, is delayed by this time. */
   delayMs = 0
-  /** Holds a piece that it chooses longer, in milliseconds. */
+  /** A further delay for a single piece, in milliseconds. */
   delayOf: ((passing: Passing) => number) | undefined
-  /** What this direction carries is lost, while the connections stay open. */
-  swallows: Passing['direction'] | 'both' | undefined
+  /** Bytes of this direction are lost, while the connections stay open. */
+  drops: Passing['direction'] | 'both' | undefined
   /** New connections are reset. */
   isRefusing = false
-  /** Undefined lets the bytes pass as they are. */
+  /** If it returns undefined, the bytes pass unchanged. */
   intercept: ((passing: Passing) => Interception | undefined) | undefined
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
@@ -40,7 +40,7 @@ export class TcpProxy implements AsyncDisposable {
     return proxy
   }
 
-  /** A URL of the target as it is reached through here. */
+  /** The URL of the target, changed to lead through this proxy. */
   urlFor(url: string): string {
     const through = new URL(url)
     through.port = String((this.#server.address() as AddressInfo).port)
@@ -48,12 +48,12 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   /** Resets every open connection on both sides. */
-  cut(): void {
-    for (const pair of this.#pairs) pair.cut()
+  disconnect(): void {
+    for (const pair of this.#pairs) pair.disconnect()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.cut()
+    this.disconnect()
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
@@ -82,7 +82,7 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   #passed(passing: Passing): Interception {
-    if (this.swallows === 'both' || this.swallows === passing.direction) return {}
+    if (this.drops === 'both' || this.drops === passing.direction) return {}
     return this.intercept?.(passing) ?? { pass: passing.bytes }
   }
 
@@ -91,41 +91,41 @@ export class TcpProxy implements AsyncDisposable {
   }
 }
 
-/** The two halves of a connection: where one breaks, the other does. */
+/** The two halves of a connection: if one breaks, the other is reset. */
 class Pair {
   readonly #halves: readonly Socket[]
 
   constructor(...halves: [Socket, Socket]) {
     this.#halves = halves
-    for (const half of halves) half.on('error', () => this.cut())
+    for (const half of halves) half.on('error', () => this.disconnect())
   }
 
-  cut(): void {
+  disconnect(): void {
     for (const half of this.#halves) half.resetAndDestroy()
   }
 
-  carry(to: Socket, { pass, cuts = false }: Interception): void {
+  carry(to: Socket, { pass, disconnects = false }: Interception): void {
     if (pass === undefined) {
-      if (cuts) this.cut()
+      if (disconnects) this.disconnect()
       return
     }
     if (to.writable) to.write(pass)
-    if (cuts) this.#endAfterLast(to)
+    if (disconnects) this.#endAfterLast(to)
   }
 
-  /** A reset could overtake the last bytes, so that half is ended. */
+  /** Ends this half in order: a reset could overtake the last bytes. */
   #endAfterLast(to: Socket): void {
     to.end()
     for (const half of this.#halves) if (half !== to) half.resetAndDestroy()
   }
 }
 
-/** Where in the conversation about one call of a PostgreSQL statement the connection breaks. */
-export type Break = 'before the call' | 'before the reply' | 'in the reply' | 'reply swallowed'
+/** At which point of one call of a PostgreSQL statement the connection breaks. */
+export type Break = 'before the call' | 'before the reply' | 'in the reply' | 'reply dropped'
 
 /**
- * Breaks the connection of the next call of a prepared statement (pg names it in its Bind message), once. The server
- * has done the call in all cases but the first, since a call is a transaction of its own.
+ * Breaks the connection once, at the next call of a prepared statement (pg names it in its Bind message). In all cases but the
+ * first the server has executed the call, since a call is one transaction.
  */
 export function breakOnce(proxy: TcpProxy, statement: string, where: Break): Promise<void> {
   const bind = Buffer.from(`\0${statement}\0`)
@@ -137,12 +137,14 @@ export function breakOnce(proxy: TcpProxy, statement: string, where: Break): Pro
       notes.add(statement)
       if (where !== 'before the call') return undefined
       resolve()
-      return { cuts: true }
+      return { disconnects: true }
     }
     if (direction === 'to server' || !notes.has(statement)) return undefined
     resolve()
-    if (where === 'reply swallowed') return {}
-    return where === 'before the reply' ? { cuts: true } : { pass: bytes.subarray(0, bytes.length / 2), cuts: true }
+    if (where === 'reply dropped') return {}
+    return where === 'before the reply'
+      ? { disconnects: true }
+      : { pass: bytes.subarray(0, bytes.length / 2), disconnects: true }
   }
   return promise
 }

@@ -1,18 +1,18 @@
-// For tests: a reverse proxy's side of HTTP/1.1 as nginx has it: it writes a whole request before it reads the response, and
-// a failed write is a failure of the node. That is where a server shows that closes before it has read.
+// For tests: a client that writes like nginx as a reverse proxy: it writes the whole request before it reads the response, and
+// counts a failed write as a failure of the node. It detects a server that closes a connection before it has read the request.
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Seen } from '../http/envelope.ts'
 import { readResponses } from '../http/raw-http.ts'
 
 const pieceBytes = 64 * 1024
-/** Between the first piece and the rest: what is written at once goes to the system's buffers, whatever the server does. */
+/** Between the first piece and the rest: without a pause all of it would fit into the system's buffers, whatever the server does. */
 const pauseMs = 20
 
 export class WritingProxy implements Disposable {
   readonly #port: number
   readonly #idle: Socket[] = []
-  /** How often it would have taken the node for a failed one. */
+  /** How often nginx would have counted the node as failed. */
   failures = 0
 
   constructor(url: string) {
@@ -54,7 +54,7 @@ async function write(socket: Socket, bytes: Buffer): Promise<void> {
   }
 }
 
-/** Throws where the connection ends before the response is whole, or where more than a response comes. */
+/** Throws if the connection ends before the response is complete, or if more than one response arrives. */
 async function read(socket: Socket, { hasBody }: { hasBody: boolean }): Promise<Seen> {
   let received = Buffer.alloc(0)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -82,7 +82,7 @@ function isWhole(received: Buffer, hasBody: boolean): boolean {
   return received.length >= head + (hasBody ? Number(length) : 0)
 }
 
-/** A response to HEAD names the length of a body that it does not have. */
+/** A response to HEAD has the length of a body, but no body. */
 function withoutLength(received: Buffer): Buffer {
   return Buffer.from(received.toString('latin1').replace(/content-length: \d+/i, 'content-length: 0'), 'latin1')
 }

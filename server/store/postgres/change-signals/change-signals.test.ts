@@ -1,4 +1,4 @@
-// ChangeSignals between processes where the database is not theirs alone, or stands behind something that passes no notices.
+// Change signals between processes if other programs use the database too, or if a proxy in between drops notices.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,22 +10,22 @@ import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
 after(drop)
-/** Noticed after four seconds at most; then a try that hears nothing either takes two, and the next hears. */
+/** On an idle machine 4 s until the loss is noticed and 2 s for a new connection that is deaf too; a busy one takes longer. */
 const noticedAndBackWithinMs = 60_000
 const open = async (through = url) => (await openPostgresStore(through, { partitions: 3 })).store
 
-test('a notice of somebody else ends no process: it says that anything may have changed', async () => {
+test('an unknown notice of another program does no harm: it counts as "anything may have changed"', async () => {
   const store = await open()
-  const rings: ChangeSignal[] = []
-  store.onChange((ring) => rings.push(ring))
+  const signals: ChangeSignal[] = []
+  store.onChange((signal) => signals.push(signal))
   const strange = ['hello', '', 'null', '[]', '7', '{"users":5}', '{"users":"ann"}', '{']
   for (const payload of strange) await queryAt(url, `select pg_notify('carillon', '${payload}')`)
-  await until(() => rings.filter(({ about }) => about === 'anything').length >= 5)
+  await until(() => signals.filter(({ about }) => about === 'anything').length >= 5)
   assert.equal((await store.readInbox('')).version, 0)
   await store.close()
 })
 
-test('T7: an address behind which no notice is heard is refused at the start, and noticed later on', async (t) => {
+test('an address that passes no notices is refused at the start, and noticed if it stops passing them later (T7)', async (t) => {
   const [, port = ''] = /:(\d+)\//.exec(url.slice('postgres://'.length)) ?? []
   await using proxy = await TcpProxy.to(Number(port))
   const deaf = ({ direction, bytes }: { direction: string; bytes: Buffer }) =>
@@ -43,7 +43,7 @@ test('T7: an address behind which no notice is heard is refused at the start, an
     connections.add(passing.notes)
     return deaf(passing)
   }
-  // It has noticed when it tries another connection.
+  // A second connection shows that the store has noticed.
   await until(() => connections.size > 1)
   proxy.intercept = undefined
   await until(() => anything > 0)
@@ -53,17 +53,17 @@ test('T7: an address behind which no notice is heard is refused at the start, an
   await store.close()
 })
 
-test('R7: a store is let go of at once, though the server has fallen silent', async () => {
+test('a store closes at once even if the server no longer responds (R7)', async () => {
   const [, port = ''] = /:(\d+)\//.exec(url.slice('postgres://'.length)) ?? []
   await using proxy = await TcpProxy.to(Number(port))
   const store = await open(proxy.urlFor(url))
-  proxy.swallows = 'both'
+  proxy.drops = 'both'
   const begun = performance.now()
   await store.close()
   assert.ok(performance.now() - begun < 30_000)
 })
 
-test('S7: every process goes by the clock of the server', async () => {
+test('every process uses the clock of the server (S7)', async () => {
   const store = await open()
   const clock = () => store.clock?.() ?? assert.fail()
   const before = clock()
@@ -72,7 +72,7 @@ test('S7: every process goes by the clock of the server', async () => {
   await store.close()
 })
 
-test('the laws hold whatever isolation the database would give by itself, and whatever the URL says of limits', async () => {
+test('concurrent deliveries are all counted, whatever default isolation the database has and whatever timeouts the URL sets', async () => {
   const strict = await newDatabase()
   const name = new URL(strict.url).pathname.slice(1)
   await queryAt(strict.url, `alter database ${name} set default_transaction_isolation = 'repeatable read'`)
@@ -85,7 +85,7 @@ test('the laws hold whatever isolation the database would give by itself, and wh
   await strict.drop()
 })
 
-test('Z8: a database that takes no writes is not ready', async () => {
+test('a read-only database is not ready (Z8)', async () => {
   const frozen = await newDatabase()
   const store = await open(frozen.url)
   await store.check()
@@ -100,7 +100,7 @@ test('Z8: a database that takes no writes is not ready', async () => {
   await frozen.drop()
 })
 
-test('a database that keeps text in another encoding is refused by name', async () => {
+test('a database with another encoding is refused, and the encoding is named', async () => {
   const name = `latin_${process.pid}`
   await queryAt(url, `create database ${name} encoding 'LATIN1' locale 'C' template template0`)
   const latin = Object.assign(new URL(url), { pathname: `/${name}` }).href
@@ -122,7 +122,7 @@ function withoutNotices(bytes: Buffer): Buffer {
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + 60_000
   while (!(await holds())) {
-    assert.ok(performance.now() < giveUpAt, 'it did not come to hold')
+    assert.ok(performance.now() < giveUpAt, 'the condition was not met within a minute')
     await sleep(10)
   }
 }

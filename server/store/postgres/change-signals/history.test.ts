@@ -1,5 +1,5 @@
-// A database that lost changes which were sent already: its positions are of another history, so that a reader who is ahead
-// of it gets a resync and misses nothing silently.
+// If a database loses changes that clients have already received, its positions belong to another history: a client that is ahead
+// of the database gets a resync and does not miss anything silently.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { StreamLimits } from '../../../inbox/live/stream-limits.ts'
 import { World } from '../../contract/world.ts'
 import { openStore } from '../../open.ts'
 
-test('a snapshot of the files is put back: a reader ahead of it gets a resync, though its version is reached again', async (t) => {
+test('after a restore of a file snapshot, a client ahead of it gets a resync, even once its version is reached again', async (t) => {
   const server = await PostgresServer.start()
   t.after(() => server.remove())
   const place = await newPlace(t, server)
@@ -36,7 +36,7 @@ test('a snapshot of the files is put back: a reader ahead of it gets a resync, t
   assert.equal(await place.changesAfter(here), 1)
 })
 
-test('a replica that lagged takes over: a reader ahead of it gets a resync, though its version is reached again', async (t) => {
+test('after a failover to a replica that lagged, a client ahead of it gets a resync, even once its version is reached again', async (t) => {
   const primary = await PostgresServer.start()
   t.after(() => primary.remove())
   const place = await newPlace(t, primary)
@@ -68,7 +68,7 @@ test('two processes on one database give the same positions', async (t) => {
   assert.equal(store.history, place.store.history)
 })
 
-/** A store that reaches its server through a proxy, and one person of it. */
+/** A store that reaches its server through a proxy, with one user. */
 async function newPlace(t: TestContext, server: PostgresServer) {
   const url = await server.newDatabase()
   const proxy = await TcpProxy.to(server.port)
@@ -82,7 +82,7 @@ async function newPlace(t: TestContext, server: PostgresServer) {
   const changes = new ChangesSince({ store, streamLimits: new StreamLimits({ perUser: 10, perProcess: 10 }, () => 0) })
   const query = { limit: 100, waitMs: 0, signal: new AbortController().signal }
   const read = async (since: string) => JSON.parse(await changes.read({ userId: ann.id }, { ...query, since }))
-  /** However slow the machine. */
+  /** Long, since the machine may be busy. */
   const until = async (isSo: () => boolean | Promise<boolean>) => {
     for (
       const giveUpAt = performance.now() + 60_000;

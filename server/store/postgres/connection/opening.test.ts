@@ -130,7 +130,10 @@ test('a server that is too old is named in the error', async () => {
     older.write('140012', place)
     return { pass: older }
   }
-  await refuses(proxy.urlFor(database.url), /^This PostgreSQL is too old: Carillon needs version 15 or later\.$/)
+  await refuses(
+    proxy.urlFor(database.url),
+    /^This PostgreSQL is too old: Carillon needs version 15 or later\. Upgrade PostgreSQL\.$/,
+  )
 })
 
 test('a role without rights is named in the error, whether the schema exists or not', async () => {

@@ -1,5 +1,5 @@
-// Carillon behind a pooler that stands for PgBouncer (tests/support/network/pooler.ts): works as it comes if each client has a server
-// connection of its own, and is refused with one sentence otherwise. docs/scale.md says how the real one was tried.
+// Carillon behind a pooler that imitates PgBouncer (tests/support/network/pooler.ts). In session mode it works without settings;
+// in any other mode it is refused with one sentence. docs/scale.md says how the real PgBouncer was tested.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -33,16 +33,16 @@ async function poolingAt(at: string) {
   }
 }
 
-test('session mode works as it comes: a store opens, writes, rings and reads', async () => {
+test('in session mode a store opens, writes, reads and sends change signals without further settings', async () => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
   const [here, other] = [await openStore(readDatabaseUrl(pooler.urlFor(url))), await openStore(readDatabaseUrl(url))]
   try {
-    const heard = Promise.withResolvers<void>()
+    const received = Promise.withResolvers<void>()
     const world = await World.on(here.store)
     const ann = await world.addUser('ann')
-    other.store.onChange((ring) => ring.about === 'inbox' && ring.userId === ann.id && heard.resolve())
+    other.store.onChange((signal) => signal.about === 'inbox' && signal.userId === ann.id && received.resolve())
     await Promise.all(Array.from({ length: 30 }, () => world.send(ann)))
-    await heard.promise
+    await received.promise
     assert.equal((await here.store.readInbox(ann.id)).total, 30)
   } finally {
     await here.store.close()
@@ -50,7 +50,7 @@ test('session mode works as it comes: a store opens, writes, rings and reads', a
   }
 })
 
-test('the settings of a connection are the same behind a pooler, and those of the URL hold', async () => {
+test('a connection has the same settings behind a pooler, and the settings of the URL win', async () => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
   const settings = `select current_setting('plan_cache_mode') as plan, current_setting('jit') as jit,
     current_setting('default_transaction_isolation') as isolation, current_setting('statement_timeout') as timeout`
@@ -70,14 +70,14 @@ test('the settings of a connection are the same behind a pooler, and those of th
 for (const mode of ['transaction', 'statement'] as const)
   for (const size of [1, 2, 3, 20])
     for (const isInTurns of [false, true])
-      test(`${mode} mode is refused at the start, with ${size} connections ${isInTurns ? 'in turns' : 'the latest first'}`, async () => {
+      test(`${mode} mode is refused at the start, with ${size} connections, lent ${isInTurns ? 'in turn' : 'latest first'}`, async () => {
         await using pooler = await Pooler.before(port, { mode, size, isInTurns })
         const through = pooler.urlFor(url)
         await assert.rejects(openStore(readDatabaseUrl(through)), (error) => {
           assert.ok(isUnavailable(error))
           assert.match(
             error.message,
-            /^The pooler before PostgreSQL lends .* Set pool_mode = session in pgbouncer\.ini, or [^\n]+\.$/,
+            /^The pooler in front of PostgreSQL lends .* Set pool_mode = session in pgbouncer\.ini, or [^\n]+\.$/,
           )
           return true
         })
@@ -129,7 +129,7 @@ test('session mode: a move through the pooler carries every row', async (t) => {
   assert.deepEqual(await digestsAt(empty), await digestsAt(from))
 })
 
-test('a server without a pooler, and one in session mode, is never taken for anything else', async () => {
+test('a server without a pooler, and a pooler in session mode, are always recognised', async () => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
   for (let n = 0; n < 20; n++) {
     assert.equal(await poolingAt(url), 'none')

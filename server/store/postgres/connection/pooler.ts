@@ -1,18 +1,18 @@
-// Is there a pooler, such as PgBouncer, between this process and PostgreSQL, and does it give each client a server connection
-// of its own? Carillon needs that: LISTEN, prepared statements and settings belong to a server connection.
+// Finds out whether there is a pooler, such as PgBouncer, between this process and PostgreSQL, and whether it gives each client
+// its own server connection. Carillon needs that: LISTEN, prepared statements and settings belong to a server connection.
 import type pg from 'pg'
 import { CarillonError } from '../../../errors.ts'
 import { type Client, connectionsOfProcess, openPool } from './pool.ts'
 
 export type Pooling = 'none' | 'session' | 'transaction' | 'too small'
 
-/** Each client looks twice in a row in each round: however a pooler chooses, one of the looks finds a shared connection. */
+/** Each client reads its server process twice in a row in each round. Whatever order a pooler lends in, one read shows sharing. */
 const rounds = 5
 
 /**
- * A pooler makes up the process id that it sends at the start (PostgreSQL manual, "BackendKeyData"), so that one is found by
- * comparing it with the server's. Only then is a second client opened: two sessions that are open never have the same server
- * process, and neither changes it, unless the pooler lends connections for less than a session.
+ * A pooler invents the process id that it sends at the start (PostgreSQL manual, "BackendKeyData"). If that differs from the
+ * server's, there is a pooler, and a second client is opened: two open sessions never have the same server process, and
+ * neither changes it, unless the pooler lends connections for less than a session.
  */
 export async function poolingOf(pool: pg.Pool): Promise<Pooling> {
   const first = await pool.connect()
@@ -31,7 +31,7 @@ async function compare(pool: pg.Pool, first: pg.PoolClient): Promise<Pooling> {
     second = await pool.connect()
     for (let round = 0; round < rounds; round++)
       for (const [n, client] of [first, second].entries())
-        for (let look = 0; look < 2; look++) seen[n]?.add(await processOf(client))
+        for (let read = 0; read < 2; read++) seen[n]?.add(await processOf(client))
   } catch (error) {
     if (isWaiting(error)) return 'too small'
     throw error
@@ -46,7 +46,7 @@ async function processOf(client: pg.PoolClient): Promise<number> {
   return (await client.query('select pg_backend_pid() as pid')).rows[0].pid
 }
 
-/** The pooler answered the client and found no server connection for it. */
+/** The pooler accepted the client but had no server connection for it. */
 function isWaiting(error: unknown): boolean {
   return error instanceof Error && /timeout/i.test(error.message)
 }
@@ -54,26 +54,26 @@ function isWaiting(error: unknown): boolean {
 export const poolingRemedy =
   'pool_mode = session in pgbouncer.ini, or the address of PostgreSQL itself in the database URL'
 
-/** Throws UNAVAILABLE if the server cannot be used through what lies between. */
+/** Throws UNAVAILABLE if a pooler lends connections for less than a session, or has too few. */
 export async function refuseSharedConnections(url: string): Promise<void> {
-  // With the usual time limit, also for work that takes its time: a pooler without a free connection lets its client wait.
+  // With the usual timeout even for slow work: a pooler without a free connection makes its client wait.
   const pool = openPool(url, { size: 2 })
   const pooling = await poolingOf(pool).finally(() => pool.end())
   if (pooling === 'transaction')
     throw new CarillonError(
       'UNAVAILABLE',
-      'The pooler before PostgreSQL lends a connection for one transaction or statement, and Carillon needs sessions',
+      'The pooler in front of PostgreSQL lends a connection for one transaction or statement, but Carillon needs sessions',
       { remedy: `Set ${poolingRemedy}.` },
     )
   if (pooling === 'too small')
     throw new CarillonError(
       'UNAVAILABLE',
-      `The pooler before PostgreSQL has no second connection for this process, which needs ${connectionsOfProcess}`,
+      `The pooler in front of PostgreSQL has no second connection for this process, which needs ${connectionsOfProcess}`,
       { remedy: `Set default_pool_size to at least ${connectionsOfProcess} for each process.` },
     )
 }
 
-/** PgBouncer refuses a startup parameter in words of its own; PostgreSQL says that it does not know it. */
+/** PgBouncer and PostgreSQL refuse an unknown startup parameter with different messages. */
 export async function poolerName(url: string): Promise<string> {
   const pool = openPool(url, { startupOptions: '-c carillon_pooler=1' })
   try {
@@ -86,7 +86,7 @@ export async function poolerName(url: string): Promise<string> {
   return 'a pooler'
 }
 
-/** How many of the connections that a process needs the pooler gives at once, with those that `pool` has already. */
+/** How many of the connections of one process the pooler provides at the same time. Includes those that `pool` already has. */
 export async function connectionsGiven(pool: pg.Pool, url: string): Promise<number> {
   const wanted = connectionsOfProcess - pool.totalCount
   const others = openPool(url, { size: wanted })

@@ -1,5 +1,5 @@
-// Calls that meet in the same rows wait for each other in one order, never in a circle: a circle is broken by PostgreSQL
-// after a second, and one of the two is told that the store cannot do it.
+// Calls that write the same rows lock them in one order, so that they never deadlock. PostgreSQL would end a deadlock after a
+// second, and one of the two calls would fail.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
@@ -14,14 +14,14 @@ after(async () => {
 })
 const world = await World.on(store)
 
-test('deliveries with and without a key, to people of whom some were never told anything', async () => {
+test('deliveries with and without a key do not deadlock, even if some recipients have no inbox yet', async () => {
   for (let round = 0; round < runs(30); round++) {
-    const people = await Promise.all(['ann', 'ben', 'cid', 'dan'].map((name) => world.addUser(`${name} ${round}`)))
-    // Those of whom inboxes are taken first have one, the next have none, and so on.
-    const inOrder = people.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    await Promise.all(inOrder.filter((_, n) => n % 2 === 0).map((person) => world.send(person)))
+    const users = await Promise.all(['ann', 'ben', 'cid', 'dan'].map((name) => world.addUser(`${name} ${round}`)))
+    // In the order in which inboxes are locked, every second user has one already.
+    const inOrder = users.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    await Promise.all(inOrder.filter((_, n) => n % 2 === 0).map((user) => world.send(user)))
     const letters = Array.from({ length: 8 }, (_, n) => ({
-      to: n % 3 === 0 ? people.toReversed() : people,
+      to: n % 3 === 0 ? users.toReversed() : users,
       key: n % 2 === 0 ? 'build' : null,
       category: 'ci',
     }))
@@ -29,14 +29,14 @@ test('deliveries with and without a key, to people of whom some were never told 
   }
 })
 
-test('sign-outs while cutoffs expire', async () => {
+test('sign-outs do not deadlock while expired revocations are removed', async () => {
   const ann = await world.addUser('ann')
   const day = 24 * 3_600
-  const cut = (seconds: number) =>
+  const revoke = (seconds: number) =>
     store.revokeTokens({ userId: ann.id, signInId: newId(), notBefore: at(seconds), expiresAt: at(seconds) + 1 })
   for (let round = 0; round < runs(5); round++) {
-    await Promise.all(Array.from({ length: 50 }, () => cut(round * 2 * day)))
-    await Promise.all(Array.from({ length: 50 }, () => cut((round * 2 + 1) * day + 5)))
+    await Promise.all(Array.from({ length: 50 }, () => revoke(round * 2 * day)))
+    await Promise.all(Array.from({ length: 50 }, () => revoke((round * 2 + 1) * day + 5)))
   }
-  assert.ok((await store.tokenRevocations(0)).length <= 100, 'what expired stays')
+  assert.ok((await store.tokenRevocations(0)).length <= 100, 'expired revocations were not removed')
 })

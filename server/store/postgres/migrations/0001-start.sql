@@ -1,7 +1,7 @@
--- The first schema: the tables and columns of SQLite's, so that either engine's rows can be carried into the other. Every
--- key of an inbox begins with user_id, and what belongs to a user is hash-partitioned by it, so that a hot statement
--- touches one partition; no key spans users but the username's. Times are milliseconds since 1970, but for those that
--- are sent as they are stored (read_at, at): ISO 8601 text.
+-- The first schema. It has the same tables and columns as SQLite's, so that rows can be transferred between the engines. Every
+-- key of an inbox begins with user_id, and the tables of users are hash-partitioned by it, so that a hot statement touches
+-- one partition. Only the username is unique across users. Times are milliseconds since 1970, except those that are sent as
+-- they are stored (read_at, read_mark.at): ISO 8601 text.
 
 create table "user" (
   id text collate "C" primary key,
@@ -30,7 +30,7 @@ create table producer (
   last_used_at bigint
 );
 
--- What was answered to an Idempotency-Key; answer is null only inside the transaction that delivers.
+-- The outcome of each Idempotency-Key. `answer` is null only inside the transaction that delivers.
 create table delivery (
   producer_id text collate "C" not null,
   idempotency_key text collate "C" not null,
@@ -50,8 +50,8 @@ create table token_cutoff (
 );
 create index token_cutoff_by_expiry on token_cutoff (expires_at);
 
--- Only the SHA-256 of the cookie's secret is kept. A disabled user has no session, so that looking one up asks no further;
--- usernames never change.
+-- Only the SHA-256 of the cookie's secret is stored. A disabled user has no session, so a lookup needs no other table.
+-- Usernames never change.
 create table session (
   user_id text collate "C" not null,
   secret_hash text collate "C" not null,
@@ -79,8 +79,8 @@ create table inbox_category (
   primary key (user_id, category)
 ) partition by hash (user_id);
 
--- `version` is the inbox's when it came: it rises with seq and stays. Of what was changed later, the version of its last
--- change, and of the last one that replaced its content.
+-- `version` is the inbox's version when the notification arrived: it rises with seq and never changes. changed_version is that
+-- of the last change since, replaced_version that of the last change that replaced the content.
 create table notification (
   user_id text collate "C" not null,
   seq bigint not null,
@@ -99,7 +99,7 @@ create unique index notification_by_key on notification (user_id, key) where key
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null;
 
--- One row per read-all that changed something: everything up to through_seq was read at that moment.
+-- One row for each read-all that changed something: everything up to through_seq was read at that time.
 create table read_mark (
   user_id text collate "C" not null,
   version bigint not null,

@@ -1,22 +1,22 @@
--- Spreads Carillon's tables over the nodes of a Citus cluster: what belongs to a user by user_id, side by side, and a
--- copy of the rest on every node. Run it with psql, on the coordinator, while no Carillon runs; docs/scale.md says
--- when, and what differs then. Without Citus it changes nothing and says so; run again, it does what is missing.
+-- Distributes Carillon's tables over the nodes of a Citus cluster: the tables of users by user_id, colocated, and a copy of
+-- the others on every node. Run it with psql on the coordinator while no Carillon process runs; docs/scale.md says when to
+-- use it and what changes. Without Citus it changes nothing and says so. If it runs again, it does only what is missing.
 do $$
 declare
-  -- The ledger stays where the migrations run.
+  -- The ledger stays on the coordinator, where the migrations run.
   ledger constant text[] := array['kysely_migration', 'kysely_migration_lock'];
   one record;
   parts bigint;
 begin
   if to_regclass('inbox') is null or to_regclass('notification') is null then
-    raise exception 'This is no Carillon database: run carillon migrate first';
+    raise exception 'This database has no tables of Carillon: run carillon migrate first';
   end if;
   if not exists (select from pg_proc where proname = 'create_distributed_table') then
     raise notice 'Citus is not in this database (create extension citus); nothing was changed';
     return;
   end if;
 
-  -- One connection for each node: Citus makes no distributed function in a transaction that used several.
+  -- One connection to each node: Citus refuses to create a distributed function in a transaction that used several.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
 
   select count(*) into parts from pg_inherits where inhparent = 'notification'::regclass;
@@ -43,7 +43,7 @@ begin
     raise notice '% is %', one.name, case when one.is_of_users then 'spread by user_id' else 'on every node' end;
   end loop;
 
-  -- They touch the rows of one user and nothing else, so the node that has them can do all of it.
+  -- These functions touch the rows of one user only, so the node that has the rows can run them completely.
   perform create_distributed_function('mark_read(text,text,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('mark_all_read(text,text,text)', 'of_user', colocate_with => 'inbox');
 end $$;

@@ -1,5 +1,5 @@
-// Is the schema ready to be spread over nodes by user_id, and does distribute.sql name every table once? Citus itself is
-// not here: stand-ins for its functions write down how they are called.
+// The schema can be distributed over nodes by user_id, and distribute.sql names every table once. Citus itself is not installed
+// here: replacements of its functions record how they are called.
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const ofUsers = ['inbox', 'inbox_category', 'notification', 'read_mark', 'sessio
 const forAll = ['delivery', 'producer', 'signing_key', 'user']
 const ledger = ['kysely_migration', 'kysely_migration_lock']
 
-/** A migrated database, and what the server says beside its answers. */
+/** A migrated database, and the notices of the server. */
 async function connect({ isBare = false } = {}) {
   const { url, drop } = await newDatabase({ isBare })
   const client = new pg.Client(url)
@@ -43,18 +43,18 @@ test('without Citus the script says so and changes nothing', async () => {
   assert.deepEqual(await rows(schema), before)
 })
 
-test('in a database that is not of Carillon the script is refused', async () => {
+test("the script refuses a database without Carillon's tables", async () => {
   const { rows } = await connect({ isBare: true })
-  await assert.rejects(rows(script), /This is no Carillon database/)
+  await assert.rejects(rows(script), /no tables of Carillon/)
 })
 
-test('with Citus every table but the ledger is named once: by user_id beside the inbox, or on every node', async () => {
+test('with Citus every table except the ledger is named once: distributed by user_id beside the inbox, or copied to every node', async () => {
   const { rows, notices } = await connect()
   const tables = await rows(`
     select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
       and not relispartition order by 1`)
   assert.deepEqual(tables.flat().toSorted(), [...ofUsers, ...forAll, ...ledger].toSorted())
-  await rows(standIns)
+  await rows(replacements)
   await rows(script)
   const calls = await rows('select called, name, by, beside from calls order by called, name')
   assert.deepEqual(calls, [
@@ -65,7 +65,7 @@ test('with Citus every table but the ledger is named once: by user_id beside the
   ])
   assert.match(notices[0] ?? '', /^Each shard will have 3 partitions/)
   const [first] = await rows("select name from calls where called = 'distributed' order by at limit 1")
-  assert.deepEqual(first, ['inbox'], 'the others are put beside it')
+  assert.deepEqual(first, ['inbox'], 'the other tables are colocated with it')
 
   await rows('delete from calls')
   await rows(script)
@@ -73,7 +73,7 @@ test('with Citus every table but the ledger is named once: by user_id beside the
 })
 
 /** As Citus declares them, as far as the script uses them (its API reference, "Utility Functions"). */
-const standIns = `
+const replacements = `
   create schema citus_stand_in;
   create table citus_stand_in.calls (
     at bigint generated always as identity, called text, name text, by text, beside text);
@@ -103,7 +103,7 @@ const standIns = `
   end $$;
   set search_path to public, citus_stand_in`
 
-test('a migration on spread tables uses one connection to each node, or Citus refuses the functions after it', async (t) => {
+test('a migration of distributed tables uses one connection to each node, as Citus requires for the functions after it', async (t) => {
   const { rows, url } = await connect({ isBare: true })
   const path = mkdtempSync(join(tmpdir(), 'carillon-distribute-'))
   t.after(() => rmSync(path, { recursive: true }))
@@ -116,7 +116,7 @@ test('a migration on spread tables uses one connection to each node, or Citus re
   assert.deepEqual(await rows('select mode from found'), [['sequential']])
 })
 
-test('no foreign key is declared, and no unique key spans users but that of usernames and ids', async () => {
+test('there are no foreign keys, and only usernames and ids have a unique key across users', async () => {
   const { rows } = await connect()
   assert.deepEqual(await rows("select conname from pg_constraint where contype = 'f'"), [])
   const keys = await rows(`
@@ -131,7 +131,7 @@ test('no foreign key is declared, and no unique key spans users but that of user
   assert.deepEqual([...reached], ofUsers)
 })
 
-test('what decides on the node of a row is compared by the same collation everywhere', async () => {
+test('user_id, which decides on the node of a row, has the same collation in every table', async () => {
   const { rows } = await connect()
   const collations = await rows(`
     select distinct l.collname, l.collisdeterministic from pg_attribute a

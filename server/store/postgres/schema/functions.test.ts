@@ -1,5 +1,5 @@
-// Which texts do the functions of a database have, whichever versions of Carillon start on it, at once or one after another?
-
+// A database has the functions of the newest version of Carillon that was started on it, in whatever order versions start.
+// tests/e2e/nodes/rolling-upgrade.test.ts runs two versions at the same time.
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { migrate } from './migrate.ts'
 
 const folder = new URL('../functions/', import.meta.url)
 
-/** Of each released number the hash of its texts. A changed text needs a new number, and a new line here. */
+/** The hash of the texts of each version number. A changed text needs a new number, and a new line here. */
 const hashes: Record<number, string> = {
   1: '6aa6a8f733224d45',
   2: 'a18970bc624d570f',
@@ -26,7 +26,7 @@ const hashes: Record<number, string> = {
   7: '43d06744c53badc5',
 }
 
-/** What nodes of the version before call. They go on working during a rolling upgrade, so each of these stays for one version. */
+/** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
 const calledByTheVersionBefore = [
   'add_session(text,text,text,bigint,text,text)',
   'add_session_replacing(text,text,text,bigint,text[],text[])',
@@ -41,7 +41,7 @@ const calledByTheVersionBefore = [
   'tell_session_ended(text)',
 ]
 
-test('a changed function has a new number, so that an older node does not put its own text over it', () => {
+test('a changed function has a new version number, so that an older node does not replace it by its own text', () => {
   const known = knownFunctions(folder)
   assert.equal(
     known?.hash,
@@ -51,9 +51,9 @@ test('a changed function has a new number, so that an older node does not put it
   assert.equal(Math.max(...Object.keys(hashes).map(Number)), functionsVersion)
 })
 
-test('a node of the version before finds every function that it calls, with the same arguments', async (t) => {
-  const { ask } = await database(t)
-  const rows = await ask('select p.oid::regprocedure::text as signature from pg_proc p')
+test('every function that a node of the version before calls exists with the same arguments', async (t) => {
+  const { query } = await database(t)
+  const rows = await query('select p.oid::regprocedure::text as signature from pg_proc p')
   const present = rows.map(({ signature }) => signature)
   assert.deepEqual(
     calledByTheVersionBefore.filter((signature) => !present.includes(signature)),
@@ -61,9 +61,9 @@ test('a node of the version before finds every function that it calls, with the 
   )
 })
 
-test('what a node of the version before calls raises the credential generation, and revokes by it (T7)', async (t) => {
-  const { ask } = await database(t)
-  await ask(`insert into "user" (id, username, password_hash, created_at) values ('u', 'ann', 'old', 1)`)
+test('the functions that a node of the version before calls raise the credential generation and revoke by it (T7)', async (t) => {
+  const { query } = await database(t)
+  await query(`insert into "user" (id, username, password_hash, created_at) values ('u', 'ann', 'old', 1)`)
   const calls = [
     "set_password('u', 'new', 5, 905)",
     "cut_tokens('u', '', 6, 906)",
@@ -72,8 +72,8 @@ test('what a node of the version before calls raises the credential generation, 
   ]
   const found: unknown[] = []
   for (const call of calls) {
-    await ask(`select ${call}`)
-    const [row] = await ask(`select u.credential_generation, c.first_generation, c.not_before, c.expires_at
+    await query(`select ${call}`)
+    const [row] = await query(`select u.credential_generation, c.first_generation, c.not_before, c.expires_at
       from "user" u join token_cutoff c on c.user_id = u.id`)
     found.push(Object.values(row ?? {}).map(Number))
   }
@@ -86,96 +86,96 @@ test('what a node of the version before calls raises the credential generation, 
 })
 
 test('every function is PL/pgSQL, since Citus cannot plan an SQL function that has parameters', async (t) => {
-  const { ask } = await database(t)
+  const { query } = await database(t)
   assert.deepEqual(
-    await ask(`select proname from pg_proc p join pg_language l on l.oid = p.prolang
+    await query(`select proname from pg_proc p join pg_language l on l.oid = p.prolang
       where pronamespace = 'public'::regnamespace and lanname <> 'plpgsql'`),
     [],
   )
 })
 
-test('a delivery on Citus, by user or by shard, leaves and answers what the single statement does', async (t) => {
+test('a delivery on Citus, by user or by shard, stores and returns the same as the single statement', async (t) => {
   const outcomes = []
   for (const deliver of ['deliver_new', 'deliver_one_by_one', 'deliver_by_shard']) {
-    const { ask } = await database(t)
-    await ask(`insert into "user" (id, username, password_hash, created_at)
+    const { query } = await database(t)
+    await query(`insert into "user" (id, username, password_hash, created_at)
       select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 3) n`)
-    const answers = []
+    const returned = []
     for (const [n, category] of ["'orders'", 'null', "'orders'"].entries())
-      answers.push(
-        await ask(`select ${deliver}('d', array['name3', null, 'nobody', 'name1', null], array[null, 'u1', null, null, 'u2'],
-          array['a${n}', 'b${n}', 'c${n}', 'd${n}', 'e${n}'], '"title":"x"', ${category}) as answer`),
+      returned.push(
+        await query(`select ${deliver}('d', array['name3', null, 'unknown', 'name1', null], array[null, 'u1', null, null, 'u2'],
+          array['a${n}', 'b${n}', 'c${n}', 'd${n}', 'e${n}'], '"title":"x"', ${category}) as outcome`),
       )
     const rows = []
     for (const table of ['inbox', 'inbox_category', 'notification'])
-      rows.push(await ask(`select * from ${table} order by 1, 2`))
-    outcomes.push({ answers, rows })
+      rows.push(await query(`select * from ${table} order by 1, 2`))
+    outcomes.push({ returned, rows })
   }
   assert.deepEqual(outcomes[1], outcomes[0])
   assert.deepEqual(outcomes[2], outcomes[0])
 })
 
-test('a delivery with a key on Citus, by shard, leaves and answers what the one by user does', async (t) => {
+test('a delivery with a key on Citus stores and returns the same by shard as by user', async (t) => {
   const outcomes = []
   for (const deliver of ['deliver_keyed', 'deliver_keyed_by_shard']) {
-    const { ask } = await database(t)
-    await ask(`insert into "user" (id, username, password_hash, created_at)
+    const { query } = await database(t)
+    await query(`insert into "user" (id, username, password_hash, created_at)
       select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 4) n`)
-    const answers: unknown[] = []
+    const returned: unknown[] = []
     const send = async (n: number, category: string, key: string, users: string) =>
-      answers.push(
-        await ask(`select ${deliver}('d', array['name3', 'nobody', 'name1', null], array[null, null, null, ${users}],
-          array['a${n}', 'b${n}', 'c${n}', 'd${n}'], '"title":"${n}"', ${category}, '${key}') as answer`),
+      returned.push(
+        await query(`select ${deliver}('d', array['name3', 'unknown', 'name1', null], array[null, null, null, ${users}],
+          array['a${n}', 'b${n}', 'c${n}', 'd${n}'], '"title":"${n}"', ${category}, '${key}') as outcome`),
       )
     await send(0, "'orders'", 'k', "'u3'")
-    // One is read by itself, one by the watermark, one is unread, and one user has none with this key.
-    await ask(`select mark_read('u1', 'c0', 'now')`)
+    // One is read alone, one by a read-all, one is unread, and one user has none with this key.
+    await query(`select mark_read('u1', 'c0', 'now')`)
     await send(1, 'null', 'other', "'u2'")
-    await ask(`select mark_all_read('u3', null, 'now')`)
+    await query(`select mark_all_read('u3', null, 'now')`)
     await send(2, "'orders'", 'k', "'u2'")
     await send(3, "'bills'", 'k', "'u4'")
     await send(4, 'null', 'k', "'u2'")
     await send(5, "'orders'", 'k', "'u1'")
     const rows = []
     for (const table of ['inbox', 'inbox_category', 'notification', 'read_mark'])
-      rows.push(await ask(`select * from ${table} order by 1, 2`))
-    outcomes.push({ answers, rows })
+      rows.push(await query(`select * from ${table} order by 1, 2`))
+    outcomes.push({ returned, rows })
   }
-  assert.match(JSON.stringify(outcomes[0]?.answers), /updated/)
+  assert.match(JSON.stringify(outcomes[0]?.returned), /updated/)
   assert.deepEqual(outcomes[1], outcomes[0])
 })
 
-test('a database whose functions are older, or came with a migration, gets the current ones at the next start', async (t) => {
-  const { url, ask } = await database(t)
-  const current = await textsOf(ask)
+test('a database with older functions, or with functions from a migration, gets the current ones at the next start', async (t) => {
+  const { url, query } = await database(t)
+  const current = await textsOf(query)
   for (const label of ['null', "'carillon functions 0 0123456789abcdef'"]) {
-    await ask(`${oldText}; comment on table kysely_migration is ${label}`)
-    assert.notDeepEqual(await textsOf(ask), current)
+    await query(`${oldText}; comment on table kysely_migration is ${label}`)
+    assert.notDeepEqual(await textsOf(query), current)
     await open(url)
-    assert.deepEqual(await textsOf(ask), current)
+    assert.deepEqual(await textsOf(query), current)
   }
 })
 
-test('a start with the current functions changes nothing, so that it waits for no lock', async (t) => {
-  const { url, ask } = await database(t)
+test('a start on a database with the current functions changes nothing, so it waits for no lock', async (t) => {
+  const { url, query } = await database(t)
   await open(url)
-  const before = await rowsOf(ask)
+  const before = await rowsOf(query)
   await open(url)
-  assert.deepEqual(await rowsOf(ask), before)
+  assert.deepEqual(await rowsOf(query), before)
 })
 
 test('a node of an older version leaves newer functions as they are', async (t) => {
-  const { url, ask } = await database(t)
+  const { url, query } = await database(t)
   const label = `carillon functions ${functionsVersion + 1} 0123456789abcdef`
-  await ask(`${oldText}; comment on table kysely_migration is '${label}'`)
-  const before = await rowsOf(ask)
+  await query(`${oldText}; comment on table kysely_migration is '${label}'`)
+  const before = await rowsOf(query)
   await open(url)
-  assert.deepEqual(await rowsOf(ask), before)
+  assert.deepEqual(await rowsOf(query), before)
 })
 
-test('nodes that start at once on older functions create them once, and requests under way go on', async (t) => {
-  const { url, ask } = await database(t)
-  await ask('comment on table kysely_migration is null')
+test('nodes that start at the same time create the functions once, and no running request fails', async (t) => {
+  const { url, query } = await database(t)
+  await query('comment on table kysely_migration is null')
   const functions = knownFunctions(folder)
   assert.ok(functions)
   const pools = Array.from({ length: 5 }, () => openPool(url))
@@ -192,35 +192,35 @@ test('nodes that start at once on older functions create them once, and requests
   assert.deepEqual(outcomes.toSorted(), [false, false, false, false, true])
 })
 
-test('a function that cannot be created takes its migration back with it', async (t) => {
+test('if a function cannot be created, its migration is rolled back with it', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'carillon-functions-'))
   t.after(() => rmSync(path, { recursive: true }))
   for (const name of ['migrations', 'functions'])
     cpSync(new URL(`../${name}/`, import.meta.url), join(path, name), { recursive: true })
   writeFileSync(join(path, 'functions', 'zebra.sql'), 'create function zebra() returns text language nothing as $$ $$;')
-  const { ask, url } = await database(t, { isBare: true })
+  const { query, url } = await database(t, { isBare: true })
   const pool = openPool(url)
   t.after(() => pool.end())
   await assert.rejects(migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'migrations/')) }), /nothing/)
-  assert.deepEqual(await ask("select 1 from pg_proc where proname = 'deliver'"), [])
-  // The migrations before the last one are whole.
-  assert.deepEqual(await ask('select name from kysely_migration'), [{ name: '0001-start' }])
+  assert.deepEqual(await query("select 1 from pg_proc where proname = 'deliver'"), [])
+  // The migrations before the last one stay.
+  assert.deepEqual(await query('select name from kysely_migration'), [{ name: '0001-start' }])
   const column = "select 1 from information_schema.columns where column_name = 'credential_generation'"
-  assert.deepEqual(await ask(column), [])
+  assert.deepEqual(await query(column), [])
 })
 
 const oldText = `create or replace function mark_read(of_user text, of_id text, moment text)
   returns text language sql as $$ select 'absent' $$`
 
-type Ask = (sql: string) => Promise<Record<string, unknown>[]>
+type Query = (sql: string) => Promise<Record<string, unknown>[]>
 const ours = "from pg_proc where pronamespace = 'public'::regnamespace order by proname"
-const textsOf = (ask: Ask) => ask(`select proname, prosrc, proargnames ${ours}`)
-const rowsOf = (ask: Ask) => ask(`select oid, xmin ${ours}`)
+const textsOf = (query: Query) => query(`select proname, prosrc, proargnames ${ours}`)
+const rowsOf = (query: Query) => query(`select oid, xmin ${ours}`)
 
-async function database(t: TestContext, options: { isBare?: boolean } = {}): Promise<{ url: string; ask: Ask }> {
+async function database(t: TestContext, options: { isBare?: boolean } = {}): Promise<{ url: string; query: Query }> {
   const { url, drop } = await newDatabase(options)
   t.after(drop)
-  return { url, ask: async (sql) => [await queryAt(url, sql)].flat().at(-1)?.rows ?? [] }
+  return { url, query: async (sql) => [await queryAt(url, sql)].flat().at(-1)?.rows ?? [] }
 }
 
 async function open(url: string): Promise<void> {

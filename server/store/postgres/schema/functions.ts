@@ -1,8 +1,9 @@
-// The functions of the database: functions/ holds the current text of each. They are created again after the migrations by
-// the newest version that starts, so a migration never contains one.
+// The functions of the database: functions/ holds the current text of each. The newest version that starts creates them again
+// after the migrations, so a migration never contains one.
 //
-// The rule for a change: nodes of the version before call the same database during a rolling upgrade. So a function whose
-// signature or meaning changes gets a new name, and the old one stays in functions/ for one more version.
+// The rule for a change: nodes of the version before use the same database during a rolling upgrade. So a function whose
+// signature or meaning changes gets a new name, and the old one stays in functions/ for one more version
+// (tests/e2e/nodes/rolling-upgrade.test.ts).
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'
@@ -13,7 +14,7 @@ import type { Pool } from 'pg'
  */
 export const functionsVersion = 7
 
-/** The lock of Kysely's migrator: functions and migrations exclude each other. */
+/** The lock of Kysely's migrator, so that functions and migrations never run at the same time. */
 const migrationLock = '3853314791062309107'
 const label = /^carillon functions (\d+) ([0-9a-f]{16})$/
 
@@ -31,7 +32,7 @@ export function knownFunctions(folder: URL): Functions | undefined {
   return { version: functionsVersion, hash, text }
 }
 
-/** The SQL that creates them and notes so, for one transaction. It locks no table that requests use. */
+/** The SQL that creates them and records their version, for one transaction. It locks no table that requests use. */
 export function creationOf({ version, hash, text }: Functions): string {
   return `${text}\ncomment on table kysely_migration is 'carillon functions ${version} ${hash}';`
 }
@@ -46,7 +47,7 @@ export async function needsFunctions(database: Pick<Pool, 'query'>, { version, h
   return found === undefined || Number(found) < version || (Number(found) === version && foundHash !== hash)
 }
 
-/** Creates the functions if the database needs them. Processes that start at once create them once. */
+/** Creates the functions if the database needs them. If several processes start at the same time, one of them does. */
 export async function bringFunctions(pool: Pool, functions: Functions): Promise<boolean> {
   if (!(await needsFunctions(pool, functions))) return false
   const client = await pool.connect()
@@ -59,7 +60,7 @@ export async function bringFunctions(pool: Pool, functions: Functions): Promise<
     client.release()
     return isNeeded
   } catch (error) {
-    // The connection ends, and with it the transaction.
+    // Closes the connection, which ends the transaction.
     client.release(true)
     throw error
   }

@@ -1,5 +1,5 @@
-// How a schema grows on PostgreSQL: each step once, whole or not at all, whoever else does it at the same time and wherever
-// it is cut (R12).
+// Migrations on PostgreSQL: each is applied once, and completely or not at all, even if several processes start at the same time
+// or the connection is lost at any message (R12).
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import { appliedMigrations, migrate } from './migrate.ts'
 const good = 'create table diary (entry text);\ninsert into diary values (1);'
 const failsHalfWay = 'create table half (done text);\ndrop table diary;\ninsert into nowhere values (1);'
 
-test('applies each migration once, in order, and answers their names', async (t) => {
+test('applies each migration once, in order, and returns their names', async (t) => {
   const place = await newPlace(t)
   place.write('0002-more', 'alter table diary add column page integer')
   place.write('0001-start', good)
@@ -25,22 +25,22 @@ test('applies each migration once, in order, and answers their names', async (t)
   assert.deepEqual(await place.migrate(), [])
   place.write('0003-last', "update diary set entry = entry || '!'")
   assert.deepEqual(await place.migrate(), ['0003-last'])
-  assert.deepEqual(await place.ask('select entry, page from diary'), [{ entry: '1!', page: null }])
+  assert.deepEqual(await place.query('select entry, page from diary'), [{ entry: '1!', page: null }])
 })
 
-test('leaves nothing behind of a migration that fails, and keeps those before it', async (t) => {
+test('a migration that fails is rolled back, and the migrations before it stay', async (t) => {
   const place = await newPlace(t)
   place.write('0001-start', good)
   place.write('0002-broken', failsHalfWay)
   await assert.rejects(place.migrate(), /nowhere/)
   assert.deepEqual(await place.tables(), ['diary'])
-  assert.deepEqual(await place.ask('select entry from diary'), [{ entry: '1' }])
-  assert.deepEqual(await place.ask('select name from kysely_migration'), [{ name: '0001-start' }])
+  assert.deepEqual(await place.query('select entry from diary'), [{ entry: '1' }])
+  assert.deepEqual(await place.query('select name from kysely_migration'), [{ name: '0001-start' }])
   place.write('0002-broken', 'create table half (done text)')
   assert.deepEqual(await place.migrate(), ['0002-broken'])
 })
 
-test('refuses a schema that it does not know, and applies nothing', async (t) => {
+test('refuses a newer schema, and applies nothing to it', async (t) => {
   const place = await newPlace(t)
   place.write('0001-start', good)
   place.write('0003-newer', 'create table newer (what text)')
@@ -56,18 +56,18 @@ test('refuses a schema that it does not know, and applies nothing', async (t) =>
   assert.deepEqual(await place.tables(), ['diary', 'newer'])
 })
 
-test('R12: processes that migrate at once apply each migration once, and all find the schema', async (t) => {
+test('processes that migrate at the same time apply each migration once, and all find the schema (R12)', async (t) => {
   for (let round = 0; round < 5; round++) {
     const place = await newPlace(t)
     place.write('0001-start', good)
     place.write('0002-slow', 'select pg_sleep(0.1); create table slow (done text)')
     const applied = await Promise.all(Array.from({ length: 5 }, () => place.migrate()))
     assert.deepEqual(applied.flat().sort(), ['0001-start', '0002-slow'])
-    assert.deepEqual(await place.ask('select entry from diary'), [{ entry: '1' }])
+    assert.deepEqual(await place.query('select entry from diary'), [{ entry: '1' }])
   }
 })
 
-test('R12: cut at any message, it leaves each migration whole or not at all, and the next one brings the rest', async (t) => {
+test('if the connection is lost at any message, each migration is complete or absent, and the next run applies the rest (R12)', async (t) => {
   const place = await newPlace(t)
   place.write('0001-start', good)
   place.write(
@@ -79,10 +79,10 @@ test('R12: cut at any message, it leaves each migration whole or not at all, and
   const whole = [[], ['diary'], ['diary', 'more']]
   const seen = new Set<number>()
   for (const direction of ['to server', 'to client'] as const)
-    for (let cutAt = 1; ; cutAt++) {
+    for (let breakAt = 1; ; breakAt++) {
       let messages = 0
       proxy.intercept = (passing) =>
-        passing.direction === direction && ++messages === cutAt ? { cuts: true } : undefined
+        passing.direction === direction && ++messages === breakAt ? { disconnects: true } : undefined
       const isDone = await place.migrate({ url: through }).then(
         () => true,
         () => false,
@@ -91,21 +91,21 @@ test('R12: cut at any message, it leaves each migration whole or not at all, and
       const tables = await place.tables()
       assert.ok(
         whole.some((each) => each.join() === tables.join()),
-        `cut at ${cutAt} ${direction}: ${tables}`,
+        `broken at ${breakAt} ${direction}: ${tables}`,
       )
       seen.add(tables.length)
       await place.migrate()
       assert.deepEqual(await place.tables(), whole.at(-1))
-      assert.deepEqual(await place.ask('select entry, page from diary'), [{ entry: '1', page: null }])
-      assert.deepEqual(await place.ask('select what from more'), [{ what: '2' }])
-      await place.ask('drop schema public cascade; create schema public')
+      assert.deepEqual(await place.query('select entry, page from diary'), [{ entry: '1', page: null }])
+      assert.deepEqual(await place.query('select what from more'), [{ what: '2' }])
+      await place.query('drop schema public cascade; create schema public')
       if (isDone) break
     }
-  // The cuts went through all of it.
+  // The breaks covered every state.
   assert.ok(seen.has(0) && seen.has(2), `${[...seen]}`)
 })
 
-test('R12: while a migration waits for a table that a backup reads, other processes go on using that table', async (t) => {
+test('while a migration waits for a table that a backup reads, other processes can use that table (R12)', async (t) => {
   const place = await newPlace(t)
   place.write('0001-start', good)
   await place.migrate()
@@ -119,16 +119,16 @@ test('R12: while a migration waits for a table that a backup reads, other proces
     isApplied = true
   })
   for (let round = 0; round < 2; round++) {
-    while ((await place.ask('select from pg_locks where not granted')).length === 0) await sleep(2)
-    // Behind the migration in the queue. If the migration stayed there, this would end with an error.
-    await place.ask("set statement_timeout = '20s'; select entry from diary")
+    while ((await place.query('select from pg_locks where not granted')).length === 0) await sleep(2)
+    // It waits behind the migration. If the migration did not give up, this would fail with a timeout.
+    await place.query("set statement_timeout = '20s'; select entry from diary")
   }
   assert.equal(isApplied, false)
   await backup.end()
   assert.deepEqual(await migrating, ['0002-more'])
 })
 
-/** A new database beside a folder of migrations. */
+/** A new database and a folder for migrations. */
 async function newPlace(t: TestContext) {
   const path = mkdtempSync(join(tmpdir(), 'carillon-migrations-'))
   const { url, drop } = await newDatabase({ isBare: true })
@@ -141,13 +141,13 @@ async function newPlace(t: TestContext) {
     return pathToFileURL(`${join(path, name)}/`)
   }
   const migrations = folder('migrations')
-  const ask = async (sql: string) => (await queryAt(url, sql)).rows
+  const query = async (sql: string) => (await queryAt(url, sql)).rows
   return {
     url,
     folder,
-    ask,
+    query,
     write: (name: string, sql: string) => writeFileSync(new URL(`${name}.sql`, migrations), sql),
-    /** As one process does it. */
+    /** As one process migrates. */
     async migrate({ url: way = url, from = migrations } = {}): Promise<string[]> {
       const pool = openPool(way)
       try {
@@ -158,15 +158,15 @@ async function newPlace(t: TestContext) {
         await pool.end()
       }
     },
-    /** What was made, beside the ledger. */
+    /** The tables except the ledger. */
     async tables(): Promise<string[]> {
-      const rows = await ask("select tablename from pg_tables where schemaname = 'public' order by 1")
+      const rows = await query("select tablename from pg_tables where schemaname = 'public' order by 1")
       return rows.map(({ tablename }) => tablename as string).filter((name) => !name.startsWith('kysely'))
     },
-    /** The server goes on for a moment with what a client began that is gone. */
+    /** The server finishes the work of a client that is gone; this waits for it. */
     async isAlone(): Promise<void> {
       const others = 'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
-      while ((await ask(others)).length > 0) await sleep(2)
+      while ((await query(others)).length > 0) await sleep(2)
     },
   }
 }

@@ -1,6 +1,6 @@
 // Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the
-// ledger, under an advisory lock, so that processes that start at once apply each of them once. The functions (functions.ts)
-// are part of the last one's transaction; if there is no migration to apply, they have one of their own.
+// ledger, under an advisory lock, so that processes that start at the same time apply each of them once. The functions
+// (functions.ts) are created in the transaction of the last migration, or in a separate one if there is no migration to apply.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
@@ -10,9 +10,9 @@ import { bringFunctions, creationOf, type Functions, knownFunctions } from './fu
 const folder = new URL('../migrations/', import.meta.url)
 
 /**
- * A migration that waits for a table makes everybody wait who wants that table after it. With a backup under way, which reads
- * every table in one transaction, the sign-ins of the other nodes failed until it ended. So a migration waits for a moment,
- * lets the others pass, and tries again.
+ * While a migration waits for a table lock, every later statement on that table waits behind it. During a backup, which reads
+ * every table in one transaction, the sign-ins on other nodes failed until the backup ended. So a migration waits for a
+ * moment, lets the others continue, and tries again.
  */
 const lockTimeoutMs = 500
 const retryMs = 1_000
@@ -20,14 +20,15 @@ const maxRetries = 3_600
 /** lock_not_available (PostgreSQL, appendix A). */
 const lockTimedOut = '55P03'
 /**
- * For a database that Citus spreads: it creates no function in a transaction that has changed a spread table over several
- * connections to one node. Other servers keep the setting and ignore it.
+ * For a database that Citus distributes: Citus refuses to create a function in a transaction that has changed a distributed
+ * table over several connections to one node. Other servers accept the setting and ignore it.
  */
 const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
 
 /**
- * Applies what is missing and answers the names of what was applied. `partitions` is how many parts the first migration
- * makes of what belongs to users. Refuses a schema newer than this program. The functions lie beside the folder `from`.
+ * Applies the missing migrations and returns their names. `partitions` is the number of partitions that the first migration
+ * makes of each table that belongs to users. Refuses a schema newer than this program. The functions are in the folder
+ * `functions` beside the folder `from`.
  */
 export async function migrate(
   pool: Pool,
@@ -73,7 +74,7 @@ function retriesOfLocks(): (error: unknown) => Promise<boolean> {
   }
 }
 
-/** The names of the migrations that the database has; of one that was never migrated, none. Only reads. */
+/** The names of the migrations that the database has; empty if it was never migrated. Only reads. */
 export async function appliedMigrations(pool: Pool): Promise<string[]> {
   const { rows: ledgers } = await pool.query("select to_regclass('kysely_migration') is not null as is_there")
   if (ledgers[0]?.is_there !== true) return []
