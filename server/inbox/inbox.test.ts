@@ -1,4 +1,4 @@
-// The answers that an inbox keeps in memory.
+// The rendered pages that an inbox keeps in memory.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { openStore } from '../store/open.ts'
 import { Database } from '../store/sqlite/database.ts'
 import { Inbox } from './inbox.ts'
 
-test('a version that is reached again by another change is not answered from memory, nor under the same ETag', async (t) => {
+test('if another change has the same version after a failover, the kept page is not sent, and the ETag differs', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'carillon.db')
@@ -26,14 +26,14 @@ test('a version that is reached again by another change is not answered from mem
   const before = await first()
   assert.equal(await first(), before)
 
-  // As a failover to a replica that lagged would leave it: the same version, of another notification.
+  // The state after a failover to a replica that was behind: the same version, with another notification.
   const behind = new Database(path, { timeout: 5_000 })
   const other = id.replace(/.{4}$/, 'ffff')
   behind.prepare('update notification set id = ?, content = ? where id = ?').run(other, '"title":"Kept"', id)
   behind.close()
 
   for (const giveUpAt = performance.now() + 5_000; (await first()) === before; await sleep(20))
-    assert.ok(performance.now() < giveUpAt, 'it is still answered from memory')
+    assert.ok(performance.now() < giveUpAt, 'the kept page is still sent')
   const after = await first()
   assert.equal(after.version, before.version)
   assert.match(after.json, /"title":"Kept"/)

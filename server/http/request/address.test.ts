@@ -1,4 +1,4 @@
-// Whose address is believed, and whose is not.
+// Which address counts as the client's?
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { suite, test } from 'node:test'
@@ -13,7 +13,7 @@ const peerIs = (remoteAddress: string | undefined, headers: IncomingHttpHeaders 
 const real = '203.0.113.9'
 const spoofed = '192.0.2.66'
 
-/** What a client writes to seem to be somebody else. */
+/** What a client sends to pretend another address. */
 const spoofs: [string, IncomingHttpHeaders][] = [
   ['X-Forwarded-For', { 'x-forwarded-for': spoofed }],
   ['X-Forwarded-For with a port', { 'x-forwarded-for': `${spoofed}:443` }],
@@ -32,15 +32,15 @@ const spoofs: [string, IncomingHttpHeaders][] = [
   ['X-Forwarded', { 'x-forwarded': `for=${spoofed}`, 'x-cluster-client-ip': spoofed, 'x-originating-ip': spoofed }],
 ]
 
-suite('a forwarding header is not believed (A11)', () => {
+suite('a forwarding header is not trusted (A11)', () => {
   for (const [name, headers] of spoofs) {
-    test(`from a peer that is no trusted proxy: ${name}`, () => {
+    test(`from a peer that is not a trusted proxy: ${name}`, () => {
       assert.equal(addressOf(peerIs(real, headers), proxies), real)
       assert.equal(addressOf(peerIs(`::ffff:${real}`, headers), proxies), real)
       assert.equal(addressOf(peerIs('127.0.0.1', headers), []), '127.0.0.1')
     })
 
-    test(`in front of what a trusted proxy adds: ${name}`, () => {
+    test(`in front of the entry that a trusted proxy adds: ${name}`, () => {
       const added = (name_: 'forwarded' | 'x-forwarded-for', entry: string) => ({
         ...headers,
         [name_]: [headers[name_], entry].filter((one) => one !== undefined).join(', '),
@@ -72,13 +72,13 @@ test('reads the address that a trusted proxy adds, in every form of the two head
     [{ forwarded: `for=${spoofed}, for=${real} , for=10.1.2.3` }, real],
     [{ forwarded: `for=unknown, for=_gazonk, for="2${real.slice(1)}"` }, real],
     [{ forwarded: `for=${real}`, 'x-forwarded-for': real }, real],
-    // Everybody on the way is trusted: the first of them is where it came from.
+    // All proxies on the way are trusted: the first address is the client's.
     [{ 'x-forwarded-for': '10.9.9.9, 10.1.2.3' }, '10.9.9.9'],
   ]
   for (const [headers, expected] of forms) assert.equal(addressOf(peerIs('127.0.0.1', headers), proxies), expected)
 })
 
-test('stops at the last trusted proxy before an entry that names no address', () => {
+test('stops at the last trusted proxy if the entry before it is not an address', () => {
   const unreadable: [IncomingHttpHeaders, string][] = [
     [{ 'x-forwarded-for': `${real}, unknown` }, '127.0.0.1'],
     [{ 'x-forwarded-for': `${real}, ` }, '127.0.0.1'],
@@ -98,7 +98,7 @@ test('stops at the last trusted proxy before an entry that names no address', ()
     [{ forwarded: 'for=[2001:db8::9]' }, '127.0.0.1'],
     [{ forwarded: 'for="2001:db8::9"' }, '127.0.0.1'],
     [{ forwarded: '' }, '127.0.0.1'],
-    // The two headers disagree: one of them may be the client's.
+    // The two headers differ: one of them may be the client's.
     [{ forwarded: `for=${spoofed}`, 'x-forwarded-for': real }, '127.0.0.1'],
     [{ forwarded: `for=${real}`, 'x-forwarded-for': spoofed }, '127.0.0.1'],
     [{ forwarded: 'rubbish', 'x-forwarded-for': real }, '127.0.0.1'],
@@ -109,7 +109,7 @@ test('stops at the last trusted proxy before an entry that names no address', ()
   }
 })
 
-test('takes the peer as it is without a header, and says so for a connection that is closed', () => {
+test("takes the peer's address without a header, and `unknown` for a closed connection", () => {
   assert.equal(addressOf(peerIs('::ffff:127.0.0.1'), proxies), '127.0.0.1')
   assert.equal(addressOf(peerIs('fe80::1%eth0'), proxies), 'fe80::1')
   assert.equal(addressOf(peerIs(undefined), proxies), 'unknown')

@@ -1,4 +1,4 @@
-// How much of failed and refused requests is logged, whatever clients send.
+// How many log lines do failed and refused requests cause, whatever clients send?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
@@ -14,7 +14,7 @@ function logged() {
   return { log, lines, bytes: () => written.join('').length }
 }
 
-test('writes one warning a second with a count for overload, without a stack: 10,000 refusals in a second (L1)', (t) => {
+test('writes one warning a second for overload, with a count and without a stack, at 10,000 refusals a second (L1)', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { log, lines, bytes } = logged()
   for (let second = 0; second < 3; second++) {
@@ -43,7 +43,7 @@ test('writes one warning a second with a count for overload, without a stack: 10
   assert.equal(lines().length, 3, 'a quiet second has no line')
 })
 
-test('writes the same failure in full a few times a minute, and counts the rest (L1)', (t) => {
+test('writes the same failure in full a few times a minute, and counts the others (L1)', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { log, lines } = logged()
   const away = () => new CarillonError('UNAVAILABLE', 'The store is away', { cause: new Error('connect ECONNREFUSED') })
@@ -66,7 +66,7 @@ test('writes the same failure in full a few times a minute, and counts the rest 
   assert.equal(inFull().length, 6)
 })
 
-test('has a bound on failures that all differ (L1)', (t) => {
+test('limits the lines of failures that are all different (L1)', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { log, lines } = logged()
   for (let n = 0; n < 1_000; n++) log.note(new CarillonError('INTERNAL', `${n}`), new Error(`${n}`), request)
@@ -76,7 +76,7 @@ test('has a bound on failures that all differ (L1)', (t) => {
   assert.ok(Object.keys(repeated[0].reasons).length <= 9)
 })
 
-test('writes what was counted at the shutdown, and once', () => {
+test('writes the remaining counts at the shutdown, once', () => {
   const { log, lines } = logged()
   log.note(overloaded('Too many'), undefined, request)
   log.end()
@@ -87,7 +87,7 @@ test('writes what was counted at the shutdown, and once', () => {
   )
 })
 
-test('writes nothing for a mistake of the client, and nothing for a state that is expected', () => {
+test("writes nothing for a client's mistake, and nothing for an expected state", () => {
   const { log, lines } = logged()
   log.note(new CarillonError('INVALID_REQUEST', 'malformed'), undefined, request)
   log.note(new CarillonError('TOO_MANY_REQUESTS', 'You have 20 streams open'), undefined, request)

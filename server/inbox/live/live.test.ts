@@ -1,5 +1,5 @@
-// What goes on inside while people listen, on a real store: how often it is read, what a lost ring costs, what the seats
-// hold, and what a stream does in the moments that come once in a thousand.
+// live.ts on a real store: how often it reads, what it does if a change signal is lost, how it applies the stream limits, and the
+// races that a test from outside rarely hits.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
@@ -17,16 +17,16 @@ import type { Sink, Watcher } from './live-stream.ts'
 import { LiveStream } from './live-stream.ts'
 import { type MaxStreams, StreamLimits } from './stream-limits.ts'
 
-/** That of the process, whatever a test makes of its clock. */
+/** The clock of the process, even if a test replaces `performance.now`. */
 const clock = performance.now.bind(performance)
 
-/** A reader in the same process: it takes everything at once, unless it is told not to. */
+/** A client in the same process. It takes everything at once, unless `isReading` is false. */
 class Reader implements Sink {
   readonly events: StreamEvent[] = []
   readonly #parser = new StrictEvents()
   readonly #listeners: (() => void)[] = []
   hasBegun = false
-  /** Each text that it was sent. */
+  /** The bytes of each send. */
   readonly texts: Buffer[] = []
   how: 'open' | 'ended' | 'disconnected' | 'left' = 'open'
   isReading = true
@@ -54,8 +54,8 @@ class Reader implements Sink {
 
   send(bytes: Buffer): void {
     if (this.how === 'left') return
-    assert.equal(this.how, 'open', 'sent behind the end')
-    assert.ok(this.hasBegun, 'sent before the head')
+    assert.equal(this.how, 'open', 'bytes were sent after the end')
+    assert.ok(this.hasBegun, 'bytes were sent before the header')
     this.texts.push(bytes)
     this.events.push(...this.#parser.push(bytes))
     if (!this.isReading) this.unread += bytes.length
@@ -77,7 +77,7 @@ class Reader implements Sink {
     this.#listeners.push(listener)
   }
 
-  /** As a client that goes away; what is sent until that is known goes nowhere. */
+  /** As a client that disconnects: bytes that are sent before this is noticed are lost. */
   leave(): void {
     this.#close('left')
   }
@@ -97,14 +97,14 @@ class Reader implements Sink {
   }
 }
 
-/** However slow the machine: no heartbeat comes meanwhile to make a lost ring good. */
+/** Enough for a slow machine. No heartbeat, which would make good a lost change signal, comes in this time. */
 const maxWaitMs = 20_000
 
 type LiveStore = Pick<Store, 'readInbox' | 'changesSince' | 'onChange' | 'history'>
 
 /**
- * A world whose people can be listened to; there is no heartbeat unless the test moves the clock. `of` may put something
- * between the streams and the store.
+ * A world whose users can open streams. There is no heartbeat unless the test moves the clock. `of` may wrap the store that the
+ * streams read.
  */
 async function newWorld(
   t: TestContext,
@@ -139,7 +139,7 @@ async function newWorld(
     await live.open({ userId: person.id, validUntil: holds }, from, reader)
     return reader
   }
-  /** Resolves when so many reads of changes are over: the first stream of each user leads to one. */
+  /** Resolves when this many reads of changes are done: the first stream of each user causes one. */
   const untilRead = async (times: number) => {
     await new Reader().until(() => reads.done === times)
     await new Promise(setImmediate)
@@ -149,7 +149,7 @@ async function newWorld(
 
 const forever = async () => Number.POSITIVE_INFINITY
 
-/** The same store, with some of its methods put in place. */
+/** The same store, with some methods replaced. */
 function withMethods(store: LiveStore, methods: Partial<LiveStore>): LiveStore {
   return {
     get history() {
@@ -176,7 +176,7 @@ function counted(store: LiveStore, reads: { begun: number; done: number }): Live
   })
 }
 
-test('however many streams a user has, a change is read once and is one text for all of them', async (t) => {
+test('a change is read once and rendered once, however many streams its user has', async (t) => {
   const { world, live, open, reads, untilRead } = await newWorld(t)
   const ann = await world.addUser('ann')
   const bob = await world.addUser('bob')
@@ -194,7 +194,7 @@ test('however many streams a user has, a change is read once and is one text for
   assert.deepEqual(bobs.types, ['hello'])
 })
 
-test('many changes at once are few reads, and each is told once, in order', async (t) => {
+test('many changes at once need few reads, and each change is sent once, in order', async (t) => {
   const { world, open, reads, untilRead } = await newWorld(t)
   const ann = await world.addUser('ann')
   const readers = await Promise.all(Array.from({ length: 10 }, () => open(ann)))
@@ -211,7 +211,7 @@ test('many changes at once are few reads, and each is told once, in order', asyn
   assert.ok(reads.begun < 500, `${reads.begun} reads`)
 })
 
-/** Reads that are answered when the test says so, each with what it saw when it was asked: as PostgreSQL may do it. */
+/** Delays the results of reads until the test releases them; each has the state at the time of its request, as on PostgreSQL. */
 async function heldReads(t: TestContext) {
   const held: (() => void)[] = []
   let isHolding = false
@@ -231,7 +231,7 @@ async function heldReads(t: TestContext) {
   return { ...parts, held, hold }
 }
 
-/** Ann was told twice; what was read of the first is held back from her reader. */
+/** Two notifications for Ann; the result of the read that the first one caused is delayed. */
 async function heldFirst(t: TestContext) {
   const parts = await heldReads(t)
   const { world, open, held, hold, untilRead } = parts
@@ -245,11 +245,11 @@ async function heldFirst(t: TestContext) {
   return { ...parts, ann, reader }
 }
 
-test('N4: what is committed while it is being read for another change is told without a delay', async (t) => {
+test('a change that is committed during the read of another change is sent without a delay (N4)', async (t) => {
   const { held, hold, reader } = await heldFirst(t)
   await reader.until(() => held.length === 2)
   hold(false)
-  // The later one has seen more, and the earlier one is answered first.
+  // The later read has found more changes; the earlier one returns first.
   held[0]?.()
   await reader.until(() => reader.events.length === 2)
   held[1]?.()
@@ -257,7 +257,7 @@ test('N4: what is committed while it is being read for another change is told wi
   assert.deepEqual(reader.versions, [1, 2])
 })
 
-test('N4: who came while a read was under way that had seen less is told nothing that his list had', async (t) => {
+test('a stream that opens during a read that has found fewer changes is sent nothing that its hello already counted (N4)', async (t) => {
   const { world, open, held, hold, ann, reader } = await heldFirst(t)
   const late = await open(ann)
   assert.equal(late.events[0]?.data.version, 2)
@@ -269,7 +269,7 @@ test('N4: who came while a read was under way that had seen less is told nothing
   assert.deepEqual([reader.versions, late.versions], [[1, 2, 3], [3]])
 })
 
-test('R9: a stream that is being opened when the service stops is refused as all that come later, and nothing was written to it', async (t) => {
+test('a stream that is being opened when the service stops is refused like every later one, without a byte on it (R9)', async (t) => {
   const { world, live } = await newWorld(t)
   const ann = await world.addUser('ann')
   const { promise: looked, resolve: look } = Promise.withResolvers<number>()
@@ -285,14 +285,14 @@ test('R9: a stream that is being opened when the service stops is refused as all
   await assert.rejects(late, ({ code }: CarillonError) => code === 'UNAVAILABLE')
 })
 
-test('Z6: a proof that ends while its stream is being opened opens none', async (t) => {
+test('a proof that ends while its stream is being opened opens no stream (Z6)', async (t) => {
   const { world, live, streamLimits } = await newWorld(t, { limits: { perUser: 1, perProcess: 1 } })
   const ann = await world.addUser('ann')
   for (const endsAfter of [0, 1]) {
     let looks = 0
     const reader = new Reader()
     const holds = async () => {
-      // It ends between two looks, and rings.
+      // The proof ends between the two reads, with a change signal.
       if (looks++ < endsAfter) {
         live.checkProofs(ann.id)
         return Number.POSITIVE_INFINITY
@@ -307,14 +307,14 @@ test('Z6: a proof that ends while its stream is being opened opens none', async 
       assert.equal(reader.events.at(-1)?.text, '{"reason":"revoked"}')
     }
     await reader.until(() => live.size === 0)
-    // Its seat is free.
+    // It no longer counts against the stream limits.
     streamLimits.take(ann.id)()
   }
 })
 
-test('another history of the store: every open stream gets a resync, and a position of before means nothing (N3, R7)', async (t) => {
+test('if the history of the store changes, every open stream gets a resync, and a position of the old history is not accepted (N3, R7)', async (t) => {
   let history = 'before'
-  let ring: ((ring: ChangeSignal) => void) | undefined
+  let signal: ((signal: ChangeSignal) => void) | undefined
   const of = (store: Store): LiveStore => ({
     get history() {
       return history
@@ -322,7 +322,7 @@ test('another history of the store: every open stream gets a resync, and a posit
     readInbox: store.readInbox,
     changesSince: store.changesSince,
     onChange(listener) {
-      ring = listener
+      signal = listener
       return store.onChange(listener)
     },
   })
@@ -332,7 +332,7 @@ test('another history of the store: every open stream gets a resync, and a posit
   const readers = [await open(ann), await open(ann)]
   const [before] = readers[0]?.events ?? []
   history = 'after'
-  ring?.({ about: 'anything' })
+  signal?.({ about: 'anything' })
   for (const reader of readers) await reader.until(() => reader.types.includes('resync'))
   const resync = readers[0]?.events.find(({ type }) => type === 'resync')
   assert.notEqual(resync?.id, before?.id)
@@ -344,7 +344,7 @@ test('another history of the store: every open stream gets a resync, and a posit
   await resumed.until(() => resumed.types.join() === 'hello,notification')
 })
 
-test('reset: where the store lost what was told, all streams are told to fetch anew, and then what follows', async (t) => {
+test('if the store lost changes that were sent, every stream gets a resync, and then the next changes', async (t) => {
   let isLost = false
   const { world, open } = await newWorld(t, {
     of: (store) =>
@@ -368,11 +368,11 @@ test('reset: where the store lost what was told, all streams are told to fetch a
   }
 })
 
-test('reset: two reads that find it at once tell it once, and who is catching up comes back to be told', async (t) => {
+test('two reads that find the loss at the same time send one resync, and a stream that is catching up ends and gets it when it reconnects', async (t) => {
   let isLost = false
   let asking = 0
   const both = Promise.withResolvers<void>()
-  // The third change is lost; of two reads that ask for what follows it neither is answered before the other has asked.
+  // The third change is lost. Both reads for the changes after it start before either returns.
   const { world, live, open, untilRead } = await newWorld(t, {
     of: (store) =>
       withMethods(store, {
@@ -409,7 +409,7 @@ test('reset: two reads that find it at once tell it once, and who is catching up
   assert.deepEqual(reader.versions, [2, 3, 4])
 })
 
-test('a store that is away is told of once a second, however often it rings and whoever listens', async (t) => {
+test('an unavailable store is logged once a second, however many change signals and streams there are', async (t) => {
   let isAway = false
   const { world, live, open, failedAt } = await newWorld(t, {
     of: (store) =>
@@ -424,12 +424,12 @@ test('a store that is away is told of once a second, however often it rings and 
     live.checkProofs(ann.id)
     return failedAt.length === 3
   })
-  // A timer may be a millisecond early.
+  // A timer may fire a millisecond early.
   for (const [n, at] of failedAt.slice(1).entries())
-    assert.ok(at - (failedAt[n] ?? 0) > 990, `told at ${failedAt.map(Math.round)} ms`)
+    assert.ok(at - (failedAt[n] ?? 0) > 990, `logged at ${failedAt.map(Math.round)} ms`)
 })
 
-test('a replay takes its turns as everything does: it keeps nobody waiting, however long it is', async (t) => {
+test('a replay yields to the event loop, so that a long one delays no other request', async (t) => {
   const { world, open, reads } = await newWorld(t)
   const ann = await world.addUser('ann')
   await world.sendTimes(6_000, ann)
@@ -448,7 +448,7 @@ test('a replay takes its turns as everything does: it keeps nobody waiting, howe
   assert.ok(reads.begun >= 60 && Math.max(...steps) < 40, `of ${reads.begun}: ${steps}`)
 })
 
-test('Z6: nothing is told while it is looked up whether a proof still holds', async (t) => {
+test('no event is sent while the store checks whether a proof is still valid (Z6)', async (t) => {
   const { world, live, open } = await newWorld(t)
   const ann = await world.addUser('ann')
   const looked = Promise.withResolvers<null>()
@@ -465,7 +465,7 @@ test('Z6: nothing is told while it is looked up whether a proof still holds', as
   assert.deepEqual(reader.types, ['hello', 'session-ended'])
 })
 
-test('a store that cannot be read costs no stream: what was missed comes when it is back', async (t) => {
+test('a store that cannot be read ends no live stream: the missed changes are sent when it is back', async (t) => {
   let isAway = false
   const { world, open, failures } = await newWorld(t, {
     of: (store) =>
@@ -481,7 +481,7 @@ test('a store that cannot be read costs no stream: what was missed comes when it
   await world.send(ann)
   await reader.until(() => failures.length > 0)
   assert.deepEqual([reader.versions, reader.how], [[1, 2], 'open'])
-  // Who has to catch up, and cannot, is let go, and comes back.
+  // A stream that has to catch up and cannot is ended; its client reconnects.
   const behind = await open(ann, { from: '1' })
   await behind.until(() => behind.how === 'ended')
   isAway = false
@@ -489,7 +489,7 @@ test('a store that cannot be read costs no stream: what was missed comes when it
   assert.deepEqual(reader.versions, [1, 2, 3])
 })
 
-test('Z7: where it cannot be known whether a proof holds, the stream is asked again, not ended and not forgotten', async (t) => {
+test('if it is unknown whether a proof is valid, its stream stays open and the check is repeated (Z7)', async (t) => {
   const { world, live, open, failures } = await newWorld(t)
   const ann = await world.addUser('ann')
   let found: number | null | Error = Number.POSITIVE_INFINITY
@@ -508,8 +508,8 @@ test('Z7: where it cannot be known whether a proof holds, the stream is asked ag
   assert.deepEqual(reader.types, ['hello', 'session-ended'])
 })
 
-suite('N5: whoever does not read', () => {
-  /** Begun at 0 by a clock that stands still. */
+suite('a client that does not read its stream (N5)', () => {
+  /** A stream that has begun, and whose client takes nothing. */
   const sink = () => {
     const reader = new Reader()
     reader.isReading = false
@@ -519,7 +519,7 @@ suite('N5: whoever does not read', () => {
   }
   const event = Buffer.from(`event: hello\ndata: {"x":"${'x'.repeat(100_000)}"}\n\n`)
 
-  test('N5: he is cut where more than 1 MiB would wait for him, and not before', () => {
+  test('is disconnected before more than 1 MiB waits for it, and not sooner (N5)', () => {
     const { reader, stream } = sink()
     for (let sent = 3; sent + event.length <= 1024 * 1024; sent += event.length) stream.send(event)
     assert.equal(reader.how, 'open')
@@ -530,7 +530,7 @@ suite('N5: whoever does not read', () => {
     stream.end()
   })
 
-  test('N5: what is more than that by itself goes to whoever has taken the rest', () => {
+  test('gets an event of more than 1 MiB if it has taken everything before (N5)', () => {
     const { reader, stream } = sink()
     reader.unread = 0
     stream.send(Buffer.concat(Array(20).fill(event)))
@@ -539,7 +539,7 @@ suite('N5: whoever does not read', () => {
     assert.equal(reader.how, 'disconnected')
   })
 
-  test('N4, N5: a replay waits for its reader piece by piece, and cuts nobody who reads, however big a piece is', async (t) => {
+  test('a replay waits until its client has taken each batch, and disconnects no client that reads, however large an event is (N4, N5)', async (t) => {
     const { world, live } = await newWorld(t)
     const ann = await world.addUser('ann')
     const content = `"title":"x","body":"${'x'.repeat(20_000)}"`
@@ -560,19 +560,19 @@ suite('N5: whoever does not read', () => {
   })
 })
 
-test('N5: after thousands of opens and leaves nothing is kept of them', async (t) => {
+test('nothing is kept of thousands of streams that were opened and closed (N5)', async (t) => {
   const rounds = process.env.SOAK === undefined ? 3_000 : 100_000
   const { world, live, open, streamLimits } = await newWorld(t, { limits: { perUser: 20, perProcess: 40 } })
   const people = [await world.addUser('ann'), await world.addUser('bob'), await world.addUser('cy')]
-  const chance = randomOf(t)
+  const random = randomOf(t)
   let stayed: Reader[] = []
   for (let n = 0; n < rounds; n++) {
     const person = people[n % 3] ?? assert.fail()
-    const opening = open(person, { ...(chance.draw() < 0.5 && { from: '0' }) })
+    const opening = open(person, { ...(random.draw() < 0.5 && { from: '0' }) })
     if (n % 50 === 0) await world.send(person)
     const reader = await opening
     await new Promise(setImmediate)
-    if (chance.draw() < 0.3) stayed.push(reader)
+    if (random.draw() < 0.3) stayed.push(reader)
     else reader.leave()
     if (stayed.length > 10) {
       for (const one of stayed) one.leave()
@@ -587,7 +587,7 @@ test('N5: after thousands of opens and leaves nothing is kept of them', async (t
   for (const giveUp of given) giveUp()
 })
 
-suite('N7: seats', () => {
+suite('stream limits (N7)', () => {
   const refusal = (take: () => unknown): CarillonError => {
     try {
       take()
@@ -597,7 +597,7 @@ suite('N7: seats', () => {
     return assert.fail('it was not refused')
   }
 
-  test('N7: so many for each user and so many in all; each is given up once', () => {
+  test('there is a limit for each user and one for all, and a stream that ends is subtracted once (N7)', () => {
     const streamLimits = new StreamLimits({ perUser: 2, perProcess: 3 }, () => 0.5)
     const [first, second] = [streamLimits.take('ann'), streamLimits.take('ann')]
     assert.match(
@@ -619,17 +619,17 @@ suite('N7: seats', () => {
     refusal(() => streamLimits.take('cy'))
   })
 
-  test('N7: those who are refused together are told different times to come back', () => {
+  test('clients that are refused at the same time get different values of Retry-After (N7)', () => {
     const streamLimits = new StreamLimits({ perUser: 0, perProcess: 0 }, Math.random)
-    const told = Array.from({ length: 200 }, () => refusal(() => streamLimits.take('ann')).retryAfter ?? 0)
+    const seconds = Array.from({ length: 200 }, () => refusal(() => streamLimits.take('ann')).retryAfter ?? 0)
     assert.ok(
-      told.every((seconds) => Number.isInteger(seconds) && seconds >= 5 && seconds <= 15),
-      `${told}`,
+      seconds.every((one) => Number.isInteger(one) && one >= 5 && one <= 15),
+      `${seconds}`,
     )
-    assert.ok(new Set(told).size > 5, `${told}`)
+    assert.ok(new Set(seconds).size > 5, `${seconds}`)
   })
 
-  test('N7: a held poll has a seat as a stream has, and gives it up however it ends', async (t) => {
+  test('a held poll counts like a stream, until it ends, in whatever way (N7)', async (t) => {
     const { world, store, streamLimits } = await newWorld(t, { limits: { perUser: 1, perProcess: 1 } })
     const changes = new ChangesSince({ store, streamLimits })
     const ann = await world.addUser('ann')
@@ -653,7 +653,7 @@ suite('N7: seats', () => {
 })
 
 suite('heartbeats', () => {
-  /** Sets a world under a clock that nothing but the test moves; so many milliseconds pass at once. */
+  /** A world whose clock only the test moves: `pass` moves it by this many milliseconds. */
   async function beating(t: TestContext, of?: (store: Store) => LiveStore) {
     let now = clock()
     t.mock.method(performance, 'now', () => now)
@@ -668,7 +668,7 @@ suite('heartbeats', () => {
     return { ...parts, pass }
   }
 
-  test('N6: there is one every 15 s, and those of many users do not come together', async (t) => {
+  test('every stream gets one every 15 s, and those of many users come at different times (N6)', async (t) => {
     const { world, open, pass } = await beating(t)
     const readers = await Promise.all(Array.from({ length: 60 }, async (_, n) => open(await world.addUser(`user${n}`))))
     let seconds = 0
@@ -685,7 +685,7 @@ suite('heartbeats', () => {
     assert.deepEqual(new Set(readers.flatMap(({ types }) => types)), new Set(['hello']))
   })
 
-  test('a ring that is lost is made good at the next one', async (t) => {
+  test('after a lost change signal, the next heartbeat causes the read that sends the changes', async (t) => {
     const { world, open, pass, untilRead } = await beating(t, (store) =>
       withMethods(store, { onChange: () => () => {} }),
     )
@@ -703,7 +703,7 @@ suite('heartbeats', () => {
     )
   })
 
-  test('Z6: a proof that ended without a ring is found at the fourth, within a minute', async (t) => {
+  test('a proof that ended without a change signal is found at the fourth heartbeat, within a minute (Z6)', async (t) => {
     const { world, open, pass } = await beating(t)
     const ann = await world.addUser('ann')
     let [asked, isOver] = [0, false]
@@ -722,8 +722,8 @@ suite('heartbeats', () => {
   })
 })
 
-test('a ring about anything at all is heard by everybody', async (t) => {
-  const listeners: ((ring: ChangeSignal) => void)[] = []
+test('a change signal about anything makes every subscription check its proofs and read again', async (t) => {
+  const listeners: ((signal: ChangeSignal) => void)[] = []
   const { world, open, untilRead } = await newWorld(t, {
     of: (store) =>
       withMethods(store, {

@@ -1,5 +1,5 @@
-// The changes since a place (docs/guide.md, "Without a stream"): paged to the end they are the list, held until there is
-// something to tell, and refused or reset where the place is none.
+// GET /api/notifications/changes (docs/guide.md, "Without a stream"): paged to the end it equals the list; it is held until there is
+// a change; and a text that is not a position is refused or gets a reset.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,9 +10,9 @@ import { refusalIn } from '../../support/http/envelope.ts'
 import { type Notification, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
 const rounds = process.env.SOAK === undefined ? 40 : 1_000
-/** The longest there is; everyday still longer than a connection may usually be idle. */
+/** The longest wait that a request may name; it is longer than an idle connection stays open. */
 const maxSeconds = process.env.SOAK === undefined ? 11 : 25
-/** What is answered at once is answered sooner than this, on a slow machine too; what is held by mistake is held for longer. */
+/** A response that is not held comes sooner than this, even on a slow machine; one that is held by mistake comes later. */
 const atOnceMs = 20_000
 const path = '/api/notifications/changes'
 
@@ -39,7 +39,7 @@ async function send(to: TestUser, title: string, about?: string): Promise<string
   return id
 }
 
-/** What is answered is what is described, whatever it is. */
+/** Checks that every response has the shape that the description gives. */
 async function request(proof: Proof, query: string): Promise<Changes> {
   const response = await app.get(`${path}?${query}`, proof)
   assert.equal(response.status, 200, response.text)
@@ -48,7 +48,7 @@ async function request(proof: Proof, query: string): Promise<Changes> {
   return response.json().data
 }
 
-/** A copy of an inbox that is kept by asking again and again, so many changes at a time. */
+/** A copy of an inbox that is updated by repeated requests with this limit. */
 class Asker {
   readonly #proof: Proof
   readonly #items = new Map<string, Notification>()
@@ -90,24 +90,24 @@ class Asker {
 }
 
 for (const variant of variants)
-  test(`since 0, paged to the end, is the list, whatever was done and in whatever pages (${variant})`, async (t) => {
-    const chance = randomOf(t)
+  test(`from since=0, paged to the end, the changes equal the list, after any changes and with any page size (${variant})`, async (t) => {
+    const random = randomOf(t)
     const ann = await app.user()
     const proof = await app.signIn(ann, variant)
     const requesters = [1, 2, 7, 100].map((limit) => ({ limit, asker: new Asker(proof) }))
     for (let round = 0; round < rounds; round++) {
       const { items } = await app.list(proof, '?limit=20')
-      const any = () => items[chance.below(items.length)]?.id
+      const any = () => items[random.below(items.length)]?.id
       const acts = [
         () => send(ann, `No. ${round}`),
-        () => send(ann, `Key, ${round}`, `key ${chance.below(4)}`),
+        () => send(ann, `Key, ${round}`, `key ${random.below(4)}`),
         () => app.patch(`/api/notifications/${any()}/read`, proof),
         () => app.post(`/api/notifications/read-all${any() ? `?through=${any()}` : ''}`, undefined, proof),
       ]
-      for (let n = 0; n < 4; n++) await acts[n === 3 ? 3 * Math.round(chance.draw()) : chance.below(3)]?.()
+      for (let n = 0; n < 4; n++) await acts[n === 3 ? 3 * Math.round(random.draw()) : random.below(3)]?.()
       app.pass(1)
-      // Most of them seldom ask.
-      for (const { limit, asker } of requesters) if (chance.below(limit + 1) < 3) await asker.catchUp(limit)
+      // Large limits are used less often.
+      for (const { limit, asker } of requesters) if (random.below(limit + 1) < 3) await asker.catchUp(limit)
     }
     const list = await app.everything(proof)
     for (const { limit, asker } of [...requesters, { limit: 3, asker: new Asker(proof) }]) {
@@ -120,38 +120,38 @@ for (const variant of variants)
     }
   })
 
-test('each kind of change is told as what it is: arrived, replaced, read, all read', async () => {
+test('each kind of change is reported as its own: arrived, replaced, read, all read', async () => {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
   const [first, second] = [await send(ann, 'one', 'k'), await send(ann, 'two')]
-  const told = async (since: string) => {
+  const changesSince = async (since: string) => {
     const { created, changed, readAlls, version, position, unread } = await request(proof, `since=${since}`)
     const titles = (items: Notification[]) => items.map((item) => `${item.title}${item.read ? ', read' : ''}`)
     return {
-      told: [titles(created), titles(changed), readAlls.map(({ through }) => through)],
+      kinds: [titles(created), titles(changed), readAlls.map(({ through }) => through)],
       version,
       position,
       unread,
     }
   }
-  const start = await told('0')
-  assert.deepEqual([start.told, start.version], [[['one', 'two'], [], []], 2])
+  const start = await changesSince('0')
+  assert.deepEqual([start.kinds, start.version], [[['one', 'two'], [], []], 2])
   await send(ann, 'one again', 'k')
-  const replaced = await told(start.position)
-  assert.deepEqual([replaced.told, replaced.version], [[[], ['one again'], []], 3])
+  const replaced = await changesSince(start.position)
+  assert.deepEqual([replaced.kinds, replaced.version], [[[], ['one again'], []], 3])
   await app.patch(`/api/notifications/${second}/read`, proof)
-  const read = await told(replaced.position)
-  assert.deepEqual([read.told, read.version, read.unread], [[[], ['two, read'], []], 4, 1])
+  const read = await changesSince(replaced.position)
+  assert.deepEqual([read.kinds, read.version, read.unread], [[[], ['two, read'], []], 4, 1])
   const third = await send(ann, 'three')
   await app.post(`/api/notifications/read-all?through=${first}`, undefined, proof)
   await app.post('/api/notifications/read-all', undefined, proof)
-  const all = await told(String(read.version))
-  assert.deepEqual([all.told[0]?.length, all.told[2], all.version, all.unread], [1, [first, third], 7, 0])
-  const none = await told(all.position)
-  assert.deepEqual([none.told, none.version, none.position], [[[], [], []], 7, all.position])
+  const all = await changesSince(String(read.version))
+  assert.deepEqual([all.kinds[0]?.length, all.kinds[2], all.version, all.unread], [1, [first, third], 7, 0])
+  const none = await changesSince(all.position)
+  assert.deepEqual([none.kinds, none.version, none.position], [[[], [], []], 7, all.position])
 })
 
-test('N3: a place that is not known is a reset: too new, of another user, of another history', async () => {
+test('a position that is too new, of another user, or of another history gets a reset (N3)', async () => {
   const [ann, bob] = [await app.user(), await app.user()]
   const proof = await app.signIn(ann, 'stateless')
   for (const user of [ann, bob]) for (const title of ['one', 'two']) await send(user, title)
@@ -167,13 +167,13 @@ test('N3: a place that is not known is a reset: too new, of another user, of ano
     for (const more of ['', '&limit=1', '&wait=25']) {
       const from = performance.now()
       assert.deepEqual(await request(proof, `since=${since}${more}`), { reset: true })
-      assert.ok(performance.now() - from < atOnceMs, 'it was held')
+      assert.ok(performance.now() - from < atOnceMs, 'the request was held')
     }
   assert.equal((await request(proof, `since=${own}`)).version, 2)
   assert.equal((await request(proof, 'since=0')).created.length, 2)
 })
 
-test('I6: what is no position, is missing, is said twice or is out of range is 400, with the field', async () => {
+test('a `since` that is not a position, is missing or is sent twice, and a number out of range, is 400 with the field (I6)', async () => {
   const proof = await app.signIn(await app.user(), 'stateful')
   const long = '1'.repeat(4_000)
   const bad: [query: string, field: string][] = [
@@ -202,7 +202,7 @@ test('I6: what is no position, is missing, is said twice or is out of range is 4
   }
 })
 
-suite('what is held', { concurrency: true }, () => {
+suite('held requests', { concurrency: true }, () => {
   const timed = async (proof: Proof, query: string) => {
     const from = performance.now()
     const changes = await request(proof, query)
@@ -210,7 +210,7 @@ suite('what is held', { concurrency: true }, () => {
   }
 
   for (const variant of variants) {
-    test(`a delivery answers what is held at once, for everybody who waits (${variant})`, async () => {
+    test(`a delivery ends every held request of its user at once (${variant})`, async () => {
       const [ann, bob] = [await app.user(), await app.user()]
       const proof = await app.signIn(ann, variant)
       const held = Promise.all(Array.from({ length: 10 }, () => timed(proof, 'since=0&wait=25')))
@@ -230,7 +230,7 @@ suite('what is held', { concurrency: true }, () => {
       assert.ok(none.ms > 1_950 && none.ms < 2_000 + atOnceMs, `${none.ms} ms`)
     })
 
-    test(`a read and an "all read" end the wait too, what is there is not waited for, and so is nothing without wait (${variant})`, async () => {
+    test(`mark read and mark all read end the wait too; an existing change, or wait=0, is not held (${variant})`, async () => {
       const ann = await app.user()
       const proof = await app.signIn(ann, variant)
       const id = await send(ann, 'Hi')
@@ -253,7 +253,7 @@ suite('what is held', { concurrency: true }, () => {
     })
   }
 
-  test(`held for ${maxSeconds} s with nothing to tell, it is answered with nothing, and the connection serves on`, async (t) => {
+  test(`after ${maxSeconds} s without a change the response is empty, and the connection stays usable`, async (t) => {
     const warnings: Error[] = []
     const onWarning = (warning: Error) => warnings.push(warning)
     process.on('warning', onWarning)
@@ -266,23 +266,23 @@ suite('what is held', { concurrency: true }, () => {
     assert.deepEqual(warnings, [])
   })
 
-  /** All seats are taken, or one is free. */
+  /** Until the stream limit of this user is reached, or is not reached any more. */
   async function untilSeats(are: 'taken' | 'free', proof: Proof): Promise<void> {
     const giveUpAt = performance.now() + 20_000
     while (((await app.get(`${path}?since=0&wait=1`, proof)).status === 429) !== (are === 'taken')) {
-      assert.ok(performance.now() < giveUpAt, `the seats are never ${are}`)
+      assert.ok(performance.now() < giveUpAt, `the stream limit is never ${are}`)
       await sleep(20)
     }
   }
 
-  test('N7: whoever goes away while he waits gives his seat up at once', async () => {
+  test('a client that leaves during its wait no longer counts against the stream limits (N7)', async () => {
     const ann = await app.user()
     const proof = await app.signIn(ann, 'stateful')
     for (let round = 0; round < 5; round++) {
       const from = performance.now()
       const gone = new AbortController()
       const hold = async () => {
-        // The asking below may have the last seat, and a broken connection is noticed a moment later.
+        // The requests of this loop may be the last one allowed, and a broken connection is noticed a moment later.
         for (let status = 429; status === 429; await sleep(20)) {
           const response = await fetch(`${app.url}${path}?since=0&wait=25`, { headers: proof, signal: gone.signal })
           await response.text()

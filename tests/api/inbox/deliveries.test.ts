@@ -1,5 +1,4 @@
-// What a producer may send, to whom, and what comes of it: validation field by field, all or nothing, one `key` one
-// notification.
+// POST /api/notifications: validation of each field, all recipients or none, and one notification per `key`.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
@@ -25,7 +24,7 @@ async function sent(changes: object) {
 }
 const shown = async (id: string) => (await app.get(`/api/notifications/${id}`, anns)).json().data
 
-test('201 with the id of the delivery and a result for each recipient; the reader sees what was sent', async () => {
+test("returns 201 with the id of the delivery and a result for each recipient, and the recipient's list has what was sent", async () => {
   const content = {
     title: 'Your order is on its way',
     body: 'It left the house at 9.',
@@ -52,7 +51,7 @@ test('201 with the id of the delivery and a result for each recipient; the reade
   })
 })
 
-test('what was left out is null', async () => {
+test('an optional field that was left out is null', async () => {
   const { id } = (await sent({})).results[0]
   const { title: _, id: __, createdAt: ___, ...others } = await shown(id)
   assert.deepEqual(others, {
@@ -68,7 +67,7 @@ test('what was left out is null', async () => {
 })
 
 const x = (length: number) => 'x'.repeat(length)
-/** 8 KiB as JSON, less what stands around the text. */
+/** 8 KiB as JSON, minus the JSON around the text. */
 const data = (bytes: number, unit = 'x') => ({ a: unit.repeat((bytes - '{"a":""}'.length) / Buffer.byteLength(unit)) })
 const many = (count: number) => Array.from({ length: count }, (_, n) => ({ username: `nobody${n}` }))
 
@@ -91,7 +90,7 @@ const accepted: [string, object][] = [
   ['1000 recipients', { recipients: many(1000) }],
 ]
 for (const [name, changes] of accepted)
-  test(`takes ${name}`, async () => {
+  test(`accepts ${name}`, async () => {
     const { id } = (await sent(changes)).results[0]
     if (id === null) return
     const found = await shown(id)
@@ -150,7 +149,7 @@ const refused: [string, object, string, RegExp][] = [
   ['a time of its own', { createdAt: '2020-01-01T00:00:00.000Z' }, 'createdAt', /not a known field/],
 ]
 for (const [name, changes, field, reason] of refused)
-  test(`refuses ${name}, names ${field} and says why, and sends nothing`, async () => {
+  test(`refuses ${name}: names ${field} with a reason, and sends nothing`, async () => {
     const version = await app.database.version()
     const response = await send({ ...plain, ...changes })
     assert.equal(response.status, 400)
@@ -161,12 +160,12 @@ for (const [name, changes, field, reason] of refused)
     assert.equal(await app.database.version(), version)
   })
 
-test('every fault is told at once', async () => {
+test('one response names all faults', async () => {
   const { details } = (await send({ title: '', body: 7, what: 1 })).json().error
   assert.deepEqual(details.map(({ field }: { field: string }) => field).sort(), ['body', 'recipients', 'title', 'what'])
 })
 
-test('I2: a delivery may have 1 MiB, and not a byte more', async () => {
+test('a delivery may have 1 MiB, and one byte more is refused (I2)', async () => {
   const mebibyte = 1024 * 1024
   const padded = (length: number) => JSON.stringify(plain).padEnd(length, ' ')
   const headers = { authorization, 'content-type': 'application/json' }
@@ -196,7 +195,7 @@ const goodLinks = [
   '/%5c%5cevil.example',
 ]
 for (const url of goodLinks)
-  test(`C8: takes the link ${url}`, async () => {
+  test(`accepts the link ${url} (C8)`, async () => {
     assert.equal((await shown((await sent({ url })).results[0].id)).url, url)
   })
 
@@ -247,7 +246,7 @@ const badLinks = [
   'https://example.org/\u202egro',
 ]
 for (const url of badLinks)
-  test(`C8: refuses the link ${JSON.stringify(url)} with a reason`, async () => {
+  test(`refuses the link ${JSON.stringify(url)} with a reason (C8)`, async () => {
     const version = await app.database.version()
     const response = await send({ ...plain, url })
     assert.equal(response.status, 400)
@@ -256,7 +255,7 @@ for (const url of badLinks)
     assert.equal(await app.database.version(), version)
   })
 
-test('C8: whatever link is taken leads a browser to http, https or the own host', async () => {
+test("every accepted link leads a browser to http, https or the page's own host (C8)", async () => {
   const part = fc.constantFrom(
     ...'/\\:@?#.%5c',
     'javascript',
@@ -275,7 +274,7 @@ test('C8: whatever link is taken leads a browser to http, https or the own host'
       const response = await send({ ...plain, url })
       if (response.status === 400) return
       assert.equal(response.status, 201)
-      // Read as a browser would, on two pages of two schemes.
+      // Parsed as browsers do, on two pages with different schemes.
       for (const page of ['https://inbox.example/a/b', 'http://inbox.example/']) {
         const { protocol, host, username } = new URL(url, page)
         assert.ok(['http:', 'https:'].includes(protocol), url)
@@ -287,7 +286,7 @@ test('C8: whatever link is taken leads a browser to http, https or the own host'
   )
 })
 
-test('unknown recipients are told so, and the known ones get theirs', async () => {
+test('reports unknown recipients, and delivers to the known ones', async () => {
   const recipients = [
     { username: 'nobody' },
     { username: 'ann' },
@@ -303,7 +302,7 @@ test('unknown recipients are told so, and the known ones get theirs', async () =
   assert.equal((await shown(results[1].id)).title, 'Hi')
 })
 
-test('a recipient who is named twice is told once, under whichever name', async () => {
+test('a recipient that is named twice, by either name, gets one notification', async () => {
   const { total } = await app.list(anns)
   const recipients = [{ username: 'ann' }, { userId: ann.id }, { username: 'ANN' }, { username: 'ann' }]
   const { results } = await sent({ recipients })
@@ -312,7 +311,7 @@ test('a recipient who is named twice is told once, under whichever name', async 
   assert.equal((await app.list(anns)).total, total + 1)
 })
 
-test('a later one with the same key replaces the text of the earlier, and nothing else moves', async () => {
+test('a later notification with the same key replaces the text of the earlier one, and changes nothing else', async () => {
   const first = (await sent({ title: 'Step 1', key: 'job-1', category: 'jobs' })).results[0]
   await sent({ title: 'Something else' })
   await app.patch(`/api/notifications/${first.id}/read`, anns)
@@ -332,14 +331,14 @@ test('a later one with the same key replaces the text of the earlier, and nothin
   assert.deepEqual([found.read, found.readAt], [true, readAt])
 })
 
-test('a key is one inbox’s: the same key for somebody else is another notification', async () => {
+test('a key belongs to one inbox: the same key for another user is another notification', async () => {
   const anns1 = (await sent({ key: 'shared' })).results[0]
   const bobs1 = (await sent({ key: 'shared', recipients: [{ username: 'bob' }] })).results[0]
   assert.deepEqual([anns1.status, bobs1.status], ['delivered', 'delivered'])
   assert.notEqual(anns1.id, bobs1.id)
 })
 
-test('P1: all known recipients or none: a failure at any of them leaves no trace, and no internals in the answer', async () => {
+test('a delivery reaches all known recipients or none: a failure leaves no trace, and no internals in the response (P1)', async () => {
   const people = [await app.user(), await app.user(), await app.user()]
   const recipients = people.map(({ id }) => ({ userId: id }))
   await sent({ recipients, category: 'jobs' })

@@ -1,4 +1,5 @@
-// A producer that does not know whether its request arrived sends it again: the same answer, one notification.
+// Idempotency-Key: a producer that does not know whether its request arrived sends it again, and gets the same response and no second
+// notification.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startTestService, type TestUser } from '../../support/service.ts'
@@ -12,10 +13,10 @@ const { key } = await app.producerKey()
 const body = (to: TestUser, title = 'Hi') => ({ recipients: [{ userId: to.id }], title })
 const send = (idempotencyKey: string, sent: unknown, producerKey = key) =>
   app.post('/api/notifications', sent, { authorization: `Bearer ${producerKey}`, 'idempotency-key': idempotencyKey })
-const told = async ({ id }: TestUser) =>
+const countOf = async ({ id }: TestUser) =>
   (await app.database.rows(`select * from notification where user_id = '${id}'`)).length
 
-test('P1: the same key and body is the same answer and one notification, however often', async () => {
+test('the same key and body give the same response and one notification, however often they are sent (P1)', async () => {
   const ann = await app.user()
   const first = await send('order-1', body(ann))
   assert.equal(first.status, 201)
@@ -25,16 +26,16 @@ test('P1: the same key and body is the same answer and one notification, however
     assert.deepEqual([again.status, again.text], [201, first.text])
   }
   assert.equal(await app.database.version(), version)
-  assert.equal(await told(ann), 1)
+  assert.equal(await countOf(ann), 1)
 })
 
-test('P1: without a key the same body twice is two notifications', async () => {
+test('the same body twice without a key gives two notifications (P1)', async () => {
   const ann = await app.user()
   for (let n = 0; n < 2; n++) await app.deliver({ to: ann, title: 'Hi' })
-  assert.equal(await told(ann), 2)
+  assert.equal(await countOf(ann), 2)
 })
 
-test('P1: blanks and escapes of the same body do not make it another', async () => {
+test('other whitespace and escapes in the JSON do not make another body (P1)', async () => {
   const ann = await app.user()
   const first = await send('spelling', body(ann))
   const headers = { authorization: `Bearer ${key}`, 'idempotency-key': 'spelling', 'content-type': 'application/json' }
@@ -43,7 +44,7 @@ test('P1: blanks and escapes of the same body do not make it another', async () 
   assert.deepEqual([again.status, again.text], [201, first.text])
 })
 
-test('P2: the same key with another body is 422 and changes nothing', async () => {
+test('the same key with another body is 422 and changes nothing (P2)', async () => {
   const [ann, bob] = [await app.user(), await app.user()]
   const first = await send('order-2', body(ann))
   const version = await app.database.version()
@@ -55,21 +56,21 @@ test('P2: the same key with another body is 422 and changes nothing', async () =
   }
   assert.equal(await app.database.version(), version)
   assert.equal((await send('order-2', body(ann))).text, first.text)
-  assert.deepEqual([await told(ann), await told(bob)], [1, 0])
+  assert.deepEqual([await countOf(ann), await countOf(bob)], [1, 0])
 })
 
-test('P2: a body that was refused uses no key up', async () => {
+test('a refused body does not use its key (P2)', async () => {
   const ann = await app.user()
   assert.equal((await send('order-3', { ...body(ann), title: '' })).status, 400)
   assert.equal((await send('order-3', { ...body(ann), url: 'javascript:x' })).status, 400)
   assert.equal((await send('order-3', body(ann))).status, 201)
 })
 
-test('P3: while the first is still running, a second with its key is 409, and the first is not disturbed', async () => {
+test('while a delivery is running, a second one with its key is 409, and the first one succeeds (P3)', async () => {
   const ann = await app.user()
   const { key: othersKey } = await app.producerKey()
   const release = await app.database.holdWrites()
-  // Nothing can be written, so whichever of the two comes first runs until it can.
+  // The test blocks all writes, so the delivery that starts first runs until they are allowed again.
   const both = [send('slow', body(ann)), send('slow', body(ann))]
   const refused = await Promise.race(both)
   assert.deepEqual([refused.status, refused.json().error.code], [409, 'CONFLICT'])
@@ -82,40 +83,40 @@ test('P3: while the first is still running, a second with its key is 409, and th
   assert.equal((await sameKeyOfAnother).status, 201)
   const delivered = responses.find(({ status }) => status === 201)
   assert.equal((await send('slow', body(ann))).text, delivered?.text)
-  assert.equal(await told(ann), 2)
+  assert.equal(await countOf(ann), 2)
 })
 
-test('P3: of ten at once one is delivered, and the others are 409 or its answer: 20 of 20 races', async () => {
+test('of ten requests at once one is delivered; the others are 409 or have its response, in 20 of 20 races (P3)', async () => {
   for (let round = 0; round < 20; round++) {
     const ann = await app.user()
     const responses = await Promise.all(Array.from({ length: 10 }, () => send(`race-${round}`, body(ann))))
     const delivered = responses.filter(({ status }) => status === 201)
     assert.equal(new Set(delivered.map(({ text }) => text)).size, 1)
     assert.ok(responses.every(({ status }) => status === 201 || status === 409))
-    assert.equal(await told(ann), 1)
+    assert.equal(await countOf(ann), 1)
   }
 })
 
-test('P3: a key is free again where its delivery failed', async () => {
+test('a key can be used again after its delivery failed (P3)', async () => {
   const ann = await app.user()
   const undo = await app.database.failInserts('delivery', { message: 'full' })
   const failed = await send('failing', body(ann))
   await undo()
   assert.equal(failed.status, 500)
-  assert.equal(await told(ann), 0)
+  assert.equal(await countOf(ann), 0)
   assert.equal((await send('failing', body(ann))).status, 201)
-  assert.equal(await told(ann), 1)
+  assert.equal(await countOf(ann), 1)
 })
 
-test('P1: a key is one producer’s: the same key of another is another delivery', async () => {
+test('a key belongs to one producer: the same key of another producer is another delivery (P1)', async () => {
   const ann = await app.user()
   const { key: othersKey } = await app.producerKey()
   const [one, other] = [await send('shared', body(ann)), await send('shared', body(ann, 'Ho'), othersKey)]
   assert.deepEqual([one.status, other.status], [201, 201])
-  assert.equal(await told(ann), 2)
+  assert.equal(await countOf(ann), 2)
 })
 
-test('P1: the answer to a key outlives a restart, and what it was about', async () => {
+test('the response to a key stays the same after a restart, and after the data that it describes has changed (P1)', async () => {
   const [ann, bob] = [await app.user(), await app.user()]
   const sent = { recipients: [{ userId: ann.id }, { username: 'nobody' }, { userId: bob.id }], title: 'Hi', key: 'k' }
   const first = await send('order-4', sent)
@@ -124,14 +125,14 @@ test('P1: the answer to a key outlives a restart, and what it was about', async 
     ['delivered', 'unknown_recipient', 'delivered'],
   )
   await app.restart()
-  // Whom it did not know then it knows by now; the answer is what was done.
+  // The recipient that was unknown exists by now; the response still says what was done.
   await app.user('nobody')
   assert.equal((await send('order-4', sent)).text, first.text)
   assert.equal((await send('order-4', body(ann))).status, 422)
-  assert.equal(await told(ann), 1)
+  assert.equal(await countOf(ann), 1)
 })
 
-test('P1: a key is kept for a day', async () => {
+test('a key is kept for a day (P1)', async () => {
   const ann = await app.user()
   const first = await send('order-5', body(ann))
   app.pass(24 * hour)
@@ -141,10 +142,10 @@ test('P1: a key is kept for a day', async () => {
   await app.restart()
   await app.producerKey()
   assert.equal((await send('order-5', body(ann))).status, 201)
-  assert.equal(await told(ann), 2)
+  assert.equal(await countOf(ann), 2)
 })
 
-test('a key of 1 to 255 visible characters is taken', async () => {
+test('a key of 1 to 255 visible characters is accepted', async () => {
   const ann = await app.user()
   const visible = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n))
   const taken = [
@@ -155,8 +156,8 @@ test('a key of 1 to 255 visible characters is taken', async () => {
     "' or 1=1 --".replaceAll(' ', ''),
   ]
   for (const idempotencyKey of taken) assert.equal((await send(idempotencyKey, body(ann))).status, 201, idempotencyKey)
-  assert.equal(await told(ann), taken.length)
-  // To the letter: of another case it is another key.
+  assert.equal(await countOf(ann), taken.length)
+  // Keys are compared exactly: a key in other letter case is another key.
   assert.equal((await send('X'.repeat(255), body(ann, 'Ho'))).status, 201)
 })
 
@@ -178,5 +179,5 @@ test('any other key is 400 and names the header', async () => {
   const twice = await app.exchange('/api/notifications', { method: 'POST', fields, body: JSON.stringify(body(ann)) })
   assert.equal(twice.status, 400)
   assert.deepEqual(twice.json().error.details, [{ field: 'Idempotency-Key', reason: 'must be sent once' }])
-  assert.equal(await told(ann), 0)
+  assert.equal(await countOf(ann), 0)
 })

@@ -1,4 +1,4 @@
-// What holds for every inbox and every order of events, tried at random through HTTP. A failure prints its seed.
+// Properties of every inbox, checked over HTTP with random orders of requests. A failure prints its seed.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ async function send(userId: string, category?: string, itsKey?: string): Promise
 }
 
 const readers = await Promise.all([0, 1, 2, 19, 20, 21, 40, 99, 100, 101, 137].map((total) => reader(total)))
-// Some were read, one by one, so that the unread have gaps.
+// Some were marked as read one by one, so that there are gaps between the unread ones.
 for (const { proof } of readers)
   for (const [index, { id }] of (await app.everything(proof)).items.entries())
     if (index % 3 === 1) await app.patch(`/api/notifications/${id}/read`, proof)
@@ -34,7 +34,7 @@ for (const { proof } of readers)
 const anyReader = fc.constantFrom(...readers)
 const anyLimit = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constantFrom(1, 2, 10, 20, 50, 99, 100))
 
-test('seed 4 rule 1, I6: hasMore is true exactly when page * limit < total, for any page and limit', async () => {
+test('hasMore is true exactly when page * limit < total, for any page and limit (spec 4, rule 1; I6)', async () => {
   const page = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2 ** 40 }))
   await fc.assert(
     fc.asyncProperty(anyReader, page, anyLimit, async (of, number, limit) => {
@@ -48,7 +48,7 @@ test('seed 4 rule 1, I6: hasMore is true exactly when page * limit < total, for 
 })
 
 for (const status of ['', '&status=unread'])
-  test(`I6: pages partition the set, by number and by cursor alike${status && ', of the unread too'}`, async () => {
+  test(`pages contain every notification once, by page number and by cursor${status && ', also with status=unread'} (I6)`, async () => {
     await fc.assert(
       fc.asyncProperty(anyReader, anyLimit, async ({ proof }, limit) => {
         const whole = (await app.everything(proof, status)).items.map(({ id }) => id)
@@ -106,7 +106,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ does: fc.constant('count' as const) }) },
 )
 
-test('counters agree with a recount, whatever is done at once and in whatever order', async () => {
+test('the counters equal a recount after random concurrent requests', async () => {
   const [proofs, user] = await bothProofs()
   let round = 0
   await fc.assert(
@@ -133,7 +133,7 @@ async function bothProofs() {
 
 type World = { known: string[]; userId: string; proof: Proof; round: number }
 
-/** Does one thing, and checks what its answer says of itself: each is one moment of the inbox. */
+/** Makes one request, and checks that its response is consistent in itself: it describes one moment of the inbox. */
 function perform(one: Act, world: World): Promise<unknown> {
   switch (one.does) {
     case 'deliver':
@@ -200,7 +200,7 @@ async function isCountedRight(proof: Proof): Promise<void> {
   })
 }
 
-test('what arrives while read-all runs is read or unread, and counted as what it is', async () => {
+test('a notification that arrives while read-all runs is either read or unread, and counted as such', async () => {
   const [proofs, user] = await bothProofs()
   for (let round = 0; round < runs(10); round++) {
     const arriving = Array.from({ length: 12 }, (_, n) => send(user.id, categories[n % 3]))

@@ -1,4 +1,4 @@
-// A reader's inbox from outside: pages and how strictly they are asked for, single ones, counts, read and read-all.
+// A user's inbox from outside: pages and the strict checks of their query, get one, counts, mark read and mark all read.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/ids.ts'
@@ -7,7 +7,7 @@ import { type Notification, type Proof, startTestService, variants } from '../..
 const app = await startTestService()
 after(() => app.stop())
 
-/** A signed-in reader with so many notifications; `ids` are newest first. */
+/** A signed-in user with this many notifications; `ids` are newest first. */
 async function reader(notifications = 0, variant = variants[0] ?? 'stateful') {
   const user = await app.user()
   const ids: string[] = []
@@ -22,7 +22,7 @@ const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-
 const one = async (proof: Proof, id: string | undefined) =>
   (await app.get(`/api/notifications/${id}`, proof)).json().data as Notification
 
-test('an inbox that nothing ever came to is empty', async () => {
+test('an inbox that never had a notification is empty', async () => {
   const { proof } = await reader()
   assert.deepEqual(await app.list(proof), { items: [], total: 0, hasMore: false, unread: 0, version: 0, next: null })
   const counts = (await app.get('/api/notifications/counts', proof)).json()
@@ -34,7 +34,7 @@ test('the newest comes first, in the order of arrival, also within one milliseco
   assert.deepEqual(idsOf((await app.list(proof)).items), ids)
 })
 
-test('R8: a clock that goes back does not change the order', async () => {
+test('a clock that goes back does not change the order (R8)', async () => {
   const { user, ids, proof } = await reader(1)
   app.pass(-3_600_000)
   const [later] = await app.deliver({ to: user, title: 'later, by an earlier clock' })
@@ -63,7 +63,7 @@ for (const name of ['page', 'limit'])
     'one',
     'NaN',
   ])
-    test(`I6: ${name}=${value} is 400 and names ${name}`, async () => {
+    test(`${name}=${value} is 400 and names ${name} (I6)`, async () => {
       const response = await request(strict.proof, `?${name}=${value}`)
       assert.equal(response.status, 400)
       const { code, details } = response.json().error
@@ -98,7 +98,7 @@ const refusedQueries: [string, string][] = [
   ['=1', 'query'],
 ]
 for (const [query, field] of refusedQueries)
-  test(`I6: ?${query} is 400 and names ${field}`, async () => {
+  test(`?${query} is 400 and names ${field} (I6)`, async () => {
     const response = await request(strict.proof, `?${query}`)
     assert.equal(response.status, 400)
     assert.deepEqual(
@@ -119,11 +119,11 @@ const takenQueries: [string, number][] = [
   ['?status=unread', 3],
 ]
 for (const [query, items] of takenQueries)
-  test(`I6: ${query === '' ? 'no query' : query} is taken`, async () => {
+  test(`${query === '' ? 'no query' : query} is accepted (I6)`, async () => {
     assert.equal((await app.list(strict.proof, query)).items.length, items)
   })
 
-test('a page past the end is 200, without items and without more, however far', async () => {
+test('a page after the last one is 200, without items and with hasMore false, for any page number', async () => {
   const { proof } = await reader(3)
   for (const page of ['2', '3', '100', '9007199254740991', '9007199254740993', '99999999999999999999']) {
     const { items, total, hasMore, next } = await app.list(proof, `?page=${page}&limit=3`)
@@ -131,7 +131,7 @@ test('a page past the end is 200, without items and without more, however far', 
   }
 })
 
-test('before=<next> goes on where the last page ended, also when something arrives meanwhile', async () => {
+test('before=<next> continues where the last page ended, even if a notification arrives in between', async () => {
   const { user, ids, proof } = await reader(5)
   const first = await app.list(proof, '?limit=2')
   assert.deepEqual(idsOf(first.items), ids.slice(0, 2))
@@ -145,7 +145,7 @@ test('before=<next> goes on where the last page ended, also when something arriv
     assert.equal((await app.list(proof, `${query}before=99999999999999999999`)).items.length, 6, query)
 })
 
-test('status=unread shows what is unread, and total counts the same', async () => {
+test('status=unread lists the unread ones, and total counts the same', async () => {
   const { ids, proof } = await reader(5)
   await read(proof, ids[1])
   await read(proof, ids[4])
@@ -156,7 +156,7 @@ test('status=unread shows what is unread, and total counts the same', async () =
   assert.deepEqual([idsOf(last.items), last.hasMore], [unread.slice(2), false])
   const byCursor = await app.list(proof, `?status=unread&limit=2&before=${page.next}`)
   assert.deepEqual([idsOf(byCursor.items), byCursor.next], [unread.slice(2), null])
-  // Nothing changed between them, so each may be remembered, and none stands in for another.
+  // Nothing changes between the requests, so each page may be kept in memory; none may be sent for another.
   for (let n = 0; n < 2; n++) {
     assert.deepEqual(idsOf((await app.list(proof, '?limit=2')).items), ids.slice(0, 2))
     assert.deepEqual(idsOf((await app.list(proof, '?limit=2&status=unread')).items), unread.slice(0, 2))
@@ -169,7 +169,7 @@ test('status=unread shows what is unread, and total counts the same', async () =
 })
 
 for (const variant of variants) {
-  test(`an ETag saves the page while nothing changed, and no longer (${variant})`, async () => {
+  test(`an ETag gives 304 until the inbox changes (${variant})`, async () => {
     const { user, ids, proof } = await reader(2, variant)
     const conditional = (etag: string) => app.get('/api/notifications', { ...proof, 'if-none-match': etag })
     const changes = [
@@ -195,7 +195,7 @@ for (const variant of variants) {
     }
   })
 
-  test(`another user’s ETag saves nothing, though both inboxes look alike (${variant})`, async () => {
+  test(`another user’s ETag never gives 304, even if both inboxes have the same version (${variant})`, async () => {
     const [ann, bob] = [await reader(1, variant), await reader(1, variant)]
     const [anns, bobs] = [await request(ann.proof, ''), await request(bob.proof, '')]
     assert.equal(anns.json().data.version, bobs.json().data.version)
@@ -210,7 +210,7 @@ for (const variant of variants) {
   })
 }
 
-test('counts are total, unread and both by category, exact', async () => {
+test('counts has the total, the unread ones and both by category, exactly', async () => {
   const { user, proof } = await reader()
   const categories = ['orders', 'orders', 'constructor', '__proto__', undefined]
   const ids: string[] = []
@@ -233,7 +233,7 @@ test('counts are total, unread and both by category, exact', async () => {
   assert.match(await counts(), /"total":5,"unread":0,.*"orders":\{"total":2,"unread":0\}/)
 })
 
-test('one by id is what the list shows of it', async () => {
+test('GET by id returns the notification as the list has it', async () => {
   const { ids, proof } = await reader(3)
   const { items } = await app.list(proof)
   for (const [index, id] of ids.entries()) {
@@ -244,7 +244,7 @@ test('one by id is what the list shows of it', async () => {
   assert.deepEqual(upper.json().data, items[0])
 })
 
-test('what is no id is 404 like an unknown id, and says what an id is', async () => {
+test('text that is not an id is 404 like an unknown id, and the details say what an id looks like', async () => {
   const { ids, proof } = await reader(1)
   for (const id of ['1', 'x', 'null', '%20', `${ids[0]}x`, `${ids[0]}%0a`, ids[0]?.replaceAll('-', ''), "'or'1'='1"])
     for (const response of [await app.get(`/api/notifications/${id}`, proof), await read(proof, id)]) {
@@ -257,7 +257,7 @@ test('what is no id is 404 like an unknown id, and says what an id is', async ()
   assert.equal((await app.list(proof)).unread, 1)
 })
 
-test('reading twice is 204 twice, keeps the first readAt and writes nothing', async () => {
+test('marking as read twice is 204 twice, keeps the first readAt and writes nothing the second time', async () => {
   const { ids, proof } = await reader(2)
   const readAt = new Date(app.now()).toISOString()
   assert.equal((await read(proof, ids[0])).status, 204)
@@ -293,21 +293,21 @@ test('read-all of an empty inbox is 204', async () => {
   assert.equal((await app.list(proof)).version, 0)
 })
 
-test('read-all?through=<id> reads what was on screen, and not what came later', async () => {
+test('read-all?through=<id> marks what was on screen as read, and nothing that arrived later', async () => {
   const { ids, proof } = await reader(5)
   assert.equal((await readAll(proof, `?through=${ids[2]}`)).status, 204)
   const states = (await app.list(proof)).items.map((item) => item.read)
   assert.deepEqual(states, [false, false, true, true, true])
   const { unread, version } = await app.list(proof)
   assert.equal(unread, 2)
-  // An older bound takes nothing back.
+  // An older bound makes nothing unread again.
   assert.equal((await readAll(proof, `?through=${ids[4]}`)).status, 204)
   assert.equal((await app.list(proof)).version, version)
   assert.equal((await readAll(proof, `?through=${ids[0]?.toUpperCase()}`)).status, 204)
   assert.equal((await app.list(proof)).unread, 0)
 })
 
-test('read-all?through= what is no notification of the caller reads nothing', async () => {
+test("read-all?through= another id than one of the caller's notifications marks nothing as read", async () => {
   const { proof } = await reader(2)
   assert.equal((await readAll(proof, `?through=${newId(app.now())}`)).status, 404)
   for (const query of ['?through=', '?through=1', '?through=x&through=y', '?until=1', '?through=%00']) {
@@ -318,7 +318,7 @@ test('read-all?through= what is no notification of the caller reads nothing', as
   assert.equal((await app.list(proof)).unread, 2)
 })
 
-test('a page is sent whole: text of every kind comes back as it was sent', async () => {
+test('the response is complete: text of every kind comes back as it was sent', async () => {
   const { user, proof } = await reader()
   const title = '"quotes", \\backslashes\\, </script>, {"json":[1]}, 🔔, e\u0301, \u2028 and \u007f'
   const data = { 'a"b': '\\u0000 as text', list: [[], {}, '', 0, -1.5e-7, true, null] }

@@ -1,4 +1,4 @@
-// The key of a producer from outside: what it opens, what it never opens, and when it stops.
+// Producer keys from outside: which routes a key opens, which it never opens, and when it stops working.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -16,7 +16,7 @@ const send = (key: string) => sendWith(`Bearer ${key}`)
 const statusWith = async (key: string) => (await send(key)).status
 const deliveries = async () => (await app.database.rows('select * from notification')).length
 
-test('P4: a key is shown once, whole, and kept as the hash of its secret', async () => {
+test('a key is displayed once, and only the hash of its secret is stored (P4)', async () => {
   const { id, key } = await app.producerKey()
   const [, shownId, secret = ''] = /^crl_([0-9a-f]{16})_([\w-]{43})$/.exec(key) ?? []
   assert.equal(shownId, id)
@@ -26,7 +26,7 @@ test('P4: a key is shown once, whole, and kept as the hash of its secret', async
   assert.ok(!JSON.stringify(await app.store.listProducers()).includes(secret))
 })
 
-test('P4: a key sends, and is told when it was last used', async () => {
+test('a key can send, and the time of its last use is stored (P4)', async () => {
   const { id, key } = await app.producerKey()
   const lastUsedAt = async () => {
     await app.noted()
@@ -39,7 +39,7 @@ test('P4: a key sends, and is told when it was last used', async () => {
   assert.equal(await lastUsedAt(), app.now())
 })
 
-test('P4: what is not exactly a key is 401 with error="invalid_token", and sends nothing', async () => {
+test('text that is not exactly a key is 401 with error="invalid_token", and sends nothing (P4)', async () => {
   const [{ id, key }, other] = [await app.producerKey(), await app.producerKey()]
   const secret = key.slice(-43)
   const wrong = [
@@ -75,7 +75,7 @@ test('P4: what is not exactly a key is 401 with error="invalid_token", and sends
   assert.equal(await deliveries(), before)
 })
 
-test('P4: two Authorization headers send nothing', async () => {
+test('two Authorization headers send nothing (P4)', async () => {
   const { key } = await app.producerKey()
   const field: [string, string] = ['Authorization', `Bearer ${key}`]
   const json: [string, string] = ['Content-Type', 'application/json']
@@ -85,7 +85,7 @@ test('P4: two Authorization headers send nothing', async () => {
   assert.equal((await sent([json, field, field])).status, 401)
 })
 
-test('Z4, P4: a key ends at its expiry, to the millisecond', async () => {
+test('a key stops working at its expiry, to the millisecond (Z4, P4)', async () => {
   const { key } = await app.producerKey(['send'], app.now() + 60_000)
   app.pass(59_999)
   assert.equal(await statusWith(key), 201)
@@ -93,7 +93,7 @@ test('Z4, P4: a key ends at its expiry, to the millisecond', async () => {
   assert.equal(await statusWith(key), 401)
 })
 
-test('Z4, P4: a revoked key ends at once, alone, and for good', async () => {
+test('a revoked key stops working at once and for ever, and no other key does (Z4, P4)', async () => {
   const [revoked, other] = [await app.producerKey(), await app.producerKey()]
   assert.equal(await statusWith(revoked.key), 201)
   await keys.revoke(revoked.id)
@@ -102,7 +102,7 @@ test('Z4, P4: a revoked key ends at once, alone, and for good', async () => {
   assert.deepEqual([await statusWith(revoked.key), await statusWith(other.key)], [401, 201])
 })
 
-test('Z4: a key without the scope is FORBIDDEN, and the answer says what would do', async () => {
+test('a key without the scope is FORBIDDEN, and the response says how to make one with it (Z4)', async () => {
   const before = await deliveries()
   for (const scopes of [['users'], []] as ('users' | 'send')[][]) {
     const { key } = await app.producerKey(scopes)
@@ -117,7 +117,7 @@ test('Z4: a key without the scope is FORBIDDEN, and the answer says what would d
   assert.equal(await statusWith((await app.producerKey(['users', 'send'])).key), 201)
 })
 
-test('P4: a key opens no route of a user', async () => {
+test('a key opens no route of a user (P4)', async () => {
   const { key } = await app.producerKey(['send', 'users'])
   const [id] = await app.deliver({ to: ann, title: 'Mine' })
   const asks: [string, string][] = [
@@ -138,7 +138,7 @@ test('P4: a key opens no route of a user', async () => {
 })
 
 for (const variant of variants)
-  test(`P4: no proof of a user sends anything, to nobody, not even to that user (${variant})`, async () => {
+  test(`no proof of a user can send a notification, not even to that user (P4, ${variant})`, async () => {
     const proof = await app.signIn(ann, variant)
     const before = await deliveries()
     const response = await app.post('/api/notifications', body, proof)
@@ -146,7 +146,7 @@ for (const variant of variants)
     assert.equal(await deliveries(), before)
   })
 
-test('P4: beside a key the cookie of a user counts for nothing', async () => {
+test('a cookie beside a key is ignored (P4)', async () => {
   const cookie = await app.signIn(ann, 'stateful')
   const { key } = await app.producerKey()
   assert.equal((await app.post('/api/notifications', body, { ...cookie, authorization: `Bearer ${key}` })).status, 201)

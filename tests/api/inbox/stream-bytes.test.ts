@@ -1,5 +1,5 @@
-// The bytes of the live stream (N1, N6): whatever a producer writes, it stays inside the one line of its event; and
-// what each event says is what the published description has of it.
+// The bytes of the live stream (N1, N6): text of a producer never leaves the one line of its event, and every event has the shape
+// that the published description gives.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
@@ -55,13 +55,13 @@ const nasty = [
   'ends with a line break\n',
 ]
 
-/** The bytes as two parsers that know nothing of each other read them. */
+/** The bytes, as two independent parsers read them. */
 function readTwice(bytes: Buffer): EventSourceMessage[][] {
   const theirs: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => theirs.push(event) })
   parser.feed(bytes.toString('utf8'))
   const own = new EventStreamParser().push(bytes)
-  // Theirs says the id of the event itself, ours the last one that was named.
+  // The other parser gives the id of the event itself, ours the last id of the stream.
   let id: string | undefined
   const ownForm = own.map(({ type, data, id: last }) => ({ event: type, data, id: last }))
   const theirForm = theirs.map(({ event, data, id: named }) => {
@@ -71,7 +71,7 @@ function readTwice(bytes: Buffer): EventSourceMessage[][] {
   return [theirForm, ownForm]
 }
 
-/** Every parser reads the same events from what came. */
+/** Every parser reads the same events from the bytes. */
 function isReadAlike(reader: EventReader): void {
   const strict = reader.events.map(({ type, text, id }) => ({ event: type, data: text, id }))
   for (const events of readTwice(reader.bytes)) assert.deepEqual(events, strict)
@@ -83,7 +83,7 @@ const contentOf = ({ data }: StreamEvent) => {
 }
 
 for (const variant of variants)
-  test(`N1: line breaks, quotes and whole events in every field of a notification forge nothing (${variant})`, async () => {
+  test(`line breaks, quotes and whole events in any field of a notification forge no event (N1, ${variant})`, async () => {
     const ann = await app.user()
     using reader = await EventReader.of(app.url, await app.signIn(ann, variant))
     for (const [index, text] of nasty.entries()) {
@@ -93,14 +93,14 @@ for (const variant of variants)
     }
     assert.ok(reader.isUpToDate)
     isReadAlike(reader)
-    // As those who come back see it.
+    // As a client that reconnects gets it.
     using again = await EventReader.of(app.url, await app.signIn(ann, variant), `${streamPath}?since=0`)
     await again.until(() => again.events.length === reader.events.length)
     isReadAlike(again)
     assert.deepEqual(again.events.slice(1).map(contentOf), reader.events.slice(1).map(contentOf))
   })
 
-test('N1: a link has no line break, and none is taken; NUL is taken nowhere', async () => {
+test('a link with a line break is refused, and NUL is refused in every field (N1)', async () => {
   const ann = await app.user()
   using reader = await EventReader.of(app.url, await app.signIn(ann, 'stateful'))
   for (const text of nasty.filter((one) => /[\s\\\p{Cc}\p{Cf}]/u.test(one)))
@@ -121,7 +121,7 @@ test('N1: a link has no line break, and none is taken; NUL is taken nowhere', as
   isReadAlike(reader)
 })
 
-test('N1: whatever the text, what came is what was sent, for every parser', async () => {
+test('random text arrives in the stream as it was sent, for every parser (N1)', async () => {
   const ann = await app.user()
   using reader = await EventReader.of(app.url, await app.signIn(ann, 'stateless'))
   const piece = fc.oneof(
@@ -144,9 +144,9 @@ test('N1: whatever the text, what came is what was sent, for every parser', asyn
     fc.asyncProperty(contents, async (content) => {
       const response = await send(ann, content)
       assert.equal(response.status, 201, response.text)
-      // As JSON, in which __proto__ is a name like others.
-      const told = contentOf(await reader.next('notification'))
-      assert.deepEqual(told, JSON.parse(JSON.stringify({ ...content, url: null, key: null })))
+      // Compared as JSON, in which __proto__ is a name like any other.
+      const received = contentOf(await reader.next('notification'))
+      assert.deepEqual(received, JSON.parse(JSON.stringify({ ...content, url: null, key: null })))
       assert.ok(reader.isUpToDate)
     }),
     { numRuns: runs },
@@ -154,7 +154,7 @@ test('N1: whatever the text, what came is what was sent, for every parser', asyn
   isReadAlike(reader)
 })
 
-test('every event is as the published description has it: of its own schema, and a StreamEvent', async () => {
+test('every event has its own schema of the published description, and the schema StreamEvent', async () => {
   const api = new DescribedApi((await app.get('/openapi.json')).json() as Document)
   const checks = new Map(Object.entries(published).map(([type, schema]) => [type, api.compile(schema)]))
   const anyEvent = api.compile(api.document.components.schemas.StreamEvent ?? assert.fail())
@@ -182,8 +182,8 @@ test('every event is as the published description has it: of its own schema, and
     else if (type !== 'hello') assert.match(position ?? '', new RegExp(`^${data.version}-[0-9a-f]{8}$`))
 })
 
-suite('the head of the answer', () => {
-  test('N6: a stream is kept by nobody, gathered by no proxy, and ends with its connection', async () => {
+suite("the header of the stream's response", () => {
+  test('no cache keeps a stream, no proxy buffers it, and it ends with its connection (N6)', async () => {
     const proof = await app.signIn(await app.user(), 'stateful')
     using reader = await EventReader.of(app.url, proof)
     const { headers } = reader
@@ -196,8 +196,8 @@ suite('the head of the answer', () => {
     hasSecurityHeaders({ status: reader.status, headers, text: '' })
   })
 
-  test('N6: each stream is told another time to come back after, from 1 to 4 seconds, before all else', async () => {
-    const told = new Set<number>()
+  test('each stream first sends its own random time to reconnect, from 1 to 4 seconds (N6)', async () => {
+    const times = new Set<number>()
     for (let user = 0; user < 2; user++) {
       const proof = await app.signIn(await app.user(), 'stateful')
       for (let n = 0; n < 15; n++) {
@@ -206,14 +206,14 @@ suite('the head of the answer', () => {
         const [retry = 0, ...more] = reader.retries
         assert.deepEqual(more, [])
         assert.ok(retry >= 1_000 && retry <= 4_000, `${retry}`)
-        told.add(retry)
+        times.add(retry)
       }
     }
-    assert.ok(told.size > 20, `${told.size} different ones of 30`)
-    assert.ok(Math.max(...told) - Math.min(...told) > 1_000, `${[...told]}`)
+    assert.ok(times.size > 20, `${times.size} different ones of 30`)
+    assert.ok(Math.max(...times) - Math.min(...times) > 1_000, `${[...times]}`)
   })
 
-  test('HEAD has the same head, ends at once, and takes no seat', async () => {
+  test('HEAD has the same header fields, ends at once, and does not count against the stream limits', async () => {
     const proof = await app.signIn(await app.user(), 'stateful')
     using got = await EventReader.of(app.url, proof)
     for (let n = 0; n < 30; n++) {
@@ -228,7 +228,7 @@ suite('the head of the answer', () => {
     assert.equal(refused.status, 401)
   })
 
-  test('C4: a listed origin may send Last-Event-ID and read the stream; another may not', async () => {
+  test('an allowed origin may send Last-Event-ID and read the stream; other origins may not (C4)', async () => {
     const asks = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'last-event-id' }
     const preflight = await app.request(streamPath, { method: 'OPTIONS', headers: { origin: listed, ...asks } })
     assert.equal(preflight.status, 204)

@@ -1,5 +1,5 @@
-// Where a stream begins (N3, N4): anywhere that was reached, with no gap between what was missed and what comes; and
-// whatever else is said, with one `resync`.
+// Where a stream begins (N3, N4): at any position of this inbox, without a gap between missed and new events; and after any other
+// text with one `resync`.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { type Proof, startTestService, type TestUser, variants } from '../../sup
 const soak = process.env.SOAK !== undefined
 const writtenForMs = soak ? 60_000 : 2_500
 const rounds = soak ? 3_000 : 120
-/** For what a slow machine has not come to by then. */
+/** Generous, for a slow machine. */
 const timeoutMs = 30_000
 
 const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '500' } })
@@ -20,13 +20,13 @@ after(() => app.stop())
 
 const send = (to: TestUser, title: string, about?: string) => app.deliver({ to, title, ...(about && { key: about }) })
 
-/** The position at which that user's streams are now. */
+/** The current position of this user's streams. */
 async function positionNow(proof: Proof): Promise<string> {
   using reader = await EventReader.open(app.url, { headers: proof })
   return (await reader.next('hello')).id ?? assert.fail('hello had no id')
 }
 
-/** `hello` without an id, one `resync`, then what comes; and the id of the `resync` is a place to go on from. */
+/** `hello` without an id, one `resync`, then new events; and the id of the `resync` is a position to resume from. */
 async function isLost(user: TestUser, { headers, path = streamPath }: { headers: Proof; path?: string }) {
   using reader = await EventReader.open(app.url, { headers, path })
   assert.equal(reader.status, 200, reader.text)
@@ -71,7 +71,7 @@ const garbage = [
 
 for (const variant of variants)
   suite(`N3 with a ${variant} proof`, { concurrency: 4 }, () => {
-    test('N3: garbage is answered with one resync, in the field or in the query', async () => {
+    test('text that is not a position gets one resync, in the header field or in the query (N3)', async () => {
       const ann = await app.user()
       const proof = await app.signIn(ann, variant)
       await send(ann, 'one')
@@ -81,11 +81,11 @@ for (const variant of variants)
       }
       for (const text of ['', ' 1', '1 ', '1\n', '1\u2028', '🔔'])
         await isLost(ann, { headers: proof, path: `${streamPath}?since=${encodeURIComponent(text)}` })
-      // A field takes Latin-1; as others send it, it may be UTF-8.
+      // A header field is Latin-1; some clients send UTF-8 in it.
       await isLost(ann, { headers: { ...proof, 'last-event-id': '\u00e9\u00ff' } })
     })
 
-    test("N3: another user's position, and one of another history, is a resync, though that version was reached", async () => {
+    test('a position of another user or of another history gets a resync, even if this inbox has reached that version (N3)', async () => {
       const [ann, bob] = [await app.user(), await app.user()]
       const [anns, bobs] = [await app.signIn(ann, variant), await app.signIn(bob, variant)]
       for (let n = 0; n < 3; n++) for (const user of [ann, bob]) await send(user, `No. ${n}`)
@@ -99,7 +99,7 @@ for (const variant of variants)
       }
     })
 
-    test('N3: more than 10,000 changes behind is a resync, 10,000 are not', async () => {
+    test('a client that is more than 10,000 changes behind gets a resync; 10,000 changes are sent (N3)', async () => {
       const ann = await app.user()
       const proof = await app.signIn(ann, variant)
       await send(ann, 'one')
@@ -112,7 +112,7 @@ for (const variant of variants)
       assert.equal((await near.next('notification')).data.notification.title, 'after')
     })
 
-    test('N4: a position and a bare version are places to go on from; the field goes before the query; none is from now on', async () => {
+    test('a stream resumes from a position or a bare version; the header field has priority over the query; with neither it begins now (N4)', async () => {
       const ann = await app.user()
       const proof = await app.signIn(ann, variant)
       for (const title of ['one', 'two', 'three']) await send(ann, title)
@@ -143,7 +143,7 @@ for (const variant of variants)
       }
     })
 
-    test('N3: what the query takes beside `since` is refused, and so is `since` twice', async () => {
+    test('an unknown query field is refused, and so is `since` twice (N3)', async () => {
       const proof = await app.signIn(await app.user(), variant)
       for (const query of ['?sinc=1', '?since=1&since=2', '?since=1&limit=3']) {
         const response = await app.get(streamPath + query, proof)
@@ -153,18 +153,18 @@ for (const variant of variants)
     })
   })
 
-/** Opens at a random version again and again while it is written, each for a moment, and checks what it sees. */
-async function resumeAtRandom(of: { proof: Proof; chance: Random; seen: EventReader[]; isOver: () => boolean }) {
+/** Opens streams at random versions while notifications are sent, each for a short time, and checks their events. */
+async function resumeAtRandom(of: { proof: Proof; random: Random; seen: EventReader[]; isOver: () => boolean }) {
   let known = 0
   while (!of.isOver()) {
-    const from = of.chance.below(known + 1)
+    const from = of.random.below(known + 1)
     using reader = await EventReader.of(app.url, { ...of.proof, 'last-event-id': `${from}` })
-    await sleep(of.chance.below(60))
+    await sleep(of.random.below(60))
     reader.close()
     of.seen.push(reader)
     const [hello, ...events] = reader.events
     known = Math.max(known, hello?.data.version ?? 0, events.at(-1)?.data.version ?? 0)
-    // One each, and each right behind the one before it: only arrivals raise this inbox.
+    // One event for each version, without a gap: only deliveries change this inbox.
     const versions = events.map(({ data }) => data.version)
     assert.deepEqual(
       versions,
@@ -173,8 +173,8 @@ async function resumeAtRandom(of: { proof: Proof; chance: Random; seen: EventRea
   }
 }
 
-test('N4: whoever resumes anywhere while it is written without pause sees all that follows, once, in order', async (t) => {
-  const chance = randomOf(t)
+test('a client that resumes at any version during constant deliveries gets every later event once, in order (N4)', async (t) => {
+  const random = randomOf(t)
   const ann = await app.user()
   const proofs = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')] as const
   const seen: EventReader[] = []
@@ -188,13 +188,13 @@ test('N4: whoever resumes anywhere while it is written without pause sees all th
     proofs.map((headers) => EventReader.of(app.url, { ...headers, 'last-event-id': '0' })),
   )
   const resuming = Array.from({ length: 8 }, (_, n) =>
-    resumeAtRandom({ proof: proofs[n % 2] ?? assert.fail(), chance, seen, isOver: () => isOver }),
+    resumeAtRandom({ proof: proofs[n % 2] ?? assert.fail(), random, seen, isOver: () => isOver }),
   )
   const replayed = () => seen.filter(({ events }) => events.length > 1).length
   const endAt = performance.now() + writtenForMs
   const seeEnough = async () => {
     while (performance.now() < endAt || replayed() < 20) {
-      assert.ok(performance.now() < endAt + timeoutMs, `${replayed()} of ${seen.length} were told something`)
+      assert.ok(performance.now() < endAt + timeoutMs, `${replayed()} of ${seen.length} received events`)
       await sleep(20)
     }
   }
@@ -214,18 +214,18 @@ test('N4: whoever resumes anywhere while it is written without pause sees all th
   for (const { events } of seen)
     for (const { type, data } of events)
       if (type === 'notification') assert.equal(data.notification.id, ids[data.version - 1])
-  t.diagnostic(`${written} deliveries, ${seen.length} connections, ${replayed()} of them were told something`)
+  t.diagnostic(`${written} deliveries, ${seen.length} connections, ${replayed()} of them received events`)
 })
 
-/** Comes and goes at random, and applies what it hears to its copy. */
+/** Connects and disconnects at random, and applies the events to its copy. */
 async function follow(
   copy: InboxCopy,
-  of: { proof: Proof; chance: Random; onLeave: () => void; isOver: (version: number) => boolean },
+  of: { proof: Proof; random: Random; onLeave: () => void; isOver: (version: number) => boolean },
 ) {
   let position = String(copy.version)
   for (;;) {
     using reader = await EventReader.of(app.url, { ...of.proof, 'last-event-id': position })
-    const stayMs = of.chance.below(40)
+    const stayMs = of.random.below(40)
     const until = performance.now() + stayMs
     while (performance.now() < until && !of.isOver(reader.events.at(-1)?.data.version ?? 0)) await sleep(5)
     reader.close()
@@ -236,8 +236,8 @@ async function follow(
   }
 }
 
-test('N4: whoever applies what he hears to a copy, and comes and goes, ends with what the list says', async (t) => {
-  const chance = randomOf(t)
+test('a client that applies events to a copy and reconnects at random ends with what the list has (N4)', async (t) => {
+  const random = randomOf(t)
   const ann = await app.user()
   const proofs = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')] as const
   for (let n = 0; n < 10; n++) await send(ann, `Before ${n}`)
@@ -249,31 +249,31 @@ test('N4: whoever applies what he hears to a copy, and comes and goes, ends with
   const onLeave = () => void connections++
   const following = Promise.all(
     copies.map((copy, n) =>
-      follow(copy, { proof: proofs[n % 2] ?? assert.fail(), chance, onLeave, isOver: (version) => version >= last }),
+      follow(copy, { proof: proofs[n % 2] ?? assert.fail(), random, onLeave, isOver: (version) => version >= last }),
     ),
   )
   t.after(() => {
     last = 0
   })
-  // One who never goes away.
+  // This client never disconnects.
   using stays = await EventReader.of(app.url, { ...proofs[1], 'last-event-id': String(before.version) })
   const giveUpAt = performance.now() + timeoutMs
   for (let round = 0; round < rounds || connections < 30; round++) {
     assert.ok(round < rounds || performance.now() < giveUpAt, `${connections} connections in ${round} rounds`)
     const { items } = await app.list(proofs[0], '?limit=40')
-    const any = () => items[chance.below(items.length)]?.id
+    const any = () => items[random.below(items.length)]?.id
     const acts = [
       () => send(ann, `Round ${round}`),
-      () => send(ann, `Key, round ${round}`, `key ${chance.below(5)}`),
+      () => send(ann, `Key, round ${round}`, `key ${random.below(5)}`),
       () => app.patch(`/api/notifications/${any()}/read`, proofs[1]),
     ]
     const rarely = [
       () => app.post(`/api/notifications/read-all?through=${any()}`, undefined, proofs[1]),
       () => app.post('/api/notifications/read-all', undefined, proofs[0]),
     ]
-    const chosen = Array.from({ length: 6 }, () => acts[chance.below(acts.length)])
-    if (chance.draw() < 0.5) chosen.push(rarely[chance.below(rarely.length)])
-    // A follower who fails ends this; none is done before the last round.
+    const chosen = Array.from({ length: 6 }, () => acts[random.below(acts.length)])
+    if (random.draw() < 0.5) chosen.push(rarely[random.below(rarely.length)])
+    // A follower that fails ends this; none ends otherwise before the last round.
     await Promise.race([Promise.all(chosen.map((act) => act?.())), following])
     app.pass(1)
   }

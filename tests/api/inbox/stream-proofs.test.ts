@@ -1,5 +1,5 @@
-// A stream lives on the strength of a proof (Z5, Z6, S7): it tells its owner alone, ends when the proof does, with the
-// reason, and is no use of it. Ended elsewhere: tests/e2e/stream/stream-nodes.test.ts.
+// A stream is open only while its proof is valid (Z5, Z6, S7): it has the events of its own user alone, ends with the reason when the proof
+// ends, and does not count as a use of a session. Across nodes: tests/e2e/stream/stream-nodes.test.ts.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,19 +13,19 @@ import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, type TestUser, type Variant, variants } from '../../support/service.ts'
 
 const minute = 60_000
-/** The figure of row S7; usually it takes some milliseconds. What no ring told of is found after 45 s. */
+/** The time that S7 allows; usually it takes some milliseconds. After a lost change signal it takes up to a minute. */
 const soonMs = 30_000
 const deliveries = process.env.SOAK === undefined ? 200 : 5_000
 
 const app = await startTestService()
-// A clock that moves moves for everybody: those who need one have a service of their own.
+// A clock that is moved is moved for all users of its service: tests that need this start their own service.
 const clocked = await startTestService({
   env: { CARILLON_SESSION_IDLE: '10m', CARILLON_SESSION_LIFETIME: '30m', CARILLON_TOKEN_LIFETIME: '5m' },
 })
 after(() => Promise.all([app.stop(), clocked.stop()]))
 const passwords = new Passwords({ threads: 2 })
 
-/** The stream says why it ends, ends, and is not to be had again; all within the time. */
+/** The stream sends why it ends, ends, and cannot be opened again; all within the time. */
 async function hasEnded(reader: EventReader, of: { url: string; proof: Proof; reason: string; withinMs: number }) {
   const from = performance.now()
   const { data, id } = await reader.next('session-ended', of.withinMs)
@@ -43,21 +43,21 @@ async function send(to: TestUser): Promise<string> {
   return id
 }
 
-test('Z5: what is told to one user never reaches another, however many listen with whatever proof', async (t) => {
-  const chance = randomOf(t)
+test('an event for one user never reaches another, however many streams there are, with either proof (Z5)', async (t) => {
+  const random = randomOf(t)
   const users = await Promise.all(Array.from({ length: 8 }, () => app.user()))
   const readers: { user: TestUser; reader: EventReader }[] = []
   for (const user of users)
     for (const variant of variants)
       readers.push({ user, reader: await EventReader.of(app.url, await app.signIn(user, variant)) })
-  const told = new Map(users.map(({ id }) => [id, new Set<string>()]))
+  const sent = new Map(users.map(({ id }) => [id, new Set<string>()]))
   const act = async () => {
-    const user = users[chance.below(users.length)] ?? assert.fail()
-    told.get(user.id)?.add(await send(user))
+    const user = users[random.below(users.length)] ?? assert.fail()
+    sent.get(user.id)?.add(await send(user))
   }
   for (let n = 0; n < deliveries; n += 10) await Promise.all(Array.from({ length: 10 }, act))
   for (const { user, reader } of readers) {
-    const own = told.get(user.id) ?? new Set()
+    const own = sent.get(user.id) ?? new Set()
     await reader.until(() => reader.events.length > own.size)
     await app.post('/api/notifications/read-all', undefined, await app.signIn(user, 'stateful'))
     await reader.until(() => reader.events.some(({ type }) => type === 'read-all'))
@@ -68,7 +68,7 @@ test('Z5: what is told to one user never reaches another, however many listen wi
   }
 })
 
-test('Z5, Z3: no proof, a proof in the URL, a producer key and a user id in the query open nothing', async () => {
+test('no proof, a proof in the URL, a producer key and a user id in the query open no stream (Z5, Z3)', async () => {
   const ann = await app.user()
   const [cookie, token] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
   const bearer = token.authorization?.slice('Bearer '.length)
@@ -113,7 +113,7 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
     variants,
     by: ({ id }) => app.store.disableUser({ userId: id, at: app.now(), revocationExpiresAt: revocationExpiresAt() }),
   },
-  'tokens that are cut': {
+  'revoked tokens': {
     reason: 'revoked',
     variants: ['stateless'],
     by: ({ id }, { authorization = '' }) => {
@@ -128,10 +128,10 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
   },
 }
 
-suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
+suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
   for (const [name, { reason, variants: among, by }] of Object.entries(ends))
     for (const variant of among)
-      test(`Z6: ${name} ends the stream within five seconds, with the reason, and no stream of another (${variant})`, async () => {
+      test(`${name} ends the stream within five seconds, with the reason, and no stream of another user (Z6, ${variant})`, async () => {
         const [ann, bob] = [await app.user(), await app.user()]
         const proof = await app.signIn(ann, variant)
         const readers = await Promise.all(Array.from({ length: 3 }, () => EventReader.of(app.url, proof)))
@@ -144,7 +144,7 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
         assert.deepEqual([bobs.isOver, bobs.events.length], [false, 1])
       })
 
-  test('Z6: a sign-out ends the streams of its own session or sign-in, and no other of the same user', async () => {
+  test('a sign-out ends the streams of its own session or sign-in, and no other stream of the same user (Z6)', async () => {
     const ann = await app.user()
     for (const variant of variants) {
       const [one, other] = [await app.signIn(ann, variant), await app.signIn(ann, variant)]
@@ -157,7 +157,7 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
     }
   })
 
-  test('Z6: a token that is renewed leaves the stream of the old one until that expires; a sign-out ends both', async () => {
+  test('after a renewal, the stream of the old token stays open until that token expires; a sign-out ends both (Z6)', async () => {
     const proof = await app.signIn(await app.user(), 'stateless')
     const renewed = await app.post('/token/renew', undefined, proof)
     const next = { authorization: `Bearer ${renewed.json().token}` }
@@ -168,7 +168,7 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
   })
 
   for (const variant of variants)
-    test(`Z6: a poll that is held when the proof ends is answered with 401 (${variant})`, async () => {
+    test(`a held poll whose proof ends is 401 (Z6, ${variant})`, async () => {
       const ann = await app.user()
       const proof = await app.signIn(ann, variant)
       const path = '/api/notifications/changes?since=0&wait='
@@ -179,8 +179,8 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
       for (const response of await Promise.all(held)) assert.equal(refusalIn(response).code, 'UNAUTHORIZED')
     })
 
-  test('Z7: while it cannot be known whether a proof holds no stream is opened, and none that is open ends', async (t) => {
-    // Of its own: nobody else's look-ups are to fail.
+  test('while the store cannot check proofs, no stream is opened, and no open stream ends (Z7)', async (t) => {
+    // With its own service, so that the look-ups of other tests do not fail.
     const own = await startTestService()
     t.after(() => own.stop())
     const ann = await own.user()
@@ -202,11 +202,11 @@ suite('Z6, S7: what ends a proof', { concurrency: 4 }, () => {
 })
 
 // One after the other: they share the clock.
-suite('S6, T6: what time ends', () => {
+suite('proofs that end because of the time (S6, T6)', () => {
   const at = (reader: EventReader, proof: Proof) =>
     hasEnded(reader, { url: clocked.url, proof, reason: 'expired', withinMs: soonMs })
 
-  test('S6, Z6: a session that is not used ends its streams: an open stream is no use', async () => {
+  test('a session that is not used ends its streams: an open stream does not count as a use (S6, Z6)', async () => {
     const proof = await clocked.signIn(await clocked.user(), 'stateful')
     const reader = await EventReader.of(clocked.url, proof)
     clocked.pass(10 * minute - 1)
@@ -216,7 +216,7 @@ suite('S6, T6: what time ends', () => {
     await at(reader, proof)
   })
 
-  test('S6: a session that is used keeps its streams, until its lifetime ends', async () => {
+  test('a session that is used keeps its streams, until its lifetime ends (S6)', async () => {
     const proof = await clocked.signIn(await clocked.user(), 'stateful')
     const reader = await EventReader.of(clocked.url, proof)
     for (let used = 0; used < 3; used++) {
@@ -230,14 +230,14 @@ suite('S6, T6: what time ends', () => {
     await at(reader, proof)
   })
 
-  test('T6, Z6: a token that expires ends its streams, and the token that it was renewed to keeps its own', async () => {
+  test('a token that expires ends its streams, and the token that replaced it keeps its own (T6, Z6)', async () => {
     const proof = await clocked.signIn(await clocked.user(), 'stateless')
     const reader = await EventReader.of(clocked.url, proof)
     clocked.pass(3 * minute)
     const next = { authorization: `Bearer ${(await clocked.post('/token/renew', undefined, proof)).json().token}` }
     using later = await EventReader.of(clocked.url, next)
     clocked.pass(2 * minute)
-    // A token is still taken for a little longer, from clocks that go after; its stream may be too.
+    // A token is accepted for a little longer, because clocks differ; its stream may stay open as long.
     clocked.pass(minute)
     await at(reader, proof)
     assert.ok(!later.isOver)

@@ -1,5 +1,5 @@
-// Who reads a stream, and how (N5, N7): the biggest replay comes through, whoever goes away leaves nothing behind at
-// whatever moment, and there are so many seats and no more.
+// The clients of streams (N5, N7): the largest replay arrives completely, a client that leaves at any moment leaves nothing behind, and
+// the stream limits hold.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, suite, type TestContext, test } from 'node:test'
@@ -17,7 +17,7 @@ after(() => app.stop())
 
 const send = (to: TestUser, content = { title: 'x' }) => app.deliver({ to, ...content })
 
-/** As much as a notification can hold. */
+/** The largest notification that is accepted. */
 const biggest = {
   title: '🔔'.repeat(200),
   body: '🔔'.repeat(4_000),
@@ -25,7 +25,7 @@ const biggest = {
   data: { x: 'x'.repeat(8_000) },
 }
 
-/** What Node complains of, such as listeners that pile up. */
+/** Warnings of Node, such as the one about too many listeners. */
 function warningsDuring(t: TestContext): Error[] {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
@@ -34,7 +34,7 @@ function warningsDuring(t: TestContext): Error[] {
   return warnings
 }
 
-test('N4, N5: a replay of the biggest notifications comes through whole, and nothing piles up beside it', async (t) => {
+test('a replay of the largest notifications arrives completely, without a warning about resources (N4, N5)', async (t) => {
   const warnings = warningsDuring(t)
   const ann = await app.user()
   const count = 1_150
@@ -45,7 +45,7 @@ test('N4, N5: a replay of the biggest notifications comes through whole, and not
   )
   for (const reader of readers) {
     await reader.until(() => reader.events.length > count, 60_000)
-    assert.deepEqual([reader.isOver, reader.retries.length], [false, 1], 'it was cut')
+    assert.deepEqual([reader.isOver, reader.retries.length], [false, 1], 'the client was disconnected')
     assert.equal(new Set(arrivals(reader.events)).size, count)
     assert.equal(reader.events.at(-1)?.data.version, count)
   }
@@ -54,7 +54,7 @@ test('N4, N5: a replay of the biggest notifications comes through whole, and not
     await reader.until(() => reader.events.length > count + 1)
     reader.close()
   }
-  // One who reads slowly: now and then, and not much.
+  // A client that reads slowly: a little, with pauses.
   using slow = await EventReader.open(app.url, { headers: { ...proof, 'last-event-id': '0' } })
   while (slow.events.length < 200 && !slow.isOver) {
     slow.stopReading()
@@ -62,31 +62,31 @@ test('N4, N5: a replay of the biggest notifications comes through whole, and not
     slow.readOn()
     await sleep(1)
   }
-  assert.ok(!slow.isOver, 'it was cut')
+  assert.ok(!slow.isOver, 'the client was disconnected')
   assert.deepEqual(warnings, [])
 })
 
-/** Opens a stream on the seat of one who has just left, which is noticed a moment later. */
-async function onFreedSeat(url: string, headers: Proof): Promise<EventReader> {
+/** Opens a stream as soon as the limit allows it: that a client has left is noticed a moment later. */
+async function onceAllowed(url: string, headers: Proof): Promise<EventReader> {
   const giveUpAt = performance.now() + 60_000
   for (;;) {
     const reader = await EventReader.open(url, { headers })
     if (reader.status === 200) return reader
-    assert.ok(performance.now() < giveUpAt, 'a seat is taken that nobody sits on')
+    assert.ok(performance.now() < giveUpAt, 'a stream that has ended is still counted')
     await sleep(20)
   }
 }
 
-/** That user can have all of his seats: nobody who left sits on one. */
-async function hasAllSeats(proof: Proof): Promise<void> {
+/** This user can open as many streams as the limit allows: no stream of a client that left is counted. */
+async function canOpenAll(proof: Proof): Promise<void> {
   const readers: EventReader[] = []
-  // Those that were had are kept: who asks for all of them again could meet his own that he has just left.
-  while (readers.length < perUser) readers.push(await onFreedSeat(app.url, proof))
+  // The streams stay open: otherwise the next one could meet the limit because of one that has just left.
+  while (readers.length < perUser) readers.push(await onceAllowed(app.url, proof))
   for (const reader of readers) reader.close()
 }
 
-/** Asks so many `times` and goes away, in order or by a reset, `afterMs` later; whatever was answered until then. */
-function askAndLeave(
+/** Sends the request `times` times and leaves `afterMs` later, in order or by a reset, whatever has arrived until then. */
+function requestAndLeave(
   fields: Proof,
   of: { path: string; afterMs: number; byReset: boolean; times?: number },
 ): Promise<void> {
@@ -106,8 +106,8 @@ function askAndLeave(
 }
 
 for (const variant of variants)
-  test(`N5: whoever leaves, at whatever moment, leaves no stream and no held poll behind (${variant})`, async (t) => {
-    const chance = randomOf(t)
+  test(`a client that leaves at any moment leaves no stream and no held poll behind (N5, ${variant})`, async (t) => {
+    const random = randomOf(t)
     const warnings = warningsDuring(t)
     const ann = await app.user()
     for (let n = 0; n < 20; n++) await Promise.all(Array.from({ length: 20 }, () => send(ann, biggest)))
@@ -116,35 +116,35 @@ for (const variant of variants)
     for (let n = 0; n < leaves; n += 10)
       await Promise.all(
         Array.from({ length: 10 }, () =>
-          askAndLeave(proof, {
-            path: paths[chance.below(paths.length)] ?? assert.fail(),
-            afterMs: chance.below(6) - 1,
-            byReset: chance.draw() < 0.5,
-            // Some ask several times on one connection, without waiting.
-            times: 1 + chance.below(3),
+          requestAndLeave(proof, {
+            path: paths[random.below(paths.length)] ?? assert.fail(),
+            afterMs: random.below(6) - 1,
+            byReset: random.draw() < 0.5,
+            // Some send several requests on one connection, without waiting for a response.
+            times: 1 + random.below(3),
           }),
         ),
       )
-    await hasAllSeats(proof)
+    await canOpenAll(proof)
     assert.deepEqual(warnings, [])
   })
 
-test('N5: a user whose connection breaks while he waits for the store leaves no stream behind', async () => {
+test('a client whose connection breaks while the store is read leaves no stream behind (N5)', async () => {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
   const { findSession } = app.store
-  // As slow as a store across a network can be.
+  // As slow as a store over a network can be.
   app.store.findSession = async (session) => {
     await sleep(30)
     return findSession.call(app.store, session)
   }
   for (const path of [streamPath, '/api/notifications/changes?since=0&wait=25'])
-    for (let n = 0; n < perUser; n++) await askAndLeave(proof, { path, afterMs: n * 3, byReset: n % 2 === 0 })
+    for (let n = 0; n < perUser; n++) await requestAndLeave(proof, { path, afterMs: n * 3, byReset: n % 2 === 0 })
   app.store.findSession = findSession
-  await hasAllSeats(proof)
+  await canOpenAll(proof)
 })
 
-suite('N7: seats', () => {
+suite('stream limits (N7)', () => {
   const isRefused = (reader: EventReader) => {
     const { status, headers, text } = reader
     const refusal = refusalIn({ status, headers, text })
@@ -161,7 +161,7 @@ suite('N7: seats', () => {
   const polls = '/api/notifications/changes?since=0&wait='
 
   for (const variant of variants)
-    test(`N7: 20 streams and held polls of one user, the next is 429, and a seat that is left is free (${variant})`, async () => {
+    test(`a user may have 20 streams and held polls; the next is 429, until one of them ends (N7, ${variant})`, async () => {
       const [ann, bob] = [await app.user(), await app.user()]
       const other = await app.signIn(ann, variant === 'stateful' ? 'stateless' : 'stateful')
       const proof = await app.signIn(ann, variant)
@@ -169,41 +169,41 @@ suite('N7: seats', () => {
       assert.deepEqual(new Set(readers.map(({ status }) => status)), new Set([200]))
       const giveUpAt = performance.now() + 60_000
       const hold = async () => {
-        // The asking below may have the last seat.
+        // The polls of the loop below may be the last one allowed.
         for (;;) {
           const response = await app.get(`${polls}25`, proof)
           if (response.status !== 429) return response
-          assert.ok(performance.now() < giveUpAt, 'the last seat is never free')
+          assert.ok(performance.now() < giveUpAt, 'the limit never allows one more')
           await sleep(20)
         }
       }
       const held = hold()
       while ((await app.get(`${polls}1`, proof)).status !== 429) {
-        assert.ok(performance.now() < giveUpAt, 'there is always one more seat')
+        assert.ok(performance.now() < giveUpAt, 'the limit always allows one more')
         await sleep(20)
       }
       assert.match(isRefused(await open(app.url, proof)), /^You have 20 streams open/)
       assert.match(isRefused(await open(app.url, other)), /^You have 20 streams open/)
-      // A question that is answered at once takes no seat.
+      // A poll whose response is sent at once does not count.
       assert.equal((await app.get('/api/notifications/changes?since=0', proof)).status, 200)
       assert.equal((await app.get(`${polls}0`, proof)).status, 200)
       using theirs = await EventReader.of(app.url, await app.signIn(bob, variant))
       await send(ann)
       assert.equal((await held).json().data.created.length, 1)
-      using inHisPlace = await EventReader.of(app.url, proof)
+      using inItsPlace = await EventReader.of(app.url, proof)
       isRefused(await open(app.url, proof))
       readers[0]?.close()
-      using another = await onFreedSeat(app.url, other)
+      using another = await onceAllowed(app.url, other)
       isRefused(await open(app.url, proof))
       await app.post('/logout', undefined, proof)
-      await Promise.all([...readers, inHisPlace].map((reader) => reader.ended()))
+      await Promise.all([...readers, inItsPlace].map((reader) => reader.ended()))
       await sleep(50)
       assert.ok(!theirs.isOver && !another.isOver)
       another.close()
-      await hasAllSeats(other)
+      await canOpenAll(other)
     })
 
-  test('N7: CARILLON_STREAMS of all users together, and CARILLON_STREAMS_PER_USER of one', async (t) => {
+  test('CARILLON_STREAMS limits all users together, and CARILLON_STREAMS_PER_USER each user (N7)', async (t) => {
     const small = await startTestService({ env: { CARILLON_STREAMS: '5', CARILLON_STREAMS_PER_USER: '3' } })
     t.after(() => small.stop())
     const [anns, bobs, cys] = [
@@ -217,11 +217,11 @@ suite('N7: seats', () => {
     assert.match(isRefused(await open(small.url, bobs)), /^This process has 5 streams open/)
     assert.match(isRefused(await open(small.url, cys)), /^This process has 5 streams open/)
     assert.equal((await small.get(`${polls}5`, cys)).status, 429)
-    // Everything else is served.
+    // All other requests are served.
     assert.equal((await small.get('/api/notifications', cys)).status, 200)
     assert.equal((await small.get('/api/notifications/changes?since=0', cys)).status, 200)
     first?.close()
-    using free = await onFreedSeat(small.url, cys)
+    using free = await onceAllowed(small.url, cys)
     isRefused(await open(small.url, bobs))
     for (const reader of others) reader.close()
     assert.ok(!free.isOver)
