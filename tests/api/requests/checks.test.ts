@@ -1,32 +1,17 @@
-// What a body and a query may be, on every route that takes one: media types, encodings, sizes, depth, text (I1-I6,
-// C3). The bytes below HTTP are in malformed-http.test.ts, the methods and paths in methods-and-paths.test.ts.
+// Which bodies and queries does every route accept: media types, encodings, sizes, depth, text (I1-I6, C3)? The bytes below HTTP are
+// in malformed-http.test.ts, the methods and paths in methods-and-paths.test.ts.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
-import { type Proof, startTestService } from '../../support/service.ts'
+import { startEveryRoute } from '../../support/http/every-route.ts'
+import type { HttpRequest } from '../../support/http/http-client.ts'
+import type { Proof } from '../../support/service.ts'
 
-const app = await startTestService()
-const client = new HttpClient(app.url)
-after(async () => {
-  client.close()
-  await app.stop()
-})
+const { app, client, ann, session: proof, producer, routes } = await startEveryRoute()
 
-const ann = await app.user('ann')
-const proof = await app.signIn(ann, 'stateful')
-const producer = { authorization: `Bearer ${(await app.producerKey()).key}` }
-
-type Documented = Record<string, Record<string, { requestBody?: object; security: Record<string, unknown>[] }>>
-const documented = (await app.get('/openapi.json')).json().paths as Documented
 /** Every route that takes a body, with the proof that opens it. */
-const bodied = Object.entries(documented).flatMap(([path, operations]) =>
-  Object.entries(operations).flatMap(([method, { requestBody, security }]) => {
-    if (requestBody === undefined) return []
-    return [{ method: method.toUpperCase(), path, proof: security.some((one) => 'producer' in one) ? producer : {} }]
-  }),
-)
-/** Those that change something and take no body. */
+const bodied = routes.filter(({ takesBody }) => takesBody)
+/** Routes that change something and take no body. */
 const bodiless = ['/logout', '/api/notifications/read-all'].map((path) => ({ method: 'POST', path, proof }))
 
 async function refused(status: number, request: HttpRequest) {
@@ -45,7 +30,7 @@ const anything = '{"username":"ann"}'
 
 // Media types
 
-const unfitTypes = [
+const invalidTypes = [
   'text/plain',
   'text/plain;charset=UTF-8',
   'multipart/form-data; boundary=x',
@@ -63,9 +48,9 @@ const unfitTypes = [
   '\u00a0application/json',
 ]
 
-test('I1, C3: only JSON comes in: any other media type, or none, is 415 on every route that changes something', async () => {
+test('only JSON is accepted: any other media type, or none, is 415 on every route that changes something (I1, C3)', async () => {
   for (const { method, path, proof: carried } of [...bodied, ...bodiless]) {
-    for (const type of unfitTypes) {
+    for (const type of invalidTypes) {
       const request = { method, path, body: anything, headers: typed(type, carried) }
       assert.equal((await refused(415, request)).code, 'UNSUPPORTED_MEDIA_TYPE')
     }
@@ -73,7 +58,7 @@ test('I1, C3: only JSON comes in: any other media type, or none, is 415 on every
   }
 })
 
-test('I1, C3: form encoding is 415, but for the login', async () => {
+test('form encoding is 415, except at the login (I1, C3)', async () => {
   const form = 'username=ann&password=plum+orchard+gate+41'
   const headers = typed('application/x-www-form-urlencoded')
   for (const { method, path, proof: carried } of [...bodied, ...bodiless])
@@ -81,7 +66,7 @@ test('I1, C3: form encoding is 415, but for the login', async () => {
   assert.equal((await client.request({ method: 'POST', path: '/login', body: form, headers })).status, 200)
 })
 
-test('I1: JSON and forms are UTF-8: the charset may say so, and nothing else', async () => {
+test('JSON and forms are UTF-8: the media type may have this charset and no other (I1)', async () => {
   const { username, password } = ann
   const bodies = {
     'application/json': JSON.stringify({ username, password }),
@@ -98,17 +83,17 @@ test('I1: JSON and forms are UTF-8: the charset may say so, and nothing else', a
   }
 })
 
-test('I4: a body with a Content-Encoding is 415, whatever it says that it is', async () => {
+test('a body with any Content-Encoding is 415 (I4)', async () => {
   for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'gzip, identity', 'x', ''])
     for (const { method, path, proof: carried } of [...bodied, ...bodiless])
       await refused(415, { method, path, body: anything, headers: json({ ...carried, 'content-encoding': coding }) })
 })
 
-// Size and form of a body
+// Size and content of a body
 
 const sized = (bytes: number) => `{"x":"${'a'.repeat(bytes - 8)}"}`
 
-test('a body of 4 KiB is read, one byte more is 413, whether its length was said before or not (I2)', async () => {
+test('a body of 4 KiB is read, and one byte more is 413, with Content-Length or in chunks (I2)', async () => {
   const limits = bodied.filter(({ path }) => path !== '/api/notifications')
   assert.ok(limits.length > 0)
   for (const { method, path, proof: carried } of limits)
@@ -122,7 +107,7 @@ test('a body of 4 KiB is read, one byte more is 413, whether its length was said
     }
 })
 
-test('I2: a delivery may have 1 MiB, and not one byte more', async () => {
+test('a delivery may have 1 MiB, and one byte more is 413 (I2)', async () => {
   for (const chunked of [false, true]) {
     const request = { method: 'POST', path: '/api/notifications', chunked, headers: json(producer) }
     await refused(400, { ...request, body: sized(1024 * 1024) })
@@ -130,7 +115,7 @@ test('I2: a delivery may have 1 MiB, and not one byte more', async () => {
   }
 })
 
-test('I2: 32 levels of nesting are read, 33 are 400', async () => {
+test('32 levels of nesting are accepted, 33 are 400 (I2)', async () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   const delivery = (levels: number) =>
     `{"recipients":[{"username":"ann"}],"title":"Deep","data":{"x":${nested(levels)}}}`
@@ -142,14 +127,14 @@ test('I2: 32 levels of nesting are read, 33 are 400', async () => {
 })
 
 const illFormed: Record<string, string | Buffer> = {
-  'bytes that are no UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+  'bytes that are not UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
   'an overlong encoding': Buffer.from([0x22, 0xc0, 0x80, 0x22]),
   'a surrogate in UTF-8': Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
   'a byte order mark': '\ufeff{"username":"ann"}',
   'an escaped NUL': '{"username":"a\\u0000b","password":"x"}',
-  'half a surrogate pair': '{"username":"a\\ud800b","password":"x"}',
+  'a lone surrogate': '{"username":"a\\ud800b","password":"x"}',
   'a key twice': '{"username":"ann","username":"ben","password":"x"}',
-  'a number beyond all': '{"username":1e999}',
+  'a number out of range': '{"username":1e999}',
   __proto__: '{"__proto__":{"username":"ann"},"password":"x"}',
   'constructor.prototype': '{"constructor":{"prototype":{"username":"ann"}},"password":"x"}',
   'no JSON': '{username:ann}',
@@ -160,7 +145,7 @@ const illFormed: Record<string, string | Buffer> = {
   'a text': '"ann"',
 }
 
-test('I3, I5: a body that is not well-formed, or reaches for a prototype, is 400 with the reason, and changes nothing', async () => {
+test('a body that is malformed, or that sets a prototype, is 400 with the reason, and changes nothing (I3, I5)', async () => {
   const version = await app.database.version()
   for (const [name, body] of Object.entries(illFormed))
     for (const { method, path, proof: carried } of bodied) {
@@ -172,7 +157,7 @@ test('I3, I5: a body that is not well-formed, or reaches for a prototype, is 400
   assert.deepEqual(Object.keys(Object.prototype), [])
 })
 
-test('I5: names from the prototype are fields like any other', async () => {
+test('names of Object.prototype are unknown fields like any other (I5)', async () => {
   for (const name of ['toString', 'hasOwnProperty', 'constructor', 'valueOf'])
     for (const { method, path, proof: carried } of bodied) {
       const { details = [] } = await refused(400, { method, path, body: `{"${name}":1}`, headers: json(carried) })
@@ -180,7 +165,7 @@ test('I5: names from the prototype are fields like any other', async () => {
     }
 })
 
-test('I3: NUL, broken encoding and a name twice in a query are 400', async () => {
+test('NUL, broken encoding and a repeated name in a query are 400 (I3)', async () => {
   for (const query of [
     'a=%00',
     'page=%ff',
@@ -194,8 +179,8 @@ test('I3: NUL, broken encoding and a name twice in a query are 400', async () =>
     await refused(400, { path: `/api/notifications?${query}`, headers: proof })
 })
 
-test('I6: page and limit are decimal integers in their range, written once; anything else is 400 with its field', async () => {
-  const unfit = [
+test('page and limit are decimal integers in their range, sent once; anything else is 400 with its field (I6)', async () => {
+  const invalid = [
     '0',
     '-1',
     '1.5',
@@ -216,7 +201,7 @@ test('I6: page and limit are decimal integers in their range, written once; anyt
     '9'.repeat(400),
   ]
   for (const field of ['page', 'limit'])
-    for (const value of unfit) {
+    for (const value of invalid) {
       const { details } = await refused(400, {
         path: `/api/notifications?${field}=${encodeURI(value)}`,
         headers: proof,

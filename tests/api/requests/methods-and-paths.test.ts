@@ -1,54 +1,35 @@
-// Which methods and paths there are: all others are 404 or 405, whatever they carry, and what only reads changes nothing
-// (Z8, Z10, C2, E1).
+// Every other method or path than those of the routes is 404 or 405, with any body and proof, and GET and HEAD change nothing (Z8,
+// Z10, C2, E1).
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { hasSecurityHeaders, refusalIn } from '../../support/http/envelope.ts'
-import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
-import { type Proof, startTestService } from '../../support/service.ts'
+import { startEveryRoute } from '../../support/http/every-route.ts'
+import type { HttpRequest } from '../../support/http/http-client.ts'
+import type { Proof } from '../../support/service.ts'
 
-const app = await startTestService()
-const client = new HttpClient(app.url)
-after(async () => {
-  client.close()
-  await app.stop()
-})
-
-const ann = await app.user('ann')
-const proof = await app.signIn(ann, 'stateful')
-const proofs: Proof[] = [
-  {},
-  proof,
-  await app.signIn(ann, 'stateless'),
-  { authorization: `Bearer ${(await app.producerKey()).key}` },
-]
-const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
-
-type Documented = Record<string, Record<string, object>>
-const documented = (await app.get('/openapi.json')).json().paths as Documented
-const routes = Object.entries(documented).map(([template, operations]) => ({
-  path: template.replace('{id}', id),
-  methods: Object.keys(operations).map((method) => method.toUpperCase()),
-}))
+const { app, client, session: proof, token, producer, id, routes } = await startEveryRoute()
+const proofs: Proof[] = [{}, proof, token, producer]
+const paths = [...new Set(routes.map(({ path }) => path))]
 
 /** `/api/notifications/read-all` is also the path of a notification whose id is `read-all`. */
 function methodsOf(path: string): string[] {
-  const matching = Object.entries(documented).filter(([template]) =>
+  const matching = routes.filter(({ template }) =>
     new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/{\w+}/g, '[^/]+')}$`).test(path),
   )
-  const methods = matching.flatMap(([, operations]) => Object.keys(operations).map((method) => method.toUpperCase()))
+  const methods = matching.map(({ method }) => method)
   return [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)].sort()
 }
 
-test('Z10, E1: every other method on every path is 405, and Allow names those that the path takes', async () => {
-  const asks = routes.flatMap(({ path }) =>
+test('every other method on every path is 405, and Allow has the methods that the path takes (Z10, E1)', async () => {
+  const requests = paths.flatMap((path) =>
     METHODS.filter((method) => method !== 'CONNECT' && !methodsOf(path).includes(method)).map((method) => ({
       method,
       path,
     })),
   )
-  assert.ok(asks.length > 400)
-  for (const { method, path } of asks) {
+  assert.ok(requests.length > 400)
+  for (const { method, path } of requests) {
     const { status, headers, text } = await client.request({ method, path, headers: proof })
     assert.equal(status, 405, `${method} ${path} answered ${status}`)
     assert.deepEqual(headers.get('allow')?.split(', ').sort(), methodsOf(path), path)
@@ -57,7 +38,7 @@ test('Z10, E1: every other method on every path is 405, and Allow names those th
   }
 })
 
-test('Z10, E1: a body or its media type makes no difference to 404 and 405', async () => {
+test('404 and 405 do not depend on a body or its media type (Z10, E1)', async () => {
   const json = { 'content-type': 'application/json' }
   const bodies: { body: string; headers: Proof }[] = [
     { body: '{"a":', headers: json },
@@ -77,7 +58,7 @@ test('Z10, E1: a body or its media type makes no difference to 404 and 405', asy
   }
 })
 
-test('Z8, E1: a path that is nearly that of a route is 404, with and without proof', async () => {
+test('a path that only resembles the path of a route is 404, with and without proof (Z8, E1)', async () => {
   const near = [
     ...['/', '/login/', '/LOGIN', '/%6cogin', '/login;x', '//login', '/./login', '/login%20', '/login.', '/login%2f'],
     ...[
@@ -120,10 +101,10 @@ test('Z8, E1: a path that is nearly that of a route is 404, with and without pro
   for (const path of near) for (const headers of proofs) await refused(404, path, { headers })
 })
 
-test('C2: GET and HEAD change nothing, on every path, whatever they carry', async () => {
+test('GET and HEAD change nothing, on every path, with any proof and method override (C2)', async () => {
   const overrides: Proof[] = [{}, { 'x-http-method-override': 'POST' }, { 'x-method-override': 'PATCH' }]
   const before = await app.database.tables()
-  for (const { path } of routes)
+  for (const path of paths)
     for (const method of ['GET', 'HEAD'])
       for (const carried of proofs)
         for (const override of overrides) {
@@ -141,9 +122,9 @@ test('C2: GET and HEAD change nothing, on every path, whatever they carry', asyn
   assert.deepEqual(withoutUse(await app.database.tables()), withoutUse(before))
 })
 
-test('HEAD answers what GET answers, without the body', async () => {
-  for (const { path, methods } of routes) {
-    if (!methods.includes('GET')) continue
+test('HEAD has the status and header fields of GET, without the body', async () => {
+  for (const { path, method } of routes) {
+    if (method !== 'GET') continue
     const [got, headed] = [
       await client.request({ path, headers: proof }),
       await client.request({ method: 'HEAD', path, headers: proof }),

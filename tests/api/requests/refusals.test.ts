@@ -1,25 +1,16 @@
-// How everybody is told to go: one envelope, with nothing of the inside and nothing of what was sent in it (E1-E3).
+// Every refusal is the one envelope, without internals and without what the client sent (E1-E3).
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
+import { startEveryRoute } from '../../support/http/every-route.ts'
 import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
-import { type Proof, startTestService } from '../../support/service.ts'
+import type { Proof } from '../../support/service.ts'
 
-const app = await startTestService()
-const client = new HttpClient(app.url)
-after(async () => {
-  client.close()
-  await app.stop()
-})
-
-const ann = await app.user('ann')
-const proof = await app.signIn(ann, 'stateful')
-const token = await app.signIn(ann, 'stateless')
-const producer = { authorization: `Bearer ${(await app.producerKey()).key}` }
+const { app, client, session: proof, token, producer } = await startEveryRoute()
 const typed = (type: string): Proof => ({ 'content-type': type })
 const json = typed('application/json')
 
-test('E1: every refusal has a request id of its own', async () => {
+test('every refusal has its own request id (E1)', async () => {
   const ids = await Promise.all(
     Array.from({ length: 500 }, async (_, n) => {
       const path = ['/nowhere', '/api/me', '/api/notifications?page=0', '/%zz'][n % 4] as string
@@ -29,9 +20,9 @@ test('E1: every refusal has a request id of its own', async () => {
   assert.equal(new Set(ids).size, 500)
 })
 
-test('E2: what the caller sent comes back in no refusal, but for the names of its fields', async () => {
+test('no refusal repeats what the client sent, except the names of its fields (E2)', async () => {
   const secret = 'hunter2-and-more'
-  const asks: HttpRequest[] = [
+  const requests: HttpRequest[] = [
     { method: 'POST', path: '/login', headers: json, body: `{"username":"${secret}","password":${secret}}` },
     { method: 'POST', path: '/login', headers: json, body: `{"username":"ann","password":["${secret}"]}` },
     { method: 'POST', path: '/login', headers: json, body: `{"username":"ann","password":"${secret}"}` },
@@ -48,7 +39,7 @@ test('E2: what the caller sent comes back in no refusal, but for the names of it
     { path: '/api/me', headers: { authorization: `Bearer ${secret}` } },
     { path: '/api/me', headers: { cookie: `carillon=${secret}` } },
   ]
-  for (const request of asks) {
+  for (const request of requests) {
     const response = await client.request(request)
     assert.ok(refusalIn(response).status >= 400)
     const all = response.text + JSON.stringify([...response.headers])
@@ -56,7 +47,7 @@ test('E2: what the caller sent comes back in no refusal, but for the names of it
   }
 })
 
-test('E3: a 401 carries its challenge, which names the reason only where a token was presented', async () => {
+test('a 401 has a challenge, with a reason only if the request presented a token (E3)', async () => {
   const challenged: [HttpRequest, string][] = [
     [{ path: '/api/me' }, 'Bearer'],
     [{ path: '/routeRestreinte' }, 'Bearer'],
@@ -79,7 +70,7 @@ test('E3: a 401 carries its challenge, which names the reason only where a token
   }
 })
 
-test('E3: where too many passwords wait to be checked, the answer is 503 with Retry-After, and soon', async () => {
+test('if too many passwords wait to be checked, the response is 503 with Retry-After, and comes soon (E3)', async () => {
   const body = JSON.stringify({ username: 'nobody', password: 'plum orchard gate 41' })
   const many = new HttpClient(app.url, { connections: 200 })
   const statuses: number[] = []
@@ -90,7 +81,7 @@ test('E3: where too many passwords wait to be checked, the answer is 503 with Re
   )
   many.close()
   assert.deepEqual([...new Set(statuses)].sort(), [401, 503])
-  // Whoever is refused does not wait for those who are checked.
+  // A refused request does not wait for the checks of others.
   const [checked, before] = [statuses.filter((status) => status === 401).length, statuses.indexOf(503)]
-  assert.ok(before < checked * 0.75, `the first refusal came behind ${before} of ${checked} that were checked`)
+  assert.ok(before < checked * 0.75, `the first refusal came after ${before} of ${checked} checked passwords`)
 })

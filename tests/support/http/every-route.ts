@@ -1,0 +1,53 @@
+// For tests that send requests to every route: a service, an HTTP client, one user with each kind of proof, and the routes of the
+// published description, each with a proof that opens it.
+import { after } from 'node:test'
+import { type Proof, startTestService } from '../service.ts'
+import { HttpClient } from './http-client.ts'
+
+export type DocumentedRoute = {
+  method: string
+  /** As in the description, such as `/api/notifications/{id}`. */
+  template: string
+  /** The same with the id of a notification of the user. */
+  path: string
+  takesBody: boolean
+  /** Empty for an open route. */
+  proof: Proof
+}
+
+type Documented = Record<string, Record<string, { requestBody?: object; security: Record<string, unknown>[] }>>
+
+/** Closes client and service after the tests of the file. */
+export async function startEveryRoute() {
+  const app = await startTestService()
+  const client = new HttpClient(app.url)
+  after(async () => {
+    client.close()
+    await app.stop()
+  })
+  const ann = await app.user('ann')
+  const session = await app.signIn(ann, 'stateful')
+  const token = await app.signIn(ann, 'stateless')
+  const producer: Proof = { authorization: `Bearer ${(await app.producerKey()).key}` }
+  const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
+
+  function proofFor(security: Record<string, unknown>[]): Proof {
+    const schemes = security.flatMap((one) => Object.keys(one))
+    if (schemes.includes('producer')) return producer
+    return schemes.includes('session') ? session : schemes.includes('token') ? token : {}
+  }
+
+  const paths = (await app.get('/openapi.json')).json().paths as Documented
+  const routes = Object.entries(paths).flatMap(([template, operations]) =>
+    Object.entries(operations).map(
+      ([method, { requestBody, security }]): DocumentedRoute => ({
+        method: method.toUpperCase(),
+        template,
+        path: template.replace('{id}', id),
+        takesBody: requestBody !== undefined,
+        proof: proofFor(security),
+      }),
+    ),
+  )
+  return { app, client, ann, session, token, producer, id, routes }
+}
