@@ -44,7 +44,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   const error = await service.failed
   // A refusal of ours says in its sentence all that there is; the place in the code where it was made says nothing more.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)
-  else log.fatal({ event: 'store-failed', err: error }, 'the store failed; this process has to be started anew')
+  else log.fatal({ event: 'store-failed', err: error }, 'the store failed; restart this process')
   await sleep(lameDuckMs)
   await stop(1, 'the store failed')
 }

@@ -1,16 +1,16 @@
-// Numbered SQL files and the ledger of those that a database has: what both engines share of migrating. Kysely's migrator
-// keeps the ledger; it is loaded only when there is something to do.
+// What both engines share of migrating: numbered SQL files, and the ledger of those that a database has. Kysely's migrator
+// keeps the ledger; it is loaded only if a migration is pending.
 import { readdirSync } from 'node:fs'
 import type { Dialect } from 'kysely'
 import { CarillonError } from '../errors.ts'
 
-/** The names of the migrations in a folder, in their order. */
+/** The names of the migrations in a folder, in order. */
 export function knownMigrations(folder: URL): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
   return files.map((name) => name.slice(0, -4)).sort()
 }
 
-/** Throws UNAVAILABLE where the database has a migration that this program does not know. */
+/** Throws UNAVAILABLE if the database has a migration that this program does not know. */
 export function refuseNewer(applied: readonly string[], known: readonly string[]): void {
   const newer = applied.find((name) => !known.includes(name))
   if (newer === undefined) return
@@ -22,8 +22,8 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
 }
 
 /**
- * Applies what is missing, each in a transaction of its own with its entry in the ledger; answers what was applied. After a
- * failure `mayRetry` says, when it is time to, whether the same migration is tried again.
+ * Applies each pending migration in one transaction with its entry in the ledger, and returns the names of those applied. After
+ * a failure it waits for `mayRetry`, and tries the same migration again if that resolves to true.
  */
 export async function applyPending(
   dialect: Dialect,

@@ -1,15 +1,15 @@
-// The marks that a move leaves in a database, as whoever opens it or writes to it meets them. Who sets and removes them
-// is portable/.
+// The transfer state: the tables and triggers that a restore or a move leaves in a database, and what the engines say when they
+// find them. transfer/ creates and removes them.
 import { CarillonError } from '../errors.ts'
 
-/** Is there while a database is being filled by a move or a restore: it holds how far that is. */
+/** Exists while a move or a restore fills the database. Holds the progress. */
 export const fillingTable = 'carillon_filling'
-/** Is there while a database refuses every write, because it is being moved or was: it holds which move. */
+/** Exists while the database refuses every write, during a move and after it. Names the move. */
 export const movingTable = 'carillon_moving'
-/** Is there in a backup of SQLite: it holds what the backup should hold. */
+/** Exists in a backup of SQLite. Holds what the backup should contain. */
 export const backupTable = 'carillon_backup'
 
-/** What the triggers of a database that refuses writes raise; PostgreSQL under this SQLSTATE. */
+/** What the triggers that refuse writes raise. On PostgreSQL the SQLSTATE tells it apart. */
 export const refusedWrite = 'carillon: this database is being moved'
 export const refusedWriteState = 'CA001'
 
@@ -25,7 +25,7 @@ export function writeRefusal(cause: unknown): CarillonError {
   })
 }
 
-/** For whoever would use a database that is not whole yet. */
+/** For every attempt to use a database that a transfer has not filled completely. */
 export function halfFilled(): CarillonError {
   return new CarillonError('UNAVAILABLE', 'This database is half filled by a move or a restore that is not done', {
     remedy: 'Run the same command again to finish it.',

@@ -1,8 +1,8 @@
-// What a caller is told when the store failed under its call: the same words and the same code on every engine. The words
-// say whether the call was taken back or may have been kept, because a caller that does not know must not simply repeat it.
+// The error of a call during which the store failed: the same words and the same code on both engines. The message says whether
+// the call was rolled back or its outcome is unknown, because only a call that was rolled back can safely be repeated.
 import { CarillonError } from '../errors.ts'
 
-/** The system refused (disk full, locked, out of connections), and nothing of the call was kept. */
+/** The system refused (disk full, locked, out of connections), and nothing of the call was stored. */
 export function takenBack(cause: unknown): CarillonError {
   return new CarillonError('UNAVAILABLE', 'The store cannot do this now', {
     remedy: 'Try again in a moment.',
@@ -10,12 +10,12 @@ export function takenBack(cause: unknown): CarillonError {
   })
 }
 
-/** The system failed while it committed: the call may have been kept. */
+/** The system failed during the commit: the call may have been stored. */
 export function outcomeUnknown(cause: unknown): CarillonError {
   return new CarillonError('UNAVAILABLE', 'The store cannot do this now; the outcome is unknown', { cause })
 }
 
-/** What would have answered is gone: the call may have been kept. */
+/** The writer thread or the server connection was lost before it responded: the call may have been stored. */
 export function wentAway(cause: unknown): CarillonError {
   return new CarillonError('UNAVAILABLE', 'The store went away; the outcome is unknown', { cause })
 }

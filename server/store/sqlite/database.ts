@@ -1,5 +1,5 @@
-// Opens a database file, or says in one sentence why not and leaves the file as it is. The only place that knows
-// node:sqlite; what is asked of the database is in reads.ts and writes/.
+// Opens a database file, or throws one sentence that says why it cannot and leaves the file unchanged. The only file that imports
+// node:sqlite. The statements are in reads/ and writes/.
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
@@ -8,12 +8,12 @@ import { syncFolder } from '../../files/durable-file.ts'
 import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
 
-// The class is being renamed upstream; both names are the same thing.
+// Node is renaming the class; both names mean the same class.
 export const Database = ('Database' in sqlite ? sqlite.Database : sqlite.DatabaseSync) as typeof sqlite.DatabaseSync
 export type Database = InstanceType<typeof Database>
 export type Statement = sqlite.StatementSync
 
-/** SQLite's online backup, of the moment that an open transaction of the connection sees. */
+/** SQLite's online backup. It copies the state that the connection's open transaction sees. */
 export const copyOnline = sqlite.backup
 
 /** "CRLN": SQLite keeps it in bytes 68-71 of the file, https://sqlite.org/fileformat.html section 1.3. */
@@ -31,20 +31,20 @@ export const notADatabase = 26
 const ioError = 10
 const systemFailures = new Set([busy, locked, readonly, ioError, corrupt, 13 /* full */, cannotOpen, notADatabase])
 
-/** SQLite's primary result code of an error, or undefined where the error is not SQLite's. */
+/** SQLite's primary result code of an error, or undefined if the error is not SQLite's. */
 export function resultCode(error: unknown): number | undefined {
   const extended = (error as { errcode?: unknown } | null)?.errcode
   return typeof extended === 'number' ? extended & 0xff : undefined
 }
 
-/** Whether SQLite met a page that is not as it should be. */
+/** Whether SQLite found a damaged page. */
 export function isDamage(error: unknown): boolean {
   return resultCode(error) === corrupt
 }
 
 /**
  * Turns SQLite's failures of the system into UNAVAILABLE; any other error stays as it is. If a commit fails with an I/O
- * error, its frames may be in the log all the same, and a start after a crash would then find it committed.
+ * error, its frames may be in the log nevertheless, and a start after a crash would then find it committed.
  */
 export function asStoreError(error: unknown, { isOfCommit = false } = {}): unknown {
   const code = resultCode(error)
@@ -53,7 +53,7 @@ export function asStoreError(error: unknown, { isOfCommit = false } = {}): unkno
   return isOfCommit && code === ioError ? outcomeUnknown(error) : takenBack(error)
 }
 
-/** A connection of this process to an existing, checked database. */
+/** Connects to an existing database that `openDatabase` has checked. */
 export function connect(path: string): Database {
   const database = new Database(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false })
   try {
@@ -66,8 +66,8 @@ export function connect(path: string): Database {
 }
 
 /**
- * Opens the file at `path`, making it (mode 0600) and its folder (0700) where there is none, in WAL mode.
- * Throws CarillonError UNAVAILABLE with the sentence to show where it cannot be used.
+ * Opens the file at `path` in WAL mode, and creates it (mode 0600) and its folder (0700) if they are missing. Throws
+ * UNAVAILABLE with a sentence if it cannot be used.
  */
 export function openDatabase(path: string): Database {
   refuseOldSqlite(process.versions.sqlite ?? '0')
@@ -75,7 +75,7 @@ export function openDatabase(path: string): Database {
   let database: Database | undefined
   try {
     database = connect(path)
-    markAsOurs(database)
+    setApplicationId(database)
     switchToWal(database)
     database.exec('begin immediate; rollback')
     return database
@@ -86,8 +86,8 @@ export function openDatabase(path: string): Database {
 }
 
 /**
- * Looks at a database of ours whose log was not copied into it yet, before an opening would copy it. What else is wrong
- * with it, that opening will say.
+ * Runs `look` on a Carillon database whose log was not copied into it yet, before `openDatabase` would copy it. Ignores other
+ * errors, which `openDatabase` will report.
  */
 export function peek(path: string, look: (database: Database) => void): void {
   if (!existsSync(`${path}-wal`) || !existsSync(path) || !isOurs(readHeader(path))) return
@@ -102,12 +102,12 @@ export function peek(path: string, look: (database: Database) => void): void {
   }
 }
 
-/** Throws UNAVAILABLE where a move or a restore has not yet filled it whole. */
+/** Throws UNAVAILABLE if a move or a restore has not filled the database completely. */
 export function refuseHalfFilled(database: Database): void {
   if (database.prepare('select 1 from sqlite_schema where name = ?').get(fillingTable) !== undefined) throw halfFilled()
 }
 
-/** What stopped the opening of the database at `path`, with the sentence to show. */
+/** The reason why the database at `path` cannot be opened, as a sentence to display. */
 export function openingFailure(error: unknown, path: string): CarillonError {
   if (error instanceof CarillonError) return error
   const [reason, remedy] = reasonAndRemedy(error)
@@ -121,7 +121,7 @@ export function refuseOldSqlite(version: string): void {
   })
 }
 
-/** Makes the file or finds it ours. Looks with plain reads, so that a foreign file is not touched at all. */
+/** Creates the file, or checks that it is a Carillon database. It reads without SQLite, so that another file is not changed. */
 function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path))
@@ -139,7 +139,7 @@ function prepareFile(path: string): void {
   })
 }
 
-/** A folder that was made is a name in the folder above it, which a power cut can lose. */
+/** A new folder is an entry in its parent folder, which is synced too: a power failure could lose it. */
 function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return
@@ -163,13 +163,13 @@ export function readHeader(path: string): Buffer {
   }
 }
 
-/** A file that was killed while it was marked is empty again by now, though its header had the mark. */
-function markAsOurs(database: Database): void {
+/** If an earlier start was killed during this write, the file is empty again, although its header had the application id. */
+function setApplicationId(database: Database): void {
   if (database.prepare('pragma application_id').get()?.application_id === applicationId) return
   database.exec(`pragma application_id = ${applicationId}`)
 }
 
-/** Two processes that start at once meet here; SQLite does not wait by itself for a change of the journal mode. */
+/** Two processes that start at the same time meet here, and SQLite does not wait for the lock when it changes the journal mode. */
 function switchToWal(database: Database): void {
   const giveUpAt = performance.now() + busyTimeoutMs
   for (;;) {

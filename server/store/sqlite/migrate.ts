@@ -1,12 +1,12 @@
-// Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the
-// ledger.
+// Brings a SQLite database to the schema of this program: numbered SQL files, each applied in one transaction with its entry in
+// the ledger.
 import { readFileSync } from 'node:fs'
 import { applyPending, knownMigrations, refuseNewer as refuseNewerThan } from '../migrations.ts'
 import type { Database } from './database.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
-/** Applies what is missing and answers the names of what was applied. Refuses a schema newer than this program. */
+/** Applies the pending migrations and returns their names. Throws UNAVAILABLE if the schema is newer than this program. */
 export async function migrate(database: Database, from: URL = folder): Promise<string[]> {
   const known = knownMigrations(from)
   refuseNewer(database, from)
@@ -16,12 +16,12 @@ export async function migrate(database: Database, from: URL = folder): Promise<s
   )
 }
 
-/** Throws UNAVAILABLE where the database has a migration that this program does not know. Only reads. */
+/** Throws UNAVAILABLE if the database has a migration that this program does not know. Only reads. */
 export function refuseNewer(database: Database, from: URL = folder): void {
   refuseNewerThan(appliedMigrations(database), knownMigrations(from))
 }
 
-/** In their order; none where there is no ledger. Only reads. */
+/** The names of the applied migrations, in order; empty if there is no ledger. Only reads. */
 export function appliedMigrations(database: Database): string[] {
   const ledger = database.prepare("select 1 from sqlite_schema where name = 'kysely_migration'").get()
   if (ledger === undefined) return []
@@ -31,7 +31,7 @@ export function appliedMigrations(database: Database): string[] {
     .map((row) => String(row.name))
 }
 
-/** When the database was made, by its ledger. */
+/** When the database was created: the time of its first migration. */
 export function historyOf(database: Database): string {
   return String(database.prepare('select timestamp from kysely_migration order by name limit 1').get()?.timestamp)
 }
@@ -52,7 +52,7 @@ async function dialectOf(database: Database) {
   return new Dialect({ database: asKyselyDatabase(database) })
 }
 
-/** What Kysely's SQLite driver asks of a database. A transaction that will write begins by taking the write lock. */
+/** The interface that Kysely's SQLite driver needs. Each transaction takes the write lock when it begins. */
 function asKyselyDatabase(database: Database) {
   return {
     prepare(sql: string) {

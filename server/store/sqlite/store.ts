@@ -6,7 +6,7 @@ import type { ChangeSignal, Lifecycle, Store } from '../store.ts'
 import { UnreadBlocksCache } from '../unread-blocks.ts'
 import { Reader, Writer, type WriterPlace } from './connection.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
-import { hasForeignLog, historyGoingOn, setAsideSentence, setLogAside } from './file/identity.ts'
+import { continuedHistory, hasForeignLog, setAsideSentence, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import { changesSince } from './reads/changes.ts'
 import { readCounts, readInbox, readNotification } from './reads/inbox.ts'
@@ -30,7 +30,7 @@ export async function openSqliteStore(file: string): Promise<{ store: Store; mig
     refuseHalfFilled(database)
     const migrations = await migrate(database)
     const { dev, ino } = statSync(path, { bigint: true })
-    const history = historyGoingOn(database, path)
+    const history = continuedHistory(database, path)
     const place = { path, file: { dev, ino }, history }
     const store = storeAt(place, `${historyOf(database)} ${history}`)
     return { store, migrations, ...(notice !== undefined && { notice }) }

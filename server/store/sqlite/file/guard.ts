@@ -1,21 +1,21 @@
-// Is the database at its path still the file that this process has open? Checked around every commit and once a second: a
-// write into a file that was removed is lost, and one into a file that was put in its place destroys that one.
+// Is the file at the database's path still the file that this process has open? It is checked around every commit and once a
+// second: a write to a file that was removed is lost, and a write to a file that replaced it destroys that file.
 import type { BigIntStats } from 'node:fs'
 import { disown, headerOnDisk, logOf, readIdentity, statusOf } from './identity.ts'
 
-/** The number of a file, while the machine runs. */
+/** Identifies a file until the machine restarts. */
 export type FileNumber = { dev: bigint; ino: bigint }
 
 /** A checkpoint writes some 16 MB. */
 const checkpointTimeoutMs = 1_000
 
-/** Why a process must not go on with its file. */
+/** Why the process must stop using its file. */
 export type FileLoss = {
   /** What happened to which file. */
   reason: string
   /** What the operator can do. */
   remedy: string
-  /** Only the log is gone: the database is this process's own, and a close takes what the log held into it. */
+  /** Only the log is gone. The database file is still the right one, and closing it copies the content of the log into it. */
   isLogOnly: boolean
 }
 
@@ -28,7 +28,7 @@ export class FileGuard {
   #seen: BigIntStats | undefined
   #stamps: readonly number[] = []
 
-  /** `database` is the file that was found at `path` when the store was opened; `schemaNow` is its schema, log included. */
+  /** `database` is the file that was at `path` when the store was opened; `schemaNow` reads its schema version, log included. */
   constructor({ path, database, schemaNow }: { path: string; database: FileNumber; schemaNow: () => number }) {
     this.#schemaNow = schemaNow
     this.#path = path
@@ -36,18 +36,18 @@ export class FileGuard {
     this.#database = database
   }
 
-  /** The stamps that the file can have from here on, without its log. */
+  /** Sets the stamps that the file without its log can have from now on. */
   expect(stamps: readonly number[]): void {
     this.#stamps = stamps
     this.#logFile ??= statusOf(this.#log)
   }
 
-  /** Whether the file itself has the last stamp; until then a copy of before looks like it. */
+  /** Whether the file itself has the last stamp. Until then an earlier copy cannot be told apart from it. */
   get isSettled(): boolean {
     return this.#stamps[0] === this.#stamps.at(-1)
   }
 
-  /** What is wrong with the file at the path; undefined if nothing is. Costs 4 us. */
+  /** Checks the file at the path; undefined if it is the right one. Costs 4 us. */
   loss(): FileLoss | undefined {
     const status = statusOf(this.#path)
     if (status === undefined) return lossOf(`${this.#path} was removed or renamed`)
@@ -61,16 +61,16 @@ export class FileGuard {
     return { reason, remedy: 'Start again: nothing of it was lost.', isLogOnly: true }
   }
 
-  /** A checkpoint, of this process or of another one, writes to the file; so does a copy of another file over it. */
+  /** Whether the content is this database. A checkpoint of any process changes the file, and so does a copy of another file over it. */
   #isContentKnown(status: BigIntStats): boolean {
     if (status.mtimeNs === this.#seen?.mtimeNs && status.size === this.#seen.size) return true
-    // Before the first write of this process the file has the stamp of anybody.
+    // Before the first write of this process any stamp is allowed.
     if (this.#stamps.length === 0) return true
     const header = headerOnDisk(this.#path)
     if (header === 'unreadable') return true
     if (header === 'no database') return false
     if (header.isShort && this.#isTruncated(status)) return false
-    // The file without its log is never ahead of it.
+    // The file without its log never has a later schema than with it.
     if (header.schema > this.#schemaNow()) return false
     if (!this.#isStampKnown(header.stamp)) return false
     this.#seen = status
@@ -78,8 +78,8 @@ export class FileGuard {
   }
 
   /**
-   * A checkpoint that is not done yet makes no file shorter than it was. Only if another process vacuumed the database just
-   * before: so the file is read again until that checkpoint is done.
+   * A checkpoint in progress makes the file shorter only if another process vacuumed the database just before. So the file is
+   * read again until that checkpoint has completed.
    */
   #isTruncated({ size }: BigIntStats): boolean {
     if (this.#seen === undefined || size >= this.#seen.size) return false
@@ -91,7 +91,7 @@ export class FileGuard {
     return true
   }
 
-  /** Another process may settle its stamp between the read of the file and that of the identity: then both are read again. */
+  /** Another process may change the stamp between the two reads of the file and the identity. Then both are read again. */
   #isStampKnown(stamp: number): boolean {
     if (this.#stamps.includes(stamp) || readIdentity(this.#path)?.stamps.includes(stamp)) return true
     const again = headerOnDisk(this.#path)

@@ -10,7 +10,7 @@ import {
   openingFailure,
   readHeader,
 } from '../../sqlite/database.ts'
-import { hasForeignLog, stampAnew } from '../../sqlite/file/identity.ts'
+import { hasForeignLog, stampCopy } from '../../sqlite/file/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
 import { backupTable, fillingTable, movingTable, refusedWrite } from '../../transfer-state.ts'
 import type { Digest } from '../digest.ts'
@@ -218,7 +218,7 @@ export class SqliteEndpoint implements Endpoint {
   /** Turns a copy into a backup: one file that takes writes and knows what it should hold. */
   async makeBackup(digests: readonly Digest[]): Promise<void> {
     await this.allowWrites()
-    stampAnew(this.#database)
+    stampCopy(this.#database)
     this.#inOneStep(() => {
       this.#database.exec(
         `drop table if exists ${backupTable};
