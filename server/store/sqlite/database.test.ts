@@ -1,4 +1,4 @@
-// What is said of a file that cannot be used (R4, R5, R6): one sentence that says what to do, the file untouched.
+// Opening a file that cannot be used (R4, R5, R6): one sentence says what to do, and the file stays unchanged.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const nameAnother = /is not a Carillon database and was left as it is\. Name ano
 const restore = /is damaged and was left as it is\. Restore a backup, or name another file in the database URL\.$/
 const makeWritable = /cannot be written\. Make the file and its folder writable for this user, then start again\.$/
 
-test('R6: refuses a file that is no database', async (t) => {
+test('refuses a file that is not a database (R6)', async (t) => {
   for (const text of ['x', 'Dear diary, this is not a database.\n'.repeat(500), 'SQLite format 3\0']) {
     const path = join(await newFolder(t), 'diary.txt')
     writeFileSync(path, text)
@@ -22,7 +22,7 @@ test('R6: refuses a file that is no database', async (t) => {
   }
 })
 
-test('R6: refuses another program’s SQLite database', async (t) => {
+test('refuses a SQLite database of another program (R6)', async (t) => {
   const marks = ['pragma user_version = 7', 'pragma application_id = 12345', 'pragma journal_mode = wal']
   for (const mark of marks) {
     const path = join(await newFolder(t), 'other.db')
@@ -33,15 +33,15 @@ test('R6: refuses another program’s SQLite database', async (t) => {
   }
 })
 
-test('R6: refuses a database whose pages are damaged where it has to read them', async (t) => {
+test('refuses a database with damaged pages that the start reads (R6)', async (t) => {
   const { path, original } = await filledDatabase(t)
   const pageSize = 4_096
   const damages: Record<string, (bytes: Buffer) => Buffer> = {
     'the schema': (bytes) => bytes.fill(0xa5, 100, pageSize),
-    'all but the header': (bytes) => bytes.fill(0xa5, 100),
-    'all but the schema': (bytes) => bytes.fill(0xa5, pageSize),
-    'the end is missing': (bytes) => bytes.subarray(0, 2 * pageSize),
-    'all but the header is missing': (bytes) => bytes.subarray(0, 100),
+    'everything after the header': (bytes) => bytes.fill(0xa5, 100),
+    'everything after the schema': (bytes) => bytes.fill(0xa5, pageSize),
+    'without its end': (bytes) => bytes.subarray(0, 2 * pageSize),
+    'header only': (bytes) => bytes.subarray(0, 100),
   }
   for (const [what, damage] of Object.entries(damages)) {
     writeFileSync(path, damage(Buffer.from(original)))
@@ -49,7 +49,7 @@ test('R6: refuses a database whose pages are damaged where it has to read them',
   }
 })
 
-test('answers UNAVAILABLE where a page is damaged that is only read later, and goes on', async (t) => {
+test('throws UNAVAILABLE for a damaged page that a later read needs, and serves other reads', async (t) => {
   const { path, original, ids } = await filledDatabase(t)
   const pageSize = 4_096
   const damaged = Math.floor(original.indexOf('x'.repeat(300)) / pageSize) * pageSize
@@ -64,7 +64,7 @@ test('answers UNAVAILABLE where a page is damaged that is only read later, and g
   assert.equal((await store.readInbox(userId)).total, ids.length)
 })
 
-test('R6: refuses a database that a newer Carillon wrote', async (t) => {
+test('refuses a database that a newer Carillon wrote (R6)', async (t) => {
   const { path } = await filledDatabase(t)
   const database = connect(path)
   database.exec("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
@@ -72,7 +72,7 @@ test('R6: refuses a database that a newer Carillon wrote', async (t) => {
   await refuses(path, /newer Carillon \(schema 9999-future; .*\)\. Run that version or a later one; .* as it is\.$/)
 })
 
-test('R5: says who has to let go of a database that another process has locked', async (t) => {
+test('refuses a database that another process has locked, and says what to do (R5)', async (t) => {
   const sentence = /is locked by another process\. Stop that process, or wait until it is done, and start again\.$/
   const locks = ['pragma locking_mode = exclusive; begin exclusive', 'begin immediate']
   await Promise.all(
@@ -88,7 +88,7 @@ test('R5: says who has to let go of a database that another process has locked',
   )
 })
 
-test('waits for a process that is about to let go of a new database', async (t) => {
+test('waits for another process that has a new database locked', async (t) => {
   const folder = await newFolder(t)
   for (const lock of ['begin; select * from sqlite_schema', 'begin immediate']) {
     const path = join(folder, `${lock.length}.db`)
@@ -118,7 +118,7 @@ test('refuses a path that leads through a file', async (t) => {
   await refuses(join(folder, 'file', 'carillon.db'), /cannot be opened: .*\.$/, '', folder)
 })
 
-test('R4: says what to make writable of a file, a folder, or both', async (t) => {
+test('says which file or folder to make writable (R4)', async (t) => {
   const { path } = await filledDatabase(t)
   const folder = join(path, '..')
   const cases = [
@@ -133,14 +133,14 @@ test('R4: says what to make writable of a file, a folder, or both', async (t) =>
     chmodSync(path, fileMode)
     chmodSync(folder, folderMode)
     const before = contentOf(folder)
-    const error = await other.openDatabaseAsNobody(name).catch((reason: unknown) => reason)
+    const error = await other.openDatabaseUnprivileged(name).catch((reason: unknown) => reason)
     assertSentence(error, makeWritable, JSON.stringify({ fileMode, folderMode, name }))
     assert.deepEqual(contentOf(folder), before)
     chmodSync(folder, 0o700)
   }
 })
 
-test('refuses a SQLite that is too old, and says which one is old enough', () => {
+test('refuses a SQLite that is too old, and says which version it needs', () => {
   const runNewer = /brings SQLite .*; Carillon needs 3\.51\.3 or later\. Run it with a newer Node\.$/
   for (const version of ['0', '3.51.2', '3.9.99', '2.99.99'])
     assert.throws(
@@ -151,7 +151,7 @@ test('refuses a SQLite that is too old, and says which one is old enough', () =>
   for (const version of newEnough) refuseOldSqlite(version)
 })
 
-test('makes the file for its owner only, and its folder too', async (t) => {
+test('creates the file and its folder readable for their owner only', async (t) => {
   const folder = join(await newFolder(t), 'new', 'folder')
   const path = join(folder, 'carillon.db')
   await using opened = await openWorld(t, path)
@@ -160,7 +160,7 @@ test('makes the file for its owner only, and its folder too', async (t) => {
   for (const made of [folder, join(folder, '..')]) assert.equal(statSync(made).mode & 0o777, 0o700, made)
 })
 
-test('takes an empty file for a new database', async (t) => {
+test('uses an empty file as a new database', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')
   writeFileSync(path, '')
   await (await openWorld(t, path)).store.close()
@@ -168,7 +168,7 @@ test('takes an empty file for a new database', async (t) => {
   assert.equal((await opened.store.listProducers()).length, 2)
 })
 
-test('takes a path to the letter, whatever SQLite would make of it', async (t) => {
+test('uses a path literally, even if it has a special meaning for SQLite', async (t) => {
   const folder = await newFolder(t)
   const here = process.cwd()
   process.chdir(folder)
@@ -183,7 +183,7 @@ test('takes a path to the letter, whatever SQLite would make of it', async (t) =
   }
 })
 
-/** A database with a few hundred notifications, closed in order. */
+/** A database with a few hundred notifications, closed properly. */
 async function filledDatabase(t: TestContext): Promise<{ path: string; original: Buffer; ids: string[] }> {
   await using opened = await openWorld(t)
   const { world, path } = opened
@@ -203,7 +203,7 @@ async function refuses(path: string, sentence: RegExp, what = '', folder = join(
   assert.deepEqual(contentOf(folder), before, what)
 }
 
-/** One line for whoever runs the service, with nothing of our insides. */
+/** One line for the operator, without internal details. */
 function assertSentence(error: unknown, sentence: RegExp, what = ''): true {
   assert.ok(isUnavailable(error), `${what}: ${error}`)
   assert.match(error.message, sentence, what)

@@ -1,4 +1,4 @@
-// The first start on a new file (R12): two processes at once, or one that is killed in the middle of it.
+// The first start on a new file (R12): by two processes at the same time, or by one that is killed during it.
 import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { OtherProcess } from './testing/other-process.ts'
 
 const migrations = readdirSync(new URL('./migrations/', import.meta.url)).map((name) => name.replace('.sql', ''))
 
-test('two processes that open a new file at once both get it, and each migration is applied once', async (t) => {
+test('two processes open a new file at the same time, and each migration is applied once', async (t) => {
   const folder = await newFolder(t)
   await using one = await OtherProcess.start()
   await using two = await OtherProcess.start()
@@ -29,10 +29,10 @@ test('two processes that open a new file at once both get it, and each migration
   }
 })
 
-test('a first start that was killed at any moment leaves a file that the next start finishes', async (t) => {
+test('the next start completes a first start that was killed at any moment', async (t) => {
   const folder = await newFolder(t)
   const undisturbed = await killedAfter(10_000, join(folder, 'undisturbed.db'))
-  // The second range is where the file is written.
+  // The file is written during the second range.
   const percent = fc.oneof(fc.integer({ min: 0, max: 110 }), fc.integer({ min: 80, max: 105 }))
   let rounds = 0
   await fc.assert(
@@ -45,7 +45,7 @@ test('a first start that was killed at any moment leaves a file that the next st
   )
 })
 
-test('a first start that was killed while it marked the file as ours leaves a file that is still ours', async (t) => {
+test('a first start that was killed while it set the application id leaves a file that the next start accepts', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')
   const database = new Database(path)
   database.exec('pragma application_id = 0x43524c4e')
@@ -55,7 +55,7 @@ test('a first start that was killed while it marked the file as ours leaves a fi
   await startsWell(path, await openWorld(t, path))
 })
 
-/** Lets a process open `path` and kills it when it has, or after so many milliseconds; answers how long it lived. */
+/** Starts a process that opens `path`, and kills it when it has, or after `milliseconds`. Returns how long it ran. */
 async function killedAfter(milliseconds: number, path: string): Promise<number> {
   const other = await OtherProcess.start()
   const startedAt = performance.now()
@@ -82,7 +82,7 @@ function ledgerOf(path: string): unknown[] {
 }
 
 /**
- * The rollback journal of a first commit that was cut: SQLite goes back to a file of no pages.
+ * The rollback journal of a first commit that was interrupted: SQLite rolls back to an empty file.
  * https://sqlite.org/fileformat.html section 3
  */
 function journalOfAnEmptyFile(): Buffer {

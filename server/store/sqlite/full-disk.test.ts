@@ -1,4 +1,4 @@
-// A disk that is full (R2, R3): no false success, reads go on, and writes work again when there is room.
+// A full disk (R2, R3): no false success, reads still work, and writes work again when there is space.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -11,36 +11,36 @@ import { OtherProcess } from './testing/other-process.ts'
 
 const content = `"title":"${'x'.repeat(8_000)}","category":null,"key":null`
 
-test('acknowledges nothing that failed at the commit, says that its outcome is unknown, reads on, and writes again when there is room (R2, R3)', async (t) => {
+test('on a full disk no failed commit is acknowledged, reads still work, and writes work again when there is space (R2, R3)', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')
-  // No file of that process may pass half a MiB or one (by the shell), and the write-ahead log is what gets there.
+  // No file of that process may grow beyond 0.5 or 1 MiB (the unit of ulimit depends on the shell). The log reaches that first.
   await using other = await OtherProcess.start({ fileSizeLimit: 1_024 })
   await other.open(path)
   const world = await World.on(other.store)
   const ann = await world.addUser('ann')
 
-  const told = await tellUntilRefused(world, ann)
+  const sent = await sendUntilRefused(world, ann)
   const atOnce = await Promise.allSettled(Array.from({ length: 40 }, () => world.send(ann, 'Hi', { content })))
   for (const one of atOnce)
-    if (one.status === 'fulfilled') told.push(one.value)
+    if (one.status === 'fulfilled') sent.push(one.value)
     else saysUnknown(one.reason)
   assert.ok(atOnce.some(({ status }) => status === 'rejected'))
-  assert.deepEqual(await world.ids(ann), told.toReversed())
+  assert.deepEqual(await world.ids(ann), sent.toReversed())
   await recount(world, ann)
 
   emptyLog(path)
-  told.push(await world.send(ann))
+  sent.push(await world.send(ann))
   await world.store.markAllRead({ userId: ann.id, throughId: null, at: 0 })
-  assert.deepEqual(await world.ids(ann), told.toReversed())
+  assert.deepEqual(await world.ids(ann), sent.toReversed())
   await other.kill()
 
   await using opened = await openWorld(t, path)
-  assert.deepEqual(await opened.world.ids(ann), told.toReversed())
+  assert.deepEqual(await opened.world.ids(ann), sent.toReversed())
   assert.equal((await recount(opened.world, ann)).inbox.unread, 0)
   assertIntact(path)
 })
 
-test('R3: at whichever page it is full, a write leaves nothing, and its neighbour hears the truth', async (t) => {
+test('a write that fails at any page leaves nothing behind, and a concurrent write gets its true outcome (R3)', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')
   await using other = await OtherProcess.start({
     nodeOptions: ['--import', import.meta.resolve('./testing/writer-tap.ts')],
@@ -50,10 +50,10 @@ test('R3: at whichever page it is full, a write leaves nothing, and its neighbou
   const people = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('cay')]
   const session = await world.signIn(people[0] ?? assert.fail())
   const inboxes = () => Promise.all(people.map((person) => world.inboxOf(person)))
-  const [{ page_count: pages }] = (await other.askWriter('pragma page_count')) as [{ page_count: number }]
+  const [{ page_count: pages }] = (await other.queryWriter('pragma page_count')) as [{ page_count: number }]
   let attempts = 0
   for (let isTold = false; !isTold; attempts++) {
-    await other.askWriter(`pragma max_page_count = ${pages + attempts}`)
+    await other.queryWriter(`pragma max_page_count = ${pages + attempts}`)
     const before = await inboxes()
     const usedAt = at(1 + attempts)
     const letter = { to: people, content, idempotency: { key: 'k1', bodyHash: 'b1' } }
@@ -63,12 +63,12 @@ test('R3: at whichever page it is full, a write leaves nothing, and its neighbou
     ])
     isTold = delivered.status === 'fulfilled'
     if (delivered.status === 'rejected') {
-      // Refused before the commit, so nothing of it can have been kept.
+      // It failed before the commit, so nothing of it can have been stored.
       assert.ok(isUnavailable(delivered.reason), delivered.reason)
       assert.equal(delivered.reason.message, 'The store cannot do this now. Try again in a moment.')
       assert.deepEqual(await inboxes(), before)
     }
-    // Where both were in one commit, SQLite takes all of it back.
+    // If both were in one commit, SQLite rolled back all of it.
     const isTouched = (await world.store.findSession(session))?.lastSeenAt === usedAt
     assert.equal(isTouched, touched.status === 'fulfilled')
   }
@@ -76,27 +76,27 @@ test('R3: at whichever page it is full, a write leaves nothing, and its neighbou
   for (const person of people) assert.equal((await recount(world, person)).inbox.total, 1)
 })
 
-/** An I/O error at the commit: that some of the log was written cannot be excluded. */
+/** An I/O error during the commit: a part of the log may have been written. */
 function saysUnknown(error: unknown): void {
   assert.ok(isUnavailable(error), String(error))
   assert.equal(error.message, 'The store cannot do this now; the outcome is unknown')
 }
 
-async function tellUntilRefused(world: World, person: Person): Promise<string[]> {
-  const told: string[] = []
+async function sendUntilRefused(world: World, person: Person): Promise<string[]> {
+  const sent: string[] = []
   for (let refusals = 0; refusals < 3; ) {
-    assert.ok(told.length < 1_000, 'the disk does not get full')
+    assert.ok(sent.length < 1_000, 'the disk did not get full')
     try {
-      told.push(await world.send(person, 'Hi', { content }))
+      sent.push(await world.send(person, 'Hi', { content }))
     } catch (error) {
       saysUnknown(error)
       refusals++
     }
   }
-  return told
+  return sent
 }
 
-/** Makes room: moves what is in the write-ahead log into the database, from a process that has no limit. */
+/** Makes space: copies the write-ahead log into the database, from a process without a limit. */
 function emptyLog(path: string): void {
   const database = connect(path)
   const [answer] = database.prepare('pragma wal_checkpoint(truncate)').all()

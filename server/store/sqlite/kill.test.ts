@@ -1,4 +1,4 @@
-// A process that is killed at any moment (R1): what was acknowledged is there, and nothing is half there.
+// A process that is killed at any moment (R1): every acknowledged write is there, and no write is there in part.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { assertIntact, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
 
-test('law 5, R1: what was acknowledged is there after kill -9 at any moment, and it is up again in 2 s', async (t) => {
+test('every acknowledged write is there after kill -9 at any moment, and the store opens again in 2 s (law 5, R1)', async (t) => {
   const folder = await newFolder(t)
   let rounds = 0
   const upAfterMs: number[] = []
@@ -45,7 +45,7 @@ test('law 5, R1: what was acknowledged is there after kill -9 at any moment, and
   )
   upAfterMs.sort((a, b) => a - b)
   const [median = Infinity, longest = Infinity] = [upAfterMs[Math.floor(upAfterMs.length / 2)], upAfterMs.at(-1)]
-  t.diagnostic(`up again after ${median.toFixed(0)} ms, at most ${longest.toFixed(0)} ms`)
-  // The figure is 2 s. Once in a while a machine does something else meanwhile.
-  assert.ok(median < 2_000 && longest < 5_000, `up again after ${median} ms, at most ${longest} ms`)
+  t.diagnostic(`open again after ${median.toFixed(0)} ms, at most ${longest.toFixed(0)} ms`)
+  // The limit is 2 s for the median. A single start may take longer on a busy machine.
+  assert.ok(median < 2_000 && longest < 5_000, `open again after ${median} ms, at most ${longest} ms`)
 })

@@ -1,4 +1,4 @@
-// How a schema grows: each step once, whole or not at all.
+// Migrations on SQLite: each is applied once, completely or not at all.
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { newFolder } from './testing/folder.ts'
 const good = 'create table diary (entry text);\ninsert into diary values (1);'
 const failsHalfWay = 'create table half (done text);\ndrop table diary;\ninsert into nowhere values (1);'
 
-test('applies each migration once, in order, and answers their names', async (t) => {
+test('applies each migration once, in order, and returns their names', async (t) => {
   await using place = await newPlace(t)
   place.write('0002-more', 'alter table diary add column page integer')
   place.write('0001-start', good)
@@ -20,31 +20,31 @@ test('applies each migration once, in order, and answers their names', async (t)
   assert.deepEqual(await place.migrate(), [])
   place.write('0003-last', "update diary set entry = entry || '!'")
   assert.deepEqual(await place.migrate(), ['0003-last'])
-  assert.deepEqual(place.ask('select entry, page from diary'), [{ entry: '1!', page: null }])
+  assert.deepEqual(place.query('select entry, page from diary'), [{ entry: '1!', page: null }])
 })
 
-test('leaves nothing behind of a migration that fails, and keeps those before it', async (t) => {
+test('a migration that fails leaves nothing behind; those before it stay applied', async (t) => {
   await using place = await newPlace(t)
   place.write('0001-start', good)
   place.write('0002-broken', failsHalfWay)
   await assert.rejects(place.migrate(), /nowhere/)
-  assert.deepEqual(place.ask("select name from sqlite_schema where name = 'half'"), [])
-  assert.deepEqual(place.ask('select entry from diary'), [{ entry: '1' }])
-  assert.deepEqual(place.ask('select name from kysely_migration'), [{ name: '0001-start' }])
+  assert.deepEqual(place.query("select name from sqlite_schema where name = 'half'"), [])
+  assert.deepEqual(place.query('select entry from diary'), [{ entry: '1' }])
+  assert.deepEqual(place.query('select name from kysely_migration'), [{ name: '0001-start' }])
   place.write('0002-broken', 'create table half (done text)')
   assert.deepEqual(await place.migrate(), ['0002-broken'])
 })
 
-test('leaves no table behind of a first migration that fails', async (t) => {
+test('a first migration that fails leaves no table behind', async (t) => {
   await using place = await newPlace(t)
   place.write('0001-start', `${good}\n${failsHalfWay}`)
   await assert.rejects(place.migrate(), /nowhere/)
-  assert.deepEqual(place.ask("select name from sqlite_schema where name in ('diary', 'half')"), [])
+  assert.deepEqual(place.query("select name from sqlite_schema where name in ('diary', 'half')"), [])
   place.write('0001-start', good)
   assert.deepEqual(await place.migrate(), ['0001-start'])
 })
 
-test('refuses a schema that it does not know, and applies nothing', async (t) => {
+test('refuses a schema with an unknown migration, and applies nothing', async (t) => {
   await using place = await newPlace(t)
   place.write('0001-start', good)
   place.write('0003-newer', 'create table newer (what text)')
@@ -57,10 +57,10 @@ test('refuses a schema that it does not know, and applies nothing', async (t) =>
     assert.match(error.message, /schema 0003-newer; this program knows 0002-other/)
     return true
   })
-  assert.deepEqual(place.ask("select name from sqlite_schema where name = 'other'"), [])
+  assert.deepEqual(place.query("select name from sqlite_schema where name = 'other'"), [])
 })
 
-/** A new database beside a folder of migrations. */
+/** A new database and a folder of migrations. */
 async function newPlace(t: TestContext) {
   const path = await newFolder(t)
   const database: Database = openDatabase(join(path, 'carillon.db'))
@@ -74,7 +74,7 @@ async function newPlace(t: TestContext) {
     folder,
     write: (name: string, sql: string) => writeFileSync(new URL(`${name}.sql`, migrations), sql),
     migrate: () => migrate(database, migrations),
-    ask: (sql: string) => Array.from(database.prepare(sql).iterate(), (row) => ({ ...row })),
+    query: (sql: string) => Array.from(database.prepare(sql).iterate(), (row) => ({ ...row })),
     async [Symbol.asyncDispose]() {
       database.close()
     },

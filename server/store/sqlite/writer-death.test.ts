@@ -1,4 +1,4 @@
-// What becomes of callers when the writer thread dies: every one is told at once, and the reads go on.
+// When the writer thread dies: every waiting call is rejected at once, and reads still work.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { OtherProcess } from './testing/other-process.ts'
 
 const moreThanOneCommitTakes = 5_000
 
-test('tells every waiting caller at once that the writer is dead, and counts none as done', async (t) => {
+test('when the writer thread dies, every waiting call is rejected at once and none is acknowledged', async (t) => {
   await using opened = await openWorld(t)
   const { world, writer } = opened
   const ann = await world.addUser('ann')
@@ -32,7 +32,7 @@ test('tells every waiting caller at once that the writer is dead, and counts non
   for (const id of [kept ?? '', ...acknowledged]) assert.ok(there.has(id))
 })
 
-test('says that it has failed for good, refuses later writes, and goes on reading', async (t) => {
+test('after the writer thread died, the store reports the failure, refuses writes and still reads', async (t) => {
   await using opened = await openWorld(t)
   const { world, store, writer } = opened
   const ann = await world.addUser('ann')
@@ -47,14 +47,14 @@ test('says that it has failed for good, refuses later writes, and goes on readin
   assert.equal((await store.findUser(ann.id))?.username, ann.username)
 })
 
-test('closes though its writer is dead', async (t) => {
+test('the store closes after its writer thread died', async (t) => {
   await using opened = await openWorld(t)
   await opened.writer.terminate()
   await opened.store.failed
   await opened.store.close()
 })
 
-test('closes though its writer dies while it waits for the last writes', async (t) => {
+test('the store closes if its writer thread dies during the last writes', async (t) => {
   await using opened = await openWorld(t)
   const { world, store, writer } = opened
   const ann = await world.addUser('ann')
@@ -67,7 +67,7 @@ test('closes though its writer dies while it waits for the last writes', async (
   assert.ok(settled.some(({ status }) => status === 'rejected'))
 })
 
-test('a stop in the middle of the once-a-second check is no failure', async (t) => {
+test('closing the store during the once-a-second check is not a failure', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')
   await using other = await OtherProcess.start({
     nodeOptions: ['--import', import.meta.resolve('./testing/hurried-timers.ts')],

@@ -1,4 +1,4 @@
-// A real process whose wall clock is set back by an hour (R8): its sessions, tokens and streams end with their lives.
+// A service whose wall clock is set back by an hour (R8): its sessions, tokens and streams still end when their lifetimes end.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,7 @@ const env = {
   CARILLON_SESSION_LIFETIME: '5s',
 }
 
-test('set back by an hour: session, token and their streams end within their life and 60 s, and one line warns (R8)', async (t) => {
+test('after the clock is set back by an hour, sessions, tokens and streams end at most 60 s late, and one line warns (R8)', async (t) => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { env, nodeOptions: ['--import', shift] })
   const user = new UserOfService(running.url, firstSignInOf(folder))

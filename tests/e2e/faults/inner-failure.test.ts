@@ -1,5 +1,5 @@
-// When it is our own fault: a store that is damaged, or changed by somebody, under a service that runs. The caller is told
-// that it failed and nothing of the inside, and the log has all of it under the same request id (E1-E3, R6, Z7).
+// Internal failures: the database of a running service is damaged or changed by another program. The response says that the
+// request failed, without internal details; the log has the whole error under the same request id (E1-E3, R6, Z7).
 import assert from 'node:assert/strict'
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,10 +10,10 @@ import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
-/** The log has one line for a refusal, and in it what happened inside. */
+/** The log has one line for the failed request, with the internal error. */
 async function isLogged(running: CarillonProcess, { requestId }: Refusal, inside: RegExp): Promise<void> {
   const logged = () => running.lines.filter((line) => line.requestId === requestId)
-  // It comes through a pipe, so the answer may be here first.
+  // The log comes through a pipe, so the response may arrive first.
   for (let waits = 0; logged().length === 0 && waits < 500; waits++) await sleep(10)
   const lines = logged()
   assert.equal(lines.length, 1, running.stdout)
@@ -22,7 +22,7 @@ async function isLogged(running: CarillonProcess, { requestId }: Refusal, inside
   assert.match(JSON.stringify(lines), /stack/)
 }
 
-test('E2: an error that nobody foresaw is 500 without its reason, and the log has it whole under the request id', async () => {
+test('an unexpected error is 500 without its reason, and the log has the whole error under the request id (E2)', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
@@ -50,7 +50,7 @@ test('E2: an error that nobody foresaw is 500 without its reason, and the log ha
   await file.close()
 })
 
-test('E3, R6, Z7: a store that is damaged under it is 503 with Retry-After, never 200, and it is not ready', async () => {
+test('a damaged database is 503 with Retry-After, never 200, and the service is not ready (E3, R6, Z7)', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
@@ -60,13 +60,13 @@ test('E3, R6, Z7: a store that is damaged under it is 503 with Retry-After, neve
   await file.change('pragma wal_checkpoint(truncate)')
   overwrite(folder.file('carillon.db'))
 
-  const asks: [string, Proof][] = [
+  const requests: [string, Proof][] = [
     ['/api/notifications', cookie],
     ['/api/notifications/counts', cookie],
     ['/routeRestreinte', cookie],
     ['/readyz', {}],
   ]
-  for (const [path, headers] of asks) {
+  for (const [path, headers] of requests) {
     const response = await user.request({ path, headers })
     const refusal = refusalIn(response)
     assert.deepEqual([refusal.code, refusal.status], ['UNAVAILABLE', 503], path)
@@ -78,7 +78,7 @@ test('E3, R6, Z7: a store that is damaged under it is 503 with Retry-After, neve
   await file.close()
 })
 
-/** Every page, as a disk does that forgets what it was given. */
+/** Overwrites every page, like a failing disk. */
 function overwrite(path: string): void {
   const file = openSync(path, 'r+')
   writeSync(file, Buffer.alloc(statSync(path).size, 0xaa), 0, undefined, 0)

@@ -1,5 +1,5 @@
-// A service that is killed at any moment, again and again, under load (R1, P1-P3): what it acknowledged is there,
-// what it did not acknowledge can be sent again and is there once. SOAK=1 kills it 500 times.
+// A service that is killed at random moments under load (R1, P1-P3): everything that it acknowledged is there, and every request
+// that it did not acknowledge can be repeated and takes effect once. SOAK=1 kills it 500 times.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
@@ -11,26 +11,26 @@ import type { Proof } from '../../support/service.ts'
 
 const rounds = process.env.SOAK === undefined ? 20 : 500
 
-/** What the service said, and what it was asked and did not come to say. */
+/** What the service acknowledged, and the requests without a response. */
 class Ledger {
-  /** Id of the notification by idempotency key, which is its title too. */
+  /** Id of the notification by idempotency key, which is also its title. */
   readonly delivered = new Map<string, string>()
   readonly unsureDeliveries = new Set<string>()
   readonly read = new Set<string>()
   readonly unsureReads = new Set<string>()
   readonly sessions: Proof[] = []
   readonly signedOut: Proof[] = []
-  /** The ids that this round acknowledged. */
+  /** The ids that were acknowledged in this round. */
   fresh: string[] = []
 }
 
-/** Calls `act` over and over until the service is killed. */
+/** Calls `act` repeatedly until the service is killed. */
 async function untilKilled(act: () => Promise<void>, killed: AbortSignal): Promise<void> {
   while (!killed.aborted)
     try {
       await act()
     } catch (error) {
-      // The connection broke. Any other failure is one of this test, or a wrong answer.
+      // The connection broke. Any other error is a defect of this test or a wrong response.
       if ((error as NodeJS.ErrnoException).code === undefined || error instanceof assert.AssertionError) throw error
       return
     }
@@ -71,7 +71,7 @@ async function load(user: UserOfService, ledger: Ledger, { proof, killed }: Load
   await Promise.all(acts.map((act) => untilKilled(act, killed)))
 }
 
-/** Sends again what was not acknowledged: twice, and both times it is the same notification. */
+/** Repeats every request that was not acknowledged, twice: both responses name the same notification. */
 async function retry(user: UserOfService, ledger: Ledger, proof: Proof): Promise<void> {
   for (const key of ledger.unsureDeliveries) {
     const [first, second] = [await user.deliver(key, key), await user.deliver(key, key)]
@@ -90,7 +90,7 @@ async function retry(user: UserOfService, ledger: Ledger, proof: Proof): Promise
   ledger.unsureReads.clear()
 }
 
-/** `before` is how many others lay in the inbox when the ledger was begun. */
+/** `before` is how many other notifications were in the inbox at the start. */
 async function isKept(user: UserOfService, ledger: Ledger, { proof, before }: { proof: Proof; before: number }) {
   for (const id of ledger.fresh) {
     const response = await user.request({ path: `/api/notifications/${id}`, headers: proof })
@@ -113,10 +113,10 @@ async function isSound(folder: Folder): Promise<void> {
   await file.close()
 }
 
-test(`R1: killed ${rounds} times under load, it keeps all that it acknowledged, once, and is up again in 2 s`, async (t) => {
+test(`killed ${rounds} times under load, the service keeps everything that it acknowledged, once, and is ready again in 2 s (R1)`, async (t) => {
   using folder = new Folder()
   const ledger = new Ledger()
-  const upAfterMs: number[] = []
+  const readyAfterMs: number[] = []
   let proof: Proof | undefined
   let kept = 0
   for (let round = 0; round <= rounds; round++) {
@@ -124,7 +124,7 @@ test(`R1: killed ${rounds} times under load, it keeps all that it acknowledged, 
     await using running = await CarillonProcess.ready(folder)
     const user = new UserOfService(running.url, firstSignInOf(folder))
     assert.equal((await user.request({ path: '/readyz' })).status, 200)
-    upAfterMs.push(performance.now() - startedAt)
+    readyAfterMs.push(performance.now() - startedAt)
     proof ??= await user.signIn()
     await isKept(user, ledger, { proof, before: 1 })
     await isSound(folder)
@@ -145,15 +145,15 @@ test(`R1: killed ${rounds} times under load, it keeps all that it acknowledged, 
     await working
     user.close()
   }
-  const [first = 0] = upAfterMs
-  upAfterMs.sort((a, b) => a - b)
-  const median = upAfterMs[Math.floor(upAfterMs.length / 2)] ?? 0
+  const [first = 0] = readyAfterMs
+  readyAfterMs.sort((a, b) => a - b)
+  const median = readyAfterMs[Math.floor(readyAfterMs.length / 2)] ?? 0
   t.diagnostic(`${kept + ledger.fresh.length} deliveries acknowledged under load, ${ledger.delivered.size} in all`)
-  t.diagnostic(`up again after ${median.toFixed(0)} ms, at most ${upAfterMs.at(-1)?.toFixed(0)} ms`)
-  assert.ok(ledger.delivered.size > rounds && ledger.read.size > rounds, 'there was hardly any load')
-  // A machine that is slow was so at the first start, which had nothing to recover. So slow a start is no excuse.
+  t.diagnostic(`ready again after ${median.toFixed(0)} ms, at most ${readyAfterMs.at(-1)?.toFixed(0)} ms`)
+  assert.ok(ledger.delivered.size > rounds && ledger.read.size > rounds, 'the load was too low')
+  // On a slow machine the limit is twice the time of the first start, which had nothing to recover.
   assert.ok(
     median < Math.min(4_000, Math.max(2_000, 2 * first)),
-    `up again after ${median} ms, first after ${first} ms`,
+    `ready again after ${median} ms, first after ${first} ms`,
   )
 })

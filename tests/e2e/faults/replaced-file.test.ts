@@ -1,6 +1,6 @@
-// The database file is removed, renamed, replaced or overwritten while the service runs (R1, R6): nothing is
-// acknowledged that the next start does not find, the process ends with one sentence and status 1, and the file that was put
-// there opens whole. A write-ahead log goes along with its own file, and with no other.
+// The database file is removed, renamed, replaced or overwritten while the service runs (R1, R6): the next start finds everything
+// that was acknowledged, the process ends with one sentence and status 1, and the new file opens undamaged. A write-ahead log is
+// applied to its own file and to no other.
 import assert from 'node:assert/strict'
 import {
   closeSync,
@@ -42,7 +42,7 @@ class Running implements AsyncDisposable {
     this.kept = kept
   }
 
-  /** A service in `folder` that goes on from the model, with a copy of a stop, a backup and a vacuumed copy beside it. */
+  /** A service in `folder` that continues the model, with three copies beside it: of a stopped service, a backup, and a vacuumed copy. */
   static async on(folder: Folder): Promise<Running> {
     cpSync((await model).path, folder.path, { recursive: true })
     const running = await Running.start(folder, first)
@@ -53,7 +53,7 @@ class Running implements AsyncDisposable {
     database.exec(`vacuum into '${folder.file('copies/vacuumed')}'`)
     database.close()
     await running.deliver('third', 40)
-    // Until the file itself has the stamp of this process, a copy of the stop is the same file, byte for byte.
+    // Until the file itself has the stamp of this process, the copy of the stopped service is identical to it.
     await untilSo(async () => {
       const { stamps } = JSON.parse(readFileSync(folder.file('carillon.identity'), 'utf8'))
       return stamps[0] === stamps[2]
@@ -70,7 +70,7 @@ class Running implements AsyncDisposable {
       await Promise.all(
         Array.from({ length: Math.min(20, times - n) }, async (_, i) => {
           const name = `${title} ${n + i}`
-          // Once more if the service has just closed the idle connection.
+          // A second attempt if the service has just closed the idle connection.
           const send = () => this.user.deliver(name, name.replace(' ', '-'))
           const response = await send().catch(send)
           assert.equal(response.status, 201, response.text)
@@ -85,7 +85,7 @@ class Running implements AsyncDisposable {
   }
 }
 
-/** What a service leaves behind that was stopped. */
+/** The files of a stopped service. */
 const model = (async () => {
   const folder = new Folder()
   await using running = await Running.start(folder, [])
@@ -113,13 +113,13 @@ async function titlesIn(folder: Folder): Promise<{ titles: string[]; log: string
 const hows = ['a write', 'the check', 'kill -9'] as const
 type How = (typeof hows)[number]
 
-/** What becomes of the file: the sentence of the process, and what the next start finds, or why it refuses. */
+/** One change of the file: what the process says, and what the next start finds, or why it refuses to start. */
 type Change = {
   what: string
   change: (folder: Folder) => void
   says: RegExp
   finds: string[] | RegExp
-  /** If not by all: reads of a file whose pages lie elsewhere know no key, and a killed process checks nothing (decision 0023). */
+  /** If not all: a read from moved pages does not find the producer key, and a killed process checks nothing (decision 0023). */
   noticedBy?: readonly How[]
 }
 const put = (copy: string) => (folder: Folder) => {
@@ -168,12 +168,12 @@ const changes: Change[] = [
 suite('the database file while the service runs', { concurrency: 2 }, () => {
   for (const { what, change, says, finds, noticedBy = hows } of changes)
     for (const how of noticedBy)
-      test(`${what}, noticed by ${how}: nothing is lost of the file that is there (R1, R6)`, async () => {
+      test(`${what}, noticed by ${how}: the file at the path loses nothing (R1, R6)`, async () => {
         using folder = new Folder()
         await using running = await Running.on(folder)
         change(folder)
         if (how === 'kill -9') await running.process.end('SIGKILL')
-        else await endsBecauseOfIt(running, { says, isWriting: how === 'a write' })
+        else await assertProcessEnds(running, { says, isWriting: how === 'a write' })
         if (finds instanceof RegExp) {
           const { status, stderr } = await carillon(folder, ['serve'])
           assert.equal(status, 1)
@@ -187,8 +187,11 @@ suite('the database file while the service runs', { concurrency: 2 }, () => {
       })
 })
 
-async function endsBecauseOfIt({ process, user }: Running, { says, isWriting }: { says: RegExp; isWriting: boolean }) {
-  // While reads of a file that has shrunk can end the process by a signal, none is made here.
+async function assertProcessEnds(
+  { process, user }: Running,
+  { says, isWriting }: { says: RegExp; isWriting: boolean },
+) {
+  // Reads of a file that has shrunk can end the process by a signal, so none is made here.
   if (isWriting) {
     const refused = await Promise.all(Array.from({ length: 5 }, () => user.deliver('Never')))
     for (const { status, text } of refused) {
@@ -204,7 +207,7 @@ async function endsBecauseOfIt({ process, user }: Running, { says, isWriting }: 
   assert.doesNotMatch(JSON.stringify(fatal), /Error|node:/)
 }
 
-test('the log that is removed while the service runs: it ends with status 1, and nothing is lost (R1)', async () => {
+test('when the log is removed while the service runs, it ends with status 1 and nothing is lost (R1)', async () => {
   using folder = new Folder()
   await using running = await Running.on(folder)
   rmSync(folder.file('carillon.db-wal'))
@@ -223,10 +226,10 @@ function firstPageAfterCheckpoint(folder: Folder): Buffer {
   return readFileSync(copied.file('carillon.db')).subarray(0, 4_096)
 }
 
-test('a checkpoint of another process that is half done, or was killed, is no loss of the file (R1)', async () => {
+test('an unfinished or killed checkpoint of another process is not reported as a loss of the file (R1)', async () => {
   using folder = new Folder()
   await using running = await Running.on(folder)
-  // A checkpoint writes the first page first. That page counts pages that the file does not have yet, if the log has added some.
+  // A checkpoint writes the first page first. If the log has added pages, that page counts pages that the file does not have yet.
   let page = firstPageAfterCheckpoint(folder)
   for (let n = 0; page.readUInt32BE(28) * 4_096 <= statSync(folder.file('carillon.db')).size; n++) {
     assert.ok(n < 20, 'no delivery added a page')
@@ -244,7 +247,7 @@ test('a checkpoint of another process that is half done, or was killed, is no lo
   assert.ok(!readdirSync(folder.path).some((name) => name.includes('from-another-database')))
 })
 
-test('a database and its log that were copied together after kill -9, and moved, are still one (R1)', async () => {
+test('a database that is copied with its log after kill -9, and moved, keeps the writes of the log (R1)', async () => {
   using folder = new Folder()
   await using running = await Running.on(folder)
   await running.process.end('SIGKILL')
@@ -253,7 +256,7 @@ test('a database and its log that were copied together after kill -9, and moved,
   using bare = new Folder()
   for (const name of ['carillon.db', 'carillon.db-wal', 'carillon.secret', 'first-sign-in.txt'])
     copyFileSync(folder.file(name), bare.file(name))
-  // Moved away and back is the same file.
+  // A file that was moved away and back is the same file.
   renameSync(folder.file('carillon.db'), folder.file('away'))
   renameSync(folder.file('away'), folder.file('carillon.db'))
   for (const place of [copied, bare, folder]) {
@@ -262,7 +265,7 @@ test('a database and its log that were copied together after kill -9, and moved,
   }
 })
 
-/** A position of the stream, as a client keeps it. */
+/** A position in the changes of the inbox, as a client stores it. */
 async function positionOf({ user }: Running, proof: Proof): Promise<string> {
   const { version } = (await user.request({ path: '/api/notifications', headers: proof })).json().data
   const { position } = (
@@ -282,7 +285,7 @@ async function isReset(folder: Folder, position: string): Promise<boolean> {
   return response.json().data.reset === true
 }
 
-test('a position outlives a restart and kill -9, and is unknown after an older file was put back (N3)', async () => {
+test('a position stays valid after a restart and kill -9, and is reset after an older file was put back (N3)', async () => {
   using folder = new Folder()
   await using running = await Running.on(folder)
   const given = await positionOf(running, await running.user.signIn())
@@ -297,7 +300,7 @@ test('a position outlives a restart and kill -9, and is unknown after an older f
   }
 })
 
-/** So that the versions of before are reached again, by other changes. */
+/** Delivers until the versions from before are reached again, by other changes. */
 async function deliverMany(folder: Folder, times: number): Promise<void> {
   await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))

@@ -1,5 +1,5 @@
-// PostgreSQL goes away while the service runs, in every way that it can (R7, Z7): nothing is answered that is not so,
-// the process lives on, and it is back within five seconds of its store, without a restart.
+// PostgreSQL becomes unreachable while the service runs, in several ways (R7, Z7): no response is wrong, the process keeps
+// running, and it works again within five seconds after the server does, without a restart.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { hearingThrough, type Node, Nodes, untilSo } from '../../support/process
 import { idIn, type UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
-/** Five seconds on an idle machine; a busy one takes its time. */
+/** Five seconds on an idle machine; a busy one takes longer. */
 const backWithinMs = 60_000
 const rounds = process.env.SOAK === undefined ? 3 : 60
 
@@ -20,7 +20,7 @@ after(() => server.remove())
 
 type Place = { nodes: Nodes; node: Node; user: UserOfService; session: Proof; token: Proof }
 
-/** A service whose first node reaches the database through `proxy`, where there is one. */
+/** A service whose first node reaches the database through `proxy`, if there is one. */
 async function newPlace(proxy?: TcpProxy): Promise<Place & AsyncDisposable> {
   const url = await server.newDatabase()
   const nodes = new Nodes(url)
@@ -30,7 +30,7 @@ async function newPlace(proxy?: TcpProxy): Promise<Place & AsyncDisposable> {
   return { nodes, node, user, session, token, [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose]() }
 }
 
-/** Whatever needs the store says 503; what does not goes on. */
+/** Every route that needs the store responds 503; the others still work. */
 async function isAway({ user, node, session, token }: Place): Promise<void> {
   const path = '/api/notifications'
   const id = '01900000-0000-7000-8000-000000000000'
@@ -44,7 +44,7 @@ async function isAway({ user, node, session, token }: Place): Promise<void> {
       user.post(`${path}/read-all`, {}, headers),
     ]),
     user.post('/login', { username: 'operator', password: 'not the right one' }),
-    user.deliver('Nobody hears it'),
+    user.deliver('Not delivered'),
   ])
   for (const response of refused) isUnavailable(response)
   assert.equal((await user.request({ path: '/livez' })).status, 200)
@@ -52,7 +52,7 @@ async function isAway({ user, node, session, token }: Place): Promise<void> {
   assert.equal(node.process.child.exitCode, null)
 }
 
-/** A hundred more were delivered. */
+/** Waits until 100 more notifications were delivered. */
 async function isUnderLoad({ delivered }: Ledger): Promise<void> {
   const before = delivered.size
   await untilSo(async () => delivered.size >= before + 100)
@@ -62,7 +62,7 @@ async function isReady(user: UserOfService): Promise<boolean> {
   return (await user.request({ path: '/readyz' })).status === 200
 }
 
-/** Ready, reading and writing again within the time. */
+/** Waits until the node is ready, reads and writes again; fails after the limit. */
 async function isBack({ user, session, token }: Place): Promise<number> {
   const afterMs = await untilSo(() => isReady(user), backWithinMs)
   for (const headers of [session, token])
@@ -70,7 +70,7 @@ async function isBack({ user, session, token }: Place): Promise<number> {
   return afterMs
 }
 
-test('R7, Z7: PostgreSQL crashes or is stopped under load: 503 with Retry-After, not ready; started again, all is back', async (t) => {
+test('PostgreSQL crashes or is stopped under load: 503 with Retry-After and not ready, until it is started again (R7, Z7)', async (t) => {
   await using place = await newPlace()
   const ledger = new Ledger()
   for (let n = 0; n < rounds; n++) {
@@ -82,12 +82,12 @@ test('R7, Z7: PostgreSQL crashes or is stopped under load: 503 with Retry-After,
     t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
     await stop()
     const { retried } = await ledger.settle(place.user, place.session)
-    assert.ok(retried > 0 && ledger.delivered.size > retried, 'there was hardly any load')
+    assert.ok(retried > 0 && ledger.delivered.size > retried, 'the load was too low')
   }
   assert.deepEqual([...ledger.statuses.keys()].sort(), [201, 503])
 })
 
-test('R7: connections that an operator ends, again and again, under load', async () => {
+test('an operator ends connections repeatedly under load: nothing acknowledged is lost (R7)', async () => {
   await using place = await newPlace()
   const { nodes, node, user, session } = place
   const others = await nodes.add()
@@ -99,13 +99,13 @@ test('R7: connections that an operator ends, again and again, under load', async
     await server.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'carillon%'")
   }
   await stop()
-  assert.ok(ledger.statuses.has(503), 'no connection was ended under a delivery')
+  assert.ok(ledger.statuses.has(503), 'no connection was ended during a delivery')
   await isBack(place)
   await ledger.settle(user, session)
   for (const { process } of [node, others]) assert.equal(process.child.exitCode, null)
 })
 
-test('R7: a replica takes over: it is not ready before, then all that was acknowledged is there', async (t) => {
+test('a replica takes over: the service is not ready before, and everything acknowledged is there after (R7)', async (t) => {
   const primary = await PostgresServer.start()
   t.after(() => primary.remove())
   const url = await primary.newDatabase()
@@ -127,18 +127,18 @@ test('R7: a replica takes over: it is not ready before, then all that was acknow
   const refused = await carillon(nodes.folder, ['serve'], { env })
   assert.equal(refused.status, 1)
   assert.match(refused.stderr, /^carillon: This PostgreSQL is a read-only replica\. [^\n]+\n$/)
-  isUnavailable(await user.deliver('Nobody hears it'))
+  isUnavailable(await user.deliver('Not delivered'))
   await replica.query('select pg_promote()')
   t.diagnostic(`back after ${(await isBack(place)).toFixed(0)} ms`)
   await sleep(200)
   await stop()
   const { retried } = await ledger.settle(user, place.session)
-  assert.ok(retried > 0 && ledger.delivered.size > retried, 'there was hardly any load')
+  assert.ok(retried > 0 && ledger.delivered.size > retried, 'the load was too low')
 })
 
 suite('a network in between', { concurrency: 4 }, () => {
   for (const where of ['before the call', 'before the reply', 'in the reply', 'reply dropped'] as Break[])
-    test(`R7, P1-P3: cut in the commit of a delivery (${where}): unknown to who sent it, and sent again it is there once`, async () => {
+    test(`the connection breaks during the commit of a delivery (${where}): the response says that the outcome is unknown, and a retry delivers once (R7, P1-P3)`, async () => {
       await using proxy = await TcpProxy.to(server.port)
       await using place = await newPlace(proxy)
       const { user, session, node } = place
@@ -157,7 +157,7 @@ suite('a network in between', { concurrency: 4 }, () => {
       assert.equal(node.process.child.exitCode, null)
     })
 
-  test('R7, S4: a sign-out whose reply is cut is no 204, and the session is over', async () => {
+  test('a sign-out whose reply from the database is lost is not a 204, and the session has ended (R7, S4)', async () => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
     const broken = breakOnce(proxy, 'endSessions', 'before the reply')
@@ -166,17 +166,17 @@ suite('a network in between', { concurrency: 4 }, () => {
     assert.equal((await place.user.request({ path: '/api/notifications', headers: place.session })).status, 401)
   })
 
-  test('R7: a slow network slows it and nothing else', async () => {
+  test('a slow network slows responses down and changes nothing else (R7)', async () => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
     proxy.delayMs = 75
     const before = performance.now()
     assert.equal((await place.user.deliver('Slowly')).status, 201)
-    assert.ok(performance.now() - before > 2 * proxy.delayMs, 'the proxy delays nothing')
+    assert.ok(performance.now() - before > 2 * proxy.delayMs, 'the proxy did not delay')
     await isBack(place)
   })
 
-  test('R7: a network that swallows everything and lets nobody in: 503 in time, and back when it heals', async (t) => {
+  test('a network that drops every packet: 503 in time, and working again when the network does (R7)', async (t) => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
     proxy.drops = 'both'
@@ -193,19 +193,19 @@ suite('a network in between', { concurrency: 4 }, () => {
     await isBack(place)
   })
 
-  test('R7, T7, N9: a node that hears no rings, without knowing it, refuses a token that was cut elsewhere within five seconds', async (t) => {
+  test('a node that silently receives no change signals refuses a token that another node revoked within five seconds (R7, T7, N9)', async (t) => {
     await using proxy = await TcpProxy.to(server.port)
     const rings = hearingThrough(proxy)
     await using place = await newPlace(proxy)
     const { nodes, user, token } = place
     const hearing = (await nodes.add()).user(nodes.firstSignIn)
     rings.isDeaf = true
-    const deafAt = performance.now()
+    const silentAt = performance.now()
     assert.equal((await hearing.request({ method: 'POST', path: '/logout', headers: token })).status, 204)
     const status = async () => (await user.request({ path: '/routeRestreinte', headers: token })).status
     const atFirst = await status()
-    // It notices its deafness after two seconds at best.
-    if (performance.now() - deafAt < 1_500) assert.equal(atFirst, 200, 'it heard the ring')
+    // The node notices the missing signals after two seconds at the earliest.
+    if (performance.now() - silentAt < 1_500) assert.equal(atFirst, 200, 'the node received the change signal')
     const afterMs = await untilSo(async () => (await status()) === 401, backWithinMs)
     t.diagnostic(`refused after ${afterMs.toFixed(0)} ms`)
   })

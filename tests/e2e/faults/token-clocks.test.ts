@@ -1,5 +1,5 @@
-// Tokens of a service of two processes whose clocks differ (T7): each estimates the clock of the database by its
-// heartbeat, and a slow way there makes that estimate wrong. A new password revokes every earlier token all the same.
+// Tokens of a service with two processes whose clocks differ (T7): each process estimates the clock of the database by its
+// heartbeat, and a slow connection makes that estimate wrong. A new password still revokes every earlier token.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -36,7 +36,7 @@ test(`a password that is set while a node's clock estimate is wrong leaves 0 of 
   t.after(() => store.close())
   const now = store.clock ?? Date.now
   const users = { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now }
-  // The heartbeat's way to the server, and no other.
+  // Only the heartbeat's connection to the server is slow.
   proxy.delayOf = ({ direction, bytes }) =>
     direction === 'to server' && bytes.includes('clock_timestamp') ? delayMs : 0
   await sleep(2 * delayMs)
@@ -63,7 +63,7 @@ async function signIns(user: UserOfService): Promise<Proof[]> {
   return tokens
 }
 
-/** How many of the tokens open a route, or can be renewed. */
+/** How many of the tokens are accepted by a route or can be renewed. */
 async function countValid(user: UserOfService, tokens: readonly Proof[]): Promise<number> {
   let valid = 0
   for (const token of tokens) {

@@ -1,5 +1,5 @@
-// A service whose writer thread dies: nobody waits for ever, nothing is acknowledged that was not written, what reads
-// goes on, and the process ends so that its supervisor starts it anew (R1, E3).
+// A service whose writer thread dies: no request waits for ever, nothing is acknowledged that was not written, reads still work,
+// and the process ends so that its supervisor restarts it (R1, E3).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ function isUnavailable(response: HttpResponse): void {
   assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
 }
 
-test('E3: when the writer dies, waiting and later writes are 503, reads go on, and the process ends and is replaced', async () => {
+test('when the writer thread dies, waiting and later writes are 503, reads still work, and the process ends (E3)', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { nodeOptions: ['--import', tap] })
   const user = new UserOfService(running.url, firstSignInOf(folder))
@@ -30,7 +30,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   }
   const path = `/api/notifications/${(await user.inbox(cookie))[0]?.id}`
 
-  // Somebody else holds the lock, so the writes that come now wait; some in the thread, the others before it.
+  // Another connection holds the lock, so new writes wait: some in the thread, the others in front of it.
   const file = new SqliteBehind(folder.path)
   const letGo = await file.holdWrites()
   const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
@@ -41,7 +41,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   await letGo()
   for (const response of await Promise.all([...waiting, signingOut])) isUnavailable(response)
 
-  // All at once, on connections that are open: in a second it closes them.
+  // All at the same time, on open connections: the service closes them within a second.
   const writes = [
     user.deliver('Too late'),
     user.request({ method: 'PATCH', path: `${path}/read`, headers: cookie }),
@@ -70,7 +70,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
     acknowledged.filter((title) => !titles.has(title)),
     [],
   )
-  // What was told that its outcome is unknown is sent again, and is there once.
+  // Each delivery with an unknown outcome is sent again, and is there once.
   for (let n = 0; n < 20; n++) assert.equal((await later.deliver(`Waiting ${n}`, `waiting-${n}`)).status, 201)
   const all = (await later.inbox(cookie)).map(({ title }) => title)
   assert.equal(all.length, new Set(all).size)
@@ -79,7 +79,7 @@ test('E3: when the writer dies, waiting and later writes are 503, reads go on, a
   later.close()
 })
 
-test('E3: a writer that dies while nobody writes is noticed all the same', async () => {
+test('the process also ends if the writer thread dies while no write is waiting (E3)', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { nodeOptions: ['--import', tap] })
   running.child.kill('SIGUSR2')

@@ -1,4 +1,4 @@
-// What the guard of a database file takes for a loss, and what for the work of another process.
+// What the guard of a database file reports as a loss, and what it accepts as the work of another process.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { FileGuard } from './guard.ts'
 
 const pageSize = 4_096
 
-test('a checkpoint under way after a vacuum is no loss, and a file that stays shorter is one (R1)', async (t) => {
+test('a checkpoint in progress after a vacuum is not a loss; a file that stays shorter is (R1)', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')
   openDatabase(path).close()
   const database = connect(path)
@@ -27,7 +27,7 @@ test('a checkpoint under way after a vacuum is no loss, and a file that stays sh
   const whole = readFileSync(path)
   writeFileSync(`${path}.whole`, whole)
   truncateSync(path, 2 * pageSize)
-  // The other process begins to write before the guard looks; whatever the machine does, it ends.
+  // The other process starts to write before the guard checks, and ends by itself.
   const finish = `setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(path)}, require('node:fs').readFileSync(${JSON.stringify(`${path}.whole`)}), { flag: 'r+' }), 200); console.log('begun')`
   const checkpoint = spawn(process.execPath, ['-e', finish], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(checkpoint.stdout, 'data')

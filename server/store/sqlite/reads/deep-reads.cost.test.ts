@@ -1,5 +1,5 @@
-// What reads far from an end of a large inbox cost on SQLite, where they hold the event loop (law 4). Compared within a run,
-// by the best of many: a busy machine slows both down.
+// The cost of reads far from both ends of a large inbox on SQLite, where a read blocks the event loop (law 4). The test compares
+// the best of many reads in one run, because a busy machine slows all of them down.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Every second notification was read by itself, the later the newer. */
+/** Every second notification was read alone, in the order of arrival. */
 function fill(): void {
   const database = connect(file)
   database.exec(`
@@ -49,7 +49,7 @@ async function bestOf(read: () => Promise<unknown>): Promise<number> {
 
 const unread = { userId: 'ann', limit: 20, unreadOnly: true }
 
-test('the first deep page of the unread yields the event loop while it counts, and later ones cost what page 1 costs', async () => {
+test('the first deep page of unread notifications yields to the event loop while it counts, and later ones cost what page 1 costs', async () => {
   let turns = 0
   let isOver = false
   const watching = (async () => {
@@ -62,7 +62,7 @@ test('the first deep page of the unread yields the event loop while it counts, a
 
   const first = await bestOf(() => store.readPage({ ...unread, page: 1 }))
   const deep = await bestOf(() => store.readPage({ ...unread, page: 2_500 }))
-  // Passing over 50,000 costs 100 pages; the rest of the factor is for a busy machine.
+  // Passing over 50,000 notifications would cost as much as 100 pages. The factor leaves room for a busy machine.
   assert.ok(deep < 8 * first, JSON.stringify({ first, deep }))
 })
 
@@ -71,6 +71,6 @@ test('changes from 9,990 versions back cost what those from 300 back cost', asyn
   const since = (behind: number) =>
     bestOf(() => store.changesSince({ userId: 'ann', version: version - behind, limit: 100 }))
   const [near, far] = [await since(300), await since(9_990)]
-  // Passing over 9,990 notifications costs 20 times as much.
+  // Passing over 9,990 notifications would cost 20 times as much.
   assert.ok(far < 4 * near, JSON.stringify({ near, far }))
 })

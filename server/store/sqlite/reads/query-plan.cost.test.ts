@@ -1,4 +1,4 @@
-// How SQLite reaches the rows of each read: by key or index, without sorting, whatever the tables hold.
+// How SQLite finds the rows of each read: by key or index, without sorting, independent of the content of the tables.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Database } from '../database.ts'

@@ -1,4 +1,4 @@
-// For tests: a folder of its own for a database, what is in it, and its write-ahead log read as the format says.
+// For tests: a temporary folder for a database, its content, and the commits in a write-ahead log.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { connect } from '../database.ts'
 
-/** A new folder that goes when the test ends. */
+/** A new folder that is removed when the test ends. */
 export async function newFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -27,7 +27,7 @@ export function contentOf(folder: string): Record<string, string> {
   )
 }
 
-/** Fails where SQLite finds anything wrong with the database. */
+/** Fails if SQLite finds an error in the database. */
 export function assertIntact(path: string): void {
   const database = connect(path)
   assert.deepEqual({ ...database.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' })
@@ -36,7 +36,7 @@ export function assertIntact(path: string): void {
 
 /**
  * How many commits the write-ahead log holds. A frame's header begins with the page number and the size of the database
- * after a commit, which is 0 but for the last frame of one: https://sqlite.org/fileformat.html section 4.1.
+ * after a commit, which is 0 except in the last frame of a commit: https://sqlite.org/fileformat.html section 4.1.
  */
 export function commitsIn(path: string): number {
   if (!existsSync(`${path}-wal`)) return 0
@@ -49,7 +49,7 @@ export function commitsIn(path: string): number {
   return commits
 }
 
-/** Frames of an earlier round of the log have another salt. */
+/** Frames from before the log was last restarted have another salt. */
 function sameSalt(log: Buffer, frame: number): boolean {
   return log.compare(log, 16, 24, frame + 8, frame + 16) === 0
 }

@@ -1,5 +1,4 @@
-// For tests: a world on a store of its own file, with the writer thread within reach. Closes with the block that says
-// `await using`.
+// For tests: a world on a store with a new file, and its writer thread. `await using` closes the store.
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
-// What runs in the other process: opens, locks and calls as it is told over the channel to its parent. See
-// other-process.ts.
+// What runs in the second process: it opens, locks and calls what the orders of its parent say. See other-process.ts.
 import { BroadcastChannel } from 'node:worker_threads'
 import { CarillonError } from '../../../errors.ts'
 import type { Store } from '../../store.ts'
@@ -10,16 +9,17 @@ export type Order =
   | { act: 'open'; path: string }
   | { act: 'call'; method: keyof Store; args: unknown[] }
   | { act: 'run'; path: string; sql: string }
-  | { act: 'ask writer'; sql: string }
-  | { act: 'open database as nobody'; path: string }
+  | { act: 'query writer'; sql: string }
+  | { act: 'open database unprivileged'; path: string }
   | { act: 'open and close'; path: string; rounds: number }
 export type Report = { ok: true; value: unknown } | { ok: false; code: string; message: string }
 
-const nobody = 65_534
+/** The user `nobody`. */
+const unprivileged = 65_534
 let store: Store | undefined
 let connection: Database | undefined
 
-async function obey(order: Order): Promise<unknown> {
+async function execute(order: Order): Promise<unknown> {
   switch (order.act) {
     case 'open': {
       const opened = await openSqliteStore(order.path)
@@ -33,9 +33,9 @@ async function obey(order: Order): Promise<unknown> {
       connection = connect(order.path)
       connection.exec(order.sql)
       return undefined
-    case 'ask writer':
-      return askWriter(order.sql)
-    case 'open database as nobody':
+    case 'query writer':
+      return queryWriter(order.sql)
+    case 'open database unprivileged':
       dropRoot()
       openDatabase(order.path).close()
       return undefined
@@ -44,7 +44,7 @@ async function obey(order: Order): Promise<unknown> {
   }
 }
 
-/** Opens a store and closes it, so many times; answers why the store said that it had failed. */
+/** Opens and closes a store `rounds` times, and returns the failures that it reported. */
 async function failuresOf({ path, rounds }: { path: string; rounds: number }): Promise<string[]> {
   const failures: string[] = []
   for (let round = 0; round < rounds; round++) {
@@ -55,28 +55,28 @@ async function failuresOf({ path, rounds }: { path: string; rounds: number }): P
   return failures
 }
 
-/** Asks the writer's connection, where writer-tap.ts was loaded first. */
-async function askWriter(sql: string): Promise<unknown> {
+/** Runs SQL on the writer thread's connection, through writer-tap.ts. */
+async function queryWriter(sql: string): Promise<unknown> {
   const channel = new BroadcastChannel('writer-tap')
-  const answered = new Promise((resolve) => {
+  const received = new Promise((resolve) => {
     channel.onmessage = (event) => resolve((event as unknown as { data: unknown }).data)
   })
   channel.postMessage(sql)
-  const answer = await answered
+  const rows = await received
   channel.close()
-  return answer
+  return rows
 }
 
-/** Root may write where nobody may; whoever is not root is held by the file's mode already. */
+/** Becomes an unprivileged user, because root may write to every file. A user that is not root stays as it is. */
 function dropRoot(): void {
   if (process.getuid?.() !== 0) return
   process.setgroups?.([])
-  process.setgid?.(nobody)
-  process.setuid?.(nobody)
+  process.setgid?.(unprivileged)
+  process.setuid?.(unprivileged)
 }
 
 process.on('message', async ([number, order]: [number, Order]) => {
-  const report = await obey(order).then(
+  const report = await execute(order).then(
     (value): Report => ({ ok: true, value }),
     (error): Report => ({
       ok: false,

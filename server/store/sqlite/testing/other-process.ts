@@ -1,5 +1,4 @@
-// For tests: a real process of its own with the same database, told what to do over a channel. What it runs is
-// other-process-main.ts.
+// For tests: a second process on the same database, which the test controls over a channel. It runs other-process-main.ts.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,21 +12,21 @@ const main = fileURLToPath(new URL('./other-process-main.ts', import.meta.url))
 type Options = {
   /** Node's own options, such as a module to load first. */
   nodeOptions?: string[]
-  /** The most that any file of its may hold, in units of `ulimit -f` (512 or 1,024 bytes): its disk is full then. */
+  /** The maximum size of its files, in units of `ulimit -f` (512 or 1,024 bytes), which stands for a full disk. */
   fileSizeLimit?: number
 }
 
-/** Ends with the block that says `await using`. */
+/** `await using` ends it. */
 export class OtherProcess implements AsyncDisposable {
   readonly #child: ChildProcess
-  readonly #asked = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  readonly #pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   #count = 0
 
   private constructor(child: ChildProcess) {
     this.#child = child
-    child.on('message', ([number, report]: [number, Report]) => this.#answer(number, report))
+    child.on('message', ([number, report]: [number, Report]) => this.#settle(number, report))
     child.on('exit', (code, signal) => {
-      for (const { reject } of this.#asked.values()) reject(new Error(`the other process ended: ${signal ?? code}`))
+      for (const { reject } of this.#pending.values()) reject(new Error(`the other process ended: ${signal ?? code}`))
     })
   }
 
@@ -42,40 +41,40 @@ export class OtherProcess implements AsyncDisposable {
     return new OtherProcess(child)
   }
 
-  /** Opens the store at `path` and answers the migrations that it applied. */
+  /** Opens the store at `path` and returns the migrations that it applied. */
   open(path: string): Promise<string[]> {
-    return this.#ask({ act: 'open', path }) as Promise<string[]>
+    return this.#send({ act: 'open', path }) as Promise<string[]>
   }
 
-  /** The other process's store, as far as calls and answers go. */
+  /** The other process's store: every method call is sent over the channel. */
   get store(): Store {
-    const call = (method: keyof Store, args: unknown[]) => this.#ask({ act: 'call', method, args })
+    const call = (method: keyof Store, args: unknown[]) => this.#send({ act: 'call', method, args })
     return new Proxy({} as Store, {
-      // Not a promise: `await` asks everything for `then`.
+      // `await` reads `then` of every object, and this one is no promise.
       get: (_, method) => (method === 'then' ? undefined : (...args: unknown[]) => call(method as keyof Store, args)),
     })
   }
 
-  /** Runs SQL on a connection past every store, as another program would, and keeps it open with its locks. */
+  /** Runs SQL on a separate connection, as another program would, and keeps it open with its locks. */
   async run(path: string, sql: string): Promise<void> {
-    await this.#ask({ act: 'run', path, sql })
+    await this.#send({ act: 'run', path, sql })
   }
 
-  /** Asks the writer thread's own connection, where writer-tap.ts is loaded with `nodeOptions`. */
-  askWriter(sql: string): Promise<unknown> {
-    return this.#ask({ act: 'ask writer', sql })
+  /** Runs SQL on the writer thread's connection, if `nodeOptions` loads writer-tap.ts. */
+  queryWriter(sql: string): Promise<unknown> {
+    return this.#send({ act: 'query writer', sql })
   }
 
-  async openDatabaseAsNobody(path: string): Promise<void> {
-    await this.#ask({ act: 'open database as nobody', path })
+  async openDatabaseUnprivileged(path: string): Promise<void> {
+    await this.#send({ act: 'open database unprivileged', path })
   }
 
-  /** Opens a store and closes it, so many times; answers why the store said that it had failed. */
+  /** Opens and closes a store `rounds` times, and returns the failures that it reported. */
   openAndClose(path: string, rounds: number): Promise<string[]> {
-    return this.#ask({ act: 'open and close', path, rounds }) as Promise<string[]>
+    return this.#send({ act: 'open and close', path, rounds }) as Promise<string[]>
   }
 
-  /** Ends it as `kill -9` does. */
+  /** Kills the process like `kill -9`. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')
@@ -87,19 +86,19 @@ export class OtherProcess implements AsyncDisposable {
     await this.kill()
   }
 
-  #ask(order: Order): Promise<unknown> {
+  #send(order: Order): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const number = ++this.#count
-    this.#asked.set(number, { resolve, reject })
+    this.#pending.set(number, { resolve, reject })
     this.#child.send([number, order], (error) => error && reject(error))
     return promise
   }
 
-  #answer(number: number, report: Report): void {
-    const asked = this.#asked.get(number)
-    this.#asked.delete(number)
-    if (report.ok) asked?.resolve(report.value)
-    else asked?.reject(asError(report))
+  #settle(number: number, report: Report): void {
+    const pending = this.#pending.get(number)
+    this.#pending.delete(number)
+    if (report.ok) pending?.resolve(report.value)
+    else pending?.reject(asError(report))
   }
 }
 

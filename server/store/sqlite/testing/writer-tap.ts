@@ -1,5 +1,5 @@
-// For tests: loaded before the program (--import), lets the test ask the writer thread's own connection. The question
-// is SQL and comes over a BroadcastChannel, so that the thread's code is what ships.
+// For tests, loaded before the program (--import): runs SQL of the test on the writer thread's own connection. The SQL comes over
+// a BroadcastChannel, so that the thread runs its shipped code.
 import { syncBuiltinESMExports } from 'node:module'
 import { BroadcastChannel, isMainThread } from 'node:worker_threads'
 
