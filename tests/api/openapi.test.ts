@@ -1,5 +1,5 @@
-// The published description (I9): a sound document, of exactly the routes that are served, and true for every
-// answer of a session that goes everywhere and does everything wrong that can be done.
+// The published description (I9): a valid document, with exactly the routes that are served, and correct for every response of a test
+// that uses every route and makes every mistake.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -31,7 +31,7 @@ const [id = '', another = ''] = [
 const [foreign = ''] = await app.deliver({ to: eve, title: 'Not hers' })
 const json: Proof = { 'content-type': 'application/json' }
 
-test('I9: the document is sound: its schemas compile, its references lead somewhere, its names are unique', () => {
+test('the document is valid: its schemas compile, its references resolve, and its names are unique (I9)', () => {
   assert.match(document.openapi, /^3\.1\.\d+$/)
   assert.match(document.info.version, /^\d+\.\d+\.\d+/)
   assert.ok(api.operations.length > 10)
@@ -55,27 +55,27 @@ test('I9: the document is sound: its schemas compile, its references lead somewh
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('I9: every named schema compiles and is used', () => {
+test('every named schema compiles and is used (I9)', () => {
   for (const [name, schema] of Object.entries(document.components.schemas)) {
     api.compile(schema)
-    assert.ok(published.text.includes(`"#/components/schemas/${name}"`), `nobody uses ${name}`)
+    assert.ok(published.text.includes(`"#/components/schemas/${name}"`), `${name} is not used`)
   }
 })
 
-test('I9: a query that is needed is described as such', () => {
+test('a required query field is described as such (I9)', () => {
   const needed = api.operations.flatMap(({ template, operation: { parameters = [] } }) =>
     parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${template} ${name}`),
   )
   assert.deepEqual(needed, ['/api/notifications/changes since'])
 })
 
-test('I9: the page for people shows what a route needs, and what events are', async () => {
+test('the HTML page has what a route requires, and the data of events (I9)', async () => {
   const { text } = await client.request({ path: '/docs' })
   assert.ok(text.includes('/api/notifications/changes?since=…'))
   assert.ok(text.includes('events: <a href="#StreamEvent">StreamEvent</a>'))
 })
 
-test('I9: every parameter of a path is described, and no other', () => {
+test('every parameter of a path is described, and no other (I9)', () => {
   for (const { method, template, operation } of api.operations) {
     const inTemplate = [...template.matchAll(/{(\w+)}/g)].map(([, name]) => name)
     const described = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path')
@@ -88,7 +88,19 @@ test('I9: every parameter of a path is described, and no other', () => {
   }
 })
 
-test('I9: the document has every route of the table, and no route that is not in it', () => {
+test('the 401 of each route has the codes that this route can send, and no other (I9)', () => {
+  const codes = Object.fromEntries(
+    api.operations.flatMap(({ template, operation: { responses } }) =>
+      responses['401'] === undefined ? [] : [[template, responses['401'].description]],
+    ),
+  )
+  assert.equal(codes['/routeRestreinte'], 'Unauthorized')
+  assert.equal(codes['/login'], 'INVALID_CREDENTIALS')
+  const { '/routeRestreinte': _, '/login': __, ...others } = codes
+  assert.deepEqual(new Set(Object.values(others)), new Set(['UNAUTHORIZED']))
+})
+
+test('the document has every route of the table, and no other route (I9)', () => {
   const source = readFileSync(new URL('../../server/http/routes.ts', import.meta.url), 'utf8')
   const table = [...source.matchAll(/^\s+route\('([A-Z]+)', '([^']+)'/gm)].map(([, method, path]) => {
     return `${method} ${path?.replaceAll(/:(\w+)/g, '{$1}')}`
@@ -97,7 +109,7 @@ test('I9: the document has every route of the table, and no route that is not in
   assert.deepEqual(api.operations.map(({ method, template }) => `${method} ${template}`).sort(), table.sort())
 })
 
-/** What was seen of each operation, by the status under which the document lists it. */
+/** The statuses of each operation's responses, as the document lists them. */
 const seen = new Map<Described, Set<string>>()
 
 async function record(request: HttpRequest): Promise<HttpResponse> {
@@ -119,7 +131,7 @@ const proofFor = ({ operation: { security } }: Described): Proof => {
   return schemes.includes('session') ? cookie : token
 }
 
-test('I9: true for every answer of the routes as they are meant', async () => {
+test('the description is correct for every successful use of every route (I9)', async () => {
   const credentials = { username: ann.username, password: ann.password }
   const post = (path: string, body: unknown, headers: Proof = {}) =>
     record({ method: 'POST', path, body: JSON.stringify(body), headers: { ...json, ...headers } })
@@ -161,10 +173,10 @@ test('I9: true for every answer of the routes as they are meant', async () => {
   }
 })
 
-test('I9: true for who has too many streams open', async () => {
+test('the description is correct for a user with too many open streams (I9)', async () => {
   const ended = new AbortController()
   const path = '/api/notifications/stream'
-  // Kept: fetch ends an answer that nobody holds any more.
+  // Kept in a variable: fetch ends a response that is garbage collected.
   const responses: Response[] = []
   do responses.push(await fetch(app.url + path, { headers: cookie, signal: ended.signal }))
   while (responses.at(-1)?.status === 200)
@@ -174,7 +186,7 @@ test('I9: true for who has too many streams open', async () => {
   ended.abort()
 })
 
-test('I9: true for the refusals of a delivery', async () => {
+test('the description is correct for the refusals of a delivery (I9)', async () => {
   const sound = { recipients: [{ username: 'ann' }], title: 'Hi' }
   const send = (body: unknown, headers: Proof = {}) =>
     record({
@@ -188,7 +200,7 @@ test('I9: true for the refusals of a delivery', async () => {
   assert.equal((await send(sound, key)).status, 201)
   assert.equal((await send({ ...sound, title: 'Ho' }, key)).status, 422)
   assert.equal((await send(sound, { 'idempotency-key': 'two words' })).status, 400)
-  // Nothing can be written, so whichever of the two comes first runs until it can.
+  // The test blocks all writes, so the delivery that starts first runs until they are allowed again.
   const release = await app.database.holdWrites()
   const both = [send(sound, { 'idempotency-key': 'racing' }), send(sound, { 'idempotency-key': 'racing' })]
   assert.equal((await Promise.race(both)).status, 409)
@@ -203,13 +215,13 @@ test('I9: true for the refusals of a delivery', async () => {
     assert.equal((await send({ ...sound, ...unfit })).status, 400)
 })
 
-/** Everything that is wrong with the request alone, whatever the route is. */
-function wrongAsks(described: Described): HttpRequest[] {
+/** Requests with every mistake that is possible on any route. */
+function wrongRequests(described: Described): HttpRequest[] {
   const { method, template } = described
   const proof = proofFor(described)
   const path = template.replace('{id}', id)
   const crossSite = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
-  const unfit: Proof[] = [
+  const invalid: Proof[] = [
     {},
     crossSite,
     { authorization: 'Bearer a.b.c' },
@@ -232,7 +244,7 @@ function wrongAsks(described: Described): HttpRequest[] {
   const bodies = ['', '{', '{}', '[]', '{"a":1,"a":2}', '{"username":"ann","password":"wrong"}', huge]
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']
   return [
-    ...unfit.map((headers) => ({ method, path, headers })),
+    ...invalid.map((headers) => ({ method, path, headers })),
     ...strangers.map((wrong) => ({ method, path: template.replace('{id}', wrong), headers: proof })),
     ...queries.map((query) => ({ method, path: `${path}?${query}`, headers: proof })),
     ...bodies.map((body) => ({ method, path, body, headers: { ...json, ...proof } })),
@@ -243,15 +255,15 @@ function wrongAsks(described: Described): HttpRequest[] {
   ]
 }
 
-test('I9: true for every refusal, on every route', async () => {
-  const asks = [...api.operations.flatMap(wrongAsks), { path: '/nowhere' }]
-  // Signing out is the one thing that succeeds with nearly anything, and it would end the proof of all that follow.
-  for (const request of asks.filter(({ path }) => !path?.startsWith('/logout'))) await record(request)
-  for (const request of asks.filter(({ path }) => path?.startsWith('/logout'))) await record(request)
-  assert.ok(asks.length > 400)
+test('the description is correct for every refusal, on every route (I9)', async () => {
+  const requests = [...api.operations.flatMap(wrongRequests), { path: '/nowhere' }]
+  // Signing out succeeds with nearly any request, and would end the proof of the requests after it.
+  for (const request of requests.filter(({ path }) => !path?.startsWith('/logout'))) await record(request)
+  for (const request of requests.filter(({ path }) => path?.startsWith('/logout'))) await record(request)
+  assert.ok(requests.length > 400)
 })
 
-test('I9: every status that the document lists was seen on its route, but for 503', () => {
+test('every status that the document lists for a route was seen on it, except 503 (I9)', () => {
   const unseen = api.operations.flatMap((described) =>
     Object.keys(described.operation.responses)
       .filter((status) => status !== '503' && status !== 'default' && !seen.get(described)?.has(status))
@@ -260,7 +272,7 @@ test('I9: every status that the document lists was seen on its route, but for 50
   assert.deepEqual(unseen, [])
 })
 
-test('I9: a route that the document calls open asks for no proof, and every other does', async () => {
+test('a route that the document calls open needs no proof, and every other route does (I9)', async () => {
   for (const described of api.operations) {
     const { method, template, operation } = described
     const { status } = await client.request({ method, path: template.replace('{id}', id) })

@@ -1,5 +1,5 @@
-// Is every body, query and header field bounded before it costs something? Held by counts of work, not by times: how many
-// fields are read, and how many faults are looked for. What was measured stands in the commits.
+// Is the work for every body, query and header field limited? The tests count work and measure no time: how many fields are read,
+// and how many faults are searched for.
 import assert from 'node:assert/strict'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
@@ -42,7 +42,7 @@ async function refused(request: HttpRequest) {
   return { ...refusalIn(response), bytes: response.text.length }
 }
 
-test('a sign-in takes 4 KiB and 8 fields, in JSON and as a form, and refuses more before it looks at a field (I2)', async () => {
+test('a sign-in may have 4 KiB and 8 fields, as JSON and as a form, and more is refused before any field is checked (I2)', async () => {
   const { username, password } = ann
   const fields = { username, password, variant: 'stateful' }
   const post = (headers: HttpRequest['headers'], body: string) =>
@@ -71,7 +71,7 @@ test('a sign-in takes 4 KiB and 8 fields, in JSON and as a form, and refuses mor
   }
 })
 
-test('a bomb of fields, values, nesting or names twice in 4 KiB names one fault and costs one pass (I2)', async () => {
+test('4 KiB of many fields, values, nested arrays or repeated names is refused in one pass, with one fault (I2)', async () => {
   const bombs: [Record<string, string>, string, RegExp][] = [
     [form, names(1_000).join('&'), /more than 8 fields/],
     [form, '&'.repeat(4_000), /more than 8 fields/],
@@ -93,8 +93,8 @@ test('a bomb of fields, values, nesting or names twice in 4 KiB names one fault 
     }
 })
 
-test('parsing stops at the limit: what follows is not looked at (I2)', () => {
-  // Were the rest read, the broken end would be the fault, or the many names would be decoded.
+test('parsing stops at the limit and does not read the rest (I2)', () => {
+  // If the rest were read, its broken end would be the fault, or the many names would be decoded.
   assert.equal(
     reasonOf(() => parseForm(Buffer.from(`${names(9).join('&')}&%zz`))),
     'contains more than 8 fields',
@@ -130,7 +130,7 @@ test('parsing stops at the limit: what follows is not looked at (I2)', () => {
   )
 })
 
-test('a delivery with a thousand faults is answered with the first of each field (I2)', async () => {
+test('the response to a delivery with a thousand faults has the first fault of each field (I2)', async () => {
   const recipients = Array.from({ length: 1_000 }, () => ({ username: '', x: 1 }))
   const { details } = await refused({
     path: '/api/notifications',
@@ -150,7 +150,7 @@ test('a delivery with a thousand faults is answered with the first of each field
   assert.deepEqual(nameless.details?.at(-1), { field: 'body', reason: 'is not a known field' })
 })
 
-test('a delivery takes no more values than the largest that is right needs (I2)', async () => {
+test('a delivery may not have more values than the largest valid one needs (I2)', async () => {
   const largest = {
     recipients: Array.from({ length: 1_000 }, (_, n) => ({ username: `nobody${n}` })),
     title: 'x',
@@ -172,7 +172,7 @@ test('a delivery takes no more values than the largest that is right needs (I2)'
   assert.equal(maxKeys, 10_000)
 })
 
-test('a query of many fields is refused at the ninth, and ignored by a route that takes none (I2, I6)', async () => {
+test('a query is refused at its ninth field, and ignored by a route without query fields (I2, I6)', async () => {
   const proof = await app.signIn(ann, 'stateful')
   for (const query of [names(3_000).join('&'), `${'a&'.repeat(7_000)}a`, 'page=1&'.repeat(2_000), names(9).join('&')]) {
     assert.equal((await client.request({ path: `/livez?${query}` })).status, 200)
@@ -182,7 +182,7 @@ test('a query of many fields is refused at the ninth, and ignored by a route tha
   }
 })
 
-test('a long path is taken apart no further than the longest route (I2)', () => {
+test('a long path is split into no more segments than the longest route has (I2)', () => {
   const operation: Operation<null> = { summary: '', responses: {}, handle: async () => null }
   const routes = [route('GET', '/a/:id', open, operation), route('POST', '/', open, operation)]
   const parts: number[] = []
@@ -197,7 +197,7 @@ test('a long path is taken apart no further than the longest route (I2)', () => 
   assert.deepEqual(parts, [4])
 })
 
-test('thousands of cookies of the name are compared once each (I2)', () => {
+test("thousands of cookies with the session's name are compared once each (I2)", () => {
   const header = Array.from({ length: 3_000 }, (_, n) => `c=${n % 1_000}`).join(';')
   let comparisons = 0
   const { includes } = Array.prototype
@@ -213,7 +213,7 @@ test('thousands of cookies of the name are compared once each (I2)', () => {
   assert.equal(comparisons, 0)
 })
 
-test('a cookie header of 15,000 semicolons is not taken apart (I2)', () => {
+test('a cookie header of 15,000 semicolons is not split (I2)', () => {
   const { split, indexOf } = String.prototype
   let calls = 0
   const counted = <Act extends (...args: never[]) => unknown>(act: Act) =>
@@ -245,7 +245,7 @@ test('the router decodes no path of more than 1,024 characters (I2)', async () =
   assert.equal((await client.request({ path: `/api/notifications/${id}` })).status, 401)
 })
 
-test('the description of the API is made once, however often anybody requests it (I2)', async () => {
+test('the description of the API is made once, however often it is requested (I2)', async () => {
   const paths = ['/docs', '/openapi.json', '/docs/style.css']
   const first = await Promise.all(paths.map((path) => client.request({ path })))
   const { stringify } = JSON

@@ -1,5 +1,5 @@
-// A request that another site's page makes a browser send: refused where it could act for somebody (C1-C3, C7).
-// What is expected comes from a statement of the rule of its own, `mayPass`, over the whole table.
+// Requests that a page of another site makes a browser send: refused if they could act for a user (C1-C3, C7). The expected results
+// come from `mayPass`, which states the rule independently of the product, for a whole table of cases.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
@@ -42,15 +42,15 @@ type Case = {
 }
 
 /**
- * ARCHITECTURE, section 5: unsafe methods that come with a cookie, and the login. `Sec-Fetch-Site` must be same-origin or
- * none; without it the host of `Origin` must be `Host`; without both it passes. Listed origins pass. Where an
- * Authorization header is present it alone is the proof, and no page makes a browser add one.
+ * Checked are unsafe methods with a cookie, and the login. `Sec-Fetch-Site` must be same-origin or none; without it the host of
+ * `Origin` must be `Host`; without both the request passes. Allowed origins pass. If a request has an Authorization header, that
+ * alone is the proof, and no page can make a browser add one.
  */
 function mayPass({ method, path, hasCookie, hasAuthorization, fetchSite, origin, host, allowed }: Case): boolean {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return true
   const isLogin = method === 'POST' && path === '/login'
-  const couldActForSomebody = isLogin || (hasCookie && !hasAuthorization)
-  if (!couldActForSomebody) return true
+  const couldActForUser = isLogin || (hasCookie && !hasAuthorization)
+  if (!couldActForUser) return true
   if (origin !== undefined && allowed.includes(origin)) return true
   if (fetchSite !== undefined) return ['same-origin', 'none'].includes(fetchSite)
   if (origin === undefined) return true
@@ -69,7 +69,7 @@ const fetchSites = [
   'same-origin, cross-site',
 ]
 
-/** What a page's origin could be, seen from a service that is asked as `host`. */
+/** Origins that a page may have, for a request to `host`. */
 const originsFor = (host: string) => [
   undefined,
   `http://${host}`,
@@ -105,7 +105,7 @@ const acts = [
   { method: 'OPTIONS', path: '/api/me' },
 ]
 
-/** The rule asks what is carried and not whether it is still good; this way no case undoes the proof of the next. */
+/** The rule depends on which fields a request has, not on whether they are valid: so no case ends the proof of the next one. */
 const carried: Proof[] = [
   {},
   { cookie: `carillon=${'A'.repeat(43)}` },
@@ -140,7 +140,7 @@ async function holds({ service, host, method, path, proof, fetchSite, origin }: 
   return passed
 }
 
-test('C1, C7: the rule holds for every method, route, proof, Sec-Fetch-Site, Origin, Host and list, the login included', async () => {
+test('the rule holds for every method, route, proof, Sec-Fetch-Site, Origin, Host and allowed origin, and for the login (C1, C7)', async () => {
   const waiting = table.values()
   let refused = 0
   const worker = async () => {
@@ -150,7 +150,7 @@ test('C1, C7: the rule holds for every method, route, proof, Sec-Fetch-Site, Ori
   assert.ok(table.length > 10_000 && refused > 3_000, `${refused} of ${table.length} were refused`)
 })
 
-test('C1: the refusal names the setting and the origin that would allow it, and nothing was done', async () => {
+test('the refusal names the setting and the origin to add, and the request changes nothing (C1)', async () => {
   for (const { app, cookie, id, client } of services) {
     const before = await app.database.tables()
     const page: Proof = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
@@ -167,7 +167,7 @@ test('C1: the refusal names the setting and the origin that would allow it, and 
   }
 })
 
-test('C1: a page of a listed origin does what the user may do, and of no other', async () => {
+test('a page of an allowed origin may do what the user may, and a page of another origin may not (C1)', async () => {
   const { app } = lenient
   const ben = await app.user('ben')
   const proof = await app.signIn(ben, 'stateful')
@@ -183,7 +183,7 @@ test('C1: a page of a listed origin does what the user may do, and of no other',
   assert.equal((await app.list(proof)).unread, 0)
 })
 
-test('C1, C7: nobody is signed in by another site, in no variant and by no encoding', async () => {
+test('no other site can sign a user in, in any variant and any encoding (C1, C7)', async () => {
   const { app } = strict
   const { username, password } = await app.user('eve')
   const from = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
@@ -200,7 +200,7 @@ test('C1, C7: nobody is signed in by another site, in no variant and by no encod
   }
 })
 
-test('C1: two Origins, two Sec-Fetch-Sites, or one of each kind are no way in', async () => {
+test('two Origins, two Sec-Fetch-Sites, or one of each kind do not pass the check (C1)', async () => {
   const { app, cookie, host } = lenient
   const twice: [string, string][][] = [
     [
@@ -235,7 +235,7 @@ const text = fc.oneof(
   fc.constantFrom(...originsFor('a.example').filter((one) => one !== undefined)),
 )
 
-test('C1: whatever Origin, Host and list are, an unlisted origin passes under no Sec-Fetch-Site but same-origin and none', () => {
+test('an origin that is not allowed passes only with the Sec-Fetch-Site same-origin or none, for random Origin, Host and allowed origins (C1)', () => {
   const fetchSite = fc
     .oneof(fc.constantFrom('cross-site', 'same-site', ''), fc.string())
     .filter((site) => site !== 'same-origin' && site !== 'none')
@@ -255,7 +255,7 @@ test('C1: whatever Origin, Host and list are, an unlisted origin passes under no
   )
 })
 
-test('C1: without Sec-Fetch-Site, an unlisted origin passes only where its host is Host', () => {
+test('without Sec-Fetch-Site, an origin that is not allowed passes only if its host is Host (C1)', () => {
   fc.assert(
     fc.property(text, fc.option(text, { nil: undefined }), (origin, host) => {
       if (isCrossSite({ fetchSite: undefined, origin, host, allowed: [] })) return
@@ -266,14 +266,14 @@ test('C1: without Sec-Fetch-Site, an unlisted origin passes only where its host 
   )
 })
 
-test('C2: reading is never refused, wherever the page is', async () => {
+test('reading is never refused, whichever site the page is of (C2)', async () => {
   const { app, cookie } = strict
   for (const method of ['GET', 'HEAD'])
     for (const path of ['/api/me', '/api/notifications', '/routeRestreinte', '/livez', '/openapi.json', '/docs']) {
       const headers = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
       const { status, headers: fields } = await app.request(path, { method, headers })
       assert.equal(status, 200, `${method} ${path}`)
-      // The other page's script is not given the answer to read.
+      // The browser does not let the other page's script read the response.
       assert.equal(fields.get('access-control-allow-origin'), null)
     }
 })

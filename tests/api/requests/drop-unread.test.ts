@@ -1,5 +1,5 @@
-// A request is refused before its body was read: the rest is read and dropped, so that a proxy which is still writing gets
-// the refusal, and not a reset that it takes for a failure of the node (RFC 9112, section 9.6; I2, R9).
+// A request that is refused before its body was read: the service reads and drops the rest, so that a proxy that is still sending
+// gets the refusal, and not a reset that it counts as a failure of the node (RFC 9112, section 9.6; I2, R9).
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, suite, test } from 'node:test'
@@ -19,7 +19,7 @@ const { paths } = (await app.get('/openapi.json')).json() as { paths: Record<str
 const routes = Object.entries(paths).flatMap(([template, methods]) =>
   Object.keys(methods).map((method) => [method.toUpperCase(), template.replace('{id}', 'x')] as const),
 )
-/** More than any route takes, and more than nginx lets through if it is not told otherwise. */
+/** More than any route accepts, and more than nginx lets through by default. */
 const large = Buffer.alloc(1024 * 1024 + 100_000, 'a')
 const chunk = Buffer.concat([Buffer.from('8000\r\n'), Buffer.alloc(0x8000, 'a'), Buffer.from('\r\n')])
 const largeChunked = Buffer.concat([...Array(34).fill(chunk), Buffer.from('0\r\n\r\n')])
@@ -31,7 +31,7 @@ const proofs: Record<string, Proof> = {
   'a token': token,
   'a key': { authorization: `Bearer ${key}` },
 }
-/** What else a request can be refused for before its body is read, whatever its route. */
+/** Other refusals before the body is read, which every route can send. */
 const faults: Record<string, Proof> = {
   'no media type': {},
   'another media type': { 'content-type': 'text/plain' },
@@ -57,7 +57,7 @@ const framings: readonly (readonly [fields: Proof, body: Buffer])[] = [
 const headOf = (line: string, fields: Proof) =>
   `${[line, ...Object.entries({ host: 'localhost', ...fields }).map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`
 
-/** Passes one request, then another that would show what is left of the first. Answers what was wrong, and the status. */
+/** Sends one request, then another that would show a rest of the first. Returns what went wrong, and the status. */
 async function passed(proxy: WritingProxy, head: string, body: Buffer | string) {
   const { status, text } = await proxy.pass(head, body)
   const next = await proxy.pass(headOf('GET /livez HTTP/1.1', {}))
@@ -69,13 +69,13 @@ const workers = 8
 
 type Case = readonly [name: string, line: string, fields: Proof]
 
-/** A live stream, which has a test of its own: its response does not end. */
+/** The live stream has its own test: its response does not end. */
 function isStream([, line, fields]: Case): boolean {
   const isSignedIn = fields.cookie !== undefined || fields.authorization === token.authorization
   return isSignedIn && line.includes('/stream ')
 }
 
-/** Sends each case by every framing; returns the statuses that were seen. */
+/** Sends each case with every framing; returns the statuses. */
 async function allPass(cases: readonly Case[]): Promise<number[]> {
   const seen = new Set<number>()
   const wrong: string[] = []
@@ -94,7 +94,7 @@ async function allPass(cases: readonly Case[]): Promise<number[]> {
   return [...seen].sort()
 }
 
-test('a large body to any route, with any proof, gets a response through a proxy that writes before it reads (I2, R9)', async () => {
+test('a large body to any route, with any proof, gets its response through a proxy that sends before it reads (I2, R9)', async () => {
   const cases = routes.flatMap(([method, path]) =>
     Object.entries(proofs).map(
       ([proof, fields]): Case => [
@@ -108,7 +108,7 @@ test('a large body to any route, with any proof, gets a response through a proxy
   assert.deepEqual(await allPass(cases), [200, 400, 401, 404, 413])
 })
 
-test('a large body that is refused for something else, on any route, gets through a proxy that writes before it reads (I2, R9)', async () => {
+test('a large body that is refused for another reason, on any route, gets its response through such a proxy (I2, R9)', async () => {
   const cases = routes.flatMap(([method, path]) =>
     Object.entries(faults).map(
       ([fault, fields]): Case => [`${method} ${path} with ${fault}`, `${method} ${path} HTTP/1.1`, fields],
@@ -117,7 +117,7 @@ test('a large body that is refused for something else, on any route, gets throug
   assert.deepEqual(await allPass(cases), [200, 400, 401, 403, 404, 413, 415, 421, 431])
 })
 
-test('a large body to what is no route gets through a proxy that writes before it reads (I2, R9)', async () => {
+test('a large body to a path without a route gets its response through such a proxy (I2, R9)', async () => {
   const targets = ['/nowhere', '/login%00', '/%zz', '/%6cogin', '/login#a', '/\xff', '*', 'http://[::/']
   const lines = ['PUT', 'DELETE', 'OPTIONS', 'FOO', 'TRACE', 'HEAD', 'GET', 'POST'].flatMap((method) => [
     ...targets.map((target) => `${method} ${target} HTTP/1.1`),
@@ -125,13 +125,13 @@ test('a large body to what is no route gets through a proxy that writes before i
     `${method} /nowhere HTTP/1.0`,
     `${method} /nowhere HTTP/2.0`,
   ])
-  // A response to HEAD has a body if the parser did not come as far as the method.
+  // The response to HEAD has a body if the parser did not read as far as the method.
   const sound = lines.filter((line) => line !== 'HEAD /\xff HTTP/1.1')
   const cases = [...sound, 'CONNECT /login HTTP/1.1', 'nonsense'].map((line): Case => [line, line, json])
   assert.deepEqual(await allPass(cases), [400, 404, 405, 413])
 })
 
-test('a preflight and a live stream that come with a large body are answered (I2)', async () => {
+test('a preflight and a live stream with a large body get their responses (I2)', async () => {
   using proxy = new WritingProxy(app.url)
   const preflight = { ...faults['a preflight'], 'content-length': String(large.length), connection: 'close' }
   assert.equal((await proxy.pass(headOf('OPTIONS /login HTTP/1.1', preflight), large)).status, 204)
@@ -143,14 +143,14 @@ test('a preflight and a live stream that come with a large body are answered (I2
   assert.match(String(bytes), /^HTTP\/1\.1 200 OK\r\n(.+\r\n)*content-type: text\/event-stream/)
 })
 
-test('a service that stops refuses a large body through such a proxy, and says that it is the last response (R9)', async () => {
+test('a service that stops refuses a large body through such a proxy, and closes the connection after the response (R9)', async () => {
   const other = await startTestService()
   using proxy = new WritingProxy(other.url)
   const fields = { ...json, 'content-length': String(large.length) }
   const lines = ['POST /nowhere', 'GET /readyz', 'POST /login']
   const pools = lines.map(() => new WritingProxy(other.url))
   for (const pool of pools) await pool.pass(headOf('GET /livez HTTP/1.1', {}))
-  // Readiness was asked for, so that it goes on listening for a while.
+  // Requests readiness, so that the service continues to listen for a while after the signal.
   await proxy.pass(headOf('GET /readyz HTTP/1.1', {}))
   const stopped = other.stop()
   const responses = await Promise.all(
@@ -169,7 +169,7 @@ test('a service that stops refuses a large body through such a proxy, and says t
 
 const refused = headOf('POST /api/notifications HTTP/1.1', { ...json, 'content-length': String(large.length) })
 
-test('a refusal is sent at once, to a client that waits for it before it sends its body (I2)', async () => {
+test('a refusal is sent at once to a client that waits for it before it sends its body (I2)', async () => {
   for (const expect of ['', 'Expect: 100-continue\r\n']) {
     const head = refused.replace('\r\n\r\n', `\r\n${expect}\r\n`)
     const next = headOf('GET /livez HTTP/1.1', { connection: 'close' })
@@ -181,7 +181,7 @@ test('a refusal is sent at once, to a client that waits for it before it sends i
   }
 })
 
-test('what follows a refused body is a request of its own, and what is in it never is (I7)', async () => {
+test('bytes after a refused body are read as the next request, and bytes in the body never are (I7)', async () => {
   const hidden = Buffer.from('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000))
   const next = headOf('GET /routeRestreinte HTTP/1.1', { ...cookie, connection: 'close' })
   const lengthOf = (body: Buffer) => ({ ...json, 'content-length': String(body.length) })
@@ -194,7 +194,7 @@ test('what follows a refused body is a request of its own, and what is in it nev
   }
 })
 
-/** Sends a request that is never whole, and goes on for as long as it can. */
+/** Sends a request that never ends, for as long as the connection is open. */
 async function sendsForEver(start: string, piece: Buffer | string, everyMs: number) {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port), allowHalfOpen: true })
   const startedAt = performance.now()
@@ -226,24 +226,24 @@ const starts: Record<string, string> = {
   'an expectation': headOf('POST /login HTTP/1.1', { expect: 'nonsense', 'content-length': '99999999999' }),
 }
 
-suite('the dropping has its limits', { concurrency: true }, () => {
+suite('the limits of dropping', { concurrency: true }, () => {
   for (const [name, start] of Object.entries(starts)) {
-    test(`${name}: at least 1 MiB is dropped, and not more than 4 MiB and what the system holds (I2)`, async () => {
+    test(`${name}: at least 1 MiB is dropped, and at most 4 MiB and what the system buffers (I2)`, async () => {
       const { sent, bytes } = await sendsForEver(start, Buffer.alloc(64 * 1024, 'a'), 1)
       assert.ok(sent >= 1024 * 1024, `${sent} bytes`)
       assert.ok(sent <= 24 * 1024 * 1024, `${sent} bytes`)
       assert.equal(readResponses(bytes).length, 1)
     })
 
-    test(`${name}, a byte at a time: it is read for 5 s, and the connection is closed before 10 s (I2, I8)`, async () => {
+    test(`${name}, one byte at a time: it is read for 5 s, and the connection is closed before 10 s (I2, I8)`, async () => {
       const { lifeMs, bytes } = await sendsForEver(start, 'a', 100)
-      // What a busy machine adds comes to the upper figure alone.
+      // The delay of a busy machine is added to the upper limit only.
       assert.ok(lifeMs >= 5_000 && lifeMs < 40_000, `it lived for ${lifeMs} ms`)
       assert.equal(readResponses(bytes).length, 1)
     })
   }
 
-  test('chunks of one byte do not buy the time of a large body (I2)', async () => {
+  test('a body in chunks of one byte is dropped no longer than a body of few large chunks (I2)', async () => {
     const start = headOf('POST /nowhere HTTP/1.1', { 'transfer-encoding': 'chunked' })
     const { sent } = await sendsForEver(start, '1\r\na\r\n'.repeat(10_000), 1)
     assert.ok(sent < 12 * 1024 * 1024, `${sent} bytes`)

@@ -1,4 +1,4 @@
-// Under which host names does the service answer, and what does a page get whose name was made to resolve to this machine?
+// Under which host names does the service accept requests, and what can a page do whose name resolves to this machine?
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { knownHosts } from '../../../server/http/request/known-hosts.ts'
@@ -10,7 +10,7 @@ after(() => Promise.all([derived.stop(), named.stop()]))
 
 type Asked = { start?: string; host?: string | undefined; lines?: readonly string[]; body?: string }
 
-/** The answer to these bytes. */
+/** The response to these bytes. */
 async function exchange(
   service: typeof derived,
   { start = 'GET /api/me HTTP/1.1', host, lines = [], body = '' }: Asked,
@@ -35,7 +35,7 @@ const strange = [
   'carillon.internal..',
   '%6cocalhost',
 ]
-/** Not the grammar of Host (RFC 9112, section 3.2). */
+/** Invalid by the grammar of Host (RFC 9112, section 3.2). */
 const malformed = [
   'localhost@evil.example',
   'evil.example:80@localhost',
@@ -45,7 +45,7 @@ const malformed = [
 ]
 const addresses = ['127.0.0.1', '127.0.0.1:7464', '192.0.2.7:80', '[::1]', '[::1]:7464', '[2001:DB8::1]', '127.0.0.1:']
 
-test('answers 421 if Host is a name that is not the service, on every route that needs no Authorization (L6)', async () => {
+test('the response is 421 if Host is not a name of the service, on every route that needs no Authorization (L6)', async () => {
   for (const service of [derived, named])
     for (const host of strange) {
       const { status, text } = await exchange(service, { host })
@@ -58,7 +58,7 @@ test('answers 421 if Host is a name that is not the service, on every route that
     assert.equal((await exchange(derived, { host: 'evil.example', start: `${start} HTTP/1.1` })).status, 421, start)
 })
 
-test('answers under addresses, localhost, the public URL and CARILLON_ALLOWED_HOSTS, whatever port and case (L6)', async () => {
+test('addresses, localhost, the public URL and CARILLON_ALLOWED_HOSTS are accepted, with any port and letter case (L6)', async () => {
   const everywhere = [...addresses, 'localhost', 'LOCALHOST:1', 'localhost.', 'localhost.:80']
   const own = [
     'bell.example.org',
@@ -74,7 +74,7 @@ test('answers under addresses, localhost, the public URL and CARILLON_ALLOWED_HO
   assert.equal((await exchange(named, { host: 'carillon.internal' })).status, 421)
 })
 
-test('signs no one in, with the right password and even with an Authorization field, under a strange name (L6)', async () => {
+test('a login under an unknown name is refused, even with the right password and an Authorization field (L6)', async () => {
   const { username, password } = await derived.user()
   const body = JSON.stringify({ username, password })
   const lines = ['Content-Type: application/json', `Content-Length: ${body.length}`]
@@ -86,7 +86,7 @@ test('signs no one in, with the right password and even with an Authorization fi
   assert.equal((await signIn('carillon.internal')).status, 200)
 })
 
-test('a session is of no use under a strange name, a token and a key are: a backend may use an internal name (L6)', async () => {
+test('under an unknown name a session is refused, and a token and a key are accepted: a backend may use an internal name (L6)', async () => {
   const user = await derived.user()
   const session = await derived.signIn(user, 'stateful')
   const token = await derived.signIn(user, 'stateless')
@@ -103,14 +103,14 @@ test('a session is of no use under a strange name, a token and a key are: a back
   assert.equal((await exchange(derived, { start: 'POST /logout HTTP/1.1', host, lines: authorization })).status, 204)
 })
 
-test('supervisors and backends reach /livez, /readyz and the key set under every name (L6)', async () => {
+test('/livez, /readyz and the key set are served under every name, for supervisors and backends (L6)', async () => {
   for (const path of ['/livez', '/readyz', '/.well-known/jwks.json', '/livez?probe=1'])
     assert.equal((await exchange(derived, { host: 'pod-7.internal', start: `GET ${path} HTTP/1.1` })).status, 200, path)
   for (const path of ['/livez/', '/readyz/x', '//livez', '/api/me?/livez'])
     assert.equal((await exchange(derived, { host: 'pod-7.internal', start: `GET ${path} HTTP/1.1` })).status, 421, path)
 })
 
-test('a target in absolute form does not hide a strange name (L6)', async () => {
+test('a target in absolute form does not hide an unknown name (L6)', async () => {
   const get = (target: string, host: string) => exchange(derived, { start: `GET ${target} HTTP/1.1`, host })
   for (const authority of ['evil.example', 'localhost@evil.example', 'evil.example:80', 'localhost:80@evil.example'])
     assert.equal((await get(`http://${authority}/api/me`, 'localhost')).status, 400, authority)
@@ -119,12 +119,12 @@ test('a target in absolute form does not hide a strange name (L6)', async () => 
   assert.equal((await get('http://localhost/api/me', 'localhost')).status, 401)
 })
 
-test('HTTP/1.0 without Host is answered: a health check may send it, a browser never does (L6)', async () => {
+test('HTTP/1.0 without Host is served: a health check may send it, a browser never does (L6)', async () => {
   assert.equal((await exchange(derived, { start: 'GET /api/me HTTP/1.0' })).status, 401)
   assert.equal((await exchange(derived, { start: 'GET /api/me HTTP/1.0', host: 'evil.example' })).status, 421)
 })
 
-test('what is remembered of hosts changes no decision, however many spellings come', () => {
+test('the memory of known hosts changes no decision, however many names are sent', () => {
   const isKnown = knownHosts(['bell.example'])
   for (let i = 0; i < 5_000; i++) {
     assert.ok(isKnown(`bell.example:${i}`))

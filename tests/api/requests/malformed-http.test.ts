@@ -1,5 +1,5 @@
-// Bytes that are no HTTP request, or one that two readers would read differently: each gets one envelope, and nobody
-// else notices (I7, E1, E2, Z10).
+// Bytes that are not an HTTP request, or that two parsers would read differently: each gets one envelope, and no other client is
+// affected (I7, E1, E2, Z10).
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
@@ -11,7 +11,7 @@ import { startTestService } from '../../support/service.ts'
 const app = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'a' } })
 after(() => app.stop())
 
-/** A request of these lines; `Connection: close` says that no other follows, where the server can read so far. */
+/** A request of these lines. `Connection: close` says that no other request follows, if the server can read as far as that. */
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`
 const get = (...fields: string[]) => head('GET /livez HTTP/1.1', 'Host: a', ...fields)
 const path = (target: string) => head(`GET ${target} HTTP/1.1`, 'Host: a')
@@ -23,12 +23,12 @@ const length = (value: string, body = 'hello') => post([json, `Content-Length: $
 const timeoutMs = 60_000
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 
-/** What is sent, and the status that it gets. */
+/** The bytes of each case, and the status of the response. */
 const corpus: Record<string, readonly [string | Buffer, number]> = {
   'no Host': [head('GET /livez HTTP/1.1'), 400],
   'two Hosts': [head('GET /livez HTTP/1.1', 'Host: a', 'Host: b'), 400],
   'two Hosts, the same': [head('GET /livez HTTP/1.1', 'Host: a', 'Host: a'), 400],
-  'two Hosts, written differently': [head('GET /livez HTTP/1.1', 'Host: a', 'HOST: b'), 400],
+  'two Hosts, in different spellings': [head('GET /livez HTTP/1.1', 'Host: a', 'HOST: b'), 400],
   'two Hosts by HTTP/1.0': [head('GET /livez HTTP/1.0', 'Host: a', 'Host: b'), 400],
   'a Host with a path': [head('GET /livez HTTP/1.1', 'Host: a/b'), 400],
   'a Host with a user': [head('GET /livez HTTP/1.1', 'Host: ann@a'), 400],
@@ -82,7 +82,7 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
     400,
   ],
 
-  'a chunk size that is none': [chunks('zz\r\n{}\r\n0\r\n\r\n'), 400],
+  'a chunk size that is not a number': [chunks('zz\r\n{}\r\n0\r\n\r\n'), 400],
   'a negative chunk size': [chunks('-2\r\n{}\r\n0\r\n\r\n'), 400],
   'a chunk size after a space': [chunks(' 2\r\n{}\r\n0\r\n\r\n'), 400],
   'a chunk size in hexadecimal notation': [chunks('0x2\r\n{}\r\n0\r\n\r\n'), 400],
@@ -91,7 +91,7 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'a chunk that ends with a line feed': [chunks('2\n{}\n0\n\n'), 400],
   'a line feed in a chunk extension': [chunks('2;a\nX\r\n{}\r\n0\r\n\r\n'), 400],
   'a flood of chunk extensions': [chunks(`2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`), 413],
-  'a trailer that is no field': [chunks('2\r\n{}\r\n0\r\nno field\r\n\r\n'), 400],
+  'a trailer that is not a field': [chunks('2\r\n{}\r\n0\r\nno field\r\n\r\n'), 400],
 
   'a folded field': [get('X-A: b\r\n c'), 400],
   'a first line that is folded': [head('GET /livez HTTP/1.1\r\n Host: a'), 400],
@@ -110,7 +110,7 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
 
   'a parameter of 15 KB': [path(`/api/notifications/${'a'.repeat(15_000)}`), 401],
   'broken percent-encoding': [path('/%zz'), 400],
-  'cut percent-encoding': [path('/%'), 400],
+  'incomplete percent-encoding': [path('/%'), 400],
   'broken percent-encoding of a parameter': [path('/api/notifications/%zz'), 400],
   'percent-encoded bytes that are no UTF-8': [path('/%ff'), 400],
   'a percent-encoded overlong NUL': [path('/%c0%80'), 400],
@@ -136,7 +136,7 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
 
 const cases = Object.entries(corpus)
 
-test(`I7, E1, E2: each of ${cases.length} malformed requests gets one envelope, and its connection ends`, async () => {
+test(`each of ${cases.length} malformed requests gets one envelope, and its connection is closed (I7, E1, E2)`, async () => {
   const version = await app.database.version()
   const requestIds = new Set<string>()
   const faults = await Promise.all(
@@ -163,7 +163,7 @@ test(`I7, E1, E2: each of ${cases.length} malformed requests gets one envelope, 
   assert.equal((await app.get('/livez')).status, 200)
 })
 
-test('I7: however the bytes are cut into packets, a malformed request is refused once', async () => {
+test('a malformed request is refused once, however its bytes are split into packets (I7)', async () => {
   const whole = fc.constantFrom(...cases)
   const cuts = fc.array(fc.nat(600), { minLength: 1, maxLength: 4 })
   await fc.assert(
@@ -181,7 +181,7 @@ test('I7: however the bytes are cut into packets, a malformed request is refused
   )
 })
 
-test('I7: a request with any bytes changed is answered in the envelope or as a request, and never by 5xx', async () => {
+test('a request with random bytes changed gets the envelope or a success, and never 5xx (I7)', async () => {
   const edit = fc.record({ at: fc.nat(200), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 4 }) })
   const sound = Buffer.from(
     'POST /login?a=b HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 33\r\n' +
@@ -193,7 +193,7 @@ test('I7: a request with any bytes changed is answered in the envelope or as a r
         (all, { at, drop, put }) => Buffer.concat([all.subarray(0, at), put, all.subarray(at + drop)]),
         sound,
       )
-      // Ended by the client too, so that a request which became longer than its bytes is answered at once.
+      // The client ends too, so that a request that became longer than its bytes gets its response at once.
       const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { halfClose: true })
       assert.ok(ended)
       for (const response of readResponses(received)) assert.ok(refusalIn(response).status < 500)
@@ -203,7 +203,7 @@ test('I7: a request with any bytes changed is answered in the envelope or as a r
   assert.equal((await app.get('/livez')).status, 200)
 })
 
-test('I7: garbage that follows a sound request gets its own envelope, after the answer and not in it', async () => {
+test('garbage after a valid request gets its own envelope, after the response and not within it (I7)', async () => {
   const { bytes: received, ended } = await exchangeBytes(
     app.url,
     ['GET /livez HTTP/1.1\r\nHost: a\r\n\r\n', '\x16\x03\x01 garbage\r\n\r\n'],
@@ -217,7 +217,7 @@ test('I7: garbage that follows a sound request gets its own envelope, after the 
   assert.ok(ended)
 })
 
-test('I7: garbage in one packet with a sound request never mixes into its answer', async () => {
+test('garbage in the same packet as a valid request never mixes with its response (I7)', async () => {
   const login = '{"username":"nobody","password":"plum orchard gate 41"}'
   const sound = [
     'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -233,7 +233,7 @@ test('I7: garbage in one packet with a sound request never mixes into its answer
   }
 })
 
-test('I7: a request that was refused before its body came gets no second answer for what is wrong with that', async () => {
+test('a request that was refused before its body came gets no second response for an error in the body (I7)', async () => {
   const early = ['POST /api/notifications HTTP/1.1', 'POST /nowhere HTTP/1.1', 'PUT /login HTTP/1.1']
   for (const line of early)
     for (const rest of ['zz\r\n', '2;a\n', '\0', '5\r\nhelloXX']) {
@@ -251,14 +251,14 @@ test('I7: a request that was refused before its body came gets no second answer 
     }
 })
 
-test('I7: a client that dies in the middle of its request is answered, and its connection let go of', async () => {
-  const cut = [
+test('a client that disconnects in the middle of its request gets a response, and its connection is closed (I7)', async () => {
+  const incomplete = [
     'POST /login HTTP/1.1\r\nHost: a\r\nContent-Ty',
     post([json, 'Content-Length: 100'], '{"a"'),
     chunks('ff\r\n{"a"'),
     'GET /livez',
   ]
-  for (const sent of cut) {
+  for (const sent of incomplete) {
     const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { halfClose: true })
     const [response, ...more] = readResponses(received)
     assert.equal(refusalIn(response ?? assert.fail('no answer')).status, 400)
@@ -267,7 +267,7 @@ test('I7: a client that dies in the middle of its request is answered, and its c
   }
 })
 
-test('I7: what a sound client may do is not refused', async () => {
+test('valid but unusual requests are not refused (I7)', async () => {
   const sound: Record<string, string> = {
     'HTTP/1.0 without Host': 'GET /livez HTTP/1.0\r\n\r\n',
     'an empty Host': head('GET /livez HTTP/1.1', 'Host:'),
@@ -277,7 +277,7 @@ test('I7: what a sound client may do is not refused', async () => {
     'empty lines before the request': `\r\n\r\n${get()}`,
     'an upgrade that is not taken': head('GET /livez HTTP/1.1', 'Host: a', 'Upgrade: h2c, websocket'),
     'Expect: 100-continue': post(['Expect: 100-continue', json, 'Content-Length: 2'], '{}'),
-    'a body that nobody asked for': `${get('Content-Length: 10')}GET / HTTP`,
+    'a body of a GET': `${get('Content-Length: 10')}GET / HTTP`,
     'trailers and chunk extensions': chunks('2;a=b\r\n{}\r\n0\r\nX-A: b\r\n\r\n'),
     'fields of 15 KB': get(`X-A: ${'a'.repeat(15_000)}`),
   }
@@ -290,7 +290,7 @@ test('I7: what a sound client may do is not refused', async () => {
   }
 })
 
-test('I7: an absolute form opens no route that needs a proof', async () => {
+test('an absolute form opens no route that needs a proof (I7)', async () => {
   for (const target of ['http://a/api/me', 'http://example.org/api/notifications', 'HTTP://A/routeRestreinte']) {
     const [response] = readResponses((await exchangeBytes(app.url, [path(target)])).bytes)
     const { status } = refusalIn(response ?? assert.fail('no answer'))
@@ -298,7 +298,7 @@ test('I7: an absolute form opens no route that needs a proof', async () => {
   }
 })
 
-test('I7: a client that asks to CONNECT and breaks off does no harm', async () => {
+test('a client that sends CONNECT and disconnects does no harm (I7)', async () => {
   for (let round = 0; round < 20; round++) {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port), allowHalfOpen: true })
@@ -312,7 +312,7 @@ test('I7: a client that asks to CONNECT and breaks off does no harm', async () =
   assert.equal((await app.get('/livez')).status, 200)
 })
 
-test('R9: a client that holds on to its CONNECT holds up no end', async () => {
+test('a client that keeps its CONNECT connection open does not delay the stop of the service (R9)', async () => {
   const other = await startTestService()
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(other.url).port), allowHalfOpen: true })
   socket.on('error', () => {})

@@ -1,5 +1,5 @@
-// Do bytes that only look like a space, or like a letter, change what a header field means? Header fields arrive as latin1,
-// and trim(), \s and URL.parse know more spaces and letters than HTTP does.
+// Do bytes that only look like a space or a letter change the meaning of a header field? Header fields arrive as latin1, and trim(),
+// \s and URL.parse know more spaces and letters than HTTP does.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sessionSecret, sessionSecrets } from '../../../server/http/request/guards.ts'
@@ -13,7 +13,7 @@ const bytesBeyondAscii = Array.from({ length: 128 }, (_, i) => String.fromCharCo
 const controls = [...Array.from({ length: 32 }, (_, i) => String.fromCharCode(i)), '\x7f']
 const blanks = [' ', '\t']
 
-/** The status of a request as these bytes; 0 if the connection ended without an answer. */
+/** The status of the response to these bytes; 0 if the connection ended without a response. */
 async function statusOf(
   service: TestService,
   lines: readonly string[],
@@ -29,7 +29,7 @@ for (const [name, service] of [
   ['__Host-carillon', https],
   ['carillon', plain],
 ] as const)
-  test(`a byte before or after the name makes ${name} another cookie: it signs no one in and locks no one out (S1)`, async () => {
+  test(`a byte before or after the name makes ${name} another cookie, which neither signs in nor prevents a sign-in (S1)`, async () => {
     const [victim, attacker] = [await service.user(), await service.user()]
     const [own, planted] = [
       (await service.signIn(victim, 'stateful')).cookie ?? '',
@@ -41,7 +41,7 @@ for (const [name, service] of [
     ])
     for (const imitation of imitations) {
       const alone = await statusOf(service, [`Cookie: ${imitation}`])
-      // HTTP allows no control byte in a field, so those end in 400.
+      // HTTP allows no control byte in a field, so these are 400.
       assert.ok(alone === 401 || alone === 400, `${JSON.stringify(imitation)} alone answered ${alone}`)
       if (alone === 400) continue
       for (const both of [`${imitation}; ${own}`, `${own}; ${imitation}`])
@@ -55,7 +55,7 @@ for (const [name, service] of [
       )
   })
 
-test('a byte before or after the value makes it another value: it opens nothing (S1)', async () => {
+test('a byte before or after the value makes it another value, which opens nothing (S1)', async () => {
   const ann = await https.user()
   const cookie = (await https.signIn(ann, 'stateful')).cookie ?? ''
   for (const byte of [...bytesBeyondAscii, '"', "'", ',', '\\'])
@@ -63,7 +63,7 @@ test('a byte before or after the value makes it another value: it opens nothing 
       assert.equal(await statusOf(https, [`Cookie: ${other}`]), 401, JSON.stringify(other))
 })
 
-test('a name in other letters, without a name, within another or within quotes is another cookie (S1)', async () => {
+test('a cookie is another one if its name has other letters, is missing, is part of a longer name, or is in quotes (S1)', async () => {
   const ann = await https.user()
   const cookie = (await https.signIn(ann, 'stateful')).cookie ?? ''
   const secret = cookie.slice(cookie.indexOf('=') + 1)
@@ -88,7 +88,7 @@ test('a name in other letters, without a name, within another or within quotes i
   }
 })
 
-test('the values of a cookie header are those under exactly the name, each once', () => {
+test('the values of a cookie header are those with exactly the name, each once', () => {
   assert.deepEqual(sessionSecrets(undefined, 'c'), [])
   assert.deepEqual(sessionSecrets('', 'c'), [])
   assert.deepEqual(sessionSecrets('c=1; d=2;c = 3 ;\tc\t=\t1;C=4;c;cc=5;=c=6;\xa0c=7;c\xa0=8;c=\xa09', 'c'), [
@@ -123,7 +123,7 @@ test('a byte around a media type or a charset is part of it, so the body is 415 
     assert.equal(await post(type), 401, type)
 })
 
-test('a byte around an Authorization makes it no bearer token (T9)', async () => {
+test('a byte around the value of Authorization makes it no bearer token (T9)', async () => {
   const ann = await plain.user()
   const { authorization = '' } = await plain.signIn(ann, 'stateless')
   const { key } = await plain.producerKey()
@@ -150,7 +150,7 @@ test('a byte around an Authorization makes it no bearer token (T9)', async () =>
   }
 })
 
-test('an Origin counts only as a browser writes it: no byte, letter case or rest of a URL is repaired (C1)', async () => {
+test("an Origin counts only in a browser's spelling: no byte, letter case or rest of a URL is repaired (C1)", async () => {
   const { username, password } = await plain.user()
   const body = JSON.stringify({ username, password })
   const { host } = new URL(plain.url)
@@ -179,7 +179,7 @@ test('an Origin counts only as a browser writes it: no byte, letter case or rest
     assert.equal(await login(other), 403, JSON.stringify(other))
 })
 
-test('a byte in If-None-Match, Idempotency-Key or Host is part of it (I7)', async () => {
+test('a byte in If-None-Match, Idempotency-Key or Host is part of the value (I7)', async () => {
   const { host } = new URL(plain.url)
   const ann = await plain.user()
   const { cookie = '' } = await plain.signIn(ann, 'stateful')
