@@ -4,7 +4,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openPool } from '../../server/store/postgres/connection/pool.ts'
-import { columns } from '../../server/store/rows.ts'
 import type { HttpResponse } from '../load/requests.ts'
 import { type ProbeRequest, probe } from '../processes/probe.ts'
 import { serveRequests } from '../processes/respond.ts'
@@ -19,9 +18,12 @@ export type FloorRequest = {
 
 /** The texts of findSession and readInbox. */
 const statements = {
-  session: `select ${columns.session} from session s left join inbox i on i.user_id = $1
+  session: `select s.username, s.created_at, s.last_seen_at,
+    coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
+    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0)
+    from session s left join inbox i on i.user_id = $1
     where s.user_id = $1 and s.secret_hash = $2`,
-  inbox: `select ${columns.inbox} from inbox where user_id = $1`,
+  inbox: `select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1`,
 }
 
 /** Node adds these fields. */

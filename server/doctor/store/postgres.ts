@@ -6,7 +6,7 @@ import { connectionsOfProcess, openPool } from '../../store/postgres/connection/
 import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
-import { columns, toSigningKey } from '../../store/rows.ts'
+import type { SigningKey } from '../../store/store.ts'
 import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { clockFinding } from '../clock.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
@@ -189,10 +189,10 @@ async function marks(pool: pg.Pool): Promise<Finding[]> {
   return markFindings({ isFilling: rows[0].filling, moving })
 }
 
-async function signingKeysOf(pool: pg.Pool) {
-  const { rows } = await pool.query({
-    text: `select ${columns.signingKey} from signing_key order by created_at, kid`,
-    rowMode: 'array',
-  })
-  return rows.map(toSigningKey)
+async function signingKeysOf(pool: pg.Pool): Promise<SigningKey[]> {
+  const { rows } = await pool.query(
+    `select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
+    from signing_key order by created_at, kid`,
+  )
+  return rows
 }

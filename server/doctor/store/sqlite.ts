@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url'
 import { CarillonError } from '../../errors.ts'
 import { quoted } from '../../files/shell-path.ts'
 import { knownMigrations } from '../../store/migrations.ts'
-import { columns, type Row, toSigningKey } from '../../store/rows.ts'
 import { Database, isDamage, isOurs, openingFailure, readHeader, refuseOldSqlite } from '../../store/sqlite/database.ts'
 import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
@@ -216,7 +215,9 @@ function unreadLog(file: string): Examined {
 }
 
 function signingKeysOf(database: Database): SigningKey[] {
-  const statement = database.prepare(`select ${columns.signingKey} from signing_key order by created_at, kid`)
-  statement.setReturnArrays(true)
-  return (statement.all() as unknown as Row[]).map(toSigningKey)
+  const keys = database.prepare(
+    `select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
+    from signing_key order by created_at, kid`,
+  )
+  return keys.all() as unknown as SigningKey[]
 }

@@ -1,9 +1,8 @@
 // What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
 import { notificationJsonSql } from '../notification-json.ts'
-import { firstOf, type Row, toChange, toInbox, toReadAll } from '../rows.ts'
-import type { Changes } from '../store.ts'
-import type { Database } from './connection/connection.ts'
-import { inboxField, readAtText, withInbox } from './pages.ts'
+import type { Change, Changes } from '../store.ts'
+import type { Database, Row } from './connection/connection.ts'
+import { inboxField, readAtText, toInbox, withInbox } from './pages.ts'
 
 /** Above the high-water mark no read-all covers a notification, so none is searched for. */
 const text = notificationJsonSql(
@@ -49,8 +48,18 @@ export async function changesSince(
   const inbox = toInbox(row)
   const behind = inbox.version - version
   if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
-  const [arrived, later, readAlls] = (row.slice(6) as unknown as string[][]).map((texts) =>
-    texts.map((json): Row => JSON.parse(json)),
-  ) as [Row[], Row[], Row[]]
-  return { inbox, ...firstOf([...arrived, ...later].map(toChange).concat(readAlls.map(toReadAll)), limit) }
+  const [arrived, later, readAlls] = row.slice(6) as unknown as [string[], string[], string[]]
+  const all = [...arrived.map(toChange), ...later.map(toChange), ...readAlls.map(toReadAll)]
+  all.sort((a, b) => a.version - b.version)
+  return { inbox, changes: all.slice(0, limit), more: all.length > limit }
+}
+
+function toChange(json: string): Change {
+  const [version, type, notification] = JSON.parse(json)
+  return { version, type, notification }
+}
+
+function toReadAll(json: string): Change {
+  const [version, throughId, at] = JSON.parse(json)
+  return { version, type: 'read-all', throughId, at }
 }

@@ -1,7 +1,9 @@
 // The producers and their keys, on PostgreSQL.
-import { columns, toProducer } from '../rows.ts'
 import type { Producer } from '../store.ts'
 import type { Database } from './connection/connection.ts'
+
+const columns = `id, name, secret_hash as "secretHash", string_to_array(scopes, ',') as scopes,
+  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt"`
 
 export async function addProducer(
   db: Database,
@@ -16,13 +18,13 @@ export async function addProducer(
 }
 
 export async function findProducer(db: Database, producerId: string): Promise<Producer | undefined> {
-  const row = await db.one('producer', `select ${columns.producer} from producer where id = $1`, [producerId])
-  return row && toProducer(row)
+  const text = `select ${columns} from producer where id = $1`
+  return (await db.objects<Producer>('producer', text, [producerId]))[0]
 }
 
 export async function listProducers(db: Database): Promise<Producer[]> {
-  const text = `select ${columns.producer} from producer order by created_at, id`
-  return (await db.all('producers', text, [])).map(toProducer)
+  const text = `select ${columns} from producer order by created_at, id`
+  return db.objects('producers', text, [])
 }
 
 export async function revokeProducer(

@@ -1,8 +1,7 @@
 // The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
-import { columns, toEndedSession, toSession } from '../rows.ts'
 import type { EndedSession, LiveSession, PageRequest, SessionKey } from '../store.ts'
-import type { Database } from './connection/connection.ts'
-import { isDeepUnread, pageParameters, sessionPageStatement, toPage } from './pages.ts'
+import type { Database, Row } from './connection/connection.ts'
+import { isDeepUnread, pageParameters, sessionPageStatement, toInbox, toPage } from './pages.ts'
 
 export async function addSession(
   db: Database,
@@ -23,7 +22,9 @@ export async function addSession(
 }
 
 const sessionText = `
-  select ${columns.session}
+  select s.username, s.created_at, s.last_seen_at,
+    coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
+    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0)
   from session s left join inbox i on i.user_id = $1
   where s.user_id = $1 and s.secret_hash = $2`
 
@@ -34,13 +35,19 @@ export async function findSession(
 ): Promise<LiveSession | undefined> {
   if (page === undefined) {
     const row = await db.one('session', sessionText, [userId, secretHash])
-    return row && toSession(row)
+    return row && toSession(userId, row)
   }
   const { name, text } = sessionPageStatement(page)
   const row = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
   if (row === undefined) return undefined
-  const found = toPage(row, 4)
-  return { ...toSession(row), ...(!isDeepUnread(page, found) && { page: found }) }
+  const found = toPage(row, 3)
+  return { ...toSession(userId, row), ...(!isDeepUnread(page, found) && { page: found }) }
+}
+
+/** The session's columns come first, then those of the inbox. */
+function toSession(userId: string, row: Row): LiveSession {
+  const [username, createdAt, lastSeenAt] = row as unknown as [string, number, number]
+  return { userId, username, createdAt, lastSeenAt, inbox: toInbox(row, 3) }
 }
 
 export async function touchSession(
@@ -55,8 +62,8 @@ export async function touchSession(
 }
 
 export async function endSessions(db: Database, keys: readonly SessionKey[]): Promise<EndedSession[]> {
-  const text = `select ${columns.endedSession} from end_sessions($1, $2)`
-  const ended = (await db.all('endSessions', text, columnsOf(keys))).map(toEndedSession)
+  const text = `select user_id as "userId", username, created_at as "createdAt", last_seen_at as "lastSeenAt" from end_sessions($1, $2)`
+  const ended = await db.objects<EndedSession>('endSessions', text, columnsOf(keys))
   signalSessions(
     db,
     ended.map(({ userId }) => userId),

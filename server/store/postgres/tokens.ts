@@ -1,5 +1,4 @@
 // Revocations of access tokens and the keys that sign them, on PostgreSQL. The writes are in functions/tokens.sql.
-import { columns, toSigningKey, toTokenRevocation } from '../rows.ts'
 import type { SigningKey, TokenRevocation } from '../store.ts'
 import type { Database } from './connection/connection.ts'
 
@@ -12,8 +11,11 @@ export async function revokeTokens(
 }
 
 export async function tokenRevocations(db: Database, now: number): Promise<TokenRevocation[]> {
-  const text = `select ${columns.tokenRevocation} from token_cutoff where expires_at > $1`
-  return (await db.all('tokenRevocations', text, [now])).map(toTokenRevocation)
+  const text = `
+    select user_id as "userId", nullif(sign_in_id, '') as "signInId", not_before as "notBefore", expires_at as "expiresAt",
+      first_generation as "firstGeneration"
+    from token_cutoff where expires_at > $1`
+  return db.objects('tokenRevocations', text, [now])
 }
 
 export async function ensureSigningKey(db: Database, key: SigningKey): Promise<SigningKey[]> {
@@ -23,6 +25,8 @@ export async function ensureSigningKey(db: Database, key: SigningKey): Promise<S
 }
 
 export async function signingKeys(db: Database): Promise<SigningKey[]> {
-  const text = `select ${columns.signingKey} from signing_key order by created_at, kid`
-  return (await db.all('signingKeys', text, [])).map(toSigningKey)
+  const text = `
+    select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
+    from signing_key order by created_at, kid`
+  return db.objects('signingKeys', text, [])
 }

@@ -1,7 +1,9 @@
 // The users of the store on PostgreSQL. Their laws are in functions/users.sql.
-import { columns, type Row, toCredentials, toUser } from '../rows.ts'
 import type { NewUser, User } from '../store.ts'
-import type { Database } from './connection/connection.ts'
+import type { Database, Row } from './connection/connection.ts'
+
+const columns = `id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
+  credential_generation as "credentialGeneration"`
 
 export async function addUser(db: Database, user: NewUser): Promise<'added' | 'taken'> {
   const added = await db.change(
@@ -14,22 +16,22 @@ export async function addUser(db: Database, user: NewUser): Promise<'added' | 't
 }
 
 export async function findUser(db: Database, userId: string): Promise<User | undefined> {
-  const row = await db.one('user', `select ${columns.user} from "user" where id = $1`, [userId])
-  return row && toUser(row)
+  const [user] = await db.objects<User>('user', `select ${columns} from "user" where id = $1`, [userId])
+  return user
 }
 
 export async function findCredentials(
   db: Database,
   username: string,
 ): Promise<(User & { passwordHash: string }) | undefined> {
-  const text = `select ${columns.user}, password_hash from "user" where username = $1`
-  const row = await db.one('credentials', text, [username])
-  return row && toCredentials(row)
+  const text = `select ${columns}, password_hash as "passwordHash" from "user" where username = $1`
+  const [user] = await db.objects<User & { passwordHash: string }>('credentials', text, [username])
+  return user
 }
 
 export async function listUsers(db: Database, { after, limit }: { after: string; limit: number }): Promise<User[]> {
-  const text = `select ${columns.user} from "user" where username > $1 order by username limit $2`
-  return (await db.all('users', text, [after, limit])).map(toUser)
+  const text = `select ${columns} from "user" where username > $1 order by username limit $2`
+  return db.objects('users', text, [after, limit])
 }
 
 export async function disableUser(

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { CarillonError, overloaded } from '../../../errors.ts'
-import type { Row } from '../../rows.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 import { UnreadBlocksCache } from '../../unread-blocks.ts'
@@ -14,6 +13,8 @@ const maxWaiting = 5_000
 /** Rows that one statement removes. */
 const batchSize = 1_000
 
+/** The values of a row, in the order of the columns. */
+export type Row = readonly (string | number | boolean | null)[]
 type Value = string | number | null | readonly (string | null)[] | readonly number[]
 /** `name` is that of the prepared statement: one text for each name. */
 export type Read = (name: string, text: string, values: Value[]) => Promise<Row[]>
@@ -35,6 +36,12 @@ export class Database {
 
   async all(name: string, text: string, values: Value[]): Promise<Row[]> {
     return (await this.#query(name, text, values)).rows
+  }
+
+  /** Every row as an object with the names of the columns. Slower than `all`. */
+  async objects<Found>(name: string, text: string, values: Value[]): Promise<Found[]> {
+    const { rows, fields } = await this.#query(name, text, values)
+    return rows.map((row) => Object.fromEntries(fields.map((field, index) => [field.name, row[index]])) as Found)
   }
 
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
