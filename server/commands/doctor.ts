@@ -12,8 +12,8 @@ import { examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { examineDatabase } from '../doctor/database.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
 import { examineMachine } from '../doctor/machine.ts'
-import { Asker } from '../doctor/proxy/ask.ts'
 import { examineClientAddress } from '../doctor/proxy/client-address.ts'
+import { ProbeClient } from '../doctor/proxy/probe-client.ts'
 import { reach } from '../doctor/proxy/reach.ts'
 import { trySignIn } from '../doctor/proxy/sign-in.ts'
 import { examineStream, type Proof } from '../doctor/proxy/stream.ts'
@@ -114,28 +114,29 @@ type Asked = {
 }
 
 async function examineService({ config, origin, kept, credentials }: Asked): Promise<Area[]> {
-  const asker = new Asker({ origin, now: Date.now })
+  const client = new ProbeClient({ origin, now: Date.now })
   const direct = config && directOf(config)
   const { signingKeys, isMoved } = kept ?? { signingKeys: undefined, isMoved: false }
-  const compared = { direct, publicUrl: config?.publicUrl, signingKeys, isMoved }
-  const { isReached, findings } = await reach({ asker, ...compared })
+  const isDatabaseAway = kept !== undefined && signingKeys === undefined
+  const compared = { direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
+  const { isReached, findings } = await reach({ client, ...compared })
   const areas = [{ area: origin, findings }]
   if (!isReached && direct !== undefined && direct !== origin) {
-    const itself = new Asker({ origin: direct, now: Date.now })
+    const itself = new ProbeClient({ origin: direct, now: Date.now })
     areas.push({
       area: `Past the proxy, ${direct}`,
-      findings: (await reach({ asker: itself, ...compared })).findings,
+      findings: (await reach({ client: itself, ...compared })).findings,
     })
   }
   if (!isReached) return areas
   try {
     const { publicUrl, allowedOrigins = [] } = config ?? {}
-    findings.push(...(await examineWay({ asker, publicUrl, allowedOrigins })))
-    findings.push(...(await examineClientAddress({ asker, direct, publicUrl })))
+    findings.push(...(await examineWay({ client, publicUrl, allowedOrigins })))
+    findings.push(...(await examineClientAddress({ client, direct, publicUrl })))
     const proofs = await streamProofs({ config, origin, signingKeys })
     const withStream = proofs.length === 0
-    if (!withStream || credentials === undefined) findings.push(await examineStream(asker, proofs))
-    if (credentials !== undefined) findings.push(...(await trySignIn(asker, credentials, { withStream })))
+    if (!withStream || credentials === undefined) findings.push(await examineStream(client, proofs))
+    if (credentials !== undefined) findings.push(...(await trySignIn(client, credentials, { withStream })))
   } catch (error) {
     findings.push(faultOf('reached', error, 'it answered before, and then no more: look into the logs'))
   }

@@ -15,7 +15,7 @@ A password in an option can be seen in the process list, and is refused. Give su
 by a file that CARILLON_DATABASE_URL_FILE names.
 
 Example:
-  npx carillon restore backups/monday.db --to sqlite:data/carillon.db`
+  npx carillon restore backups/monday.gz --to sqlite:data/carillon.db`
 
 export function restoreCommand(): Command {
   return new Command('restore')

@@ -6,7 +6,7 @@ import { CarillonError } from '../errors.ts'
 export const fillingTable = 'carillon_filling'
 /** Exists while the database refuses every write, during a move and after it. Names the move. */
 export const movingTable = 'carillon_moving'
-/** Exists in a backup of SQLite. Holds what the backup should contain. */
+/** A table of the SQLite files that `backup` wrote in earlier versions: what the backup should hold. */
 export const backupTable = 'carillon_backup'
 
 /** What the triggers that refuse writes raise. On PostgreSQL the SQLSTATE tells it apart. */

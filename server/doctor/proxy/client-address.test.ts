@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
 import { startTestService } from '../../../tests/support/service.ts'
-import { Asker } from './ask.ts'
 import { examineClientAddress } from './client-address.ts'
+import { ProbeClient } from './probe-client.ts'
 
 const trusting = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
 const trustsNone = await startTestService()
@@ -33,8 +33,8 @@ async function found(service: { url: string }, onTheWay: OnTheWay) {
   const proxy = await startProxy(service.url, { onTheWay })
   const publicUrl = proxy.url
   try {
-    const asker = new Asker({ origin: proxy.url, now: Date.now })
-    const [finding, ...more] = await examineClientAddress({ asker, direct: service.url, publicUrl })
+    const probe = new ProbeClient({ origin: proxy.url, now: Date.now })
+    const [finding, ...more] = await examineClientAddress({ client: probe, direct: service.url, publicUrl })
     assert.deepEqual(more, [])
     return finding
   } finally {
@@ -101,8 +101,8 @@ test('finds two headers that disagree, and one that is unreadable', async () => 
 test('is content without a proxy, whichever proxies are trusted', async () => {
   for (const service of [trusting, trustsNone]) {
     for (const origin of [service.url, service.url.replace('127.0.0.1', 'localhost')]) {
-      const asker = new Asker({ origin, now: Date.now })
-      const [finding] = await examineClientAddress({ asker, direct: service.url, publicUrl: undefined })
+      const probe = new ProbeClient({ origin, now: Date.now })
+      const [finding] = await examineClientAddress({ client: probe, direct: service.url, publicUrl: undefined })
       assert.deepEqual([finding?.state, finding?.found], ['ok', 'it is that of the connection'])
     }
   }

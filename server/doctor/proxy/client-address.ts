@@ -1,25 +1,25 @@
-// Which address does Carillon take a client for behind this proxy, and can a client make one up? Carillon tells `doctor` no
-// address, only where it came from and whether it is the one that `doctor` made up (http/health.ts).
+// Which client address does Carillon see behind this proxy, and can a client forge it? Carillon does not send `doctor` the
+// address: only its source, and whether it is the one that `doctor` forged (http/routes/health.ts).
 import { isLoopback } from '../../config/values.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
-import type { Asker } from './ask.ts'
+import type { ProbeClient } from './probe-client.ts'
 
 type Place = {
-  asker: Asker
-  /** Where the service listens, past the proxy; undefined if that is not known. */
+  client: ProbeClient
+  /** The URL of the service itself, without the proxy; undefined if it is not known. */
   direct: string | undefined
   publicUrl: string | undefined
 }
 type Traced = { source: 'connection' | 'ignored' | 'header' | 'unclear'; hops: number; isMadeUp: boolean }
 
 const check = 'client address'
-/** TEST-NET-1 (RFC 5737): nobody's address. */
-const madeUp = '192.0.2.66'
+/** TEST-NET-1 (RFC 5737): belongs to no machine. */
+const forged = '192.0.2.66'
 
-/** Empty if the service is of a version that does not answer this. Rejects if nothing answers any more. */
+/** Empty if the version of the service does not report the address. Rejects if no response arrives. */
 export async function examineClientAddress(place: Place): Promise<Finding[]> {
-  const { asker, direct } = place
-  const plain = await trace(asker)
+  const { client, direct } = place
+  const plain = await trace(client)
   if (plain === undefined) return []
   switch (plain.source) {
     case 'ignored':
@@ -33,18 +33,18 @@ export async function examineClientAddress(place: Place): Promise<Finding[]> {
     case 'unclear':
       return [
         warning(check, {
-          found: 'what the proxy says of the client is unreadable, or X-Forwarded-For and Forwarded disagree',
+          found: 'the client address that the proxy sends cannot be read, or X-Forwarded-For and Forwarded disagree',
           change: `${set} ${remove}`,
         }),
       ]
     case 'connection': {
-      const made = leadsTo(asker.origin, direct) ? undefined : await spoofFinding(asker, plain)
+      const made = leadsTo(client.origin, direct) ? undefined : await spoofFinding(client, plain)
       if (made !== undefined) return [made]
-      return [isProxy(place) ? nameless : ok(check, 'it is that of the connection')]
+      return [isProxy(place) ? nameless : ok(check, 'it is the address of the connection')]
     }
     case 'header':
       return [
-        (await spoofFinding(asker, plain)) ?? ok(check, 'it arrives, and one that a client makes up is not believed'),
+        (await spoofFinding(client, plain)) ?? ok(check, 'it arrives, and an address that a client forges is ignored'),
       ]
   }
 }
@@ -57,38 +57,38 @@ const nameless = warning(check, {
   change: `${set}  and CARILLON_TRUSTED_PROXIES=127.0.0.1  (the address from which the proxy connects to Carillon)`,
 })
 
-async function spoofFinding(asker: Asker, plain: Traced): Promise<Finding | undefined> {
+async function spoofFinding(client: ProbeClient, plain: Traced): Promise<Finding | undefined> {
   for (const [name, value] of [
-    ['X-Forwarded-For', madeUp],
-    ['Forwarded', `for=${madeUp}`],
+    ['X-Forwarded-For', forged],
+    ['Forwarded', `for=${forged}`],
   ] as const) {
-    const spoofed = await trace(asker, { [name]: value })
-    // Behind an address that the proxy added it is believed only because this machine is a trusted proxy itself.
+    const spoofed = await trace(client, { [name]: value })
+    // With more hops, the proxy did add an address: the forged one counts only because this machine is itself a trusted proxy.
     if (spoofed?.isMadeUp && spoofed.hops <= plain.hops)
       return fault(check, {
-        found: `${name} of a client is believed: everybody can claim any address`,
+        found: `${name} of a client is trusted: any client can claim any address`,
         change: name === 'Forwarded' ? `nginx: ${remove}` : set,
       })
     if (spoofed?.source === 'unclear')
       return warning(check, {
-        found: `${name} of a client goes through the proxy: whoever sends it is taken for the proxy`,
+        found: `the proxy passes ${name} of a client on: a client that sends it has the address of the proxy`,
         change: name === 'Forwarded' ? `nginx: ${remove}` : set,
       })
   }
   return undefined
 }
 
-async function trace(asker: Asker, headers: Record<string, string> = {}): Promise<Traced | undefined> {
-  const { json } = await asker.request('/livez', { headers: { 'carillon-doctor': madeUp, ...headers } })
+async function trace(client: ProbeClient, headers: Record<string, string> = {}): Promise<Traced | undefined> {
+  const { json } = await client.request('/livez', { headers: { 'carillon-doctor': forged, ...headers } })
   return json?.data?.clientAddress as Traced | undefined
 }
 
-/** Carillon speaks no TLS, and browsers reach it at the public URL. */
-function isProxy({ asker: { origin }, direct, publicUrl }: Place): boolean {
+/** Whether a proxy is in front: Carillon has no TLS of its own, and browsers reach it at the public URL. */
+function isProxy({ client: { origin }, direct, publicUrl }: Place): boolean {
   return origin.startsWith('https:') || (origin === publicUrl && direct !== undefined && !leadsTo(origin, direct))
 }
 
-/** Whether an address of this machine is the one on which the service listens, by another name perhaps. */
+/** Whether an origin is the service itself, perhaps under another name of this machine. */
 function leadsTo(origin: string, direct: string | undefined): boolean {
   if (direct === undefined || origin === direct) return true
   const [one, other] = [new URL(origin), new URL(direct)]

@@ -1,31 +1,31 @@
-// Does a cookie come back as Carillon sets it? A sign-out without proof sets one too: an empty one, with the same
+// Does a cookie arrive as Carillon sets it? A sign-out without proof also sets one: an empty cookie with the same
 // attributes (RFC 6265bis).
 import { stripBlanks } from '../../blanks.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
-import { described, type Reply } from './ask.ts'
+import { described, type ProbeResponse } from './probe-client.ts'
 
 const check = 'Set-Cookie'
 
 export function setCookieFinding(
-  reply: Reply,
+  response: ProbeResponse,
   { origin, publicUrl }: { origin: string; publicUrl: string | undefined },
 ): Finding {
-  const line = reply.headers.getSetCookie().find((one) => /^(__Host-)?carillon=/.test(one))
+  const line = response.headers.getSetCookie().find((one) => /^(__Host-)?carillon=/.test(one))
   if (line === undefined) {
-    const found = `the answer has none (${described(reply)}), so nobody can sign in with a cookie`
+    const found = `the response has none (${described(response)}), so no user can sign in with a cookie`
     return fault(check, { found, change: 'nginx: no proxy_hide_header and no proxy_ignore_headers for Set-Cookie' })
   }
   const isPrefixed = line.startsWith('__Host-')
   const isHttps = origin.startsWith('https:')
   if (isHttps && !isPrefixed)
     return fault(check, {
-      found: 'the cookie goes without Secure: the service does not know that it is behind HTTPS',
-      change: `CARILLON_PUBLIC_URL=${origin}, then start the service anew`,
+      found: 'the cookie is sent without Secure: the service does not know that it is behind HTTPS',
+      change: `CARILLON_PUBLIC_URL=${origin}, then start the service again`,
     })
   const changed = changedAttributes(line, isPrefixed)
   if (changed !== undefined)
     return fault(check, {
-      found: `on its way the cookie ${changed}`,
+      found: `between Carillon and here the cookie ${changed}`,
       change: 'nginx: no proxy_cookie_path, proxy_cookie_domain or proxy_cookie_flags',
     })
   if (!isHttps && isPrefixed)
@@ -37,10 +37,10 @@ export function setCookieFinding(
 }
 
 function changedAttributes(line: string, isSecure: boolean): string | undefined {
-  const parts = line.split(';').map((part) => stripBlanks(part).toLowerCase())
+  const attributes = line.split(';').map((part) => stripBlanks(part).toLowerCase())
   const wanted = ['path=/', 'httponly', 'samesite=lax', ...(isSecure ? ['secure'] : [])]
-  const lost = wanted.filter((attribute) => !parts.includes(attribute))
-  const domain = parts.find((part) => part.startsWith('domain='))
+  const lost = wanted.filter((attribute) => !attributes.includes(attribute))
+  const domain = attributes.find((part) => part.startsWith('domain='))
   if (domain !== undefined) return `got "${domain}"`
   return lost.length === 0 ? undefined : `lost "${lost.join('", "')}"`
 }

@@ -1,57 +1,57 @@
-// Does a real sign-in last? In by session, once around with its cookie, and out again.
+// Does a real sign-in work? Signs in by session, sends a request with the cookie, and signs out.
 import { type Finding, fault, ok, warning } from '../finding.ts'
-import { type Asker, described } from './ask.ts'
+import { described, type ProbeClient } from './probe-client.ts'
 import { examineStream } from './stream.ts'
 
 const check = 'sign-in'
 type Credentials = { username: string; password: string }
 
-/** `withStream` opens a live stream too, by the session. Rejects where nothing answers any more. */
+/** `withStream` also opens a live stream with the session. Rejects if no response arrives. */
 export async function trySignIn(
-  asker: Asker,
+  client: ProbeClient,
   { username, password }: Credentials,
   { withStream = false } = {},
 ): Promise<Finding[]> {
-  const origin = { origin: asker.origin }
+  const origin = { origin: client.origin }
   const body = { username, password, variant: 'stateful' }
-  const entered = await asker.request('/login', { method: 'POST', headers: origin, body })
+  const entered = await client.request('/login', { method: 'POST', headers: origin, body })
   if (entered.status !== 200)
     return [
       fault(check, {
         found: `refused: ${entered.json?.error?.message ?? described(entered)}`,
-        change: entered.status === 401 ? `npx carillon user password ${username}` : 'first what is said above',
+        change: entered.status === 401 ? `npx carillon user password ${username}` : 'correct the faults above first',
       }),
     ]
   const cookie = entered.headers.getSetCookie()[0]?.split(';')[0]
   if (cookie === undefined)
-    return [fault(check, { found: 'no cookie came back', change: 'nginx: no proxy_hide_header for Set-Cookie' })]
-  const me = await asker.request('/api/me', { headers: { cookie } })
+    return [fault(check, { found: 'no cookie arrived', change: 'nginx: no proxy_hide_header for Set-Cookie' })]
+  const me = await client.request('/api/me', { headers: { cookie } })
   const findings = [
     me.json?.data?.proof === 'session'
       ? ok(check, `${username} is signed in: the cookie came back and is known`)
       : fault(check, {
-          found: `the cookie came, and is not known when it goes back (${described(me)})`,
+          found: `the cookie arrived here, but the service does not accept it (${described(me)})`,
           change: 'nginx: proxy_set_header Cookie $http_cookie;',
         }),
-    await etag(asker, cookie),
-    ...(withStream ? [await examineStream(asker, [{ cookie }])] : []),
+    await etag(client, cookie),
+    ...(withStream ? [await examineStream(client, [{ cookie }])] : []),
   ]
-  const left = await asker.request('/logout', { method: 'POST', headers: { ...origin, cookie } })
-  const after = await asker.request('/api/me', { headers: { cookie } })
+  const left = await client.request('/logout', { method: 'POST', headers: { ...origin, cookie } })
+  const after = await client.request('/api/me', { headers: { cookie } })
   const isOut = left.status === 204 && after.status === 401
   const change = 'nginx: proxy_cache off;'
-  findings.push(isOut ? ok('sign-out', 'done') : fault('sign-out', { found: 'the session still lives', change }))
+  findings.push(isOut ? ok('sign-out', 'done') : fault('sign-out', { found: 'the session is still valid', change }))
   return findings
 }
 
-/** A page that did not change is answered 304, weakly compared: compression may weaken the tag. */
-async function etag(asker: Asker, cookie: string): Promise<Finding> {
+/** The response for an unchanged page is 304. The comparison is weak: compression may weaken the tag. */
+async function etag(client: ProbeClient, cookie: string): Promise<Finding> {
   const list = '/api/notifications?limit=1'
-  const tag = (await asker.request(list, { headers: { cookie } })).headers.get('etag')
+  const tag = (await client.request(list, { headers: { cookie } })).headers.get('etag')
   if (tag === null)
-    return warning('ETag', { found: 'it does not arrive, so every page is sent whole', change: 'nginx: etag on;' })
-  const again = await asker.request(list, { headers: { cookie, 'if-none-match': tag } })
-  if (again.status === 304) return ok('ETag', 'a page that did not change is not sent again')
+    return warning('ETag', { found: 'it does not arrive, so every page is sent in full', change: 'nginx: etag on;' })
+  const again = await client.request(list, { headers: { cookie, 'if-none-match': tag } })
+  if (again.status === 304) return ok('ETag', 'an unchanged page is not sent again')
   const change = 'nginx: proxy_set_header If-None-Match $http_if_none_match;'
-  return warning('ETag', { found: 'it is changed on the way, so every page is sent whole', change })
+  return warning('ETag', { found: 'it is changed on the way, so every page is sent in full', change })
 }

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
 import { startTestService } from '../../../tests/support/service.ts'
 import { probeToken } from '../../sign-in/token/probe-token.ts'
-import { Asker } from './ask.ts'
+import { ProbeClient } from './probe-client.ts'
 import { trySignIn } from './sign-in.ts'
 import { examineStream } from './stream.ts'
 
@@ -30,9 +30,9 @@ const patientMs = 60_000
 
 async function through(spoil: Spoil, timeoutMs: number) {
   const proxy = await startProxy(service.url, spoil)
-  const asker = new Asker({ origin: proxy.url, now: Date.now })
+  const client = new ProbeClient({ origin: proxy.url, now: Date.now })
   try {
-    return await examineStream(asker, [nonsense, { authorization: `Bearer ${await token()}` }], timeoutMs)
+    return await examineStream(client, [nonsense, { authorization: `Bearer ${await token()}` }], timeoutMs)
   } finally {
     await proxy.stop()
   }
@@ -56,7 +56,7 @@ test('a proxy that compresses a stream, and so holds the text back, is a fault',
   const { port } = server.address() as AddressInfo
   try {
     const compressed = await examineStream(
-      new Asker({ origin: `http://127.0.0.1:${port}`, now: Date.now }),
+      new ProbeClient({ origin: `http://127.0.0.1:${port}`, now: Date.now }),
       [{}],
       silentMs,
     )
@@ -69,19 +69,19 @@ test('a proxy that compresses a stream, and so holds the text back, is a fault',
 })
 
 test('a stream that cannot be checked is a warning that says how it can be', async () => {
-  const asker = new Asker({ origin: service.url, now: Date.now })
-  const unproved = await examineStream(asker, [])
+  const client = new ProbeClient({ origin: service.url, now: Date.now })
+  const unproved = await examineStream(client, [])
   assert.deepEqual(
     [unproved.state, unproved.change?.startsWith('run doctor where the service runs')],
     ['warning', true],
   )
-  const refused = await examineStream(asker, [nonsense], patientMs)
+  const refused = await examineStream(client, [nonsense], patientMs)
   assert.deepEqual([refused.state, refused.change?.includes('CARILLON_PUBLIC_URL')], ['warning', true])
 })
 
 test('a sign-in checks the stream too, if there is no other proof', async () => {
-  const asker = new Asker({ origin: service.url, now: Date.now })
-  const findings = await trySignIn(asker, await service.user(), { withStream: true })
+  const client = new ProbeClient({ origin: service.url, now: Date.now })
+  const findings = await trySignIn(client, await service.user(), { withStream: true })
   assert.equal(findings.find(({ check }) => check === 'stream')?.state, 'ok', JSON.stringify(findings))
 })
 

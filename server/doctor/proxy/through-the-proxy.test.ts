@@ -1,10 +1,10 @@
-// What doctor says of a proxy that spoils one thing, and that it says nothing of one that spoils none.
+// What doctor finds about a proxy with one fault, and that it finds nothing wrong with a proxy without one.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { type RunningProxy, type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
 import { startTestService, type TestUser } from '../../../tests/support/service.ts'
 import type { Finding } from '../finding.ts'
-import { Asker } from './ask.ts'
+import { ProbeClient } from './probe-client.ts'
 import { reach } from './reach.ts'
 import { setCookieFinding } from './set-cookie.ts'
 import { trySignIn } from './sign-in.ts'
@@ -22,18 +22,27 @@ type Look = {
   publicUrl?: string
   keys?: typeof signingKeys
   isMoved?: boolean
+  isDatabaseAway?: boolean
   now?: () => number
 }
 
 async function look(options: Look): Promise<Finding[]> {
-  const { proxy, publicUrl = proxy.url, keys = signingKeys, isMoved = false, now = Date.now } = options
-  const asker = new Asker({ origin: proxy.url, now })
-  const { isReached, findings } = await reach({ asker, direct: service.url, publicUrl, signingKeys: keys, isMoved })
+  const {
+    proxy,
+    publicUrl = proxy.url,
+    keys = signingKeys,
+    isMoved = false,
+    isDatabaseAway = false,
+    now = Date.now,
+  } = options
+  const client = new ProbeClient({ origin: proxy.url, now })
+  const compared = { direct: service.url, publicUrl, signingKeys: keys, isMoved, isDatabaseAway }
+  const { isReached, findings } = await reach({ client, ...compared })
   if (!isReached) return findings
   return [
     ...findings,
-    ...(await examineWay({ asker, publicUrl, allowedOrigins: [partner] })),
-    ...(await trySignIn(asker, ann)),
+    ...(await examineWay({ client, publicUrl, allowedOrigins: [partner] })),
+    ...(await trySignIn(client, ann)),
   ]
 }
 
@@ -48,7 +57,7 @@ async function lookThrough(spoil: Spoil, target = service.url): Promise<Finding[
 
 const wrong = (findings: Finding[]) => findings.filter(({ state }) => state !== 'ok')
 
-/** Exactly these, in their order: the check, how it stands, and what is to be changed. */
+/** Exactly these findings, in this order: the check, its state, and what to change. */
 function isFound(findings: Finding[], expected: [string, Finding['state'], RegExp][]): void {
   const found = wrong(findings)
   assert.deepEqual(
@@ -59,7 +68,7 @@ function isFound(findings: Finding[], expected: [string, Finding['state'], RegEx
   for (const [i, [, , change]] of expected.entries()) assert.match(found[i]?.change ?? '', change)
 }
 
-test('finds nothing wrong with a proxy that passes everything on, and looked at everything', async () => {
+test('runs every check, and finds nothing wrong with a proxy that passes everything on', async () => {
   const findings = await lookThrough({})
   isFound(findings, [])
   const checks = ['reached', 'ready', 'database', 'public URL', 'clock', 'header fields', 'caching', 'Host and Origin']
@@ -100,7 +109,7 @@ function cache(): Spoil {
   }
 }
 
-suite('each thing that a proxy can spoil is found by itself, with the line to change', () => {
+suite('finds each fault of a proxy alone, with the line to change', () => {
   const spoils: [string, Spoil, [string, Finding['state'], RegExp][]][] = [
     [
       'Authorization is stripped',
@@ -202,9 +211,9 @@ suite('each thing that a proxy can spoil is found by itself, with the line to ch
       { onTheWayBack: ({ headers }) => Object.assign(headers, { date: new Date(Date.now() + 600_000).toUTCString() }) },
       [['clock', 'fault', /timedatectl set-ntp true/]],
     ],
-    ['a page of HTML answers', html(200), [['reached', 'fault', /proxy_pass http:\/\/127\.0\.0\.1:\d+; \}/]]],
-    ['a login page of its own answers', html(401), [['reached', 'fault', /proxy_pass/]]],
-    ['a gateway answers by itself', html(502), [['reached', 'fault', /proxy_pass/]]],
+    ['the response is an HTML page', html(200), [['reached', 'fault', /proxy_pass http:\/\/127\.0\.0\.1:\d+; \}/]]],
+    ['the response is a login page of the proxy', html(401), [['reached', 'fault', /proxy_pass/]]],
+    ['the gateway sends a response of its own', html(502), [['reached', 'fault', /proxy_pass/]]],
     [
       'the path gets a prefix',
       { onTheWay: (passing) => Object.assign(passing, { path: `/bell${passing.path}` }) },
@@ -221,7 +230,7 @@ suite('each thing that a proxy can spoil is found by itself, with the line to ch
       [['reached', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example$/]],
     ],
     [
-      'a firewall answers a POST',
+      'a firewall refuses a POST',
       {
         onTheWayBack(returning, { method }) {
           if (method !== 'POST') return
@@ -241,7 +250,7 @@ suite('each thing that a proxy can spoil is found by itself, with the line to ch
   ]
   for (const [name, spoil, expected] of spoils) test(name, async () => isFound(await lookThrough(spoil), expected))
 
-  test('answers come from a cache', async () => {
+  test('responses come from a cache', async () => {
     const findings = wrong(await lookThrough(cache()))
     assert.ok(
       findings.some(
@@ -251,26 +260,26 @@ suite('each thing that a proxy can spoil is found by itself, with the line to ch
   })
 })
 
-test('finds a service that does not know that it is behind HTTPS, and one that is asked past its HTTPS', async (t) => {
+test('finds a service that does not know that it is behind HTTPS, and a request that bypasses the HTTPS proxy', async (t) => {
   const inner = await startProxy(behindHttps.url)
   t.after(inner.stop)
-  const asker = new Asker({ origin: inner.url, now: Date.now })
-  const past = await examineWay({ asker, publicUrl: 'https://bell.example', allowedOrigins: [] })
+  const client = new ProbeClient({ origin: inner.url, now: Date.now })
+  const past = await examineWay({ client, publicUrl: 'https://bell.example', allowedOrigins: [] })
   isFound(past, [
     ['public URL', 'warning', /^npx carillon doctor https:\/\/bell\.example$/],
     ['Set-Cookie', 'warning', /^npx carillon doctor https:\/\/bell\.example$/],
   ])
-  const cookie = await asker.request('/logout', { method: 'POST' })
+  const cookie = await client.request('/logout', { method: 'POST' })
   const origin = 'https://bell.example'
   isFound([setCookieFinding(cookie, { origin, publicUrl: origin })], [])
   const [line = ''] = cookie.headers.getSetCookie()
   // A browser does not take U+00A0 for a space, so `Secure` with one after it is lost.
   const changed = { ...cookie, headers: new Headers({ 'set-cookie': `${line}\xa0` }) }
   isFound([setCookieFinding(changed, { origin, publicUrl: origin })], [['Set-Cookie', 'fault', /nginx/]])
-  const plain = await new Asker({ origin: service.url, now: Date.now }).request('/logout', { method: 'POST' })
+  const plain = await new ProbeClient({ origin: service.url, now: Date.now }).request('/logout', { method: 'POST' })
   isFound(
     [setCookieFinding(plain, { origin, publicUrl: origin })],
-    [['Set-Cookie', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example, then start the service anew$/]],
+    [['Set-Cookie', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example, then start the service again$/]],
   )
 })
 
@@ -281,7 +290,7 @@ test('finds a service on another database than the settings name', async (t) => 
   isFound(findings, [['database', 'warning', /CARILLON_DATABASE_URL as the service has it, or the proxy to http/]])
 })
 
-test('does not call the database of a service the one of the settings when it is being moved', async (t) => {
+test('warns if the database of the settings is being moved, since both databases have the same signing keys', async (t) => {
   const proxy = await startProxy(service.url)
   t.after(proxy.stop)
   isFound(await look({ proxy, isMoved: true }), [['database', 'warning', /^start the service again once /]])
@@ -299,7 +308,7 @@ test('does not advise a public URL that is set already', async (t) => {
   isFound(await look({ proxy, publicUrl: 'https://bell.example' }), [['reached', 'fault', expected]])
 })
 
-test('finds that nobody listens, and that the name is not known', async () => {
+test('finds that no program listens, and that a name is unknown', async () => {
   const proxy = await startProxy(service.url)
   await proxy.stop()
   isFound(await look({ proxy }), [['reached', 'fault', /start the proxy, or correct CARILLON_PUBLIC_URL/]])
@@ -307,7 +316,7 @@ test('finds that nobody listens, and that the name is not known', async () => {
   isFound(await look({ proxy: nowhere }), [['reached', 'fault', /./]])
 })
 
-test('finds a service that is not ready, and advises no new start where only its database is away', async (t) => {
+test('finds a service that is not ready, and does not advise a restart if its database cannot be reached', async (t) => {
   const notReady = (message: string): Spoil => ({
     onTheWayBack(returning, { path }) {
       if (path !== '/readyz') return
@@ -317,21 +326,21 @@ test('finds a service that is not ready, and advises no new start where only its
       returning.headers['content-length'] = String(returning.body.length)
     },
   })
-  for (const [message, change] of [
-    ['Not now', /^start it again/],
-    ['The store cannot be reached now; nothing was done', /^start the database, .* goes on by itself then$/],
+  for (const [message, isDatabaseAway, change] of [
+    ['Not now', false, /^start it again/],
+    ['The store cannot be reached now; nothing was done', true, /^start the database, .* then continues$/],
   ] as const) {
     const proxy = await startProxy(service.url, notReady(message))
     t.after(proxy.stop)
-    const [, ready] = await look({ proxy })
+    const [, ready] = await look({ proxy, isDatabaseAway })
     assert.deepEqual([ready?.check, ready?.state, ready?.found], ['ready', 'fault', message])
     assert.match(ready?.change ?? '', change)
   }
 })
 
-test('says that credentials are refused, and shows no password', async () => {
+test('reports refused credentials without the password', async () => {
   const password = 'not the password of ann'
-  const [finding, ...none] = await trySignIn(new Asker({ origin: service.url, now: Date.now }), {
+  const [finding, ...none] = await trySignIn(new ProbeClient({ origin: service.url, now: Date.now }), {
     username: 'ann',
     password,
   })

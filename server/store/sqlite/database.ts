@@ -13,9 +13,6 @@ export const Database = ('Database' in sqlite ? sqlite.Database : sqlite.Databas
 export type Database = InstanceType<typeof Database>
 export type Statement = sqlite.StatementSync
 
-/** SQLite's online backup. It copies the state that the connection's open transaction sees. */
-export const copyOnline = sqlite.backup
-
 /** "CRLN": SQLite keeps it in bytes 68-71 of the file, https://sqlite.org/fileformat.html section 1.3. */
 const applicationId = 0x43524c4e
 const minSqlite = '3.51.3'

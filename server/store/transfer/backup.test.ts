@@ -20,24 +20,30 @@ import { moveDatabase } from './move.ts'
 import { writeNewFile } from './new-file.ts'
 import { restoreBackup } from './restore.ts'
 import { carillon, start } from './testing/command.ts'
+import { writeEarlierBackup } from './testing/earlier-backup.ts'
 import { assertHalfFilled, digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
 
 const report = () => {}
 const at = '2026-01-01T00:00:00.000Z'
 
-async function backUpFrom(url: string, { file, isPortable }: { file: string; isPortable: boolean }) {
-  const side = await openSource(readDatabaseUrl(url))
+/** `earlier` is the SQLite file that earlier versions wrote. */
+type Form = 'current' | 'earlier'
+const forms = ['current', 'earlier'] as const
+
+async function backUpFrom(url: string, { file, form = 'current' }: { file: string; form?: Form }): Promise<void> {
+  if (form === 'earlier') return writeEarlierBackup(sqliteFile(url), file)
+  const endpoint = await openSource(readDatabaseUrl(url))
   try {
-    return await backUp(side, { file, isPortable, at, report })
+    await backUp(endpoint, { file, at, report })
   } finally {
-    await side.close()
+    await endpoint.close()
   }
 }
 
-async function newBackup(t: TestContext, isPortable: boolean): Promise<{ file: string; from: string }> {
+async function newBackup(t: TestContext, form: Form = 'current'): Promise<{ file: string; from: string }> {
   const file = join(await newFolder(t), 'backup')
   const from = await filledPlace(t)
-  await backUpFrom(from, { file, isPortable })
+  await backUpFrom(from, { file, form })
   return { file, from }
 }
 
@@ -56,23 +62,20 @@ async function isRefused(t: TestContext, { file, why }: { file: string; why: Reg
 }
 
 test('a backup is its owner’s alone, and nothing is left beside it', async (t) => {
-  for (const isPortable of [true, false]) {
-    const { file } = await newBackup(t, isPortable)
-    assert.equal((statSync(file).mode & 0o777).toString(8), '600')
-    assert.deepEqual(readdirSync(dirname(file)), ['backup'])
-  }
+  const { file } = await newBackup(t)
+  assert.equal((statSync(file).mode & 0o777).toString(8), '600')
+  assert.deepEqual(readdirSync(dirname(file)), ['backup'])
 })
 
 test('a backup never replaces a file, not even one that comes while it is taken', async (t) => {
   const from = await filledPlace(t)
   const file = join(await newFolder(t), 'backup')
   writeFileSync(file, 'mine')
-  for (const isPortable of [true, false])
-    await assert.rejects(backUpFrom(from, { file, isPortable }), /is there already and was left as it is/)
+  await assert.rejects(backUpFrom(from, { file }), /already exists and was left as it is/)
   const late = join(await newFolder(t), 'late')
   await assert.rejects(
     writeNewFile(late, async () => writeFileSync(late, 'mine')),
-    /is there already and was left as it is/,
+    /already exists and was left as it is/,
   )
   assert.deepEqual(
     [file, late].map((name) => readFileSync(name, 'utf8')),
@@ -88,7 +91,7 @@ test('a backup that fails leaves nothing behind', async (t) => {
   const folder = await newFolder(t)
   const side = await openSource(readDatabaseUrl(await filledPlace(t)))
   const failing = Object.assign(side, { batchesAfter: () => assert.fail('the disk is full') })
-  await assert.rejects(backUp(failing, { file: join(folder, 'backup'), isPortable: true, at, report }), /disk is full/)
+  await assert.rejects(backUp(failing, { file: join(folder, 'backup'), at, report }), /disk is full/)
   await side.close()
   assert.deepEqual(readdirSync(folder), [])
 })
@@ -105,8 +108,8 @@ test('a backup that the system refuses says so in a sentence, before the work wh
   const link = join(folder, 'link')
   symlinkSync(join(folder, 'nowhere'), link)
   const never = async () => assert.fail('it was known before')
-  await assert.rejects(writeNewFile(link, never), /^CarillonError: .* is there already and was left as it is/)
-  await assert.rejects(writeNewFile('', never), /^CarillonError: The new file has no name\.$/)
+  await assert.rejects(writeNewFile(link, never), /^CarillonError: .* already exists and was left as it is/)
+  await assert.rejects(writeNewFile('', never), /^CarillonError: The new file has no name$/)
   await assert.rejects(
     writeNewFile(join(folder, 'no', 'backup'), never),
     /^CarillonError: .* cannot be written: ENOENT/,
@@ -156,26 +159,27 @@ test('a restore from a folder or a pipe is refused with a sentence', async (t) =
   const folder = await newFolder(t)
   const pipe = join(folder, 'pipe')
   spawnSync('mkfifo', [pipe])
-  for (const file of [folder, pipe]) await isRefused(t, { file, why: / is no file; restore reads it more than once: / })
+  for (const file of [folder, pipe])
+    await isRefused(t, { file, why: / is not a file, and restore reads it more than once\. / })
 })
 
 test('a portable backup that is cut off anywhere is refused', async (t) => {
-  const { file } = await newBackup(t, true)
+  const { file } = await newBackup(t)
   const whole = readFileSync(file)
   for (const length of [0, 1, 2, 10, 40, whole.length >> 1, whole.length - 9, whole.length - 8, whole.length - 1]) {
     writeFileSync(file, whole.subarray(0, length))
-    await isRefused(t, { file, why: / is damaged or cut off | is no backup of Carillon/ })
+    await isRefused(t, { file, why: / is damaged or truncated | is not a backup of Carillon/ })
   }
 })
 
 test('a portable backup that was changed anywhere is refused, also when it was packed again', async (t) => {
-  const { file } = await newBackup(t, true)
+  const { file } = await newBackup(t)
   const whole = readFileSync(file)
   for (let i = 10; i < whole.length; i += Math.ceil(whole.length / 40)) {
     const changed = Buffer.from(whole)
     changed[i] = (changed[i] ?? 0) ^ 0x10
     writeFileSync(file, changed)
-    await isRefused(t, { file, why: / is damaged or cut off / })
+    await isRefused(t, { file, why: / is damaged or truncated / })
   }
   const lines = gunzipSync(whole).toString().split('\n')
   const edits: ((all: string[]) => string[])[] = [
@@ -196,12 +200,12 @@ test('a portable backup that was changed anywhere is refused, also when it was p
     const edited = edit(lines).join('\n')
     assert.notEqual(edited, lines.join('\n'), `edit ${n} changes something`)
     writeFileSync(file, gzipSync(edited))
-    await isRefused(t, { file, why: / is damaged or cut off / })
+    await isRefused(t, { file, why: / is damaged or truncated / })
   }
 })
 
 test('a portable backup of a newer schema, or in a newer form, is refused by its name', async (t) => {
-  const { file } = await newBackup(t, true)
+  const { file } = await newBackup(t)
   const lines = gunzipSync(readFileSync(file)).toString().split('\n')
   for (const [found, put] of [
     ['"schema":"0001-start"', '"schema":"9999-later"'],
@@ -216,7 +220,7 @@ test('a portable backup of a newer schema, or in a newer form, is refused by its
 })
 
 test('a portable backup whose header was damaged is called damaged, not the work of a newer Carillon', async (t) => {
-  const { file } = await newBackup(t, true)
+  const { file } = await newBackup(t)
   // Stored and not compressed, so that each changed byte is one of the text.
   const stored = gzipSync(gunzipSync(readFileSync(file)), { level: 0 })
   for (const field of ['"schema":"', '"version":']) {
@@ -224,14 +228,14 @@ test('a portable backup whose header was damaged is called damaged, not the work
     const index = changed.indexOf(field) + field.length
     changed[index] = (changed[index] ?? 0) ^ 1
     writeFileSync(file, changed)
-    await isRefused(t, { file, why: / is damaged or cut off / })
+    await isRefused(t, { file, why: / is damaged or truncated / })
   }
 })
 
 test('a backup of SQLite that lost a row, though its structure is sound, is refused', async (t) => {
   const changes = ['delete from read_mark', "update producer set name = 'x'", 'delete from notification where seq = 2']
   for (const change of changes) {
-    const { file } = await newBackup(t, false)
+    const { file } = await newBackup(t, 'earlier')
     const database = connect(file)
     database.exec(change)
     database.close()
@@ -240,7 +244,7 @@ test('a backup of SQLite that lost a row, though its structure is sound, is refu
 })
 
 test('a backup of SQLite that is cut off, overwritten, newer or no database is refused', async (t) => {
-  const { file } = await newBackup(t, false)
+  const { file } = await newBackup(t, 'earlier')
   const whole = readFileSync(file)
   const damaged = [whole.subarray(0, whole.length - 8_192), Buffer.from(whole).fill(7, 4_096, 12_288)]
   for (const content of damaged) {
@@ -248,7 +252,7 @@ test('a backup of SQLite that is cut off, overwritten, newer or no database is r
     await isRefused(t, { file, why: / is damaged/ })
   }
   writeFileSync(file, 'some text')
-  await isRefused(t, { file, why: / is no backup of Carillon/ })
+  await isRefused(t, { file, why: / is not a backup of Carillon/ })
   writeFileSync(file, whole)
   const database = connect(file)
   database.exec("insert into kysely_migration values ('9999-later', '')")
@@ -257,8 +261,8 @@ test('a backup of SQLite that is cut off, overwritten, newer or no database is r
 })
 
 test('a restore leaves the backup as it was, and makes nothing beside it', async (t) => {
-  for (const isPortable of [true, false]) {
-    const { file } = await newBackup(t, isPortable)
+  for (const form of forms) {
+    const { file } = await newBackup(t, form)
     chmodSync(file, 0o400)
     const before = contentOf(dirname(file))
     await restore(file, await emptyPlace(t, 'sqlite'))
@@ -268,7 +272,7 @@ test('a restore leaves the backup as it was, and makes nothing beside it', async
 
 test('refuses a target that is not empty and leaves it as it was', async (t) => {
   for (const engine of ['sqlite', 'postgres'] as const) {
-    const { file } = await newBackup(t, true)
+    const { file } = await newBackup(t)
     const to = await emptyPlace(t, engine)
     await restore(file, to)
     const before = await digestsAt(to)
@@ -278,9 +282,9 @@ test('refuses a target that is not empty and leaves it as it was', async (t) => 
 })
 
 test('a restore that was ended in the middle goes on, with the same backup only', async (t) => {
-  for (const isPortable of [true, false])
+  for (const form of forms)
     for (const engine of ['sqlite', 'postgres'] as const) {
-      const { file, from } = await newBackup(t, isPortable)
+      const { file, from } = await newBackup(t, form)
       const to = await emptyPlace(t, engine)
       let rows = 0
       const endEarly = ({ done }: { done: number }) => {
@@ -295,13 +299,13 @@ test('a restore that was ended in the middle goes on, with the same backup only'
       const source = await openStore(readDatabaseUrl(from))
       await source.store.revokeTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
       await source.store.close()
-      await backUpFrom(from, { file: other, isPortable })
+      await backUpFrom(from, { file: other, form })
       await assert.rejects(restore(other, to), / is half filled by another move or restore/)
       assert.deepEqual(await restore(file, to), await digestsAt(to))
     }
 })
 
-test('a backup of a database that is being moved takes writes where it is restored or put', async (t) => {
+test('a restored backup of a database that is being moved accepts writes', async (t) => {
   const from = await filledPlace(t)
   const to = await emptyPlace(t, 'sqlite')
   await moveDatabase({
@@ -312,9 +316,11 @@ test('a backup of a database that is being moved takes writes where it is restor
     now: () => 0,
     report,
   })
-  const file = join(await newFolder(t), 'backup.db')
-  await backUpFrom(from, { file, isPortable: false })
-  const { store } = await openStore(readDatabaseUrl(`sqlite:${file}`))
+  const file = join(await newFolder(t), 'backup')
+  await backUpFrom(from, { file })
+  const restored = await emptyPlace(t, 'sqlite')
+  await restore(file, restored)
+  const { store } = await openStore(readDatabaseUrl(restored))
   await store.revokeTokens({ userId: 'x', signInId: 'x', notBefore: 1, expiresAt: 2 })
   await store.close()
 })
@@ -327,9 +333,9 @@ test('a database that is half filled, or is not there, is not backed up', async 
   await side.close()
   const folder = await newFolder(t)
   const file = join(folder, 'backup')
-  await assert.rejects(backUpFrom(half, { file, isPortable: false }), /half filled/)
+  await assert.rejects(backUpFrom(half, { file }), /half filled/)
   const bare = await emptyPlace(t, 'postgres')
-  await assert.rejects(backUpFrom(bare, { file, isPortable: true }), /^CarillonError: There is no Carillon database at/)
+  await assert.rejects(backUpFrom(bare, { file }), /^CarillonError: There is no Carillon database at/)
   const missing = await carillon(['backup', file], { CARILLON_DATABASE_URL: `sqlite:${join(folder, 'not.db')}` })
   assert.deepEqual([missing.status, missing.stdout], [1, ''])
   assert.match(missing.stderr, /^carillon: There is no database [^\n]+\n$/)
@@ -337,7 +343,7 @@ test('a database that is half filled, or is not there, is not backed up', async 
 })
 
 test('a database is not restored beside the log of one that is gone or empty', async (t) => {
-  const { file } = await newBackup(t, true)
+  const { file } = await newBackup(t)
   const path = sqliteFile(await emptyPlace(t, 'sqlite'))
   writeFileSync(`${path}-wal`, 'a log')
   await assert.rejects(restore(file, `sqlite:${path}`), /is gone, but .*-wal is still there/)

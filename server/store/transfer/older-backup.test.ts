@@ -22,6 +22,7 @@ import { currentMigrations } from './fill.ts'
 import { asOf, columnsAt } from './older-rows.ts'
 import { restoreBackup } from './restore.ts'
 import { carillon } from './testing/command.ts'
+import { makeEarlierBackup } from './testing/earlier-backup.ts'
 import { digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
 
 const report = () => {}
@@ -43,9 +44,7 @@ async function olderBackups(t: TestContext, schema: string): Promise<Older> {
   const rows = { batchesAfter: () => asOf(side.batchesAfter(null), schema), counts: () => side.counts() }
   writeFileSync(file('portable'), '')
   await writeDump(file('portable'), { source: rows, schema, engine: 'sqlite', takenAt: at, onRows: report })
-  const copy = SqliteEndpoint.connect(file('sqlite'))
-  await copy.makeBackup(await digestsOf(rows.batchesAfter()))
-  await copy.close()
+  await makeEarlierBackup(file('sqlite'), await digestsOf(rows.batchesAfter()))
   await side.close()
   copyFileSync(file('sqlite'), file('migrated'))
   for (const name of ['carillon.db', 'migrated']) await (await openSqliteStore(file(name))).store.close()
@@ -130,7 +129,7 @@ test('a backup of a database that was restored from an older backup restores as 
   await restore(portable, to)
   const file = join(await newFolder(t), 'backup')
   const side = await openEndpoint(readDatabaseUrl(to))
-  await backUp(side, { file, isPortable: false, at, report })
+  await backUp(side, { file, at, report })
   await side.close()
   assert.deepEqual(await restore(file, again), digests)
 })

@@ -10,14 +10,15 @@ import { backUp } from './backup.ts'
 import { openSource } from './endpoint/open.ts'
 import { moveDatabase } from './move.ts'
 import { restoreBackup } from './restore.ts'
-import { digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
+import { writeEarlierBackup } from './testing/earlier-backup.ts'
+import { digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
 
 const report = () => {}
 const partitions = usualPartitions
 
-async function backUpTo(file: string, { from, isPortable = true }: { from: string; isPortable?: boolean }) {
+async function backUpTo(file: string, from: string) {
   const side = await openSource(readDatabaseUrl(from))
-  await backUp(side, { file, isPortable, at: '2026-01-01T00:00:00.000Z', report })
+  await backUp(side, { file, at: '2026-01-01T00:00:00.000Z', report })
   await side.close()
   return file
 }
@@ -40,14 +41,14 @@ test('SQLite -> portable backup -> PostgreSQL -> portable backup -> SQLite is th
   const [first = '', second = '', third = ''] = places
   const expected = await digestsAt(first)
   await restoreBackup({
-    file: await backUpTo(join(folder, '1.gz'), { from: first }),
+    file: await backUpTo(join(folder, '1.gz'), first),
     to: readDatabaseUrl(second),
     partitions,
     report,
   })
   assert.deepEqual(await digestsAt(second), expected)
   await restoreBackup({
-    file: await backUpTo(join(folder, '2.gz'), { from: second }),
+    file: await backUpTo(join(folder, '2.gz'), second),
     to: readDatabaseUrl(third),
     partitions,
     report,
@@ -55,9 +56,10 @@ test('SQLite -> portable backup -> PostgreSQL -> portable backup -> SQLite is th
   assert.deepEqual(await digestsAt(third), expected)
 })
 
-test('a backup of SQLite restores into either engine', async (t) => {
+test('a SQLite file that an earlier version wrote as a backup restores into either engine', async (t) => {
   const from = await filledPlace(t)
-  const file = await backUpTo(join(await newFolder(t), 'backup.db'), { from, isPortable: false })
+  const file = join(await newFolder(t), 'backup.db')
+  await writeEarlierBackup(sqliteFile(from), file)
   for (const engine of ['sqlite', 'postgres'] as const) {
     const to = await emptyPlace(t, engine)
     await restoreBackup({ file, to: readDatabaseUrl(to), partitions, report })
@@ -67,7 +69,7 @@ test('a backup of SQLite restores into either engine', async (t) => {
 
 test('what was restored has a history of its own: its versions may be reached again by other changes', async (t) => {
   const from = await filledPlace(t)
-  const file = await backUpTo(join(await newFolder(t), 'backup.db'), { from, isPortable: false })
+  const file = await backUpTo(join(await newFolder(t), 'backup.db'), from)
   const histories = new Set([await historyAt(from)])
   for (const engine of ['sqlite', 'postgres'] as const) {
     const to = await emptyPlace(t, engine)

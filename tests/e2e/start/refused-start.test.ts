@@ -187,7 +187,7 @@ test('an address that is not of this machine is named', async () => {
   const env = { CARILLON_HOST: '192.0.2.1', CARILLON_INSECURE_HTTP: 'on' }
   const { status, stderr } = await carillon(folder, ['serve'], { env })
   assert.equal(status, 1)
-  assert.equal(stderr, 'carillon: 192.0.2.1 is no address of this machine. Set CARILLON_HOST to one that is.\n')
+  assert.equal(stderr, 'carillon: 192.0.2.1 is not an address of this machine. Set CARILLON_HOST to one that is.\n')
 })
 
 test('R6: no new, empty database is made over one that is lost', async () => {

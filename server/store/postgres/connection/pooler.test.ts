@@ -94,7 +94,7 @@ for (const mode of ['transaction', 'statement'] as const)
     const [folder, from] = [await newFolder(t), await filledPlace(t)]
     const file = join(folder, 'backup.gz')
     const source = await openSource(readDatabaseUrl(from))
-    await backUp(source, { file, isPortable: true, at: '2026-01-01T00:00:00.000Z', report })
+    await backUp(source, { file, at: '2026-01-01T00:00:00.000Z', report })
     await source.close()
     const move = (way: { from: string; to: string }) =>
       moveDatabase({

@@ -145,11 +145,6 @@ export function disown(path: string): void {
   if (identity !== undefined) writeIdentity(path, { history: identity.history, stamps: [] })
 }
 
-/** Gives a new stamp to a file that no process uses as its database, such as a backup. */
-export function stampCopy(database: Database): void {
-  database.exec(`pragma user_version = ${randomInt(1, stampRange)}`)
-}
-
 /** `isShort`: the file has fewer pages than its header says. A checkpoint writes the first page first, and may be killed then. */
 export type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
 

@@ -1,16 +1,8 @@
 // A SQLite database as a side of a move. One connection; the service and its writer thread may have theirs beside it.
 import { existsSync, statSync } from 'node:fs'
 import { CarillonError, messageOf } from '../../../errors.ts'
-import {
-  asStoreError,
-  connect,
-  Database,
-  isOurs,
-  openDatabase,
-  openingFailure,
-  readHeader,
-} from '../../sqlite/database.ts'
-import { hasForeignLog, stampCopy } from '../../sqlite/file/identity.ts'
+import { asStoreError, Database, isOurs, openDatabase, openingFailure, readHeader } from '../../sqlite/database.ts'
+import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
 import { backupTable, fillingTable, movingTable, refusedWrite } from '../../transfer-state.ts'
 import type { Digest } from '../digest.ts'
@@ -86,15 +78,6 @@ export class SqliteEndpoint implements Endpoint {
       database?.close()
       throw openingFailure(error, path)
     }
-  }
-
-  /** Opens an existing file, whatever it holds. */
-  static connect(path: string): SqliteEndpoint {
-    return new SqliteEndpoint(connect(path), path)
-  }
-
-  get database(): Database {
-    return this.#database
   }
 
   async migrations(): Promise<string[]> {
@@ -213,21 +196,6 @@ export class SqliteEndpoint implements Endpoint {
 
   async endFilling(): Promise<void> {
     this.#inOneStep(() => this.#database.exec(`drop table if exists ${fillingTable}`))
-  }
-
-  /** Turns a copy into a backup: one file that takes writes and knows what it should hold. */
-  async makeBackup(digests: readonly Digest[]): Promise<void> {
-    await this.allowWrites()
-    stampCopy(this.#database)
-    this.#inOneStep(() => {
-      this.#database.exec(
-        `drop table if exists ${backupTable};
-        create table ${backupTable} ("table" text not null, rows integer not null, sha256 text not null) strict`,
-      )
-      const insert = this.#database.prepare(`insert into ${backupTable} values (?, ?, ?)`)
-      for (const { table, rows, sha256 } of digests) insert.run(table, rows, sha256)
-    })
-    this.#database.exec('pragma journal_mode = delete')
   }
 
   /** Throws UNPROCESSABLE where SQLite finds the structure of a file broken. */

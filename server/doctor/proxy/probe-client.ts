@@ -1,11 +1,11 @@
-// One request as a browser sends it, and whether the answer is one of Carillon's.
+// Sends requests as a browser does, and says whether a response is one of Carillon's.
 
-export type Reply = {
+export type ProbeResponse = {
   status: number
   headers: Headers
-  /** The body as JSON; undefined where it is something else. */
+  /** The body as JSON; undefined if it is something else. */
   json: Envelope | undefined
-  /** By this machine's clock, in the middle between question and answer. */
+  /** By this machine's clock: halfway between the request and the response. */
   at: number
 }
 type Envelope = {
@@ -14,11 +14,11 @@ type Envelope = {
   error?: { code: string; message: string; requestId: string; details?: { field: string; reason: string }[] }
   keys?: { kid: string }[]
 }
-export type Question = { method?: string; headers?: Record<string, string>; body?: unknown }
+export type RequestOptions = { method?: string; headers?: Record<string, string>; body?: unknown }
 
 const defaultTimeoutMs = 5_000
 
-export class Asker {
+export class ProbeClient {
   readonly origin: string
   readonly now: () => number
 
@@ -27,8 +27,8 @@ export class Asker {
     this.now = now
   }
 
-  /** Follows no redirect. Rejects where nothing answers. */
-  async request(path: string, { method = 'GET', headers = {}, body }: Question = {}): Promise<Reply> {
+  /** Follows no redirect. Rejects if no response arrives. */
+  async request(path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}): Promise<ProbeResponse> {
     const before = this.now()
     const response = await fetch(this.origin + path, {
       method,
@@ -41,8 +41,8 @@ export class Asker {
     return { status: response.status, headers: response.headers, json: parsed(await response.text()), at }
   }
 
-  /** A response that stays open. 'silent' if not even its header arrives within `timeoutMs`, which also limits its text. */
-  async open(path: string, headers: Record<string, string>, timeoutMs: number): Promise<OpenReply | 'silent'> {
+  /** A response that stays open. 'silent' if its header does not arrive within `timeoutMs`, which also limits the text. */
+  async open(path: string, headers: Record<string, string>, timeoutMs: number): Promise<OpenResponse | 'silent'> {
     const ending = new AbortController()
     const timer = setTimeout(() => ending.abort(silence), timeoutMs)
     const close = () => {
@@ -61,8 +61,8 @@ export class Asker {
       })
       const isOpen = status === 200
       const whole = isOpen ? undefined : parsed(await new Response(body).text())
-      const reply = { status, headers: received, json: whole, at: this.now() }
-      return { reply, text: new ArrivingText(body), close }
+      const response = { status, headers: received, json: whole, at: this.now() }
+      return { response, text: new ArrivingText(body), close }
     } catch (error) {
       close()
       if (error === silence) return 'silent'
@@ -73,7 +73,7 @@ export class Asker {
 
 const silence = new Error('nothing arrived in time')
 
-export type OpenReply = { reply: Reply; text: ArrivingText; close(): void }
+export type OpenResponse = { response: ProbeResponse; text: ArrivingText; close(): void }
 
 /** The text of an open response, as it arrives. */
 class ArrivingText {
@@ -83,7 +83,7 @@ class ArrivingText {
     this.#body = body
   }
 
-  /** Whether `wanted` arrives before the response ends or its time is over. */
+  /** Whether `wanted` arrives before the response ends or times out. */
   async until(wanted: string): Promise<boolean> {
     const decoder = new TextDecoder()
     let text = ''
@@ -110,13 +110,13 @@ function parsed(text: string): Envelope | undefined {
   }
 }
 
-/** The envelope of a refusal (docs/guide.md), which a proxy's own page of the same status has not. */
-export function isRefusal({ status, json: response }: Reply, expected: number): boolean {
+/** Whether it has the envelope of an error (docs/guide.md). A proxy's own page of the same status has not. */
+export function isRefusal({ status, json: response }: ProbeResponse, expected: number): boolean {
   return status === expected && response?.success === false && typeof response.error?.requestId === 'string'
 }
 
-/** What answered, where it was not as expected. */
-export function described({ status, headers, json: response }: Reply): string {
+/** Describes a response that is not as expected. */
+export function described({ status, headers, json: response }: ProbeResponse): string {
   const type = headers.get('content-type')?.split(';')[0]
   return `${status}${response?.error?.code ? ` ${response.error.code}` : type ? ` with ${type}` : ''}`
 }
