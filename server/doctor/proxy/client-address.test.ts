@@ -42,11 +42,11 @@ async function found(service: { url: string }, onTheWay: OnTheWay) {
   }
 }
 
-test('is content with a proxy that names the client and lets no client make an address up (A11)', async () => {
+test('finds nothing wrong with a proxy that sends the client address and passes no forged one on (A11)', async () => {
   for (const way of [replaces, appends(client), appends('127.0.0.1')]) {
     const finding = await found(trusting, removesForwarded(way))
     assert.equal(finding?.state, 'ok', JSON.stringify(finding))
-    assert.match(finding?.found ?? '', /is not believed/)
+    assert.match(finding?.found ?? '', /is ignored/)
   }
 })
 
@@ -87,23 +87,23 @@ test('finds that the other header goes through', async () => {
   assert.deepEqual([finding?.state, finding?.change], ['warning', 'nginx: proxy_set_header Forwarded "";'])
 })
 
-test('finds two headers that disagree, and one that is unreadable', async () => {
+test('finds two headers that disagree, and one that cannot be read', async () => {
   for (const headers of [
     { 'x-forwarded-for': client, forwarded: 'for=198.51.100.1' },
     { 'x-forwarded-for': 'rubbish' },
   ]) {
     const finding = await found(trusting, (passing) => Object.assign(passing.headers, headers))
     assert.equal(finding?.state, 'warning')
-    assert.match(finding?.found ?? '', /unreadable, or X-Forwarded-For and Forwarded disagree/)
+    assert.match(finding?.found ?? '', /cannot be read, or X-Forwarded-For and Forwarded disagree/)
   }
 })
 
-test('is content without a proxy, whichever proxies are trusted', async () => {
+test('finds nothing wrong without a proxy, whichever proxies are trusted', async () => {
   for (const service of [trusting, trustsNone]) {
     for (const origin of [service.url, service.url.replace('127.0.0.1', 'localhost')]) {
       const probe = new ProbeClient({ origin, now: Date.now })
       const [finding] = await examineClientAddress({ client: probe, direct: service.url, publicUrl: undefined })
-      assert.deepEqual([finding?.state, finding?.found], ['ok', 'it is that of the connection'])
+      assert.deepEqual([finding?.state, finding?.found], ['ok', 'it is the address of the connection'])
     }
   }
 })
