@@ -219,5 +219,5 @@ function signingKeysOf(database: Database): SigningKey[] {
     `select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
     from signing_key order by created_at, kid`,
   )
-  return keys.all() as unknown as SigningKey[]
+  return keys.all().map((key) => ({ ...key })) as SigningKey[]
 }
