@@ -59,6 +59,24 @@ const streamReaderTimeoutMs = 30_000
 /** For a body on every route but a delivery. The largest is a sign-in, which anyone can send without a limit on how often. */
 const defaultLimits = { bodyBytes: 4 * 1024, fields: 8 }
 
+const serverOptions = {
+  logger: false,
+  bodyLimit: defaultLimits.bodyBytes,
+  requestTimeout: timeouts.request,
+  keepAliveTimeout: timeouts.keepAlive,
+  connectionTimeout: timeouts.idleSocket,
+  http: {
+    headersTimeout: timeouts.headers,
+    connectionsCheckingInterval: timeouts.checkEvery,
+    // Node's own refusal has no body; refuseMalformed sends the envelope.
+    requireHostHeader: false,
+  },
+  // The route decides about an id of any length; the header fields as a whole have their own limit.
+  routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
+  // AJV without its repairs: nothing is coerced, removed or filled in. It stops at the first fault (see faults.ts).
+  ajv: { customOptions: { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false } },
+}
+
 export function createApp(given: AppDependencies): FastifyInstance {
   const dependencies: HandlerDependencies = { ...given, documentation: new Documentation(routes) }
   const { log, allowedOrigins } = given
@@ -67,22 +85,8 @@ export function createApp(given: AppDependencies): FastifyInstance {
   const nextRequestId = requestIds()
   const isKnownHost = knownHosts(given.hosts)
   const app = Fastify({
-    logger: false,
+    ...serverOptions,
     genReqId: nextRequestId,
-    bodyLimit: defaultLimits.bodyBytes,
-    requestTimeout: timeouts.request,
-    keepAliveTimeout: timeouts.keepAlive,
-    connectionTimeout: timeouts.idleSocket,
-    http: {
-      headersTimeout: timeouts.headers,
-      connectionsCheckingInterval: timeouts.checkEvery,
-      // Node's own refusal has no body; refuseMalformed sends the envelope.
-      requireHostHeader: false,
-    },
-    // The route decides about an id of any length; the header fields as a whole have their own limit.
-    routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
-    // AJV without its repairs: nothing is coerced, removed or filled in. It stops at the first fault (see faults.ts).
-    ajv: { customOptions: { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     clientErrorHandler: (error, socket) => refuseSocket(socket, error.code),
     frameworkErrors: fail,
     rewriteUrl: ({ url = '/' }) => targetToRoute(url),

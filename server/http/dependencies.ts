@@ -31,7 +31,7 @@ export type AppDependencies = {
   readiness: Readiness
   trustedProxies: readonly AddressRange[]
   allowedOrigins: readonly string[]
-  /** Host names under which the service answers requests without `Authorization`, besides `localhost` and addresses. */
+  /** Host names under which the service accepts requests without `Authorization`, besides `localhost` and addresses. */
   hosts: readonly string[]
   isHttps: boolean
   hstsSubdomains: boolean

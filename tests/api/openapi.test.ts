@@ -117,7 +117,7 @@ async function record(request: HttpRequest): Promise<HttpResponse> {
   const described = api.find(request.method ?? 'GET', request.path ?? '/')
   if (response.status >= 400) refusalIn(response)
   if (described === undefined) {
-    assert.ok(response.status >= 400, `${request.path} is not described and answered ${response.status}`)
+    assert.ok(response.status >= 400, `${request.path} is not described and returned ${response.status}`)
     return response
   }
   const listed = api.promises(described, response)
@@ -206,13 +206,13 @@ test('the description is correct for the refusals of a delivery (I9)', async () 
   assert.equal((await Promise.race(both)).status, 409)
   await release()
   assert.deepEqual((await Promise.all(both)).map(({ status }) => status).sort(), [201, 409])
-  for (const unfit of [
+  for (const invalid of [
     { url: 'javascript:alert(1)' },
     { data: { a: 'x'.repeat(9_000) } },
     { recipients: [] },
     { title: '' },
   ])
-    assert.equal((await send({ ...sound, ...unfit })).status, 400)
+    assert.equal((await send({ ...sound, ...invalid })).status, 400)
 })
 
 /** Requests with every mistake that is possible on any route. */
@@ -276,6 +276,6 @@ test('a route that the document calls open needs no proof, and every other route
   for (const described of api.operations) {
     const { method, template, operation } = described
     const { status } = await client.request({ method, path: template.replace('{id}', id) })
-    assert.equal(status === 401, operation.security.length > 0, `${method} ${template} answered ${status}`)
+    assert.equal(status === 401, operation.security.length > 0, `${method} ${template} returned ${status}`)
   }
 })

@@ -4,7 +4,7 @@ import { Server } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-/** Grace period: an idle connection stays open this long after the listener closed, so that a request already on the wire is answered. */
+/** Grace period: an idle connection stays open this long after the listener closed, so that a request already on the wire gets its response. */
 const idleMs = 500
 /** A request that still runs this long after the signal is disconnected, or this long after the grace time if that is later. */
 const fromSignalMs = 8_000

@@ -5,7 +5,7 @@ import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { Schema } from '../openapi/schema.ts'
 import { maxFormFields, parseForm } from './strict-json.ts'
 
-/** The router cannot refuse a query, so this stands for one that cannot be parsed until `readQuery` refuses it. */
+/** A query that cannot be parsed. The router has no way to refuse it, so `readQuery` does. */
 class UnreadableQuery {
   readonly [name: string]: unknown
   readonly cause: unknown

@@ -84,7 +84,7 @@ const positive = /^[1-9]\d{0,14}$/
 const numbers: ReadonlySet<string> = new Set(['limit', 'page', 'before'])
 const maxPerPage = 100
 
-/** The list that a query asks for, read before the query's schema has checked it; undefined if the check could refuse it. */
+/** The list that a query requests, before the query's schema has checked it; undefined if the check could refuse the query. */
 function uncheckedQuery(query: Record<string, unknown>): ListRequest | undefined {
   for (const name in query) if (!isCertain(name, query[name])) return undefined
   const { limit = '20', page, before, status } = query as Record<string, string | undefined>

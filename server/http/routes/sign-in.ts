@@ -54,7 +54,7 @@ async function logOut(dependencies: HandlerDependencies, request: GuardedRequest
   const { cookie, signInLog, allowedOrigins } = dependencies
   const source = sourceOf(dependencies, request)
   // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
-  // Then the cookie signs nobody out.
+  // The cookie of such a request is ignored.
   const isForeign = comesFromOtherSite(request, allowedOrigins)
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
   const ended = await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })

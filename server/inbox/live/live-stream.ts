@@ -4,7 +4,7 @@ import { endText, type StreamEvent } from './events.ts'
 /** Whose stream it is. `validUntil` checks the proof again: until when it is valid (milliseconds), null if it has ended. */
 export type Watcher = { userId: string; validUntil: () => Promise<number | null> }
 
-/** Where a stream's text goes. */
+/** The response of a stream, without HTTP. */
 export interface Sink {
   /** Begins the response. */
   begin(): void

@@ -215,7 +215,7 @@ test('many changes at once need few reads, and each change is sent once, in orde
 async function heldReads(t: TestContext) {
   const held: (() => void)[] = []
   let isHolding = false
-  const parts = await newWorld(t, {
+  const made = await newWorld(t, {
     of: (store) =>
       withMethods(store, {
         async changesSince(query) {
@@ -228,13 +228,13 @@ async function heldReads(t: TestContext) {
   const hold = (isSo: boolean) => {
     isHolding = isSo
   }
-  return { ...parts, held, hold }
+  return { ...made, held, hold }
 }
 
 /** Two notifications for Ann; the result of the read that the first one caused is delayed. */
 async function heldFirst(t: TestContext) {
-  const parts = await heldReads(t)
-  const { world, open, held, hold, untilRead } = parts
+  const made = await heldReads(t)
+  const { world, open, held, hold, untilRead } = made
   const ann = await world.addUser('ann')
   const reader = await open(ann)
   await untilRead(1)
@@ -242,7 +242,7 @@ async function heldFirst(t: TestContext) {
   await world.send(ann, 'one')
   await reader.until(() => held.length === 1)
   await world.send(ann, 'two')
-  return { ...parts, ann, reader }
+  return { ...made, ann, reader }
 }
 
 test('a change that is committed during the read of another change is sent without a delay (N4)', async (t) => {
@@ -657,7 +657,7 @@ suite('heartbeats', () => {
   async function beating(t: TestContext, of?: (store: Store) => LiveStore) {
     let now = clock()
     t.mock.method(performance, 'now', () => now)
-    const parts = await newWorld(t, { ...(of && { of }) })
+    const made = await newWorld(t, { ...(of && { of }) })
     const pass = async (ms: number) => {
       for (let passed = 0; passed < ms; passed += 250) {
         now += 250
@@ -665,7 +665,7 @@ suite('heartbeats', () => {
       }
       await sleep(20)
     }
-    return { ...parts, pass }
+    return { ...made, pass }
   }
 
   test('every stream gets one every 15 s, and those of many users come at different times (N6)', async (t) => {
@@ -706,16 +706,16 @@ suite('heartbeats', () => {
   test('a proof that ended without a change signal is found at the fourth heartbeat, within a minute (Z6)', async (t) => {
     const { world, open, pass } = await beating(t)
     const ann = await world.addUser('ann')
-    let [asked, isOver] = [0, false]
+    let [checks, isOver] = [0, false]
     const reader = await open(ann, {
       holds: async () => {
-        asked++
+        checks++
         return isOver ? null : Number.POSITIVE_INFINITY
       },
     })
     isOver = true
     await pass(44_000)
-    assert.deepEqual([asked, reader.how], [1, 'open'])
+    assert.deepEqual([checks, reader.how], [1, 'open'])
     await pass(16_000)
     await reader.until(() => reader.how === 'ended')
     assert.deepEqual(reader.types, ['hello', 'session-ended'])

@@ -224,7 +224,7 @@ suite('held requests', { concurrency: true }, () => {
           [id],
         )
       const ms = performance.now() - from
-      assert.ok(ms < atOnceMs, `answered after ${ms} ms`)
+      assert.ok(ms < atOnceMs, `returned after ${ms} ms`)
       const none = await bobs
       assert.deepEqual([none.changes.created, none.changes.version], [[], 0])
       assert.ok(none.ms > 1_950 && none.ms < 2_000 + atOnceMs, `${none.ms} ms`)

@@ -22,7 +22,7 @@ async function sent(changes: object) {
   assert.equal(response.status, 201, response.text)
   return response.json().data
 }
-const shown = async (id: string) => (await app.get(`/api/notifications/${id}`, anns)).json().data
+const displayed = async (id: string) => (await app.get(`/api/notifications/${id}`, anns)).json().data
 
 test("returns 201 with the id of the delivery and a result for each recipient, and the recipient's list has what was sent", async () => {
   const content = {
@@ -41,7 +41,7 @@ test("returns 201 with the id of the delivery and a result for each recipient, a
   const [first, second] = data.results
   assert.deepEqual(first, { userId: ann.id, id: first.id, status: 'delivered' })
   assert.deepEqual(second, { userId: bob.id, id: second.id, status: 'delivered' })
-  assert.deepEqual(await shown(first.id), {
+  assert.deepEqual(await displayed(first.id), {
     id: first.id,
     ...content,
     createdAt: new Date(app.now()).toISOString(),
@@ -53,7 +53,7 @@ test("returns 201 with the id of the delivery and a result for each recipient, a
 
 test('an optional field that was left out is null', async () => {
   const { id } = (await sent({})).results[0]
-  const { title: _, id: __, createdAt: ___, ...others } = await shown(id)
+  const { title: _, id: __, createdAt: ___, ...others } = await displayed(id)
   assert.deepEqual(others, {
     body: null,
     url: null,
@@ -93,7 +93,7 @@ for (const [name, changes] of accepted)
   test(`accepts ${name}`, async () => {
     const { id } = (await sent(changes)).results[0]
     if (id === null) return
-    const found = await shown(id)
+    const found = await displayed(id)
     for (const [field, value] of Object.entries(changes)) assert.deepEqual(found[field], value)
   })
 
@@ -101,9 +101,9 @@ const refused: [string, object, string, RegExp][] = [
   ['no recipients', { recipients: undefined }, 'recipients', /missing/],
   ['an empty list of recipients', { recipients: [] }, 'recipients', /at least 1 \w+/],
   ['1001 recipients', { recipients: many(1001) }, 'recipients', /at most 1000 \w+/],
-  ['recipients that are no list', { recipients: { username: 'ann' } }, 'recipients', /array/],
+  ['recipients that are not a list', { recipients: { username: 'ann' } }, 'recipients', /array/],
   ['a recipient that is a text', { recipients: ['ann'] }, 'recipients.0', /object/],
-  ['a recipient that is nobody', { recipients: [{}] }, 'recipients.0', /1 of its fields/],
+  ['a recipient without a username or userId', { recipients: [{}] }, 'recipients.0', /1 of its fields/],
   [
     'a recipient with an unknown field',
     { recipients: [{ email: 'a@b.c' }] },
@@ -111,7 +111,7 @@ const refused: [string, object, string, RegExp][] = [
     /not a known field/,
   ],
   [
-    'a recipient that is two',
+    'a recipient with both username and userId',
     { recipients: [{ username: 'ann', userId: 'x' }] },
     'recipients.0',
     /at most 1 of its fields/,
@@ -145,8 +145,8 @@ const refused: [string, object, string, RegExp][] = [
   ['an empty key', { key: '' }, 'key', /at least 1 \w+/],
   ['a key of 256', { key: x(256) }, 'key', /at most 255 \w+/],
   ['a field that is not known', { priority: 'high' }, 'priority', /not a known field/],
-  ['a sender', { producerId: 'x' }, 'producerId', /not a known field/],
-  ['a time of its own', { createdAt: '2020-01-01T00:00:00.000Z' }, 'createdAt', /not a known field/],
+  ['the id of a producer', { producerId: 'x' }, 'producerId', /not a known field/],
+  ['a time of creation', { createdAt: '2020-01-01T00:00:00.000Z' }, 'createdAt', /not a known field/],
 ]
 for (const [name, changes, field, reason] of refused)
   test(`refuses ${name}: names ${field} with a reason, and sends nothing`, async () => {
@@ -196,7 +196,7 @@ const goodLinks = [
 ]
 for (const url of goodLinks)
   test(`accepts the link ${url} (C8)`, async () => {
-    assert.equal((await shown((await sent({ url })).results[0].id)).url, url)
+    assert.equal((await displayed((await sent({ url })).results[0].id)).url, url)
   })
 
 const badLinks = [
@@ -299,7 +299,7 @@ test('reports unknown recipients, and delivers to the known ones', async () => {
     ['unknown_recipient', 'delivered', 'unknown_recipient', 'unknown_recipient'],
   )
   for (const n of [0, 2, 3]) assert.deepEqual([results[n].userId, results[n].id], [null, null])
-  assert.equal((await shown(results[1].id)).title, 'Hi')
+  assert.equal((await displayed(results[1].id)).title, 'Hi')
 })
 
 test('a recipient that is named twice, by either name, gets one notification', async () => {
@@ -316,7 +316,7 @@ test('a later notification with the same key replaces the text of the earlier on
   await sent({ title: 'Something else' })
   await app.patch(`/api/notifications/${first.id}/read`, anns)
   const earlier = await app.list(anns, '?limit=100')
-  const { readAt } = await shown(first.id)
+  const { readAt } = await displayed(first.id)
   app.pass(5_000)
   const later = (await sent({ title: 'Step 2', body: 'New', key: 'job-1', category: 'builds' })).results[0]
   assert.deepEqual(later, { userId: ann.id, id: first.id, status: 'updated' })
@@ -326,7 +326,7 @@ test('a later notification with the same key replaces the text of the earlier on
     earlier.items.map(({ id }) => id),
   )
   assert.deepEqual([now.total, now.unread, now.version], [earlier.total, earlier.unread, earlier.version + 1])
-  const found = await shown(first.id)
+  const found = await displayed(first.id)
   assert.deepEqual([found.title, found.body, found.category], ['Step 2', 'New', 'builds'])
   assert.deepEqual([found.read, found.readAt], [true, readAt])
 })

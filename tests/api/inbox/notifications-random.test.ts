@@ -170,8 +170,8 @@ async function list({ limit, page }: { limit: number; page: number }, { proof }:
   assert.equal(hasMore, page * limit < total)
   assert.equal(items.length, Math.max(0, Math.min(limit, total - (page - 1) * limit)))
   assert.equal(new Set(items.map(({ id }) => id)).size, items.length)
-  const [shown, hidden] = [items.filter(({ read }) => !read).length, total - items.length]
-  assert.ok(shown <= unread && unread <= shown + hidden)
+  const [displayed, hidden] = [items.filter(({ read }) => !read).length, total - items.length]
+  assert.ok(displayed <= unread && unread <= displayed + hidden)
 }
 
 async function count({ proof }: World): Promise<void> {

@@ -120,7 +120,7 @@ test('a key without the scope is FORBIDDEN, and the response says how to make on
 test('a key opens no route of a user (P4)', async () => {
   const { key } = await app.producerKey(['send', 'users'])
   const [id] = await app.deliver({ to: ann, title: 'Mine' })
-  const asks: [string, string][] = [
+  const requests: [string, string][] = [
     ['GET', '/routeRestreinte'],
     ['GET', '/api/me'],
     ['GET', '/api/notifications'],
@@ -131,7 +131,7 @@ test('a key opens no route of a user (P4)', async () => {
     ['POST', '/token/renew'],
   ]
   const inboxes = (await app.database.tables()).inbox
-  for (const [method, path] of asks)
+  for (const [method, path] of requests)
     for (const proof of [{ authorization: `Bearer ${key}` }, { cookie: `carillon=${key}` }])
       assert.equal((await app.request(path, { method, headers: proof })).status, 401, `${method} ${path}`)
   assert.deepEqual((await app.database.tables()).inbox, inboxes)

@@ -116,18 +116,18 @@ for (const variant of variants)
       const ann = await app.user()
       const proof = await app.signIn(ann, variant)
       for (const title of ['one', 'two', 'three']) await send(ann, title)
-      const [, mark] = (await positionNow(proof)).split('-')
+      const [, tag] = (await positionNow(proof)).split('-')
       const places: [headers: Proof, query: string, id: string, titles: string[]][] = [
-        [{ 'last-event-id': '1' }, '', `1-${mark}`, ['two', 'three']],
-        [{ 'last-event-id': `2-${mark}` }, '', `2-${mark}`, ['three']],
-        [{}, '?since=0', `0-${mark}`, ['one', 'two', 'three']],
-        [{}, `?since=2-${mark}`, `2-${mark}`, ['three']],
-        [{ 'last-event-id': '2' }, '?since=0', `2-${mark}`, ['three']],
-        [{ 'last-event-id': '2' }, '?since=x', `2-${mark}`, ['three']],
-        [{ 'last-event-id': '' }, '?since=2', `2-${mark}`, ['three']],
-        [{ 'last-event-id': '' }, '', `3-${mark}`, []],
-        [{}, '', `3-${mark}`, []],
-        [{ 'last-event-id': '3' }, '', `3-${mark}`, []],
+        [{ 'last-event-id': '1' }, '', `1-${tag}`, ['two', 'three']],
+        [{ 'last-event-id': `2-${tag}` }, '', `2-${tag}`, ['three']],
+        [{}, '?since=0', `0-${tag}`, ['one', 'two', 'three']],
+        [{}, `?since=2-${tag}`, `2-${tag}`, ['three']],
+        [{ 'last-event-id': '2' }, '?since=0', `2-${tag}`, ['three']],
+        [{ 'last-event-id': '2' }, '?since=x', `2-${tag}`, ['three']],
+        [{ 'last-event-id': '' }, '?since=2', `2-${tag}`, ['three']],
+        [{ 'last-event-id': '' }, '', `3-${tag}`, []],
+        [{}, '', `3-${tag}`, []],
+        [{ 'last-event-id': '3' }, '', `3-${tag}`, []],
       ]
       for (const [headers, query, id, titles] of places) {
         using reader = await EventReader.open(app.url, { headers: { ...proof, ...headers }, path: streamPath + query })
@@ -137,7 +137,7 @@ for (const variant of variants)
         for (const [index, title] of titles.entries()) {
           const event = await reader.next('notification')
           assert.equal(event.data.notification.title, title)
-          assert.equal(event.id, `${3 - titles.length + index + 1}-${mark}`)
+          assert.equal(event.id, `${3 - titles.length + index + 1}-${tag}`)
         }
         assert.ok(reader.isUpToDate)
       }

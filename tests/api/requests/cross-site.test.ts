@@ -135,7 +135,7 @@ async function holds({ service, host, method, path, proof, fetchSite, origin }: 
   const headers = { ...proof, host, ...site, ...from }
   const response = await client.request({ method, path: path.replace(':id', id), headers })
   const passed = response.status !== 403
-  assert.equal(passed, expected, `${method} ${path} ${JSON.stringify(headers)} answered ${response.text}`)
+  assert.equal(passed, expected, `${method} ${path} ${JSON.stringify(headers)} returned ${response.text}`)
   if (!passed) assert.match(refusalIn(response).message, /CARILLON_ALLOWED_ORIGINS/)
   return passed
 }

@@ -8,12 +8,12 @@ const derived = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'carillo
 const named = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example.org' } })
 after(() => Promise.all([derived.stop(), named.stop()]))
 
-type Asked = { start?: string; host?: string | undefined; lines?: readonly string[]; body?: string }
+type RawRequest = { start?: string; host?: string | undefined; lines?: readonly string[]; body?: string }
 
 /** The response to these bytes. */
 async function exchange(
   service: typeof derived,
-  { start = 'GET /api/me HTTP/1.1', host, lines = [], body = '' }: Asked,
+  { start = 'GET /api/me HTTP/1.1', host, lines = [], body = '' }: RawRequest,
 ): Promise<{ status: number; text: string }> {
   const head = [start, ...(host === undefined ? [] : [`Host: ${host}`]), 'Connection: close', ...lines]
   const text = await service.raw(`${head.join('\r\n')}\r\n\r\n${body}`)

@@ -144,7 +144,7 @@ test(`each of ${cases.length} malformed requests gets one envelope, and its conn
       try {
         const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { timeoutMs })
         const responses = readResponses(received)
-        assert.equal(responses.length, 1, `${responses.length} answers`)
+        assert.equal(responses.length, 1, `${responses.length} responses`)
         assert.ok(ended, 'the connection stayed open')
         for (const response of responses) {
           assert.equal(response.status, status)
@@ -228,7 +228,7 @@ test('garbage in the same packet as a valid request never mixes with its respons
     const { bytes: received, ended } = await exchangeBytes(app.url, [`${request}\x16\x03\x01 garbage\r\n\r\n`])
     const responses = readResponses(received)
     assert.ok(ended)
-    assert.equal(refusalIn(responses.at(-1) ?? assert.fail('no answer')).status, 400)
+    assert.equal(refusalIn(responses.at(-1) ?? assert.fail('no response')).status, 400)
     assert.ok(responses.length <= 2)
   }
 })
@@ -244,7 +244,7 @@ test('a request that was refused before its body came gets no second response fo
       ]
       for (const { bytes: received, ended } of exchanges) {
         const [response, ...more] = readResponses(received)
-        assert.match(String(refusalIn(response ?? assert.fail('no answer')).status), /^40[0145]$/)
+        assert.match(String(refusalIn(response ?? assert.fail('no response')).status), /^40[0145]$/)
         assert.deepEqual(more, [])
         assert.ok(ended)
       }
@@ -261,7 +261,7 @@ test('a client that disconnects in the middle of its request gets a response, an
   for (const sent of incomplete) {
     const { bytes: received, ended } = await exchangeBytes(app.url, [sent], { halfClose: true })
     const [response, ...more] = readResponses(received)
-    assert.equal(refusalIn(response ?? assert.fail('no answer')).status, 400)
+    assert.equal(refusalIn(response ?? assert.fail('no response')).status, 400)
     assert.deepEqual(more, [])
     assert.ok(ended)
   }
@@ -293,7 +293,7 @@ test('valid but unusual requests are not refused (I7)', async () => {
 test('an absolute form opens no route that needs a proof (I7)', async () => {
   for (const target of ['http://a/api/me', 'http://example.org/api/notifications', 'HTTP://A/routeRestreinte']) {
     const [response] = readResponses((await exchangeBytes(app.url, [path(target)])).bytes)
-    const { status } = refusalIn(response ?? assert.fail('no answer'))
+    const { status } = refusalIn(response ?? assert.fail('no response'))
     assert.ok([400, 401, 404, 421].includes(status), target)
   }
 })

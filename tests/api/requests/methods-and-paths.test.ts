@@ -31,7 +31,7 @@ test('every other method on every path is 405, and Allow has the methods that th
   assert.ok(requests.length > 400)
   for (const { method, path } of requests) {
     const { status, headers, text } = await client.request({ method, path, headers: proof })
-    assert.equal(status, 405, `${method} ${path} answered ${status}`)
+    assert.equal(status, 405, `${method} ${path} returned ${status}`)
     assert.deepEqual(headers.get('allow')?.split(', ').sort(), methodsOf(path), path)
     if (method === 'HEAD') assert.equal(text, '')
     else assert.equal(refusalIn({ status, headers, text }).code, 'METHOD_NOT_ALLOWED')
@@ -113,7 +113,7 @@ test('GET and HEAD change nothing, on every path, with any proof and method over
             path: `${path}?_method=POST`,
             headers: { ...carried, ...override },
           })
-          assert.ok(status < 500, `${method} ${path} answered ${status}`)
+          assert.ok(status < 500, `${method} ${path} returned ${status}`)
         }
   const withoutUse = (tables: typeof before) => ({
     ...tables,

@@ -42,7 +42,7 @@ for (const [name, service] of [
     for (const imitation of imitations) {
       const alone = await statusOf(service, [`Cookie: ${imitation}`])
       // HTTP allows no control byte in a field, so these are 400.
-      assert.ok(alone === 401 || alone === 400, `${JSON.stringify(imitation)} alone answered ${alone}`)
+      assert.ok(alone === 401 || alone === 400, `${JSON.stringify(imitation)} alone returned ${alone}`)
       if (alone === 400) continue
       for (const both of [`${imitation}; ${own}`, `${own}; ${imitation}`])
         assert.equal(await statusOf(service, [`Cookie: ${both}`]), 200, JSON.stringify(both))

@@ -38,7 +38,7 @@ function request(path: string, { method, proof, body }: Request) {
 
 async function isNoRoute(path: string, route: Request): Promise<void> {
   const response = await request(path, route)
-  assert.equal(response.status, 404, `${route.method} ${path} answered ${response.status}`)
+  assert.equal(response.status, 404, `${route.method} ${path} returned ${response.status}`)
   const { code, message } = route.method === 'HEAD' ? { code: 'NOT_FOUND', message: unknown } : refusalIn(response)
   assert.deepEqual([code, message], ['NOT_FOUND', unknown], `${route.method} ${path}`)
 }
@@ -112,7 +112,7 @@ test('a path with doubled or encoded slashes, dots, parameters, a backslash or o
       const isIdToo = route.method !== 'GET' && /^\/api\/notifications\/[^/%\\]+(?:%(?:3b|20|09|23|3f))?$/.test(other)
       // Bytes that are not UTF-8 make the request malformed.
       const expected = other.includes('%c1') ? 400 : isIdToo && status === 405 ? 405 : 404
-      assert.equal(status, expected, `${route.method} ${other} answered ${status}`)
+      assert.equal(status, expected, `${route.method} ${other} returned ${status}`)
     }
   }
 })
