@@ -1,0 +1,187 @@
+// Tabs of one browser and their users: several users, a cookie that another sign-in replaces, and the end of sessions and
+// tokens. In a real Chromium, on a real service.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page, Route } from 'playwright-core'
+import type { TestUser } from '../../../tests/support/service.ts'
+import { StreamServer } from '../../testing/stream-server.ts'
+import {
+  browserAt,
+  countersOf,
+  followingTabs,
+  isOver,
+  leaderIn,
+  locksIn,
+  newTab,
+  openStreams,
+  receivedIn,
+  send,
+  service,
+  setCookie,
+  startBrowser,
+  tokenOf,
+  until,
+  upTo,
+  versionsOf,
+} from '../../testing/tab-browser.ts'
+
+test('tabs of several users in one browser, by token or with a replaced cookie, receive only the events of their own user', async () => {
+  await using browser = await startBrowser()
+  const [ann, ben, cid] = [await service.user(), await service.user(), await service.user()]
+  const following = async (user: TestUser) => ({ token: await tokenOf(user) })
+  const [anns] = await followingTabs(browser, ann, 1, await following(ann))
+  const [bens] = await followingTabs(browser, ben, 1, await following(ben))
+  const [cids] = await followingTabs(browser, cid, 1)
+  assert.equal(openStreams.size, 3)
+  const [annsByCookie] = await followingTabs(browser, ann, 1)
+  assert.ok(anns && bens && cids && annsByCookie)
+  // Ann has two proofs, a cookie and a token, and one may end before the other, so there are two streams.
+  assert.equal(openStreams.size, 4)
+  await send(ann, 1, 0, "Ann's")
+  await send(ben, 2, 0, "Ben's")
+  await send(cid, 3, 0, "Cid's")
+  for (const [tab, titles] of [
+    [anns, ["Ann's"]],
+    [annsByCookie, ["Ann's"]],
+    [bens, ["Ben's", "Ben's"]],
+    [cids, ["Cid's", "Cid's", "Cid's"]],
+  ] as const)
+    assert.deepEqual(
+      [await versionsOf(tab, titles.length), (await receivedIn(tab)).titles],
+      [upTo(titles.length), titles],
+    )
+})
+
+test('a tab whose cookie was replaced shares the stream of the new user after its next connection', async () => {
+  await using browser = await startBrowser()
+  const [ann, ben] = [await service.user(), await service.user()]
+  const anns = await followingTabs(browser, ann, 3)
+  const [bens] = await followingTabs(browser, ben, 1)
+  assert.ok(bens)
+  assert.equal(openStreams.size, 2)
+  await browser.context.setOffline(true)
+  await browser.context.setOffline(false)
+  for (const tab of anns) await until(async () => (await receivedIn(tab)).types.includes('resync'))
+  await until(() => openStreams.size === 1)
+  await send(ann, 1, 0, 'for no tab here')
+  await send(ben, 2, 0, "Ben's")
+  for (const tab of [...anns, bens]) {
+    await versionsOf(tab, 2)
+    assert.deepEqual((await receivedIn(tab)).titles, ["Ben's", "Ben's"])
+  }
+})
+
+test('after a new user signs in, no tab mixes the two inboxes: it receives a resync, whether the leader reconnects or changes', async () => {
+  await using browser = await startBrowser()
+  const [ann, ben] = [await service.user(), await service.user()]
+  await send(ann, 3)
+  await send(ben, 7)
+  const tabs = await followingTabs(browser, ann, 3)
+  await setCookie(browser, await service.signIn(ben, 'stateful'))
+  const [leader, ...others] = [leaderIn(browser), ...tabs.filter((tab) => tab !== leaderIn(browser))]
+  await leader.close()
+  for (const tab of others) await until(async () => (await countersOf(tab)).at(-1) === 'hello 7')
+  const [bens] = await followingTabs(browser, ben, 1)
+  assert.ok(bens)
+  await setCookie(browser, await service.signIn(ann, 'stateful'))
+  await browser.context.setOffline(true)
+  await browser.context.setOffline(false)
+  for (const tab of [...others, bens]) await until(async () => (await countersOf(tab)).at(-1) === 'hello 3')
+  for (const tab of others)
+    assert.deepEqual(await countersOf(tab), ['hello 3', 'resync 7', 'hello 7', 'resync 3', 'hello 3'])
+  assert.deepEqual(await countersOf(bens), ['hello 7', 'resync 3', 'hello 3'])
+})
+
+test('a tab that has received nothing requests the current user again before it leads', async () => {
+  await using browser = await startBrowser()
+  const [ann, ben] = [await service.user(), await service.user()]
+  await send(ben, 7)
+  const block = (route: Route) => route.abort()
+  await browser.context.route('**/api/notifications/stream*', block)
+  const leader = await newTab(browser)
+  const others = [await newTab(browser), await newTab(browser)]
+  await setCookie(browser, await service.signIn(ann, 'stateful'))
+  for (const page of [leader, ...others]) await page.evaluate(() => tab.follow())
+  await until(async () => (await locksIn(leader)).length === 3)
+  await sleep(1_100)
+  await setCookie(browser, await service.signIn(ben, 'stateful'))
+  // The route opens only now: otherwise this leader would pass its greeting to the other tabs, which would then not request.
+  await leader.close()
+  await browser.context.unroute('**/api/notifications/stream*', block)
+  for (const tab of others) await until(async () => (await receivedIn(tab)).types.length > 0)
+  // The browser may register the lock request of a tab after the tab has received its first event.
+  await until(async () => (await locksIn(others[0] as Page)).length === 2)
+  const locks = await locksIn(others[0] as Page)
+  assert.deepEqual(locks, Array(2).fill(`carillon 2 session ${service.url}/ ${ben.id}`))
+})
+
+test('if the inbox of the stream changes again and again, the client requests it with growing delays', async () => {
+  const state = '{"version":1,"unread":1,"total":1}'
+  let count = 0
+  await using server = await StreamServer.with((stream) => {
+    const tag = ['aaaaaaaa', 'bbbbbbbb'][count++ % 2]
+    stream.open().write(`retry: 1\n\nevent: hello\ndata: ${state}\n\nevent: resync\nid: 1-${tag}\ndata: ${state}\n\n`)
+  })
+  await using browser = await browserAt(server)
+  const page = await newTab(browser, server)
+  await page.evaluate(() => tab.follow({ since: '1-cccccccc' }))
+  await sleep(4_000)
+  assert.ok(server.streams.length < 15, `${server.streams.length} streams`)
+  await until(() => server.streams.length > 2)
+})
+
+test('the end of the shared session reaches every tab as an error with all its fields', async () => {
+  await using browser = await startBrowser()
+  const ann = await service.user()
+  const tabs = await followingTabs(browser, ann, 3)
+  const [cookie] = await browser.context.cookies()
+  await service.post('/logout', undefined, { cookie: `${cookie?.name}=${cookie?.value}` })
+  for (const page of tabs) {
+    await until(() => isOver(page))
+    const { name, code, status, reason } = (await receivedIn(page)).error ?? {}
+    assert.deepEqual([name, code, status, reason], ['CarillonError', 'UNAUTHORIZED', 401, 'revoked'])
+  }
+  await until(() => openStreams.size === 0)
+})
+
+test('an error of the auth function of one tab ends only that tab', async () => {
+  await using browser = await startBrowser()
+  const ann = await service.user()
+  const token = await tokenOf(ann)
+  const [failing] = await followingTabs(browser, ann, 1, { token })
+  assert.ok(failing)
+  const [other] = await followingTabs(browser, ann, 1, { token: await tokenOf(ann) })
+  assert.ok(other)
+  await failing.evaluate(() => {
+    tab.tokenError = 'no token today'
+  })
+  await service.post('/logout', undefined, { authorization: `Bearer ${token}` })
+  await until(() => isOver(failing))
+  assert.deepEqual((await receivedIn(failing)).error, { name: 'RangeError', message: 'no token today' })
+  await send(ann, 1)
+  assert.deepEqual(await versionsOf(other, 1), [1])
+})
+
+test('a tab whose token is revoked ends alone: other tabs of the user, by token or cookie, miss no event', async () => {
+  await using browser = await startBrowser()
+  const ann = await service.user()
+  const token = await tokenOf(ann)
+  const [leader] = await followingTabs(browser, ann, 1, { token })
+  const [byToken] = await followingTabs(browser, ann, 1, { token: await tokenOf(ann) })
+  const [byCookie] = await followingTabs(browser, ann, 1)
+  assert.ok(leader && byToken && byCookie)
+  assert.equal(openStreams.size, 2)
+  const sending = send(ann, 100, 10)
+  await service.post('/logout', undefined, { authorization: `Bearer ${token}` })
+  await until(() => isOver(leader))
+  const { code, reason } = (await receivedIn(leader)).error ?? {}
+  assert.deepEqual([code, reason], ['UNAUTHORIZED', 'revoked'])
+  await sending
+  for (const tab of [byToken, byCookie]) assert.deepEqual(await versionsOf(tab, 100), upTo(100))
+  const [cookie] = await browser.context.cookies()
+  await service.post('/logout', undefined, { cookie: `${cookie?.name}=${cookie?.value}` })
+  await until(() => isOver(byCookie))
+  await send(ann, 1)
+  assert.deepEqual(await versionsOf(byToken, 101), upTo(101))
+})
