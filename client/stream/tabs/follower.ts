@@ -1,19 +1,25 @@
 // A tab that waits for the lock of the inbox: it receives the events from the leader, requests events that it has missed, and
 // takes the lock from a leader that sends nothing any more.
+import type { Backoff } from '../../transport/backoff.ts'
 import { CarillonError } from '../../transport/errors.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { Message, TabChannel } from './messages.ts'
 import { areOfOneInbox, isBehind } from './position.ts'
-import type { GroupStream } from './tab-group.ts'
 import type { TabLog } from './tab-log.ts'
 
 /** The reason with which a follower aborts its wait for the lock if the leader is silent. */
 export const leaderIsSilent = Symbol()
 
+export type FollowerTiming = {
+  /** After this time without a message from the leader, the follower sends a request, and then takes the lock. */
+  silenceMs: number
+  backoff: Backoff
+}
+
 export class Follower {
   readonly #log: TabLog
   readonly #channel: TabChannel
-  readonly #stream: GroupStream
+  readonly #timing: FollowerTiming
   readonly #id: string
   readonly #waiting: AbortController
   /** This tab has sent a request, and has no response yet. */
@@ -21,12 +27,12 @@ export class Follower {
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** Follows until `stop()`. Aborts `waiting` with `leaderIsSilent`, or with the error that ends all tabs. */
-  constructor(log: TabLog, channel: TabChannel, stream: GroupStream, waiting: AbortController) {
+  constructor(log: TabLog, channel: TabChannel, timing: FollowerTiming, waiting: AbortController) {
     this.#log = log
     this.#channel = channel
-    this.#stream = stream
+    this.#timing = timing
     this.#waiting = waiting
-    this.#id = String(stream.backoff.random())
+    this.#id = String(timing.backoff.random())
     this.#watchLeader()
     this.#request()
   }
@@ -94,7 +100,7 @@ export class Follower {
    * tabs take the lock at once, even if the timers of all tabs end together after the machine has slept.
    */
   #watchLeader(): void {
-    const { silenceMs, backoff } = this.#stream
+    const { silenceMs, backoff } = this.#timing
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#hasRequested = false

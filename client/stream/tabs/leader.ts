@@ -11,7 +11,7 @@ export type StreamSource = {
     from: { since: Position | undefined; signal: AbortSignal | undefined },
     onData: () => void,
   ) => AsyncIterableIterator<StreamEvent>
-  /** After this time without data from the stream the leader no longer responds, and a follower takes the lock. */
+  /** After this time without data from the stream, the leader no longer responds. */
   silenceMs: number
 }
 

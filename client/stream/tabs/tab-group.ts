@@ -1,9 +1,8 @@
 // The tabs that follow one inbox, from the view of one of them. One tab holds a Web Lock and leads; the others follow and wait
 // for the lock. Each continues from its own position, so a change of leader neither loses nor repeats an event.
-import type { Backoff } from '../../transport/backoff.ts'
 import { follow } from '../../transport/cancellation.ts'
 import { isCarillonError } from '../../transport/errors.ts'
-import { Follower, leaderIsSilent } from './follower.ts'
+import { Follower, type FollowerTiming, leaderIsSilent } from './follower.ts'
 import { Leader, type StreamSource } from './leader.ts'
 import { formatVersion, type TabChannel } from './messages.ts'
 import { inboxTagOf } from './position.ts'
@@ -15,11 +14,6 @@ import type { TabLog } from './tab-log.ts'
  */
 export type SharedInbox = { name: string; isByCookie: boolean }
 
-export type GroupStream = StreamSource & {
-  /** Spreads the tabs, and slows down an inbox that changes again and again. */
-  backoff: Backoff
-}
-
 /** `moved`: the stream has turned out to be that of another inbox. */
 type Outcome = 'ended' | 'moved'
 
@@ -29,14 +23,14 @@ const messageMs = 1_000
 const maxNameAgeMs = 1_000
 
 export class TabGroup {
-  readonly #stream: GroupStream
+  readonly #stream: StreamSource & FollowerTiming
   readonly #inbox: SharedInbox
   readonly #log: TabLog
   readonly #namedAt = performance.now()
   readonly #channel: BroadcastChannel & TabChannel
   #role: Leader | Follower | undefined
 
-  constructor(inbox: SharedInbox, stream: GroupStream, log: TabLog) {
+  constructor(inbox: SharedInbox, stream: StreamSource & FollowerTiming, log: TabLog) {
     this.#stream = stream
     this.#inbox = inbox
     this.#log = log

@@ -4,15 +4,18 @@ import { delayAfter } from '../../transport/backoff.ts'
 import { leavable, pause } from '../../transport/cancellation.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import { EventQueue } from './event-queue.ts'
-import { type GroupStream, type SharedInbox, TabGroup } from './tab-group.ts'
+import type { FollowerTiming } from './follower.ts'
+import type { StreamSource } from './leader.ts'
+import { type SharedInbox, TabGroup } from './tab-group.ts'
 import { TabLog } from './tab-log.ts'
 
-export type SharedStream = GroupStream & {
-  /** Requests the inbox of the proof. Called again if the stream turns out to be that of another inbox. */
-  inbox: (signal: AbortSignal) => Promise<SharedInbox>
-  since?: Position | undefined
-  signal?: AbortSignal | undefined
-}
+export type SharedStream = StreamSource &
+  FollowerTiming & {
+    /** Requests the inbox of the proof. Called again if the stream turns out to be that of another inbox. */
+    inbox: (signal: AbortSignal) => Promise<SharedInbox>
+    since?: Position | undefined
+    signal?: AbortSignal | undefined
+  }
 
 /**
  * Yields each event once and in order in every tab. Outside a page, or in a browser without Web Locks and BroadcastChannel,
