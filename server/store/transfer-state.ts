@@ -9,7 +9,7 @@ export const movingTable = 'carillon_moving'
 /** A table of the SQLite files that `backup` wrote in earlier versions: what the backup should hold. */
 export const backupTable = 'carillon_backup'
 
-/** What the triggers that refuse writes raise. On PostgreSQL the SQLSTATE tells it apart. */
+/** What the triggers that refuse writes raise. PostgreSQL sends it with this SQLSTATE. */
 export const refusedWrite = 'carillon: this database is being moved'
 export const refusedWriteState = 'CA001'
 

@@ -23,11 +23,11 @@ test('refuses a file that is not a database (R6)', async (t) => {
 })
 
 test('refuses a SQLite database of another program (R6)', async (t) => {
-  const marks = ['pragma user_version = 7', 'pragma application_id = 12345', 'pragma journal_mode = wal']
-  for (const mark of marks) {
+  const pragmas = ['pragma user_version = 7', 'pragma application_id = 12345', 'pragma journal_mode = wal']
+  for (const pragma of pragmas) {
     const path = join(await newFolder(t), 'other.db')
     const database = new Database(path)
-    database.exec(`${mark}; create table diary (entry text); insert into diary values ('Dear diary')`)
+    database.exec(`${pragma}; create table diary (entry text); insert into diary values ('Dear diary')`)
     database.close()
     await refuses(path, nameAnother)
   }

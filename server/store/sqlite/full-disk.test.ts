@@ -99,7 +99,7 @@ async function sendUntilRefused(world: World, person: Person): Promise<string[]>
 /** Makes space: copies the write-ahead log into the database, from a process without a limit. */
 function emptyLog(path: string): void {
   const database = connect(path)
-  const [answer] = database.prepare('pragma wal_checkpoint(truncate)').all()
-  assert.equal(answer?.busy, 0)
+  const [checkpoint] = database.prepare('pragma wal_checkpoint(truncate)').all()
+  assert.equal(checkpoint?.busy, 0)
   database.close()
 }

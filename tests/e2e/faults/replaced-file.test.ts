@@ -101,7 +101,7 @@ async function titlesIn(folder: Folder): Promise<{ titles: string[]; log: string
   await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const titles = (await user.inbox(await user.signIn())).map(({ title }) => title)
-  assert.equal((await user.deliver('It goes on')).status, 201)
+  assert.equal((await user.deliver('After the restart')).status, 201)
   user.close()
   assert.deepEqual((await running.end('SIGTERM')).status, 0)
   const database = new DatabaseSync(folder.file('carillon.db'))

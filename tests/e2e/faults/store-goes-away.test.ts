@@ -195,13 +195,13 @@ suite('a network in between', { concurrency: 4 }, () => {
 
   test('a node that silently receives no change signals refuses a token that another node revoked within five seconds (R7, T7, N9)', async (t) => {
     await using proxy = await TcpProxy.to(server.port)
-    const rings = hearingThrough(proxy)
+    const signals = hearingThrough(proxy)
     await using place = await newPlace(proxy)
     const { nodes, user, token } = place
-    const hearing = (await nodes.add()).user(nodes.firstSignIn)
-    rings.isDeaf = true
+    const other = (await nodes.add()).user(nodes.firstSignIn)
+    signals.isDeaf = true
     const silentAt = performance.now()
-    assert.equal((await hearing.request({ method: 'POST', path: '/logout', headers: token })).status, 204)
+    assert.equal((await other.request({ method: 'POST', path: '/logout', headers: token })).status, 204)
     const status = async () => (await user.request({ path: '/routeRestreinte', headers: token })).status
     const atFirst = await status()
     // The node notices the missing signals after two seconds at the earliest.

@@ -27,7 +27,7 @@ test('a checkpoint in progress after a vacuum is not a loss; a file that stays s
   const whole = readFileSync(path)
   writeFileSync(`${path}.whole`, whole)
   truncateSync(path, 2 * pageSize)
-  // The other process starts to write before the guard checks, and ends by itself.
+  // The other process starts to write before the guard checks, and ends when it has written.
   const finish = `setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(path)}, require('node:fs').readFileSync(${JSON.stringify(`${path}.whole`)}), { flag: 'r+' }), 200); console.log('begun')`
   const checkpoint = spawn(process.execPath, ['-e', finish], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(checkpoint.stdout, 'data')

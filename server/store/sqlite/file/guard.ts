@@ -42,7 +42,7 @@ export class FileGuard {
     this.#logFile ??= statusOf(this.#log)
   }
 
-  /** Whether the file itself has the last stamp. Until then an earlier copy cannot be told apart from it. */
+  /** Whether the file itself has the last stamp. Until then an earlier copy looks the same. */
   get isSettled(): boolean {
     return this.#stamps[0] === this.#stamps.at(-1)
   }

@@ -1,5 +1,5 @@
--- The first schema. Every key of an inbox begins with user_id; WITHOUT ROWID keeps an inbox's rows side by side.
--- Times are milliseconds since 1970, but for those that are sent as they are stored (read_at, at): ISO 8601 text.
+-- The first schema. Every key of an inbox begins with user_id; WITHOUT ROWID stores the rows of an inbox side by side.
+-- Times are milliseconds since 1970, except read_at of a notification and at of a read_mark, which are sent as they are stored: ISO 8601 text.
 
 create table user (
   id text primary key,
@@ -10,8 +10,8 @@ create table user (
   disabled_at integer
 ) without rowid, strict;
 
--- Only the SHA-256 of the cookie's secret is kept. A disabled user has no session, so that looking one up asks no further;
--- usernames never change.
+-- Stores only the SHA-256 of the cookie's secret. A disabled user has no session, so a look-up reads no user; the username can be
+-- copied because it never changes.
 create table session (
   user_id text not null,
   secret_hash text not null,
@@ -21,7 +21,7 @@ create table session (
   primary key (user_id, secret_hash)
 ) without rowid, strict;
 
--- sign_in_id '' cuts every sign-in of the user that began before not_before; any other cuts that one sign-in.
+-- A row with sign_in_id '' revokes every sign-in of the user up to not_before; any other revokes that one sign-in.
 create table token_cutoff (
   user_id text not null,
   sign_in_id text not null,
@@ -49,7 +49,7 @@ create table producer (
   last_used_at integer
 ) without rowid, strict;
 
--- What was answered to an Idempotency-Key, so that a retry gets the same answer and no second effect.
+-- The outcome of each delivery with an Idempotency-Key, so that a retry gets the same response and has no second effect.
 create table delivery (
   producer_id text not null,
   idempotency_key text not null,
@@ -78,8 +78,8 @@ create table inbox_category (
   primary key (user_id, category)
 ) without rowid, strict;
 
--- `version` is the inbox's when it came: it rises with seq and stays. Of what was changed later, the version of its last
--- change, and of the last one that replaced its content.
+-- `version` is the inbox's version when the notification arrived: it rises with seq and never changes. A notification that changed
+-- later has the version of its last change, and of the last change that replaced its content.
 create table notification (
   user_id text not null,
   seq integer not null,
@@ -96,10 +96,10 @@ create table notification (
 create unique index notification_by_id on notification (user_id, id);
 create unique index notification_by_key on notification (user_id, key) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
--- Has read_at, though it is always null, so that skipping over the unread reads this index alone.
+-- Contains read_at, which is always null here, so that passing over unread notifications reads only this index.
 create index notification_unread on notification (user_id, seq, category, read_at) where read_at is null;
 
--- One row per read-all that changed something: everything up to through_seq was read at that moment.
+-- One row per read-all that changed something: every notification up to through_seq was read at that time.
 create table read_mark (
   user_id text not null,
   version integer not null,
