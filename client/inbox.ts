@@ -1,4 +1,4 @@
-// The inbox of the signed-in user: list, count, mark read, follow. Each method uses one route of the same name.
+// The inbox of the signed-in user: list, count, mark read, follow. The comment of each method names its route.
 
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'

@@ -11,7 +11,7 @@ export type Backoff = {
   random: () => number
 }
 
-/** A longer `Retry-After` counts as this one: the maintenance page of a proxy may ask for an hour. */
+/** The limit for `Retry-After`: the maintenance page of a proxy may ask for an hour, which is too long. */
 const maxRetryAfterSeconds = 30
 /** A stream that sends `retry: 0` must not make the client retry without a pause. */
 const minBaseMs = 100
