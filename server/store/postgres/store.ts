@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Store } from '../store.ts'
+import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import * as changes from './changes.ts'
 import { Database } from './connection/connection.ts'
@@ -11,7 +12,6 @@ import { openPool } from './connection/pool.ts'
 import * as deliveries from './deliveries.ts'
 import * as inbox from './inbox.ts'
 import * as producers from './producers.ts'
-import { refuseHalfFilled } from './schema/half-filled.ts'
 import { migrate } from './schema/migrate.ts'
 import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
@@ -68,6 +68,12 @@ async function prepare(url: string, partitions: number): Promise<string[]> {
   } finally {
     await pool?.end()
   }
+}
+
+/** Throws UNAVAILABLE if a move or a restore has not finished filling the database. */
+async function refuseHalfFilled(pool: Pool): Promise<void> {
+  const { rows } = await pool.query('select to_regclass($1) is not null as is_there', [fillingTable])
+  if (rows[0]?.is_there === true) throw halfFilled()
 }
 
 /** Every exported function of these files is the store's operation of that name. */

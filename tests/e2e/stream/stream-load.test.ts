@@ -209,7 +209,7 @@ function visit(url: string, { proof, random }: { proof: Proof; random: Random })
   })
 }
 
-test(`${visits} streams that are closed in order or abruptly leave no connection, no stream limit and no memory in use (N5)`, async (t) => {
+test(`${visits} streams that are closed in order or abruptly leave no connection, no counted stream and no memory behind (N5)`, async (t) => {
   const random = randomOf(t)
   await using service = await Watched.start({ CARILLON_STREAMS: '100', CARILLON_STREAMS_PER_USER: '60' })
   const user = new UserOfService(service.url, firstSignInOf(service.folder), { connections: 1 })

@@ -10,7 +10,7 @@ import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
 after(drop)
-/** On an idle machine 4 s until the loss is noticed and 2 s for a new connection that is deaf too; a busy one takes longer. */
+/** On an idle machine 4 s until the loss is noticed, and 2 s for a connection that receives no notices either; a busy one is slower. */
 const noticedAndBackWithinMs = 60_000
 const open = async (through = url) => (await openPostgresStore(through, { partitions: 3 })).store
 

@@ -50,7 +50,7 @@ test('in session mode a store opens, writes, reads and sends change signals with
   }
 })
 
-test('a connection has the same settings behind a pooler, and the settings of the URL win', async () => {
+test('a connection has the same settings behind a pooler; the URL can change the planning, but not the timeout', async () => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
   const settings = `select current_setting('plan_cache_mode') as plan, current_setting('jit') as jit,
     current_setting('default_transaction_isolation') as isolation, current_setting('statement_timeout') as timeout`
