@@ -2,6 +2,7 @@
 // notification.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService, type TestUser } from '../../support/service.ts'
 
 const hour = 3_600_000
@@ -140,7 +141,10 @@ test('a key is kept for a day (P1)', async () => {
   assert.equal((await send('order-5', body(ann))).text, first.text)
   app.pass(1)
   await app.restart()
-  await app.producerKey()
+  // The start does not wait for the removal of old keys.
+  await untilSo(
+    async () => (await app.database.rows("select 1 from delivery where idempotency_key = 'order-5'")).length === 0,
+  )
   assert.equal((await send('order-5', body(ann))).status, 201)
   assert.equal(await countOf(ann), 2)
 })
