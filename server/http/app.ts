@@ -5,8 +5,8 @@ import type { Log } from '../log.ts'
 import { isDraining } from './connections/drain.ts'
 import { afterUnreadBody, endAndDrop, isDropping } from './connections/drop-unread.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'
-import type { AppDependencies, HandlerDependencies } from './dependencies.ts'
-import { Documentation } from './openapi/documentation.ts'
+import type { AppDependencies, Dependencies } from './dependencies.ts'
+import { documentationOf } from './openapi/documentation.ts'
 import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
   acceptBodies,
@@ -78,7 +78,7 @@ const serverOptions = {
 }
 
 export function createApp(given: AppDependencies): FastifyInstance {
-  const dependencies: HandlerDependencies = { ...given, documentation: new Documentation(routes) }
+  const dependencies: Dependencies = { ...given, documentation: documentationOf(routes) }
   const { log, allowedOrigins } = given
   const failures = new FailureLog(log)
   const headers = securityHeaders(given)
@@ -145,7 +145,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
   return app
 }
 
-function addRoute(app: FastifyInstance, route: Route, dependencies: HandlerDependencies): void {
+function addRoute(app: FastifyInstance, route: Route, dependencies: Dependencies): void {
   const { method, path, freeText, guard, operation } = route
   app.route({
     method,

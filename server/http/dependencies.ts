@@ -38,9 +38,9 @@ export type AppDependencies = {
   log: Log
 }
 
-export type HandlerDependencies = AppDependencies & {
+export type Dependencies = AppDependencies & {
   /** The texts of `/openapi.json`, `/docs` and its style sheet. */
-  documentation: { readonly json: string; readonly page: string; readonly style: string }
+  documentation: Readonly<Record<'json' | 'page' | 'style', () => string>>
 }
 
 /** `lifetimeMs` is the cookie's `Max-Age`, in milliseconds. */

@@ -9,34 +9,19 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string
 }
 
-export class Documentation {
-  readonly #routes: readonly Route[]
-  #document: object | undefined
-  #json: string | undefined
-  #page: string | undefined
-  #style: string | undefined
-
-  constructor(routes: readonly Route[]) {
-    this.#routes = routes
+export function documentationOf(routes: readonly Route[]) {
+  const document = once(() => openApi(routes, version))
+  return {
+    json: once(() => JSON.stringify(document(), null, 2)),
+    page: once(() => documentationPage(document())),
+    style: once(() => readFileSync(new URL('documentation.css', import.meta.url), 'utf8')),
   }
+}
 
-  get json(): string {
-    this.#json ??= JSON.stringify(this.#described, null, 2)
-    return this.#json
-  }
-
-  get page(): string {
-    this.#page ??= documentationPage(this.#described)
-    return this.#page
-  }
-
-  get style(): string {
-    this.#style ??= readFileSync(new URL('documentation.css', import.meta.url), 'utf8')
-    return this.#style
-  }
-
-  get #described(): object {
-    this.#document ??= openApi(this.#routes, version)
-    return this.#document
+function once<Value extends string | object>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }

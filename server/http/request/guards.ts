@@ -4,18 +4,11 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { isBlank, stripBlanks } from '../../blanks.ts'
 import { CarillonError, type ErrorCode, notAuthenticated } from '../../errors.ts'
-import type { ProducerKeys, Scope } from '../../sign-in/producer-key.ts'
-import type { Sessions } from '../../sign-in/session.ts'
+import type { Scope } from '../../sign-in/producer-key.ts'
 import type { PageOf, Subject } from '../../sign-in/subject.ts'
-import type { AccessTokens, TokenSubject } from '../../sign-in/token/access-token.ts'
+import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import type { Producer } from '../../store/store.ts'
-
-type GuardDependencies = {
-  sessions: Sessions
-  accessTokens: AccessTokens
-  producerKeys: ProducerKeys
-  cookie: { name: string }
-}
+import type { Dependencies } from '../dependencies.ts'
 
 /** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
@@ -25,7 +18,7 @@ export type Guard<Caller> = {
   /** The codes of its refusals, for the OpenAPI document. */
   refusals: readonly ErrorCode[]
   /** `pageOf` names the page that the route will read, for a guard that can read it together with the proof. */
-  admit(dependencies: GuardDependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Caller>
+  admit(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Caller>
 }
 
 /** Anyone; the handler gets no caller. */
@@ -45,19 +38,19 @@ export const producer = (scope: Scope): Guard<Producer> => ({
   admit: (dependencies, request) => admitProducer(dependencies, request, scope),
 })
 
-async function admitUser(dependencies: GuardDependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Subject> {
+async function admitUser(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Subject> {
   const subject = await authenticate(dependencies, request.raw, pageOf)
   if (subject === null) throw notAuthenticated()
   return subject
 }
 
-async function admitToRestricted(dependencies: GuardDependencies, request: FastifyRequest): Promise<Subject> {
+async function admitToRestricted(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
   const subject = await authenticate(dependencies, request.raw)
   if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
   return subject
 }
 
-async function admitLongLived(dependencies: GuardDependencies, request: FastifyRequest): Promise<LongLivedCaller> {
+async function admitLongLived(dependencies: Dependencies, request: FastifyRequest): Promise<LongLivedCaller> {
   const subject = await admitUser(dependencies, request)
   const { sessions, accessTokens, cookie } = dependencies
   if (subject.proof === 'access-token')
@@ -67,18 +60,14 @@ async function admitLongLived(dependencies: GuardDependencies, request: FastifyR
   return { ...subject, validUntil: () => sessions.validUntil(secret) }
 }
 
-async function admitToken({ accessTokens }: GuardDependencies, { raw }: FastifyRequest): Promise<TokenSubject> {
+async function admitToken({ accessTokens }: Dependencies, { raw }: FastifyRequest): Promise<TokenSubject> {
   const presented = bearerToken(authorizationsOf(raw))
   const subject = presented === null ? null : await accessTokens.verify(presented)
   if (subject === null) throw notAuthenticated()
   return subject
 }
 
-async function admitProducer(
-  { producerKeys }: GuardDependencies,
-  { raw }: FastifyRequest,
-  scope: Scope,
-): Promise<Producer> {
+async function admitProducer({ producerKeys }: Dependencies, { raw }: FastifyRequest, scope: Scope): Promise<Producer> {
   const key = bearerToken(authorizationsOf(raw))
   const found = key === null ? null : await producerKeys.verify(key)
   if (found === null) throw notAuthenticated()
@@ -94,7 +83,7 @@ async function admitProducer(
  * valid or not, and the cookie is not read.
  */
 function authenticate(
-  { sessions, accessTokens, cookie }: GuardDependencies,
+  { sessions, accessTokens, cookie }: Dependencies,
   raw: IncomingMessage,
   pageOf?: PageOf,
 ): Promise<Subject | null> | null {

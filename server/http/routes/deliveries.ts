@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { invalidRequest } from '../../errors.ts'
 import type { Producer, Recipient } from '../../store/store.ts'
-import type { HandlerDependencies } from '../dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { DeliveryBody } from '../openapi/schemas.ts'
 import { maxKeys } from '../request/strict-json.ts'
 import { sendData } from '../response/send.ts'
@@ -22,7 +22,7 @@ export const send: Operation<Producer> = {
 }
 
 async function sendNotification(
-  { deliveries }: HandlerDependencies,
+  { deliveries }: Dependencies,
   { caller, body, raw }: GuardedRequest<Producer>,
   reply: FastifyReply,
 ) {

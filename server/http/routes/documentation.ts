@@ -1,7 +1,7 @@
 // The routes of the API's own description: the OpenAPI document, and a page that displays it. The page has no script and loads
 // nothing from other hosts (docs/decisions/0007), so nearly the same strict content policy applies as to every other response.
 import type { FastifyReply } from 'fastify'
-import type { HandlerDependencies } from '../dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
@@ -11,8 +11,8 @@ export const openApi: Operation<null> = {
   handle: sendOpenApi,
 }
 
-async function sendOpenApi({ documentation }: HandlerDependencies, _: GuardedRequest<null>, reply: FastifyReply) {
-  return sendJson(reply, documentation.json)
+async function sendOpenApi({ documentation }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
+  return sendJson(reply, documentation.json())
 }
 
 export const page: Operation<null> = {
@@ -21,14 +21,14 @@ export const page: Operation<null> = {
   handle: sendPage,
 }
 
-async function sendPage({ documentation }: HandlerDependencies, _: GuardedRequest<null>, reply: FastifyReply) {
+async function sendPage({ documentation }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
   return reply
     .header(
       'content-security-policy',
       "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     )
     .type('text/html; charset=utf-8')
-    .send(documentation.page)
+    .send(documentation.page())
 }
 
 export const style: Operation<null> = {
@@ -37,6 +37,6 @@ export const style: Operation<null> = {
   handle: sendStyle,
 }
 
-async function sendStyle({ documentation }: HandlerDependencies, _: GuardedRequest<null>, reply: FastifyReply) {
-  return reply.type('text/css; charset=utf-8').send(documentation.style)
+async function sendStyle({ documentation }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
+  return reply.type('text/css; charset=utf-8').send(documentation.style())
 }

@@ -1,7 +1,7 @@
 // Is the process alive, and is it ready for requests? For supervisors and load balancers.
 import type { FastifyReply } from 'fastify'
 import { CarillonError } from '../../errors.ts'
-import type { HandlerDependencies } from '../dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { traceAddress } from '../request/address.ts'
 import { sendData } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
@@ -17,7 +17,7 @@ export const live: Operation<null> = {
 }
 
 async function reportLive(
-  { trustedProxies }: HandlerDependencies,
+  { trustedProxies }: Dependencies,
   { headers, raw }: GuardedRequest<null>,
   reply: FastifyReply,
 ) {
@@ -37,7 +37,7 @@ export const ready: Operation<null> = {
 }
 
 export async function reportReady(
-  { readiness, store }: Pick<HandlerDependencies, 'readiness' | 'store'>,
+  { readiness, store }: Pick<Dependencies, 'readiness' | 'store'>,
   _: GuardedRequest<null>,
   reply: FastifyReply,
 ) {

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { invalidRequest, notAuthenticated } from '../../errors.ts'
 import { isPosition } from '../../inbox/live/position.ts'
-import type { HandlerDependencies } from '../dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { ChangesQuery, StreamQuery } from '../openapi/schemas.ts'
 import type { LongLivedCaller } from '../request/guards.ts'
 import { eventStream, onGone } from '../response/event-stream.ts'
@@ -18,11 +18,7 @@ export const stream: Operation<LongLivedCaller> = {
   handle: openStream,
 }
 
-async function openStream(
-  { live }: HandlerDependencies,
-  request: GuardedRequest<LongLivedCaller>,
-  reply: FastifyReply,
-) {
+async function openStream({ live }: Dependencies, request: GuardedRequest<LongLivedCaller>, reply: FastifyReply) {
   const { since } = request.query as StreamQuery
   // A browser's EventSource sends the field when it reconnects; an empty one counts as none (WHATWG HTML, section 9.2.4).
   const last = request.headers['last-event-id'] as string | undefined
@@ -47,11 +43,7 @@ const positionReason = 'must be a version such as 42, or a position from a respo
 /** Beyond the time that the client waits for a change, so that the connection does not count as idle. */
 const idleMarginSeconds = 10
 
-async function readChanges(
-  dependencies: HandlerDependencies,
-  request: GuardedRequest<LongLivedCaller>,
-  reply: FastifyReply,
-) {
+async function readChanges(dependencies: Dependencies, request: GuardedRequest<LongLivedCaller>, reply: FastifyReply) {
   const { since, limit = 100, wait = 0 } = request.query as ChangesQuery
   if (!isPosition(since)) throw invalidRequest([{ field: 'since', reason: positionReason }])
   const gone = new AbortController()

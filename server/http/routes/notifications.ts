@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { ListQuery as ListRequest } from '../../inbox/inbox.ts'
 import type { PageOf, Subject } from '../../sign-in/subject.ts'
-import type { HandlerDependencies } from '../dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { ListQuery, ReadAllQuery } from '../openapi/schemas.ts'
 import { sendData, sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
@@ -19,12 +19,12 @@ export const list: Operation<Subject> = {
   handle: listNotifications,
 }
 
-function pageToRead({ inbox }: HandlerDependencies, request: FastifyRequest): PageOf | undefined {
+function pageToRead({ inbox }: Dependencies, request: FastifyRequest): PageOf | undefined {
   const query = uncheckedQuery(request.query as Record<string, unknown>)
   return query && ((userId) => inbox.pageToRead(userId, query))
 }
 
-async function listNotifications({ inbox }: HandlerDependencies, request: Request, reply: FastifyReply) {
+async function listNotifications({ inbox }: Dependencies, request: Request, reply: FastifyReply) {
   const { page, limit = 20, before, status } = request.query as ListQuery
   if (page !== undefined && before !== undefined)
     throw invalidRequest([{ field: 'before', reason: 'takes the place of page: send one of the two' }])
@@ -42,7 +42,7 @@ export const one: Operation<Subject> = {
   handle: getNotification,
 }
 
-async function getNotification({ inbox }: HandlerDependencies, request: Request, reply: FastifyReply) {
+async function getNotification({ inbox }: Dependencies, request: Request, reply: FastifyReply) {
   return sendJson(reply, `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`)
 }
 
@@ -52,7 +52,7 @@ export const counts: Operation<Subject> = {
   handle: countNotifications,
 }
 
-async function countNotifications({ inbox }: HandlerDependencies, { caller }: Request, reply: FastifyReply) {
+async function countNotifications({ inbox }: Dependencies, { caller }: Request, reply: FastifyReply) {
   return sendData(reply, await inbox.counts(caller))
 }
 
@@ -62,7 +62,7 @@ export const read: Operation<Subject> = {
   handle: markRead,
 }
 
-async function markRead({ inbox }: HandlerDependencies, request: Request, reply: FastifyReply) {
+async function markRead({ inbox }: Dependencies, request: Request, reply: FastifyReply) {
   await inbox.read(request.caller, notificationId(request))
   return reply.code(204).send()
 }
@@ -74,7 +74,7 @@ export const readAll: Operation<Subject> = {
   handle: markAllRead,
 }
 
-async function markAllRead({ inbox }: HandlerDependencies, { caller, query }: Request, reply: FastifyReply) {
+async function markAllRead({ inbox }: Dependencies, { caller, query }: Request, reply: FastifyReply) {
   const { through } = query as ReadAllQuery
   await inbox.readAll(caller, through?.toLowerCase() ?? null)
   return reply.code(204).send()

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../../errors.ts'
 import type { PageOf } from '../../sign-in/subject.ts'
-import type { HandlerDependencies } from '../dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import type { Schema } from '../openapi/schema.ts'
 import type { ResponseName } from '../openapi/schemas.ts'
 import type { Guard } from '../request/guards.ts'
@@ -37,8 +37,8 @@ export type Operation<Caller> = {
    * Names the page that the request will read, so that the guard can read it together with the proof. Called before the guard
    * admits the caller and before the query is checked: undefined unless the query is certain to pass that check.
    */
-  pageOf?(dependencies: HandlerDependencies, request: FastifyRequest): PageOf | undefined
-  handle(dependencies: HandlerDependencies, request: GuardedRequest<Caller>, reply: FastifyReply): Promise<unknown>
+  pageOf?(dependencies: Dependencies, request: FastifyRequest): PageOf | undefined
+  handle(dependencies: Dependencies, request: GuardedRequest<Caller>, reply: FastifyReply): Promise<unknown>
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH'

@@ -6,7 +6,7 @@ import { type CheckedUser, checkCredentials, findAccount } from '../../sign-in/p
 import type { Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import { iso } from '../../times.ts'
-import type { Cookie, HandlerDependencies } from '../dependencies.ts'
+import type { Cookie, Dependencies } from '../dependencies.ts'
 import { LoginBody } from '../openapi/schemas.ts'
 import { addressOf, networkOfClient } from '../request/address.ts'
 import { comesFromOtherSite } from '../request/checks.ts'
@@ -25,7 +25,7 @@ export const login: Operation<null> = {
   handle: logIn,
 }
 
-async function logIn(dependencies: HandlerDependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
   const { variant = dependencies.variant, username, password } = request.body as LoginBody
   const { signInLog } = dependencies
   const source = sourceOf(dependencies, request)
@@ -50,7 +50,7 @@ export const logout: Operation<null> = {
   handle: logOut,
 }
 
-async function logOut(dependencies: HandlerDependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+async function logOut(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
   const { cookie, signInLog, allowedOrigins } = dependencies
   const source = sourceOf(dependencies, request)
   // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
@@ -69,11 +69,7 @@ export const renew: Operation<TokenSubject> = {
   handle: renewToken,
 }
 
-async function renewToken(
-  dependencies: HandlerDependencies,
-  { caller }: GuardedRequest<TokenSubject>,
-  reply: FastifyReply,
-) {
+async function renewToken(dependencies: Dependencies, { caller }: GuardedRequest<TokenSubject>, reply: FastifyReply) {
   const user = await findEnabledUser(dependencies, caller)
   const { token, expiresAt } = await dependencies.accessTokens.renew(caller, user)
   return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt) })
@@ -86,7 +82,7 @@ export const keySet: Operation<null> = {
   handle: sendKeySet,
 }
 
-async function sendKeySet({ keys }: HandlerDependencies, _: GuardedRequest<null>, reply: FastifyReply) {
+async function sendKeySet({ keys }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
   return sendObject(reply.header('cache-control', 'public, max-age=300'), keys.publicKeySet)
 }
 
@@ -96,7 +92,7 @@ export const restricted: Operation<Subject> = {
   handle: sendCaller,
 }
 
-async function sendCaller(_: HandlerDependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
+async function sendCaller(_: Dependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
   const { userId, username, proof } = caller
   return sendData(reply, { userId, username, proof })
 }
@@ -107,12 +103,12 @@ export const me: Operation<Subject> = {
   handle: sendMe,
 }
 
-async function sendMe(dependencies: HandlerDependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
+async function sendMe(dependencies: Dependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
   const user = await findEnabledUser(dependencies, caller)
   return sendData(reply, { user: displayUser(user), proof: caller.proof, expiresAt: iso(caller.expiresAt) })
 }
 
-async function findEnabledUser({ store }: HandlerDependencies, { userId }: Subject) {
+async function findEnabledUser({ store }: Dependencies, { userId }: Subject) {
   const user = await store.findUser(userId)
   if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
   return user
@@ -120,7 +116,7 @@ async function findEnabledUser({ store }: HandlerDependencies, { userId }: Subje
 
 type Exchange = { request: FastifyRequest; reply: FastifyReply }
 
-async function issueToken(dependencies: HandlerDependencies, user: CheckedUser, { request, reply }: Exchange) {
+async function issueToken(dependencies: Dependencies, user: CheckedUser, { request, reply }: Exchange) {
   const { accessTokens, cookie } = dependencies
   const { token, expiresAt } = await accessTokens.issue(user)
   const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
@@ -130,7 +126,7 @@ async function issueToken(dependencies: HandlerDependencies, user: CheckedUser, 
 }
 
 async function issueSession(
-  { sessions, accessTokens, cookie }: HandlerDependencies,
+  { sessions, accessTokens, cookie }: Dependencies,
   user: CheckedUser,
   { request, reply }: Exchange,
 ) {
@@ -142,7 +138,7 @@ async function issueSession(
 }
 
 /** Call it before the first await: Node does not know the address of a closed connection. */
-function sourceOf({ trustedProxies }: HandlerDependencies, { id, raw }: FastifyRequest): Source {
+function sourceOf({ trustedProxies }: Dependencies, { id, raw }: FastifyRequest): Source {
   return { requestId: id, address: addressOf(raw, trustedProxies) }
 }
 
