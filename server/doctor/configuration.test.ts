@@ -1,4 +1,4 @@
-// What doctor says of settings and machine, by values that no test could bring about otherwise.
+// What doctor finds about settings and the machine.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '../config/read.ts'
@@ -10,7 +10,7 @@ import { examineMachine } from './machine.ts'
 const wrong = (findings: Finding[]) =>
   findings.filter(({ state }) => state !== 'ok').map(({ check, state, found, change }) => [check, state, found, change])
 
-test('takes a fault of the settings apart into what is and what would be right', () => {
+test('reports an invalid setting with its value and a valid form', () => {
   const faultsOf = (env: Environment) => wrong(settingFaults(readSettings(env).faults))
   assert.deepEqual(faultsOf({ CARILLON_PORT: 'banana', CARILLON_DATABSE_URL: 'sqlite:x.db' }), [
     [
@@ -29,7 +29,7 @@ test('takes a fault of the settings apart into what is and what would be right',
   assert.match(change ?? '', /set CARILLON_PUBLIC_URL=https:\/\/\.\.\. behind a TLS proxy/)
 })
 
-test('finds plain HTTP beyond this machine, and nothing where it stays here or goes by HTTPS', () => {
+test('finds plain HTTP to other machines, and nothing wrong with HTTPS or on this machine alone', () => {
   const publicUrl = 'https://bell.example'
   assert.deepEqual(wrong(examineSettings({ host: '127.0.0.1' })), [])
   assert.deepEqual(wrong(examineSettings({ host: '127.0.0.1', publicUrl })), [])
@@ -45,7 +45,7 @@ test('finds plain HTTP beyond this machine, and nothing where it stays here or g
   )
 })
 
-test('finds a Node that is too old and a clock that cannot be right', () => {
+test('finds a Node that is too old and a clock in the past', () => {
   const now = () => Date.UTC(2026, 10, 21)
   assert.deepEqual(wrong(examineMachine({ node: '26.10.0', now })), [])
   assert.deepEqual(wrong(examineMachine({ node: '22.1.0', now: () => 0 })), [

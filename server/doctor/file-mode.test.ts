@@ -1,4 +1,4 @@
-// What doctor says of a file that cannot be written, by the reason that the system gives.
+// What doctor finds about a file that cannot be written, by the reason that the system gives.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readOnlyFinding, readOnlyMount, rightsOf } from './file-mode.ts'
 
-test('a read-only file system is a fault with the mount to change, and a mode without write permission is one with chmod', () => {
+test('advises to change the mount for a read-only file system, and chmod for a file without write permission', () => {
   const finding = readOnlyFinding('folder', '/srv/data', 'EROFS')
   assert.deepEqual(
     [finding?.state, finding?.found],

@@ -1,4 +1,4 @@
-// What doctor says of the secret that seals the signing keys.
+// What doctor finds about the secret that seals the signing keys.
 
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ async function wrong(given: Parameters<typeof examineSecret>[0]): Promise<[strin
   return findings.filter(({ state }) => state !== 'ok').map(({ state, change }) => [state, change])
 }
 
-test('finds nothing wrong with the secret that was made at the first start, nor before it', async (t) => {
+test('finds nothing wrong with the secret before and after the first start', async (t) => {
   const { database, signingKeys, file } = await place(t)
   assert.deepEqual(await wrong({ database, signingKeys }), [])
   assert.deepEqual(await wrong({ database, signingKeys, secret: readFileSync(file, 'utf8').trim() }), [])
@@ -30,7 +30,7 @@ test('finds nothing wrong with the secret that was made at the first start, nor 
   assert.deepEqual(await wrong({ database, signingKeys: [] }), [])
 })
 
-test('finds a secret that others may read, wherever it is kept', async (t) => {
+test('finds a secret file that other users can read, beside the database or elsewhere', async (t) => {
   const { database, signingKeys, file } = await place(t)
   chmodSync(file, 0o644)
   assert.deepEqual(await wrong({ database, signingKeys }), [['fault', `chmod 600 ${file}`]])
@@ -42,7 +42,7 @@ test('finds a secret that others may read, wherever it is kept', async (t) => {
   assert.deepEqual(await wrong({ database, signingKeys, secret, secretFile }), [['fault', `chmod 600 ${secretFile}`]])
 })
 
-test('finds another secret, one that is gone, and none where one must be set', async (t) => {
+test('finds a wrong secret, a lost one, and a missing one on PostgreSQL', async (t) => {
   const { database, signingKeys, file } = await place(t)
   const [[state, change] = []] = await wrong({ database, signingKeys, secret: 'another secret of 32 characters!' })
   assert.equal(state, 'fault')

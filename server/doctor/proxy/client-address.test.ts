@@ -1,4 +1,4 @@
-// What doctor says of a proxy that names the client, that does not, and that lets a client make an address up.
+// What doctor finds about a proxy that sends the client address, that does not, and that passes a forged address on.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
@@ -56,7 +56,7 @@ test('says that the proxy is not in CARILLON_TRUSTED_PROXIES', async () => {
   assert.match(finding?.change ?? '', /^CARILLON_TRUSTED_PROXIES=127\.0\.0\.1 /)
 })
 
-test('says that the proxy names no client', async () => {
+test('says that the proxy does not send the client address', async () => {
   const drops = removesForwarded(({ headers }) => Object.assign(headers, { 'x-forwarded-for': undefined }))
   for (const service of [trusting, trustsNone]) {
     const finding = await found(service, drops)
@@ -68,7 +68,7 @@ test('says that the proxy names no client', async () => {
   }
 })
 
-test('finds that an address which a client makes up is believed (A11)', async () => {
+test('finds that an address which a client forges is trusted (A11)', async () => {
   for (const way of [setsIfMissing, () => {}]) {
     const finding = await found(trusting, way)
     assert.deepEqual(
@@ -82,7 +82,7 @@ test('finds that an address which a client makes up is believed (A11)', async ()
   assert.deepEqual([onlyForwarded?.state, onlyForwarded?.change], ['fault', 'nginx: proxy_set_header Forwarded "";'])
 })
 
-test('finds that the other header goes through', async () => {
+test('finds that the proxy passes the other header on', async () => {
   const finding = await found(trusting, replaces)
   assert.deepEqual([finding?.state, finding?.change], ['warning', 'nginx: proxy_set_header Forwarded "";'])
 })
@@ -108,7 +108,7 @@ test('finds nothing wrong without a proxy, whichever proxies are trusted', async
   }
 })
 
-test('/livez tells no address, and nothing without being asked', async () => {
+test('/livez sends no address, and sends its source only to doctor', async () => {
   assert.deepEqual((await trusting.get('/livez')).json().data, { status: 'alive' })
   for (const service of [trusting, trustsNone]) {
     const response = await service.get('/livez', {

@@ -1,4 +1,4 @@
-// What doctor says of a live stream through a proxy that holds it back, and through one that does not.
+// What doctor finds about a live stream through a proxy that delays it, and through one that does not.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -47,7 +47,7 @@ test('accepts a proxy that passes a live stream on, and finds one that delays it
   assert.match(held.change ?? '', /^nginx: proxy_buffering off;/)
 })
 
-test('a proxy that compresses a stream, and so holds the text back, is a fault', async () => {
+test('finds a proxy that compresses a stream and so delays it', async () => {
   const header = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }).write(header)
@@ -68,7 +68,7 @@ test('a proxy that compresses a stream, and so holds the text back, is a fault',
   }
 })
 
-test('a stream that cannot be checked is a warning that says how it can be', async () => {
+test('warns if a stream cannot be checked, and says how to check it', async () => {
   const client = new ProbeClient({ origin: service.url, now: Date.now })
   const unproved = await examineStream(client, [])
   assert.deepEqual(
@@ -79,13 +79,13 @@ test('a stream that cannot be checked is a warning that says how it can be', asy
   assert.deepEqual([refused.state, refused.change?.includes('CARILLON_PUBLIC_URL')], ['warning', true])
 })
 
-test('a sign-in checks the stream too, if there is no other proof', async () => {
+test('checks the stream with the sign-in if there is no other proof', async () => {
   const client = new ProbeClient({ origin: service.url, now: Date.now })
   const findings = await trySignIn(client, await service.user(), { withStream: true })
   assert.equal(findings.find(({ check }) => check === 'stream')?.state, 'ok', JSON.stringify(findings))
 })
 
-test('the token of doctor opens no inbox of anybody, lives for a minute, and cannot be renewed beyond it', async () => {
+test('the token of doctor opens no user’s inbox, lives for a minute, and cannot be renewed after it', async () => {
   const proof = { authorization: `Bearer ${await token()}` }
   const request = async (path: string, method = 'GET') => await fetch(service.url + path, { method, headers: proof })
   const { sub } = JSON.parse(Buffer.from(proof.authorization.split('.')[1] ?? '', 'base64url').toString())

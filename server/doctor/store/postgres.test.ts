@@ -1,4 +1,4 @@
-// What doctor says of a PostgreSQL database, and that looking changes nothing.
+// What doctor finds about a PostgreSQL database, and that its checks change nothing.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { guarded, newDatabase, queryAt } from '../../../tests/support/postgres.ts'
@@ -36,7 +36,7 @@ function isOnly(findings: Finding[], [check, state, change]: [string, Finding['s
   assert.match(findings[0]?.change ?? '', change)
 }
 
-test('finds nothing wrong with a database that is right, and reads its signing keys', async (t) => {
+test('finds nothing wrong with a sound database, and reads its signing keys', async (t) => {
   const url = await database(t)
   await queryAt(
     url,
@@ -73,7 +73,7 @@ test('finds functions that an older version made, and leaves them', async (t) =>
   assert.equal(rows[0].label, null)
 })
 
-test('finds a schema that is newer or not there, and makes none', async (t) => {
+test('finds a newer schema and a missing one, and creates none', async (t) => {
   const url = await database(t)
   await queryAt(url, "insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
   const [, newer] = await wrong(url)
@@ -85,7 +85,7 @@ test('finds a schema that is newer or not there, and makes none', async (t) => {
   assert.deepEqual(rows, [])
 })
 
-test('finds a move that is not done, and a database that was moved away', async (t) => {
+test('finds an unfinished move, and a database that was moved to another one', async (t) => {
   const url = await database(t)
   await queryAt(
     url,
@@ -111,7 +111,7 @@ test('finds clocks that differ, and a database that takes no writes', async (t) 
   isOnly((await wrong(url)).slice(0, 1), ['database', 'fault', /reset default_transaction_read_only/])
 })
 
-test('finds a wrong password, an unknown database and a server that is not there, and shows no password', async (t) => {
+test('finds a wrong password, an unknown database and a missing server, and prints no password', async (t) => {
   const url = await database(t)
   const password = 'not-this-one'
   const unknown = new URL(url)
@@ -128,7 +128,7 @@ test('finds a wrong password, an unknown database and a server that is not there
   }
 })
 
-test('names the encoding of a database that is not UTF-8, beside what else is wrong with it', async (t) => {
+test('reports an encoding other than UTF-8 together with the other faults', async (t) => {
   const url = new URL(await database(t, { isBare: true }))
   const server = String(url)
   const name = `${url.pathname.slice(1)}_latin1`
@@ -143,7 +143,7 @@ test('names the encoding of a database that is not UTF-8, beside what else is wr
   await queryAt(server, `drop database ${name} with (force)`)
 })
 
-test('asked to read all pages, names the tool of PostgreSQL that does, and says whether its checksums found damage', async (t) => {
+test('with --deep, names the PostgreSQL tool that reads all pages, and says whether the checksums found damage', async (t) => {
   const url = await database(t)
   const { findings } = await examinePostgres(url, { now: Date.now, deep: true })
   const { rows } = await queryAt(url, "select current_setting('data_checksums') as checksums")

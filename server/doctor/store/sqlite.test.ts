@@ -1,4 +1,4 @@
-// What doctor says of a database file, and that looking changes nothing. Modes are looked at, since tests may run as root.
+// What doctor finds about a database file, and that its checks change nothing.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,7 +45,7 @@ function isOnly(findings: Finding[], [check, state, change]: [string, Finding['s
   else assert.match(findings[0]?.change ?? '', change)
 }
 
-test('finds nothing wrong with a database that is right, in use or not, and reads its signing keys', async (t) => {
+test('finds nothing wrong with a sound database, in use or not, and reads its signing keys', async (t) => {
   for (const isRunning of [false, true]) {
     const place = await database(t, { isRunning })
     assert.deepEqual(await wrong(place), [])
@@ -65,7 +65,7 @@ test('finds nothing wrong after a crash, and leaves its log as it is', async (t)
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
 })
 
-test('finds modes that let others in', async (t) => {
+test('finds file modes that give access to other users', async (t) => {
   const place = await database(t)
   const { folder, path } = place
   const modes: [string, number, string, Finding['state'], string][] = [
@@ -87,7 +87,7 @@ test('finds modes that let others in', async (t) => {
   }
 })
 
-test('finds a first sign-in that was not removed, with a line that a shell takes', async (t) => {
+test('finds a first sign-in that was not removed, with a shell command that removes it', async (t) => {
   const folder = join(await newFolder(t), "Ann's data")
   mkdirSync(folder, { mode: 0o700 })
   const path = join(folder, 'carillon.db')
@@ -100,7 +100,7 @@ test('finds a first sign-in that was not removed, with a line that a shell takes
   assert.deepEqual(await wrong({ folder, path }), [])
 })
 
-test('finds a schema that is newer, older or not there', async (t) => {
+test('finds a schema that is newer, older or missing', async (t) => {
   const place = await database(t)
   const change = (sql: string) => {
     const open = connect(place.path)
@@ -115,7 +115,7 @@ test('finds a schema that is newer, older or not there', async (t) => {
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
 })
 
-test('finds a move that is not done, and a database that was moved away', async (t) => {
+test('finds an unfinished move, and a database that was moved to another one', async (t) => {
   const place = await database(t)
   for (const [mark, change] of [
     ['carillon_filling', /^run the same command again/],
@@ -135,7 +135,7 @@ test('finds a move that is not done, and a database that was moved away', async 
   assert.match(done?.change ?? '', /^set CARILLON_DATABASE_URL to that one; or give it up: /)
 })
 
-test('finds a file that is no database, that is another program’s, that is damaged, and a folder', async (t) => {
+test('finds a file that is not a database, a database of another program, a damaged one, and a folder', async (t) => {
   const { path: original } = await database(t)
   const damaged = readFileSync(original).fill(0xa5, 100)
   const another = /^Name another file in CARILLON_DATABASE_URL\.$/
@@ -155,7 +155,7 @@ test('finds a file that is no database, that is another program’s, that is dam
   }
 })
 
-test('finds damaged pages if it is asked to read them all, and none in a database that is whole, in use or not', async (t) => {
+test('with --deep, finds damaged pages, and none in a sound database, in use or not', async (t) => {
   for (const isRunning of [false, true]) {
     const place = await database(t, { isRunning })
     const { findings } = await examineSqlite(place.path, { now: Date.now, deep: true })
@@ -188,7 +188,7 @@ test('finds damaged pages if it is asked to read them all, and none in a databas
   }
 })
 
-test('names the processes that have the file open: two services are a fault, another program a warning', async (t) => {
+test('names the processes that have the file open: a fault for two services, a warning for another program', async (t) => {
   const { path } = await database(t)
   const opening = `import { openSync } from 'node:fs'; openSync(${JSON.stringify(path)}); console.log('open'); setInterval(() => {}, 1e9)`
   const folder = await newFolder(t)
@@ -224,7 +224,7 @@ test('names the processes that have the file open: two services are a fault, ano
   assert.deepEqual([warned?.state, warned?.found.includes(`process ${stranger.pid} (`)], ['warning', true])
 })
 
-test('finds a clock that has gone back behind the latest write', async (t) => {
+test('finds a clock that is behind the latest write', async (t) => {
   const place = await database(t)
   const later = Date.now() / 1000 + 3_600
   utimesSync(place.path, later, later)

@@ -1,4 +1,4 @@
-// A backup is whole or is refused: files that are cut off, changed, foreign or newer, and a disk that is full.
+// A backup is intact or is refused: files that are truncated, changed, foreign or newer, and a full disk.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -61,13 +61,13 @@ async function isRefused(t: TestContext, { file, why }: { file: string; why: Reg
   assert.equal(existsSync(sqliteFile(to)), false)
 }
 
-test('a backup is its owner’s alone, and nothing is left beside it', async (t) => {
+test('only the owner can read a backup, and no other file is left beside it', async (t) => {
   const { file } = await newBackup(t)
   assert.equal((statSync(file).mode & 0o777).toString(8), '600')
   assert.deepEqual(readdirSync(dirname(file)), ['backup'])
 })
 
-test('a backup never replaces a file, not even one that comes while it is taken', async (t) => {
+test('a backup never replaces a file, not even one that is created during the backup', async (t) => {
   const from = await filledPlace(t)
   const file = join(await newFolder(t), 'backup')
   writeFileSync(file, 'mine')
@@ -89,14 +89,14 @@ test('a backup never replaces a file, not even one that comes while it is taken'
 
 test('a backup that fails leaves nothing behind', async (t) => {
   const folder = await newFolder(t)
-  const side = await openSource(readDatabaseUrl(await filledPlace(t)))
-  const failing = Object.assign(side, { batchesAfter: () => assert.fail('the disk is full') })
+  const endpoint = await openSource(readDatabaseUrl(await filledPlace(t)))
+  const failing = Object.assign(endpoint, { batchesAfter: () => assert.fail('the disk is full') })
   await assert.rejects(backUp(failing, { file: join(folder, 'backup'), at, report }), /disk is full/)
-  await side.close()
+  await endpoint.close()
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('a backup that the system refuses says so in a sentence, before the work where it can be known', async (t) => {
+test('if the system refuses the file, the error says why, and before any work if possible', async (t) => {
   const folder = await newFolder(t)
   const file = join(folder, 'backup')
   const onFullDisk = async () => writeFileSync(folder, 'no disk would take this')
@@ -116,7 +116,7 @@ test('a backup that the system refuses says so in a sentence, before the work wh
   )
 })
 
-test('a draft of a backup is called otherwise each time, and one that is there already stops nobody', async (t) => {
+test('the draft of a backup has a different name each time, so an old draft does not prevent a new backup', async (t) => {
   const folder = await newFolder(t)
   const drafts: string[] = []
   for (const name of ['one', 'two'])
@@ -142,7 +142,7 @@ async function endedBackup(t: TestContext, of: { from: string; signal: NodeJS.Si
   return assert.fail('each was done, or was left there')
 }
 
-test('a backup that a signal ends leaves nothing behind', async (t) => {
+test('a backup that is ended by a signal leaves nothing behind', async (t) => {
   const from = await filledPlace(t, { notifications: 20_000 })
   for (const [signal, form] of [
     ['SIGINT', '--portable'],
@@ -155,7 +155,7 @@ test('a backup that a signal ends leaves nothing behind', async (t) => {
   }
 })
 
-test('a restore from a folder or a pipe is refused with a sentence', async (t) => {
+test('a restore from a folder or a pipe is refused, and the error says why', async (t) => {
   const folder = await newFolder(t)
   const pipe = join(folder, 'pipe')
   spawnSync('mkfifo', [pipe])
@@ -163,7 +163,7 @@ test('a restore from a folder or a pipe is refused with a sentence', async (t) =
     await isRefused(t, { file, why: / is not a file, and restore reads it more than once\. / })
 })
 
-test('a portable backup that is cut off anywhere is refused', async (t) => {
+test('a backup that is truncated anywhere is refused', async (t) => {
   const { file } = await newBackup(t)
   const whole = readFileSync(file)
   for (const length of [0, 1, 2, 10, 40, whole.length >> 1, whole.length - 9, whole.length - 8, whole.length - 1]) {
@@ -172,7 +172,7 @@ test('a portable backup that is cut off anywhere is refused', async (t) => {
   }
 })
 
-test('a portable backup that was changed anywhere is refused, also when it was packed again', async (t) => {
+test('a backup that was changed anywhere is refused, even if it was compressed again', async (t) => {
   const { file } = await newBackup(t)
   const whole = readFileSync(file)
   for (let i = 10; i < whole.length; i += Math.ceil(whole.length / 40)) {
@@ -204,7 +204,7 @@ test('a portable backup that was changed anywhere is refused, also when it was p
   }
 })
 
-test('a portable backup of a newer schema, or in a newer form, is refused by its name', async (t) => {
+test('a backup of a newer schema or a newer file format is refused as newer', async (t) => {
   const { file } = await newBackup(t)
   const lines = gunzipSync(readFileSync(file)).toString().split('\n')
   for (const [found, put] of [
@@ -219,7 +219,7 @@ test('a portable backup of a newer schema, or in a newer form, is refused by its
   }
 })
 
-test('a portable backup whose header was damaged is called damaged, not the work of a newer Carillon', async (t) => {
+test('a backup with a damaged header is reported as damaged, not as newer', async (t) => {
   const { file } = await newBackup(t)
   // Stored and not compressed, so that each changed byte is one of the text.
   const stored = gzipSync(gunzipSync(readFileSync(file)), { level: 0 })
@@ -232,7 +232,7 @@ test('a portable backup whose header was damaged is called damaged, not the work
   }
 })
 
-test('a backup of SQLite that lost a row, though its structure is sound, is refused', async (t) => {
+test('a SQLite backup that lost a row is refused, even if its structure is intact', async (t) => {
   const changes = ['delete from read_mark', "update producer set name = 'x'", 'delete from notification where seq = 2']
   for (const change of changes) {
     const { file } = await newBackup(t, 'earlier')
@@ -243,7 +243,7 @@ test('a backup of SQLite that lost a row, though its structure is sound, is refu
   }
 })
 
-test('a backup of SQLite that is cut off, overwritten, newer or no database is refused', async (t) => {
+test('a SQLite backup that is truncated, overwritten, newer or not a database is refused', async (t) => {
   const { file } = await newBackup(t, 'earlier')
   const whole = readFileSync(file)
   const damaged = [whole.subarray(0, whole.length - 8_192), Buffer.from(whole).fill(7, 4_096, 12_288)]
@@ -260,7 +260,7 @@ test('a backup of SQLite that is cut off, overwritten, newer or no database is r
   await isRefused(t, { file, why: /The schema of .* is newer than this program's/ })
 })
 
-test('a restore leaves the backup as it was, and makes nothing beside it', async (t) => {
+test('a restore does not change the backup, and creates no file beside it', async (t) => {
   for (const form of forms) {
     const { file } = await newBackup(t, form)
     chmodSync(file, 0o400)
@@ -270,7 +270,7 @@ test('a restore leaves the backup as it was, and makes nothing beside it', async
   }
 })
 
-test('refuses a target that is not empty and leaves it as it was', async (t) => {
+test('refuses a target that is not empty and does not change it', async (t) => {
   for (const engine of ['sqlite', 'postgres'] as const) {
     const { file } = await newBackup(t)
     const to = await emptyPlace(t, engine)
@@ -281,7 +281,7 @@ test('refuses a target that is not empty and leaves it as it was', async (t) => 
   }
 })
 
-test('a restore that was ended in the middle goes on, with the same backup only', async (t) => {
+test('an interrupted restore continues, but only with the same backup', async (t) => {
   for (const form of forms)
     for (const engine of ['sqlite', 'postgres'] as const) {
       const { file, from } = await newBackup(t, form)
@@ -325,12 +325,12 @@ test('a restored backup of a database that is being moved accepts writes', async
   await store.close()
 })
 
-test('a database that is half filled, or is not there, is not backed up', async (t) => {
+test('a half-filled or missing database is not backed up', async (t) => {
   const half = await emptyPlace(t, 'sqlite')
-  const side = await openEndpoint(readDatabaseUrl(half))
-  await side.migrate()
-  await side.beginFilling('m')
-  await side.close()
+  const endpoint = await openEndpoint(readDatabaseUrl(half))
+  await endpoint.migrate()
+  await endpoint.beginFilling('m')
+  await endpoint.close()
   const folder = await newFolder(t)
   const file = join(folder, 'backup')
   await assert.rejects(backUpFrom(half, { file }), /half filled/)
@@ -342,7 +342,7 @@ test('a database that is half filled, or is not there, is not backed up', async 
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('a database is not restored beside the log of one that is gone or empty', async (t) => {
+test('a restore is refused beside the log of a lost or empty database', async (t) => {
   const { file } = await newBackup(t)
   const path = sqliteFile(await emptyPlace(t, 'sqlite'))
   writeFileSync(`${path}-wal`, 'a log')
@@ -353,7 +353,7 @@ test('a database is not restored beside the log of one that is gone or empty', a
   assert.equal(readFileSync(`${path}-wal`, 'utf8'), 'a log')
 })
 
-test('the commands say what they did, in words and for machines', async (t) => {
+test('the commands print what they did, as text or JSON', async (t) => {
   const from = await filledPlace(t)
   const folder = await newFolder(t)
   const file = join(folder, 'backup.gz')

@@ -1,12 +1,12 @@
-// Do two databases hold the same? Each table's rows, read back in the order of the key, are counted and hashed in one
-// written form, which is also the line of a row in a portable backup.
+// Do two databases hold the same rows? The rows of each table are read in the order of the key, counted and hashed. What is
+// hashed is a row's line of JSON, which is also its line in a backup.
 import { createHash, type Hash } from 'node:crypto'
 import type { Batch, Row } from './endpoint/endpoint.ts'
 import { tables } from './endpoint/tables.ts'
 
 export type Digest = { table: string; rows: number; sha256: string }
 
-/** Whole numbers, strings and null have one form in JSON, so equal rows are equal text. */
+/** Integers, strings and null have only one form in JSON, so equal rows are equal text. */
 export function lineOf(row: Row): string {
   return `${JSON.stringify(row)}\n`
 }
@@ -23,13 +23,13 @@ export class Digesting {
     found.hash.update(rows.map(lineOf).join(''))
   }
 
-  /** Once, at the end. */
+  /** Call it once, after the last batch. */
   end(): Digest[] {
     return [...this.#hashes].map(([table, { rows, hash }]) => ({ table, rows, sha256: hash.digest('hex') }))
   }
 }
 
-/** `onRows` is told how many rows were read since the last time. */
+/** Calls `onRows` with the number of rows of each batch. */
 export async function digestsOf(
   batches: AsyncIterable<Batch>,
   onRows: (count: number) => void = () => {},
@@ -42,12 +42,12 @@ export async function digestsOf(
   return digesting.end()
 }
 
-/** In words, what differs first; undefined where nothing does. */
+/** Describes the first difference; undefined if there is none. */
 export function differenceOf(expected: readonly Digest[], found: readonly Digest[]): string | undefined {
   for (const { table, rows, sha256 } of expected) {
     const other = found.find((one) => one.table === table)
-    if (other?.rows !== rows) return `${table} has ${other?.rows ?? 0} rows in place of ${rows}`
-    if (other.sha256 !== sha256) return `a row of ${table} is not what it was`
+    if (other?.rows !== rows) return `${table} has ${other?.rows ?? 0} rows instead of ${rows}`
+    if (other.sha256 !== sha256) return `a row of ${table} has changed`
   }
   return undefined
 }

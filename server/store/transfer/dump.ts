@@ -1,6 +1,6 @@
-// The portable form of a backup: gzip-compressed lines of JSON. A header; for each table a line that names its columns,
-// then its rows as arrays; at the end a footer with the count and the hash of each table, and of all that stands before
-// it. It restores into any engine, and `gunzip` shows it to people.
+// The file of a backup: gzip-compressed lines of JSON. A header; for each table a line that names its columns, then its rows
+// as arrays; at the end a footer with the count and the hash of each table, and the hash of all lines before the footer.
+// It restores into either engine, and a person can read it with `gunzip -c`.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { Writable } from 'node:stream'
@@ -35,7 +35,7 @@ export type DumpHeader = {
 }
 type Footer = { digests: readonly Digest[]; sha256: string }
 
-/** Writes all rows to the empty file at `path`, and answers what was written. */
+/** Writes all rows to the existing, empty file at `path`, and returns what was written. */
 export async function writeDump(
   path: string,
   {
@@ -68,15 +68,15 @@ export async function writeDump(
     digests = digesting.end()
     yield objectLine({ digests, sha256: hash.digest('hex') } satisfies Footer)
   }
-  // It is there; one that was removed meanwhile is not made again.
+  // r+: if the file was removed since it was created, it is not created again.
   await pipeline(lines, createGzip(), createWriteStream(path, { flags: 'r+' }))
   return digests
 }
 
-/** A portable backup that was read from end to end and found whole. Its rows are those of this program's schema. */
+/** A backup file that was read from end to end and is intact. Its rows are given in this program's schema. */
 export class Dump implements Source {
   readonly header: DumpHeader
-  /** Of the rows as they are given. */
+  /** Of the rows in this program's schema. */
   readonly digests: readonly Digest[]
   readonly #path: string
 
@@ -86,7 +86,7 @@ export class Dump implements Source {
     this.digests = digests
   }
 
-  /** Throws UNPROCESSABLE with a sentence where it is cut off, changed or from a newer Carillon. */
+  /** Throws UNPROCESSABLE if the file is truncated, changed, or from a newer Carillon. */
   static async open(
     path: string,
     { known, onRows = () => {} }: { known: readonly string[]; onRows?: (count: number) => void },
@@ -95,7 +95,7 @@ export class Dump implements Source {
       return await Dump.#read(path, { known, onRows })
     } catch (error) {
       if (!(error instanceof CarillonError)) throw damaged(path, error)
-      // The header alone was read: damage there must not pass for another version.
+      // Only the header was read. If it is damaged, the error must not say that another version wrote the file.
       const damage = await damageOf(path)
       throw damage === undefined ? error : damaged(path, damage)
     }
@@ -126,10 +126,10 @@ export class Dump implements Source {
       onRows(batch.rows.length)
     }
     const { header, footer } = found
-    if (header === undefined || footer === undefined) throw new Error('it has no end')
+    if (header === undefined || footer === undefined) throw new Error('it has no footer')
     const difference = differenceOf(footer.digests, digesting.end())
     if (difference !== undefined) throw new Error(difference)
-    if (footer.sha256 !== hash.digest('hex')) throw new Error('its checksum is another')
+    if (footer.sha256 !== hash.digest('hex')) throw new Error('its checksum differs')
     return new Dump(path, header, isOlder() ? upgradedDigesting.end() : footer.digests)
   }
 
@@ -153,37 +153,37 @@ export class Dump implements Source {
 }
 
 type Listeners = {
-  /** Answers the schema. */ onHeader(line: string): string
+  /** Returns the schema. */ onHeader(line: string): string
   onBody?(line: string): void
   onFooter?(line: string): void
 }
 
-/** Throws where the lines do not come in the order of the form, or end early. */
+/** Throws if the lines are not in the right order, or end early. */
 async function* batchesIn(path: string, { onHeader, onBody, onFooter }: Listeners): AsyncGenerator<Batch> {
-  let gathering = new Gathering('')
-  let part: 'header' | 'body' | 'end' = 'header'
+  let builder = new BatchBuilder('')
+  let section: 'header' | 'body' | 'end' = 'header'
   for await (const line of linesOf(path)) {
-    if (part === 'header') {
-      gathering = new Gathering(onHeader(line))
-      part = 'body'
-    } else if (part === 'end') {
-      throw new Error('something follows its end')
+    if (section === 'header') {
+      builder = new BatchBuilder(onHeader(line))
+      section = 'body'
+    } else if (section === 'end') {
+      throw new Error('it has lines after its footer')
     } else if (line.startsWith(footerStart)) {
       onFooter?.(line)
-      part = 'end'
+      section = 'end'
     } else {
       onBody?.(line)
-      const batch = gathering.add(line)
+      const batch = builder.add(line)
       if (batch !== undefined) yield batch
     }
   }
-  if (part !== 'end' || !gathering.isComplete) throw new Error('its end is missing')
-  const last = gathering.take()
+  if (section !== 'end' || !builder.isComplete) throw new Error('its footer is missing')
+  const last = builder.take()
   if (last !== undefined) yield last
 }
 
-/** Puts rows together to batches. */
-class Gathering {
+/** Collects rows into batches. */
+class BatchBuilder {
   readonly #schema: string
   #named = 0
   #rows: Row[] = []
@@ -196,16 +196,16 @@ class Gathering {
     return this.#named === tables.length
   }
 
-  /** A batch that is full, or whose table is at its end. */
+  /** Returns a batch if it is full or its table has ended. */
   add(line: string): Batch | undefined {
     if (line.startsWith('{')) {
       const earlier = this.take()
       const next = tables[this.#named++]
       if (next === undefined || objectLine(headOf(next, this.#schema)) !== `${line}\n`)
-        throw new Error('its tables are others')
+        throw new Error('it has other tables')
       return earlier
     }
-    if (this.#named === 0) throw new Error('a row stands before its table')
+    if (this.#named === 0) throw new Error('a row precedes its table')
     this.#rows.push(JSON.parse(line))
     return this.#rows.length < rowsInBatch ? undefined : this.take()
   }
@@ -219,30 +219,30 @@ class Gathering {
   }
 }
 
-/** Not by node:readline, for which more than a line feed ends a line. */
+/** Without node:readline, which also ends a line at U+2028 and other characters. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   const text = createGunzip().setEncoding('utf8')
-  // What goes wrong is thrown to whoever reads the text.
+  // The loop below throws the error.
   pipeline(createReadStream(path), text).catch(() => {})
-  let begun = ''
+  let rest = ''
   for await (const chunk of text) {
-    const lines = (begun + chunk).split('\n')
-    begun = lines.pop() ?? ''
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
     yield* lines
   }
-  if (begun !== '') throw new Error('its last line is cut off')
+  if (rest !== '') throw new Error('its last line is truncated')
 }
 
 function headerFrom(line: string, { path, known }: { path: string; known: readonly string[] }): DumpHeader {
   const header = JSON.parse(line) as DumpHeader
-  if (header.format !== format) throw new Error('it is in another form')
+  if (header.format !== format) throw new Error('it is another kind of file')
   if (header.version === version && known.includes(header.schema)) return header
   throw new CarillonError('UNPROCESSABLE', `${path} was made by a newer Carillon (schema ${header.schema})`, {
     remedy: 'Restore it with that version or a later one.',
   })
 }
 
-/** What gzip finds wrong with the file, by its own checksum and length (RFC 1952, section 2.3.1); undefined if nothing. */
+/** The error that gzip finds by its own checksum and length (RFC 1952, section 2.3.1); undefined if there is none. */
 async function damageOf(path: string): Promise<unknown> {
   try {
     await pipeline(createReadStream(path), createGunzip(), new Writable({ write: (_, __, done) => done() }))

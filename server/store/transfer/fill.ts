@@ -1,21 +1,21 @@
-// Fills an empty database with the rows of a source, goes on where an earlier attempt was ended, and says whether both
-// hold the same. What a move and a restore share.
+// Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two. Used by move and
+// restore.
 import { CarillonError } from '../../errors.ts'
 import { knownMigrations } from '../migrations.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { type Counts, type Endpoint, inUse, type Place, placeAfter, type Source, totalOf } from './endpoint/endpoint.ts'
 import { tables } from './endpoint/tables.ts'
 
-/** Told after every batch; `total` is how many rows the step has. */
+/** Called after every batch; `total` is the number of rows of the step. */
 export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; total: number }) => void
 
-/** The same in every engine, which a test holds. */
+/** The names of the migrations. They are the same in both engines; a test checks this. */
 export const currentMigrations = knownMigrations(new URL('../sqlite/migrations/', import.meta.url))
 
-/** Throws UNAVAILABLE if a database is not of this program's schema, or for `mayBeOlder` not of this one or an earlier one. */
-export async function refuseOtherSchema(side: Endpoint, shown: string, { mayBeOlder = false } = {}): Promise<void> {
-  const found = await side.migrations()
-  if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${shown}`)
+/** Throws UNAVAILABLE if a database does not have this program's schema or, with `mayBeOlder`, an earlier one. */
+export async function refuseOtherSchema(endpoint: Endpoint, name: string, { mayBeOlder = false } = {}): Promise<void> {
+  const found = await endpoint.migrations()
+  if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${name}`)
   if (isCurrent(found)) return
   const newest = found.at(-1) ?? ''
   const isOlder = found.join() === currentMigrations.slice(0, found.length).join()
@@ -23,29 +23,29 @@ export async function refuseOtherSchema(side: Endpoint, shown: string, { mayBeOl
   const [age, remedy] = currentMigrations.includes(newest)
     ? ['older', 'Bring it up to date with carillon migrate.']
     : ['newer', 'Run the version of Carillon that wrote it, or a later one.']
-  throw new CarillonError('UNAVAILABLE', `The schema of ${shown} is ${age} than this program's`, { remedy })
+  throw new CarillonError('UNAVAILABLE', `The schema of ${name} is ${age} than this program's`, { remedy })
 }
 
 function isCurrent(found: readonly string[]): boolean {
   return found.join() === currentMigrations.join()
 }
 
-/** What `id` may go on filling, or begin to. Throws CONFLICT where the target has anything of its own in it. */
-export async function refuseForeignTarget(target: Endpoint, { id, shown }: { id: string | null; shown: string }) {
+/** Throws CONFLICT if the target has rows that the transfer `id` did not write. */
+export async function refuseForeignTarget(target: Endpoint, { id, name }: { id: string | null; name: string }) {
   if ((await target.migrations()).length === 0) await target.migrate()
-  await refuseOtherSchema(target, shown)
+  await refuseOtherSchema(target, name)
   const filling = await target.filling()
   if (filling !== null && filling.id !== id)
-    throw new CarillonError('CONFLICT', `${shown} is half filled by another move or restore`, {
+    throw new CarillonError('CONFLICT', `${name} is half filled by another move or restore`, {
       remedy: 'Finish that one, or name an empty database.',
     })
   if (filling === null && totalOf(await target.counts()) > 0)
-    throw new CarillonError('CONFLICT', `${shown} is not empty, and was left as it is`, {
+    throw new CarillonError('CONFLICT', `${name} is not empty, and was left as it is`, {
       remedy: 'Name an empty database.',
     })
 }
 
-/** Resolves when every row is in the target and is kept. */
+/** Resolves when every row is committed in the target. */
 export async function fill(
   target: Endpoint,
   { source, id, report }: { source: Source; id: string; report: Report },
@@ -75,14 +75,14 @@ function rowsUpTo(place: Place | null, counts: Counts): number {
   return earlier.reduce((sum, { name }) => sum + (counts[name] ?? 0), place.rows)
 }
 
-/** Reads every row back, and throws UNAVAILABLE where a table is not as expected. */
+/** Reads every row back, and throws UNAVAILABLE if a table is not as expected. */
 export async function verify(
-  side: Endpoint,
-  { expected, shown, onRows }: { expected: readonly Digest[]; shown: string; onRows: (count: number) => void },
+  endpoint: Endpoint,
+  { expected, name, onRows }: { expected: readonly Digest[]; name: string; onRows: (count: number) => void },
 ): Promise<void> {
-  const difference = differenceOf(expected, await digestsOf(side.batchesAfter(null), onRows))
+  const difference = differenceOf(expected, await digestsOf(endpoint.batchesAfter(null), onRows))
   if (difference !== undefined)
-    throw new CarillonError('UNAVAILABLE', `${shown} does not hold what was written to it: ${difference}`, {
+    throw new CarillonError('UNAVAILABLE', `${name} does not hold what was written to it: ${difference}`, {
       remedy: 'Empty it before you use it or try again.',
     })
 }

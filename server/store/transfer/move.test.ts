@@ -1,4 +1,5 @@
-// A move that is ended at any moment, refused, repeated or given up: what each database then holds, and takes.
+// A move that is interrupted at any moment, refused, repeated or given up: what each database holds then, and whether it accepts
+// writes.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -34,22 +35,22 @@ const move = (from: string, to: string): Promise<Digest[]> =>
     report: () => {},
   })
 
-/** What a place holds, worked on through its side. */
-async function at<Result>(url: string, work: (side: Endpoint) => Promise<Result>): Promise<Result> {
-  const side = await openEndpoint(readDatabaseUrl(url))
+/** What a place holds, worked on through its endpoint. */
+async function at<Result>(url: string, work: (endpoint: Endpoint) => Promise<Result>): Promise<Result> {
+  const endpoint = await openEndpoint(readDatabaseUrl(url))
   try {
-    return await work(side)
+    return await work(endpoint)
   } finally {
-    await side.close()
+    await endpoint.close()
   }
 }
 
 /** As an ended move would leave it, when it had copied every row. */
 async function markAsFilled(url: string, id: string): Promise<void> {
-  await at(url, async (side) => {
-    await side.beginFilling(id)
+  await at(url, async (endpoint) => {
+    await endpoint.beginFilling(id)
     const table = { name: 'read_mark', key: 2, columns: { user_id: 'text', version: 'integer' } } as const
-    await side.add({ table, rows: [] }, { id, before: null, after: lastPlace })
+    await endpoint.add({ table, rows: [] }, { id, before: null, after: lastPlace })
   })
 }
 
@@ -97,12 +98,12 @@ const argsOf = ({ from, to }: Ways) => ['move', '--from', from, '--to', to, '--j
 /** Begins a move again and again, and kills it at each place; answers how often, since it may be done before. */
 async function killsOf({ places, ...ways }: Ways & { places: readonly number[] }): Promise<number> {
   const { from, to } = ways
-  await at(to, (side) => side.migrate())
+  await at(to, (endpoint) => endpoint.migrate())
   let [kills, reached] = [0, 0]
   for (const rows of places) {
     if (!(await killAt(rows, { args: argsOf(ways), to }))) break
     kills++
-    const filling = await at(to, (side) => side.filling())
+    const filling = await at(to, (endpoint) => endpoint.filling())
     const now = notificationsIn(filling?.place ?? null)
     assert.ok(now >= reached, `it went on from ${reached}, not from the beginning`)
     reached = now
@@ -111,7 +112,7 @@ async function killsOf({ places, ...ways }: Ways & { places: readonly number[] }
   return kills
 }
 
-test('a move goes on after kill -9 at any place, from SQLite to PostgreSQL and back', async (t) => {
+test('a move continues after kill -9 at any point, from SQLite to PostgreSQL and back', async (t) => {
   let from = await filledPlace(t, { notifications: manyNotifications })
   const expected = await digestsAt(from)
   for (const [engine, places] of [
@@ -126,41 +127,41 @@ test('a move goes on after kill -9 at any place, from SQLite to PostgreSQL and b
     }
     await carillon(argsOf({ from, to }))
     assert.deepEqual(await digestsAt(to), expected)
-    assert.equal(await at(to, (side) => side.filling()), null)
+    assert.equal(await at(to, (endpoint) => endpoint.filling()), null)
     assert.equal(await takesWrites(from), false)
     from = to
   }
 })
 
-test('a move that was ended between two of its steps is finished by the next', async (t) => {
+test('a move that was interrupted between two of its last steps is finished by the next call', async (t) => {
   for (const engine of engines) {
     const from = await filledPlace(t)
     const expected = await digestsAt(from)
     const to = await emptyPlace(t, engine)
-    await at(from, (side) =>
-      side.refuseWrites({ id: 'm', target: displayDatabase(readDatabaseUrl(to)), startedAt: 1, endedAt: null }),
+    await at(from, (endpoint) =>
+      endpoint.refuseWrites({ id: 'm', target: displayDatabase(readDatabaseUrl(to)), startedAt: 1, endedAt: null }),
     )
     assert.deepEqual(await move(from, to), expected, 'writes were refused, and no more')
     await markAsFilled(to, 'm')
     await move(from, to)
-    assert.equal(await at(to, (side) => side.filling()), null, 'its end was noted, but not at the new place')
+    assert.equal(await at(to, (endpoint) => endpoint.filling()), null, 'its end was noted, but not at the new place')
     await assert.rejects(move(from, to), refusal(/ was moved to .* at .* and has refused writes since then\. /))
     assert.deepEqual(await digestsAt(to), expected)
   }
 })
 
-test('a service refuses a database that is half filled', async (t) => {
+test('a service refuses a half-filled database', async (t) => {
   for (const engine of engines) {
     const to = await emptyPlace(t, engine)
-    await at(to, async (side) => {
-      await side.migrate()
-      await side.beginFilling('m')
+    await at(to, async (endpoint) => {
+      await endpoint.migrate()
+      await endpoint.beginFilling('m')
     })
     await assertHalfFilled(to)
   }
 })
 
-test('refuses a target that is not empty, or half filled by another, and changes neither database', async (t) => {
+test('refuses a target that is not empty or is half filled by another move, and changes neither database', async (t) => {
   for (const engine of engines) {
     const from = await filledPlace(t)
     const to = await emptyPlace(t, engine)
@@ -177,7 +178,7 @@ test('refuses a target that is not empty, or half filled by another, and changes
   }
 })
 
-test('a move that fails once writes are refused names the side and the reason, and says the two ways on', async (t) => {
+test('if a move fails after writes are refused, the error names the database and the reason, and gives the two commands to choose from', async (t) => {
   const breaks = {
     sqlite: "create trigger full before insert on producer begin select raise(abort, 'no room'); end",
     postgres: `create function no_room() returns trigger language plpgsql as
@@ -187,7 +188,7 @@ test('a move that fails once writes are refused names the side and the reason, a
   for (const engine of engines) {
     const from = await filledPlace(t)
     const to = await emptyPlace(t, engine)
-    await at(to, (side) => side.migrate())
+    await at(to, (endpoint) => endpoint.migrate())
     await (engine === 'sqlite' ? runInSqlite(sqliteFile(to)) : (sql: string) => queryAt(to, sql))(breaks[engine])
     await assert.rejects(move(from, to), (error: Error) => {
       assert.ok(error instanceof CarillonError)
@@ -208,11 +209,11 @@ async function endedMove(t: TestContext, { from, signal }: { from: string; signa
     const child = start(['move', '--from', from, '--to', await emptyPlace(t, 'sqlite')])
     const closed = once(child, 'close')
     const told = text(child.stderr as NodeJS.ReadableStream)
-    const isDone = await at(from, async (side) => {
-      while (child.exitCode === null && (await side.move()) === null) await sleep(1)
+    const isDone = await at(from, async (endpoint) => {
+      while (child.exitCode === null && (await endpoint.move()) === null) await sleep(1)
       child.kill(signal)
       await closed
-      return (await side.move())?.endedAt !== null
+      return (await endpoint.move())?.endedAt !== null
     })
     const { exitCode, signalCode } = child
     if (!isDone) return { exitCode, signalCode, told: await told }
@@ -221,7 +222,7 @@ async function endedMove(t: TestContext, { from, signal }: { from: string; signa
   return assert.fail('each was done before the signal came')
 }
 
-test('a move that a signal ends says that the old database refuses writes, and what to do', async (t) => {
+test('a move that is ended by a signal says that the old database refuses writes, and what to do', async (t) => {
   const from = await filledPlace(t, { notifications: manyNotifications })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const { exitCode, signalCode, told } = await endedMove(t, { from, signal })
@@ -232,51 +233,53 @@ test('a move that a signal ends says that the old database refuses writes, and w
   }
 })
 
-test('a move that was begun to one database is not finished on another', async (t) => {
+test('a move that began to one database is refused to another', async (t) => {
   for (const engine of engines) {
     const from = await filledPlace(t)
-    await at(from, (side) => side.refuseWrites({ id: 'm', target: 'postgres://a/b', startedAt: 1, endedAt: null }))
+    await at(from, (endpoint) =>
+      endpoint.refuseWrites({ id: 'm', target: 'postgres://a/b', startedAt: 1, endedAt: null }),
+    )
     const to = await emptyPlace(t, engine)
     const expected =
       / is being moved to postgres:\/\/a\/b, and refuses writes\. Finish that move, or give it up first: /
     await assert.rejects(move(from, to), refusal(expected))
-    assert.deepEqual(await at(to, (side) => side.migrations()), [], 'the other one was not touched')
+    assert.deepEqual(await at(to, (endpoint) => endpoint.migrations()), [], 'the other one was not touched')
   }
 })
 
-test('two that move the same database at once spoil nothing', async (t) => {
+test('two moves of the same database at once lose and double no row', async (t) => {
   for (const engine of engines) {
     const from = await filledPlace(t, { notifications: 3_000 })
     const expected = await digestsAt(from)
     const to = await emptyPlace(t, engine)
-    await at(to, (side) => side.migrate())
+    await at(to, (endpoint) => endpoint.migrate())
     const ends = await Promise.allSettled([move(from, to), move(from, to)])
     const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
     for (const reason of reasons) assert.ok(reason instanceof CarillonError, reason)
     if (reasons.length === 2) await move(from, to)
     assert.deepEqual(await digestsAt(to), expected)
-    assert.equal(await at(to, (side) => side.filling()), null)
+    assert.equal(await at(to, (endpoint) => endpoint.filling()), null)
   }
 })
 
-test('rows are kept only behind the place that the filler knows, and by the move that began', async (t) => {
+test('rows are written only at the current place, and only by the move that began', async (t) => {
   const [table = assert.fail()] = tables.filter(({ name }) => name === 'read_mark')
   for (const engine of engines)
-    await at(await emptyPlace(t, engine), async (side) => {
-      await side.migrate()
-      await side.beginFilling('m')
+    await at(await emptyPlace(t, engine), async (endpoint) => {
+      await endpoint.migrate()
+      await endpoint.beginFilling('m')
       const batch = { table, rows: [['ann', 1, 1, 'then']] }
       const after: Place = { table: table.name, rows: 1, key: ['ann', 1] }
-      assert.equal(await side.add(batch, { id: 'm', before: after, after }), false)
-      assert.equal(await side.add(batch, { id: 'another', before: null, after }), false)
-      assert.equal((await side.counts()).read_mark, 0)
-      assert.equal(await side.add(batch, { id: 'm', before: null, after }), true)
-      assert.equal(await side.add(batch, { id: 'm', before: null, after }), false)
-      assert.deepEqual([(await side.counts()).read_mark, (await side.filling())?.place], [1, after])
+      assert.equal(await endpoint.add(batch, { id: 'm', before: after, after }), false)
+      assert.equal(await endpoint.add(batch, { id: 'another', before: null, after }), false)
+      assert.equal((await endpoint.counts()).read_mark, 0)
+      assert.equal(await endpoint.add(batch, { id: 'm', before: null, after }), true)
+      assert.equal(await endpoint.add(batch, { id: 'm', before: null, after }), false)
+      assert.deepEqual([(await endpoint.counts()).read_mark, (await endpoint.filling())?.place], [1, after])
     })
 })
 
-test('a row that is changed, added or missing at the new place is found before the move is called done', async (t) => {
+test('a changed, added or missing row in the target is found before the move is done', async (t) => {
   const from = await filledPlace(t)
   const changes = [
     "update producer set name = 'x'",
@@ -294,12 +297,12 @@ test('a row that is changed, added or missing at the new place is found before t
         /does not hold what was written to it: .*(producer|read_mark|token_cutoff).* Empty it before you use it or try again\. \S+ refuses writes until /,
       ),
     )
-    assert.notEqual(await at(to, (side) => side.filling()), null)
+    assert.notEqual(await at(to, (endpoint) => endpoint.filling()), null)
     await giveUpMove(readDatabaseUrl(from))
   }
 })
 
-test('a move that is given up while it runs is not called done', async (t) => {
+test('a move that is given up while it runs does not succeed', async (t) => {
   const from = await filledPlace(t)
   const to = await emptyPlace(t, 'postgres')
   let givingUp: Promise<unknown> | undefined
@@ -320,20 +323,20 @@ test('a move that is given up while it runs is not called done', async (t) => {
   assert.equal(await takesWrites(from), true)
 })
 
-test('the end of a move is noted for that move alone', async (t) => {
+test('the end of a move is recorded for that move only', async (t) => {
   for (const engine of engines)
-    await at(await emptyPlace(t, engine), async (side) => {
-      await side.migrate()
-      assert.equal(await side.endMove({ id: 'm1', at: 2 }), false)
-      await side.refuseWrites({ id: 'm2', target: 'there', startedAt: 1, endedAt: null })
-      assert.equal(await side.endMove({ id: 'm1', at: 2 }), false)
-      assert.equal((await side.move())?.endedAt, null)
-      assert.equal(await side.endMove({ id: 'm2', at: 2 }), true)
-      assert.equal((await side.move())?.endedAt, 2)
+    await at(await emptyPlace(t, engine), async (endpoint) => {
+      await endpoint.migrate()
+      assert.equal(await endpoint.endMove({ id: 'm1', at: 2 }), false)
+      await endpoint.refuseWrites({ id: 'm2', target: 'there', startedAt: 1, endedAt: null })
+      assert.equal(await endpoint.endMove({ id: 'm1', at: 2 }), false)
+      assert.equal((await endpoint.move())?.endedAt, null)
+      assert.equal(await endpoint.endMove({ id: 'm2', at: 2 }), true)
+      assert.equal((await endpoint.move())?.endedAt, 2)
     })
 })
 
-test('a move that is given up lets the old database take writes again, and it can be moved anew', async (t) => {
+test('after a move is given up, the old database accepts writes again and can be moved again', async (t) => {
   for (const engine of engines) {
     const from = await emptyPlace(t, engine)
     await move(await filledPlace(t), from)
@@ -346,12 +349,12 @@ test('a move that is given up lets the old database take writes again, and it ca
   }
 })
 
-test('while it is being moved no table takes a change, by whatever process, nor the ledger a migration', async (t) => {
+test('during a move every table refuses every change of every process, and the ledger refuses a migration', async (t) => {
   for (const engine of engines) {
     const place = await emptyPlace(t, engine)
     await move(await filledPlace(t), place)
     const run = engine === 'postgres' ? (sql: string) => queryAt(place, sql) : runInSqlite(sqliteFile(place))
-    await at(place, (side) => side.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
+    await at(place, (endpoint) => endpoint.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
     const before = await digestsAt(place)
     for (const { name, columns } of tables) {
       const [column = ''] = Object.keys(columns)
@@ -367,12 +370,12 @@ test('while it is being moved no table takes a change, by whatever process, nor 
   }
 })
 
-test('while it is being moved a statement that finds no row passes, and PostgreSQL cannot be emptied', async (t) => {
+test('during a move a statement that changes no row is allowed, and PostgreSQL tables cannot be truncated', async (t) => {
   const places = [await filledPlace(t), await emptyPlace(t, 'postgres')] as const
   await move(...places)
   for (const place of places) {
     if (place.startsWith('postgres:'))
-      await at(place, (side) => side.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
+      await at(place, (endpoint) => endpoint.refuseWrites({ id: 'm', target: 'there', startedAt: 1, endedAt: null }))
     const run = place.startsWith('postgres:') ? (sql: string) => queryAt(place, sql) : runInSqlite(sqliteFile(place))
     for (const { name } of tables) await run(`delete from "${name}" where 1 = 0`)
   }
@@ -406,7 +409,7 @@ test('refuses a PostgreSQL database that does not keep text as UTF-8', async (t)
   await queryAt(server, `drop database ${name} with (force)`)
 })
 
-test('the command says what is wrong in a sentence, with status 1 or 2, and shows no password', async (t) => {
+test('the command prints what is wrong in one sentence, with status 1 or 2, and prints no password', async (t) => {
   const from = await filledPlace(t)
   const same = await carillon(['move', '--from', from, '--to', from])
   assert.deepEqual([same.status, same.stderr], [2, 'carillon: --from and --to name the same database\n'])

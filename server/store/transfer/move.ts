@@ -1,5 +1,5 @@
-// Moves everything from one database to another, of either engine: the old one refuses writes and goes on being read, the
-// new one is filled and compared row by row. Killed at any moment, the same call goes on.
+// Moves everything from one database to another, of either engine. The old database refuses writes and can still be read; the
+// new one is filled and compared row by row. If the process is killed at any moment, the same call continues.
 
 import { type Database, displayDatabase } from '../../config/database-url.ts'
 import { CarillonError, messageOf } from '../../errors.ts'
@@ -13,15 +13,15 @@ type MoveOptions = {
   from: Database
   to: Database
   partitions: number
-  /** Names this move, where it is a new one. */
+  /** The id of the move, if it is a new one. */
   id: string
   now: () => number
   report: Report
-  /** Told just before the source begins to refuse writes, or when it does already. */
+  /** Called just before the source begins to refuse writes, or at once if it already does. */
   onRefusing?: () => void
 }
 
-/** Answers what both hold. Throws CarillonError with a sentence, which says so where the source refuses writes then. */
+/** Returns what both databases hold. The error that it throws says whether the source refuses writes now. */
 export async function moveDatabase(options: MoveOptions): Promise<Digest[]> {
   const { from, to, partitions, id, now, report, onRefusing = () => {} } = options
   const source = await openSource(from)
@@ -34,15 +34,15 @@ export async function moveDatabase(options: MoveOptions): Promise<Digest[]> {
     const target = await openEndpoint(to, { partitions })
     try {
       const move = earlier ?? { id, target: displayDatabase(to), startedAt: now(), endedAt: null }
-      await refuseForeignTarget(target, { id: move.id, shown: displayDatabase(to) })
+      await refuseForeignTarget(target, { id: move.id, name: displayDatabase(to) })
       if (!isRefusing) {
         onRefusing()
         await source.refuseWrites(move)
         isRefusing = true
       }
       await fill(target, { source, id: move.id, report })
-      const digests = await compare(source, target, { shown: displayDatabase(to), report })
-      // In this order: killed in between, the next call finds the target still marked and comes here again.
+      const digests = await compare(source, target, { name: displayDatabase(to), report })
+      // In this order: if the process is killed in between, the next call finds the filling unfinished and repeats both.
       isRefusing = await source.endMove({ id: move.id, at: now() })
       if (!isRefusing)
         throw new CarillonError('CONFLICT', 'Another process has given up this move', {
@@ -67,7 +67,7 @@ function whileRefusing(error: unknown, from: Database): CarillonError {
   return new CarillonError(code, problem, { remedy: first + refusingSentence(from), cause: error })
 }
 
-/** How things stand where a move was ended in the middle, and the two ways on. */
+/** For a move that was interrupted: what state the source is in, and the two commands to choose from. */
 export function refusingSentence(from: Database): string {
   return (
     `${displayDatabase(from)} refuses writes until the move is done: run the same command again, ` +
@@ -84,17 +84,17 @@ export function giveUpCommand(from: Database): string {
 async function compare(
   source: Endpoint,
   target: Endpoint,
-  { shown, report }: { shown: string; report: Report },
+  { name, report }: { name: string; report: Report },
 ): Promise<Digest[]> {
   const onRows = counting(report, 'Verifying', 2 * totalOf(await source.counts()))
   const expected = await digestsOf(source.batchesAfter(null), onRows)
-  await verify(target, { expected, shown, onRows })
+  await verify(target, { expected, name, onRows })
   return expected
 }
 
 /**
- * Throws CONFLICT where a move that was begun goes elsewhere, or is done. While its target is still marked, only the end
- * of it is missing.
+ * Throws CONFLICT if an earlier move goes to another database, or is done. If its target is still being filled, only the last
+ * step of the move is missing, and the call continues.
  */
 async function refuseOther(
   { id, target, endedAt }: Move,
@@ -106,8 +106,8 @@ async function refuseOther(
       remedy: `Finish that move, or give it up first: ${giveUpCommand(from)}`,
     })
   if (target === displayDatabase(to)) {
-    const side = await openEndpoint(to)
-    const filling = await side.filling().finally(() => side.close())
+    const endpoint = await openEndpoint(to)
+    const filling = await endpoint.filling().finally(() => endpoint.close())
     if (filling?.id === id) return
   }
   throw new CarillonError(
@@ -117,7 +117,7 @@ async function refuseOther(
   )
 }
 
-/** Takes writes again, and answers the move that was begun or done. Throws NOT_FOUND where there is none. */
+/** Makes the source accept writes again, and returns the move that was begun or done. Throws NOT_FOUND if there is none. */
 export async function giveUpMove(from: Database): Promise<Move> {
   const source = await openSource(from)
   try {

@@ -1,5 +1,5 @@
-// Writes a file whole or not at all: under another name in the same folder, to the disk, and only then under its own. A
-// file that is there is never replaced.
+// Writes a file completely or not at all: first under another name in the same folder, synced to the disk, and only then under
+// its own name. Never replaces an existing file.
 import { randomBytes } from 'node:crypto'
 import { closeSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -7,17 +7,16 @@ import { CarillonError } from '../../errors.ts'
 import { syncFolder, syncToDisk } from '../../files/durable-file.ts'
 
 /**
- * `write` gets an empty file (mode 0600) to write to; what it leaves there becomes the file at `path`. Throws CarillonError
- * with a sentence where the system refuses. Nothing is left behind, also where the process exits meanwhile.
+ * `write` gets an empty file (mode 0600); what it writes there becomes the file at `path`. Throws CarillonError if the file exists
+ * or the system refuses. Leaves nothing behind, not even if the process exits before the end.
  */
 export async function writeNewFile<Result>(path: string, write: (draft: string) => Promise<Result>): Promise<Result> {
   if (path === '') throw new CarillonError('INVALID_REQUEST', 'The new file has no name')
-  if (isAnythingAt(path)) throw isThere(path)
-  // Not the process's number, which in every container is the same.
+  if (isAnythingAt(path)) throw alreadyExists(path)
+  // Random, since the process id is the same in every container.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   const remove = () => {
-    // SQLite's files beside it, where it was ended in the middle.
-    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(draft + ending, { force: true })
+    rmSync(draft, { force: true })
   }
   process.on('exit', remove)
   try {
@@ -28,21 +27,20 @@ export async function writeNewFile<Result>(path: string, write: (draft: string) 
     syncFolder(dirname(path))
     return result
   } catch (error) {
-    throw isOfTheSystem(error) ? notWritten(path, error) : error
+    throw isSystemError(error) ? notWritten(path, error) : error
   } finally {
     remove()
     process.off('exit', remove)
   }
 }
 
-/** Also a link that leads nowhere, which a look through it would not find. */
+/** Also true for a symbolic link to a file that does not exist. */
 function isAnythingAt(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
-/** Of the operating system, or of SQLite, which has it from there. */
-function isOfTheSystem(error: unknown): error is Error {
-  return error instanceof Error && ('syscall' in error || 'errcode' in error)
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error
 }
 
 function notWritten(path: string, error: Error): CarillonError {
@@ -52,17 +50,17 @@ function notWritten(path: string, error: Error): CarillonError {
   })
 }
 
-/** A link never replaces a file that came meanwhile. Where there are no links, on some network disks, a look must do. */
+/** A link never replaces a file that was created since the check. Some network disks have no links: there a second check must do. */
 function publish(draft: string, path: string): void {
   try {
     linkSync(draft, path)
   } catch (error) {
-    if (isAnythingAt(path)) throw isThere(path)
+    if (isAnythingAt(path)) throw alreadyExists(path)
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     renameSync(draft, path)
   }
 }
 
-function isThere(path: string): CarillonError {
+function alreadyExists(path: string): CarillonError {
   return new CarillonError('CONFLICT', `${path} already exists and was left as it is`, { remedy: 'Name a new file.' })
 }

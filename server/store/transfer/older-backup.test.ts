@@ -1,5 +1,5 @@
-// A backup that an older Carillon made restores into this one, in both forms and into both engines: the rows are those that a
-// migration of the older database would have given.
+// A backup that an older Carillon made restores into both engines: the rows are those that a migration of the older database
+// would have given.
 
 import assert from 'node:assert/strict'
 import { copyFileSync, writeFileSync } from 'node:fs'
@@ -39,13 +39,13 @@ async function olderBackups(t: TestContext, schema: string): Promise<Older> {
   const file = (name: string) => join(folder, name)
   await makeDatabase(t, file('carillon.db'), { schema, from: sqliteFile(await filledPlace(t)) })
   copyFileSync(file('carillon.db'), file('sqlite'))
-  const side = SqliteEndpoint.openFile(file('carillon.db'))
-  assert.ok(side)
-  const rows = { batchesAfter: () => asOf(side.batchesAfter(null), schema), counts: () => side.counts() }
+  const endpoint = SqliteEndpoint.openFile(file('carillon.db'))
+  assert.ok(endpoint)
+  const rows = { batchesAfter: () => asOf(endpoint.batchesAfter(null), schema), counts: () => endpoint.counts() }
   writeFileSync(file('portable'), '')
   await writeDump(file('portable'), { source: rows, schema, engine: 'sqlite', takenAt: at, onRows: report })
   await makeEarlierBackup(file('sqlite'), await digestsOf(rows.batchesAfter()))
-  await side.close()
+  await endpoint.close()
   copyFileSync(file('sqlite'), file('migrated'))
   for (const name of ['carillon.db', 'migrated']) await (await openSqliteStore(file(name))).store.close()
   const digests = await digestsAt(`sqlite:${file('carillon.db')}`)
@@ -89,7 +89,7 @@ test('a backup of each earlier schema restores into both engines as if it had be
   }
 })
 
-test('a restore of an older backup that was ended in the middle goes on', async (t) => {
+test('an interrupted restore of an older backup continues', async (t) => {
   for (const schema of earlierSchemas) {
     const { digests, sqlite, portable } = await olderBackups(t, schema)
     for (const file of [sqlite, portable]) {
@@ -104,7 +104,7 @@ test('a restore of an older backup that was ended in the middle goes on', async 
   }
 })
 
-test('an older backup that was changed is refused, migrated or not', async (t) => {
+test('an older backup that was changed is refused, whether it was migrated or not', async (t) => {
   for (const schema of earlierSchemas) {
     const { sqlite, migrated } = await olderBackups(t, schema)
     for (const [file, change] of [
@@ -128,9 +128,9 @@ test('a backup of a database that was restored from an older backup restores as 
   const [to, again] = [await emptyPlace(t, 'sqlite'), await emptyPlace(t, 'sqlite')]
   await restore(portable, to)
   const file = join(await newFolder(t), 'backup')
-  const side = await openEndpoint(readDatabaseUrl(to))
-  await backUp(side, { file, at, report })
-  await side.close()
+  const endpoint = await openEndpoint(readDatabaseUrl(to))
+  await backUp(endpoint, { file, at, report })
+  await endpoint.close()
   assert.deepEqual(await restore(file, again), digests)
 })
 

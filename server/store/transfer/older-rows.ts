@@ -1,5 +1,5 @@
-// Rows of a backup that an older Carillon made: the columns that later migrations added get the value that those migrations
-// give them. A migration that changes more than that needs code here; a test compares this with what the migrations do.
+// Converts rows of a backup that an older Carillon made: the columns that later migrations added get the value that those
+// migrations give them. A migration that changes more than that needs code here; a test compares this with the migrations.
 
 import { type Batch, columnsOf, type Row, type Value } from './endpoint/endpoint.ts'
 import { addedColumns, type Table } from './endpoint/tables.ts'
@@ -22,7 +22,7 @@ export function upgraded({ table, rows }: Batch, schema: string): readonly Row[]
   return values.length === 0 ? rows : rows.map((row) => [...row, ...values])
 }
 
-/** The reverse of `upgraded`. A row that has other values in later columns stays as it is: it is no row of `schema`. */
+/** The reverse of `upgraded`. A row with other values in later columns was changed after that schema, and stays as it is. */
 export async function* asOf(batches: AsyncIterable<Batch>, schema: string): AsyncGenerator<Batch> {
   for await (const { table, rows } of batches) {
     const length = columnsAt(table, schema).length

@@ -1,5 +1,5 @@
-// Restores a backup, in either form, into an empty database of either engine. The backup is checked from end to end
-// before the first row is written, and every row is read back after the last.
+// Restores a backup into an empty database of either engine. Checks the whole backup before it writes the first row, and reads
+// every row back after the last. The SQLite files that earlier versions wrote as backups are accepted too.
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { type Database, displayDatabase } from '../../config/database-url.ts'
@@ -24,17 +24,17 @@ import { asOf } from './older-rows.ts'
 type Backup = { source: Source; digests: readonly Digest[] }
 type RestoreOptions = { file: string; to: Database; partitions: number; report: Report }
 
-/** Answers what was restored. Throws CarillonError with a sentence. */
+/** Returns what was restored. */
 export function restoreBackup({ file, to, partitions, report }: RestoreOptions): Promise<readonly Digest[]> {
   return withBackup(file, async ({ source, digests }) => {
     const target = await openEndpoint(to, { partitions })
     try {
-      // What it holds is its name: only the same backup goes on with what an ended attempt has filled.
+      // The id is made of the content: only the same backup continues an interrupted restore.
       const id = `backup ${createHash('sha256').update(JSON.stringify(digests)).digest('hex')}`
-      await refuseForeignTarget(target, { id, shown: displayDatabase(to) })
+      await refuseForeignTarget(target, { id, name: displayDatabase(to) })
       await fill(target, { source, id, report })
       const onRows = counting(report, 'Verifying', rowsIn(digests))
-      await verify(target, { expected: digests, shown: displayDatabase(to), onRows })
+      await verify(target, { expected: digests, name: displayDatabase(to), onRows })
       await target.endFilling()
       return digests
     } finally {
@@ -43,40 +43,40 @@ export function restoreBackup({ file, to, partitions, report }: RestoreOptions):
   })
 }
 
-/** Opens a backup in either form, and finds it whole. */
+/** Opens a backup and checks all of it. Throws UNPROCESSABLE if it is damaged, changed or newer. */
 async function withBackup<Result>(file: string, work: (backup: Backup) => Promise<Result>): Promise<Result> {
   if (isGzip(file)) {
     const dump = await Dump.open(file, { known: currentMigrations })
     return work({ source: dump, digests: dump.digests })
   }
-  const side = SqliteEndpoint.openFile(file)
-  if (side === undefined) throw new CarillonError('UNPROCESSABLE', `${file} is not a backup of Carillon`)
+  const endpoint = SqliteEndpoint.openFile(file)
+  if (endpoint === undefined) throw new CarillonError('UNPROCESSABLE', `${file} is not a backup of Carillon`)
   try {
-    return await side.snapshot(async () => {
-      side.refuseDamaged(file)
-      await refuseOtherSchema(side, file, { mayBeOlder: true })
-      const digests = await digestsOf(side.batchesAfter(null))
-      await refuseChanged(side, { file, digests })
-      return work({ source: side, digests })
+    return await endpoint.snapshot(async () => {
+      endpoint.refuseDamaged(file)
+      await refuseOtherSchema(endpoint, file, { mayBeOlder: true })
+      const digests = await digestsOf(endpoint.batchesAfter(null))
+      await refuseChanged(endpoint, { file, digests })
+      return work({ source: endpoint, digests })
     })
   } finally {
-    await side.close()
+    await endpoint.close()
   }
 }
 
 /**
- * Throws UNPROCESSABLE if a backup does not hold what it held when it was taken. An older one has the digests of the rows of
- * its time, also if it was migrated since.
+ * Throws UNPROCESSABLE if a SQLite backup does not hold what it held when it was taken. Its digests are those of the schema of
+ * that time, even if the file was migrated since then.
  */
 async function refuseChanged(
-  side: SqliteEndpoint,
+  endpoint: SqliteEndpoint,
   { file, digests }: { file: string; digests: readonly Digest[] },
 ): Promise<void> {
-  const taken = side.digestsWhenTaken()
+  const taken = endpoint.digestsWhenTaken()
   const difference = taken && differenceOf(taken, digests)
   if (taken === undefined || difference === undefined) return
   for (const schema of currentMigrations.slice(0, -1).reverse())
-    if (differenceOf(taken, await digestsOf(asOf(side.batchesAfter(null), schema))) === undefined) return
+    if (differenceOf(taken, await digestsOf(asOf(endpoint.batchesAfter(null), schema))) === undefined) return
   throw new CarillonError('UNPROCESSABLE', `${file} has changed since it was taken: ${difference}`, {
     remedy: 'Nothing was restored; use another backup.',
   })
@@ -102,7 +102,7 @@ function isGzip(file: string): boolean {
   return start.readUInt16BE(0) === 0x1f8b
 }
 
-/** A folder; or a pipe, which would be empty at the second reading. */
+/** A folder, or a pipe, which would be empty when it is read a second time. */
 function noFile(file: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', `${file} is not a file, and restore reads it more than once`, {
     remedy: 'Save it to a file first.',

@@ -1,4 +1,4 @@
-// What was carried from one engine to the other and back is what it was, row by row.
+// Rows that were carried from one engine to the other and back are the same as before.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -17,9 +17,9 @@ const report = () => {}
 const partitions = usualPartitions
 
 async function backUpTo(file: string, from: string) {
-  const side = await openSource(readDatabaseUrl(from))
-  await backUp(side, { file, at: '2026-01-01T00:00:00.000Z', report })
-  await side.close()
+  const endpoint = await openSource(readDatabaseUrl(from))
+  await backUp(endpoint, { file, at: '2026-01-01T00:00:00.000Z', report })
+  await endpoint.close()
   return file
 }
 
@@ -31,7 +31,7 @@ test('the database that these tests carry over has rows in every table', async (
   )
 })
 
-test('SQLite -> portable backup -> PostgreSQL -> portable backup -> SQLite is the same rows', async (t) => {
+test('SQLite -> backup -> PostgreSQL -> backup -> SQLite keeps every row the same', async (t) => {
   const folder = await newFolder(t)
   const places = [
     await filledPlace(t, { notifications: 2_500 }),
@@ -67,7 +67,7 @@ test('a SQLite file that an earlier version wrote as a backup restores into eith
   }
 })
 
-test('what was restored has a history of its own: its versions may be reached again by other changes', async (t) => {
+test('a restored database has a new history, since other changes can reach the same versions again', async (t) => {
   const from = await filledPlace(t)
   const file = await backUpTo(join(await newFolder(t), 'backup.db'), from)
   const histories = new Set([await historyAt(from)])

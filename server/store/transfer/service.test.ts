@@ -1,4 +1,4 @@
-// A service whose database is moved, or backed up, while people use it: real processes, real requests.
+// A service whose database is moved, or backed up, while it handles requests: real processes, real requests.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -175,15 +175,15 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
   await next.stop()
 }
 
-test('SQLite to PostgreSQL under load: reads go on, writes get 503, nothing acknowledged is lost', async (t) => {
+test('SQLite to PostgreSQL under load: reads work, writes get 503, and no acknowledged delivery is lost', async (t) => {
   await movesUnderLoad(t, { from: await emptyPlace(t, 'sqlite'), to: await emptyPlace(t, 'postgres') })
 })
 
-test('PostgreSQL to SQLite under load: reads go on, writes get 503, nothing acknowledged is lost', async (t) => {
+test('PostgreSQL to SQLite under load: reads work, writes get 503, and no acknowledged delivery is lost', async (t) => {
   await movesUnderLoad(t, { from: await emptyPlace(t, 'postgres'), to: await emptyPlace(t, 'sqlite') })
 })
 
-test('R11: a backup under load holds one moment, and every row of it is restored elsewhere', async (t) => {
+test('a backup under load has the state of one moment, and every row of it is restored (R11)', async (t) => {
   for (const engine of ['sqlite', 'postgres'] as const) {
     const place = await emptyPlace(t, engine)
     const key = await fill(place)
@@ -192,9 +192,9 @@ test('R11: a backup under load holds one moment, and every row of it is restored
     const before = await Promise.all(Array.from({ length: 20 }, () => service.deliver(key, 'Before')))
     const writing = keepAsking(() => service.deliver(key, 'Meanwhile'))
     const file = join(folder, 'backup')
-    const side = await openSource(readDatabaseUrl(place))
-    const digests = await backUp(side, { file, at: '2026-01-01T00:00:00.000Z', report })
-    await side.close()
+    const endpoint = await openSource(readDatabaseUrl(place))
+    const digests = await backUp(endpoint, { file, at: '2026-01-01T00:00:00.000Z', report })
+    await endpoint.close()
     const written = await writing.stop()
     assert.ok(written.every(({ status }) => status === 201))
 

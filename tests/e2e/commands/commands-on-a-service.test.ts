@@ -1,5 +1,5 @@
-// What a command does to a service that runs on the same database: it is in force at once, and `send` speaks to it as any
-// producer does (S7, T7, Z4).
+// What a command changes for a service that runs on the same database: the change is in force at once. `send` sends requests
+// like any other producer (S7, T7, Z4).
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -54,7 +54,7 @@ async function refusedAfter(user: UserOfService, proof: Proof): Promise<number> 
 /** Two seconds on a machine that does nothing else. A token lives for fifteen minutes. */
 const soonMs = 60_000
 
-test('S7, T7: a user who is disabled loses the session at once and the token within five seconds, and signs in no more', async (t) => {
+test('a disabled user loses the session at once and the token within five seconds, and cannot sign in again (S7, T7)', async (t) => {
   const { user, password } = await newUser('ann')
   const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
   for (const proof of [session, token])
@@ -70,7 +70,7 @@ test('S7, T7: a user who is disabled loses the session at once and the token wit
   assert.deepEqual([login.status, login.json().error.code], [401, 'INVALID_CREDENTIALS'])
 })
 
-test('S7, T7: a password that is set ends the session and the token, and the new one signs in', async () => {
+test('a new password ends the session and the token, and the user can sign in with it (S7, T7)', async () => {
   const { user, password: old } = await newUser('ben')
   const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
   const { password } = await json('user', 'password', 'ben')
@@ -83,7 +83,7 @@ test('S7, T7: a password that is set ends the session and the token, and the new
   later.close()
 })
 
-test('Z4: a key that is made sends at once, and one that is revoked sends no more', async () => {
+test('a new key can send at once, and a revoked key cannot send (Z4)', async () => {
   const { id, key } = await json('key', 'add', 'shop')
   const send = () =>
     operator.post(
@@ -107,7 +107,7 @@ const { key: theKey } = firstSignInOf(folder)
 const hello = ['send', '--to', 'operator', '--title', 'Hello']
 const newest = async () => (await operator.inbox(await operator.signIn()))[0]
 
-test('carillon send delivers what it is told, and answers in words and in JSON', async () => {
+test('carillon send delivers its options as a notification, and prints text or JSON', async () => {
   const everything = [
     ...['send', '--to', 'operator', '--title', 'Order 7', '--body', 'is on its way', '--link', '/orders/7'],
     ...['--category', 'orders', '--data', '{"order":7}', '--key', 'order-7'],
@@ -131,7 +131,7 @@ test('carillon send delivers what it is told, and answers in words and in JSON',
   assert.equal(JSON.parse(again.stdout).results[0].status, 'updated')
 })
 
-test('carillon send reads its key from a file, and goes where --url says', async () => {
+test('carillon send reads its key from a file, and sends to the address of --url', async () => {
   writeFileSync(folder.file('key'), `${theKey}\n`, { mode: 0o600 })
   const env = { CARILLON_PRODUCER_KEY_FILE: folder.file('key') }
   const { status, stderr } = await carillon(folder, [...hello, '--url', running.url], { env })
@@ -139,7 +139,7 @@ test('carillon send reads its key from a file, and goes where --url says', async
   assert.equal((await newest())?.title, 'Hello')
 })
 
-test('carillon send tells those whom it reached from those whom nobody knows, and then ends with status 1', async () => {
+test('carillon send lists the recipients that it reached and the unknown ones, and exits with status 1', async () => {
   const args = ['send', '--to', 'nobody', '--to', 'operator', '--to', 'no one', '--title', 'Who is there?']
   const { status, stdout, stderr } = await carillon(folder, args, withKey(theKey))
   assert.deepEqual([status, stdout, stderr], [1, 'Sent to operator\n', 'carillon: There is no user nobody, no one\n'])
@@ -152,7 +152,7 @@ test('carillon send tells those whom it reached from those whom nobody knows, an
   assert.equal(machine.stderr, stderr)
 })
 
-test('carillon send fails with status 1 and the service’s reason, and sends nothing', async () => {
+test('carillon send exits with status 1 and the reason of the service, and sends nothing', async () => {
   const before = (await newest())?.id
   const scopeless = await json('key', 'add', 'admin', '--scope', 'users')
   const wrong = `${theKey.slice(0, -4)}AAAA`
@@ -173,7 +173,7 @@ test('carillon send fails with status 1 and the service’s reason, and sends no
   assert.equal((await newest())?.id, before)
 })
 
-test('carillon send with data that is no JSON, or a key that is none, is wrong use, and the key is not shown', async () => {
+test('carillon send refuses data that is not JSON and an invalid key with status 2, and does not print the key', async () => {
   const data = await carillon(folder, [...hello, '--data', '{order:7}'], withKey(theKey))
   assert.deepEqual([data.status, data.stdout], [2, ''])
   assert.match(data.stderr, /--data takes a JSON object/)
@@ -183,7 +183,7 @@ test('carillon send with data that is no JSON, or a key that is none, is wrong u
   assert.doesNotMatch(key.stderr, /not-a-key/)
 })
 
-test('carillon send says where nothing answers, and where something answers that is not Carillon', async () => {
+test('carillon send names an address where no program responds, and one where another program responds', async () => {
   const other = createServer((_, response) => response.end('<html>It works!</html>'))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`

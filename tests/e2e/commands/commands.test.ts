@@ -1,6 +1,6 @@
-// The command line as it is typed: help that is true, JSON that machines can read, exit status 0
-// done, 1 failed, 2 wrong use, errors on stderr, and nothing secret among the arguments. What commands do to a service
-// that runs is in commands-on-a-service.test.ts.
+// The command line as a user types it: correct help, JSON for machines, exit status 0 for success, 1 for failure, 2 for wrong
+// use, errors on stderr, and no secret among the arguments. Commands beside a running service are in
+// commands-on-a-service.test.ts.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
@@ -79,7 +79,7 @@ suite('help', { concurrency: 2 }, () => {
       assert.deepEqual(readdirSync(folder.path), [])
     })
 
-  test('carillon --help names every command, and carillon alone is wrong use that shows it', async () => {
+  test('carillon --help lists every command; carillon without a command prints the same and exits with status 2', async () => {
     using folder = new Folder()
     const help = isDone(await carillon(folder, ['--help']))
     for (const command of commands) assert.match(help, new RegExp(`^ {2}${words(command)[0]}\\b`, 'm'))
@@ -131,7 +131,7 @@ suite('wrong use', { concurrency: 2 }, () => {
     })
 })
 
-test('carillon migrate makes the database once, says what it applied, and says so in JSON', async () => {
+test('carillon migrate creates the database once and prints the applied migrations, as text or JSON', async () => {
   using folder = new Folder()
   assert.match(isDone(await carillon(folder, ['migrate'])), /^(Applied \d{4}-[\w-]+\n)+$/)
   assert.equal(isDone(await carillon(folder, ['migrate'])), 'The store is up to date\n')
@@ -141,7 +141,7 @@ test('carillon migrate makes the database once, says what it applied, and says s
   assert.match(applied[0], /^0001-/)
 })
 
-test('a command on a database that is not there fails with status 1, says how to make one, and makes none', async () => {
+test('a command on a missing database exits with status 1, says how to create one, and creates none', async () => {
   using folder = new Folder()
   for (const args of [
     ['user', 'list'],
@@ -152,7 +152,7 @@ test('a command on a database that is not there fails with status 1, says how to
   }
 })
 
-test('the option goes before the environment, which goes before the default', async () => {
+test('an option overrides the environment, which overrides the default', async () => {
   using folder = new Folder()
   const by = (name: string) => `sqlite:${folder.file(name)}`
   isDone(await carillon(folder, ['migrate', '--database-url', by('option.db')]))
@@ -164,7 +164,7 @@ test('the option goes before the environment, which goes before the default', as
 
 const passphrase = 'plum orchard gate 41'
 
-test('carillon user: nobody yet, one is added, listed, disabled, given a password, in words and in JSON', async () => {
+test('carillon user adds, lists and disables a user and sets a password, with output as text or JSON', async () => {
   using folder = await migrated()
   const user = (args: string[], stdin = '') => carillon(folder, ['user', ...args], { stdin })
   const json = async (args: string[], stdin = '') => JSON.parse(isDone(await user([...args, '--json'], stdin)))
@@ -200,7 +200,7 @@ test('carillon user: nobody yet, one is added, listed, disabled, given a passwor
   assert.deepEqual(await json(['password', 'ann', '--password-stdin'], passphrase), { username: 'ann' })
 })
 
-test('carillon user: what cannot be is status 1 with the reason, and no password comes back', async () => {
+test('carillon user exits with status 1 and the reason if it cannot do the work, and never prints a password', async () => {
   using folder = await migrated()
   const user = (args: string[], stdin = '') => carillon(folder, ['user', ...args], { stdin })
   isDone(await user(['add', 'ann']))
@@ -224,7 +224,7 @@ test('carillon user: what cannot be is status 1 with the reason, and no password
   assert.equal(JSON.parse(isDone(await user(['list', '--json']))).length, 1)
 })
 
-test('carillon key: none yet, one is made and shown once, listed without its secret, revoked', async () => {
+test('carillon key shows a new key once, lists keys without their secrets, and revokes a key', async () => {
   using folder = await migrated()
   const key = (...args: string[]) => carillon(folder, ['key', ...args])
   assert.equal(isDone(await key('list')), 'There are no keys yet. Make one with: carillon key add NAME\n')

@@ -1,5 +1,5 @@
-// `carillon doctor` as it is typed, beside a service that runs: what it prints, its exit status, and that it changes
-// nothing. What it finds is tested beside server/doctor/ and the engines.
+// `carillon doctor` as a user types it, beside a running service: what it prints, its exit status, and that it changes nothing.
+// The findings are tested in server/doctor/.
 import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
@@ -58,7 +58,7 @@ async function standing(folder: Folder, spoil: Spoil = {}) {
 }
 
 suite('carillon doctor', { concurrency: 2 }, () => {
-  test('finds nothing wrong behind a TLS proxy, signs in and out, and says so in words and in JSON', async () => {
+  test('finds nothing wrong behind a TLS proxy, signs in and out, and prints text or JSON', async () => {
     using folder = new Folder()
     await using place = await standing(folder)
     const { env, proxy, username, password } = place
@@ -77,7 +77,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.equal(JSON.parse(machine.stdout).healthy, true)
   })
 
-  test('a fault is status 1 with the line to change, in words and in JSON', async () => {
+  test('exits with status 1 if there is a fault, and prints what to change, as text or JSON', async () => {
     using folder = new Folder()
     await using place = await standing(folder, { onTheWay: ({ headers }) => Object.assign(headers, { host: 'inner' }) })
     chmodSync(folder.file('carillon.db'), 0o644)
@@ -100,7 +100,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     )
   })
 
-  test('opens a live stream, and finds a proxy that holds it back', async () => {
+  test('opens a live stream, and finds a proxy that delays it', async () => {
     using folder = new Folder()
     await using place = await standing(folder, { buffers: true })
     const run = await doctor(folder, ['--json'], { env: place.env })
@@ -134,7 +134,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     await second.end('SIGTERM')
   })
 
-  test('looks past a proxy that does not get through, and at a certificate that nobody trusts', async () => {
+  test('checks the service itself if the proxy does not reach it, and finds a certificate that is not trusted', async () => {
     using folder = new Folder()
     await using place = await standing(folder)
     const { NODE_EXTRA_CA_CERTS: _, ...settings } = place.env
@@ -150,7 +150,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.match(reached[1].area, /^Past the proxy, http:\/\/127\.0\.0\.1:\d+$/)
   })
 
-  test('tells settings that do not fit among its findings, and makes no database where none is', async () => {
+  test('reports invalid settings among its findings, and creates no database if it is missing', async () => {
     using folder = new Folder()
     const run = await doctor(folder, ['--json'], { env: { CARILLON_DATABSE_URL: 'sqlite:x.db' } })
     assert.equal(run.status, 1)
@@ -173,7 +173,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(folder.path), [])
   })
 
-  test('a URL that is no origin is wrong use, and so is a user without a password', async () => {
+  test('refuses a URL that is not an origin, and a user without a password, with status 2', async () => {
     using folder = new Folder()
     const nameless = await doctor(folder, ['--username', 'ann'])
     assert.deepEqual([nameless.status, nameless.stdout], [2, ''])

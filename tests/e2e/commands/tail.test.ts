@@ -1,4 +1,4 @@
-// `carillon tail` beside a service that is used, stopped and started, and that takes the proof away (N6, S7).
+// `carillon tail` beside a service that is used, stopped and started, and that revokes the proof (N6, S7).
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
@@ -47,7 +47,7 @@ function tailing(...args: string[]) {
 }
 
 suite('carillon tail', () => {
-  test('tells what is there, then what happens, as JSON lines; Ctrl-C ends it with status 0', async () => {
+  test('prints existing notifications, then each change, as JSON lines; Ctrl-C ends it with status 0', async () => {
     await using running = tailing()
     await running.live()
     const id = idIn(await operator.deliver('Tea is ready'))
@@ -64,7 +64,7 @@ suite('carillon tail', () => {
     assert.deepEqual([status, running.stderr], [0, ''])
   })
 
-  test('begins where --since says, and with as many as --last says', async () => {
+  test('begins after --since, or with the number of notifications of --last', async () => {
     await using first = tailing('--last', '0')
     await first.live()
     await operator.deliver('One')
@@ -76,7 +76,7 @@ suite('carillon tail', () => {
     assert.equal(two?.notification.title, 'Two')
   })
 
-  test('N6: goes on after a restart, within ten seconds, and misses nothing', async () => {
+  test('continues within ten seconds after a restart of the service, and misses nothing (N6)', async () => {
     await using running = tailing('--last', '0')
     await running.live()
     await service.end('SIGTERM')
@@ -89,7 +89,7 @@ suite('carillon tail', () => {
     )
   })
 
-  test('ends in order when whoever reads it has enough', async () => {
+  test('exits without an error if the reader of its output closes the pipe', async () => {
     await using running = tailing()
     await running.live()
     running.child.stdout?.destroy()
@@ -98,7 +98,7 @@ suite('carillon tail', () => {
     assert.deepEqual([status, running.stderr], [0, ''])
   })
 
-  test('S7: a user who is disabled is told so, once, with status 1', async () => {
+  test('reports once that the user was disabled, and exits with status 1 (S7)', async () => {
     await using running = tailing('--last', '0')
     await running.live()
     assert.equal((await carillon(folder, ['user', 'disable', 'operator'])).status, 0)

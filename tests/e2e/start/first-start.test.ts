@@ -1,4 +1,4 @@
-// The first start on an empty folder: what it makes, for whom, and how often; and what is in no log (A16, R4).
+// The first start in an empty folder: what it creates, who can read it, how often; and that no secret is in a log (A16, R4).
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ async function inStore(folder: Folder) {
 
 const made = { users: ['operator'], keys: ['first start: send'], notifications: ['Welcome to Carillon'] }
 
-test('a first start that nobody watches leaves one sign-in in a file for its owner alone, and the log names the file', async () => {
+test('a first start without a terminal writes the sign-in to a file that only its owner can read, and the log names the file', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const { username, password, key } = firstSignInOf(folder)
@@ -42,7 +42,7 @@ test('a first start that nobody watches leaves one sign-in in a file for its own
   assert.ok(running.lines.some(({ file }) => file === folder.file('first-sign-in.txt')))
 })
 
-test('the curl session of the first sign-in runs as it stands', async () => {
+test('the curl session of the first sign-in runs unchanged', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const text = firstSignInText(folder)
@@ -61,7 +61,7 @@ test('the curl session of the first sign-in runs as it stands', async () => {
   )
 })
 
-/** By bash and curl; where there is none of them by the requests that the lines spell out. */
+/** Runs the lines with bash and curl; if one of them is missing, sends the requests that the lines describe. */
 async function runSession(script: string, { folder, url }: { folder: Folder; url: string }) {
   if (spawnSync('bash', ['-c', 'curl --version']).status === 0) {
     const separated = script.replaceAll(/^curl /gm, 'printf "\\n"\ncurl ')
@@ -87,7 +87,7 @@ async function runSession(script: string, { folder, url }: { folder: Folder; url
   return [login, restricted, sent, listed].map((response) => response.json())
 }
 
-test('a second start makes nothing, and shows nothing, on the same folder', async () => {
+test('a second start on the same folder creates no sign-in and prints none', async () => {
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
   const text = firstSignInText(folder)
@@ -100,7 +100,7 @@ test('a second start makes nothing, and shows nothing, on the same folder', asyn
   user.close()
 })
 
-test('CARILLON_FIRST_START=off makes no user, no key and no file', async () => {
+test('CARILLON_FIRST_START=off creates no user, no key and no file', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { env: { CARILLON_FIRST_START: 'off' } })
   assert.deepEqual(await inStore(folder), { users: [], keys: [], notifications: [] })
@@ -108,10 +108,10 @@ test('CARILLON_FIRST_START=off makes no user, no key and no file', async () => {
   assert.ok(!running.stdout.includes('first'))
 })
 
-// A pseudo-terminal is not to be had everywhere, so the process is told that its output is one.
+// Not every machine has a pseudo-terminal, so a preloaded module makes the process believe that its output is one.
 const asTerminal = { nodeOptions: ['--import', 'data:text/javascript,process.stdout.isTTY=true'] }
 
-test('on a terminal the first sign-in is printed, once, and left in no file', async () => {
+test('on a terminal the first sign-in is printed once, and written to no file', async () => {
   using folder = new Folder()
   await using running = new CarillonProcess(folder, asTerminal)
   const session = await untilPrinted(running, 'Carillon is listening')
@@ -128,7 +128,7 @@ test('on a terminal the first sign-in is printed, once, and left in no file', as
   assert.doesNotMatch(again.stdout, /password:|crl_/)
 })
 
-test('with --json even a terminal gets lines for machines, and the sign-in goes to the file', async () => {
+test('with --json a terminal gets JSON lines too, and the sign-in is written to the file', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { ...asTerminal, args: ['serve', '--json'] })
   const { password } = firstSignInOf(folder)
@@ -142,7 +142,7 @@ async function untilPrinted(running: CarillonProcess, text: string): Promise<str
   return running.stdout
 }
 
-test('two processes that start at once on a new folder both stand, and there is one sign-in, which works on both', async () => {
+test('two processes that start at once on a new folder both listen, and the one sign-in works on both', async () => {
   for (let round = 0; round < 4; round++) {
     using folder = new Folder()
     await using one = new CarillonProcess(folder)
@@ -167,7 +167,7 @@ test('two processes that start at once on a new folder both stand, and there is 
   }
 })
 
-test('an older first-sign-in.txt that others may read is replaced by one that they may not', async () => {
+test('an older first-sign-in.txt that other users can read is replaced by one that they cannot read', async () => {
   using folder = new Folder()
   writeFileSync(folder.file('first-sign-in.txt'), 'something older', { mode: 0o644 })
   await using running = await CarillonProcess.ready(folder)
@@ -175,7 +175,7 @@ test('an older first-sign-in.txt that others may read is replaced by one that th
   assert.equal(mode(folder.file('first-sign-in.txt')), '600')
 })
 
-test('where the file cannot be written the service stands all the same, and the log says how to get another sign-in', async () => {
+test('if the file cannot be written the service starts anyway, and the log says how to get another sign-in', async () => {
   using folder = new Folder()
   mkdirSync(folder.file('first-sign-in.txt'))
   await using running = await CarillonProcess.ready(folder)
@@ -186,7 +186,7 @@ test('where the file cannot be written the service stands all the same, and the 
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
-test('A16, S9: no secret is in the log or in the database, whatever happens in between', async () => {
+test('no secret is in the log or in the database after sign-ins, deliveries and a restart (A16, S9)', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { env: { CARILLON_LOG: 'trace' } })
   const signIn = firstSignInOf(folder)

@@ -1,5 +1,5 @@
-// What becomes of the service if its launcher is killed, or if somebody asks it for a debugger? The launcher takes this Node
-// for an old one if a module that is loaded first says so; it then starts the service in a second process, as under Node 20.
+// The service after its launcher is killed, or gets the signal that opens a debugger. A module that these tests preload makes
+// the launcher believe that this Node is too old, so that it starts the service in a second process, as under Node 20.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ function isRunning(pid: number): boolean {
 }
 
 for (const [name, nodeOptions] of ways)
-  test(`a launcher that is killed leaves no process and no taken port (${name})`, async () => {
+  test(`a killed launcher leaves no process and no port in use (${name})`, async () => {
     using folder = new Folder()
     const port = String(await freePort())
     const env = { CARILLON_PORT: port }
@@ -43,7 +43,7 @@ for (const [name, nodeOptions] of ways)
     assert.equal((await again.end('SIGTERM')).status, 0)
   })
 
-test('the service of a killed launcher drains: a request under way is answered, and the store is closed', async () => {
+test('the service of a killed launcher drains: it responds to a request in progress and closes the store', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { nodeOptions: relayed })
   const user = new UserOfService(running.url, firstSignInOf(folder))
@@ -58,7 +58,7 @@ test('the service of a killed launcher drains: a request under way is answered, 
   assert.equal(stopped?.reason, 'SIGTERM', running.stdout)
 })
 
-test('a launcher passes on the status of the command, and the channel between the two keeps none waiting', async () => {
+test('a launcher exits with the status of the command, and neither process waits for the other', async () => {
   using folder = new Folder()
   const migrated = await carillon(folder, ['migrate'], { nodeOptions: relayed })
   assert.deepEqual([migrated.status, migrated.signal], [0, null], migrated.stderr)
@@ -88,7 +88,7 @@ test('a launcher drains on SIGTERM, SIGINT and SIGHUP under an old Node, too', a
 })
 
 for (const [name, nodeOptions] of ways)
-  test(`SIGUSR1 opens no debugger and ends nothing (${name})`, async () => {
+  test(`SIGUSR1 opens no debugger and ends no process (${name})`, async () => {
     using folder = new Folder()
     await using running = await CarillonProcess.ready(folder, { nodeOptions })
     const pids = [running.child.pid as number, ...childrenOf(running.child.pid as number)]

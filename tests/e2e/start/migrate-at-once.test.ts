@@ -1,5 +1,4 @@
-// Processes that bring one PostgreSQL database to their schema at the same time, and one that is killed while it does
-// (R12).
+// Processes that migrate one PostgreSQL database at the same time, and one that is killed during the migration (R12).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TcpProxy } from '../../support/network/tcp-proxy.ts'
@@ -9,7 +8,7 @@ import { CarillonProcess, carillon, Folder } from '../../support/processes/caril
 const schemaOf = async (url: string) =>
   (await queryAt(url, 'select count(*)::int as tables from pg_tables')).rows[0].tables
 
-test('R12: processes that start at once on an empty database migrate it once', async (t) => {
+test('processes that start at once on an empty database migrate it once (R12)', async (t) => {
   const { url, drop } = await newDatabase({ isBare: true })
   t.after(drop)
   using folder = new Folder()
@@ -21,7 +20,7 @@ test('R12: processes that start at once on an empty database migrate it once', a
   assert.deepEqual(applied.toSorted(), [...new Set(applied)].sort())
 })
 
-test('R12: killed in the middle of a migration it leaves nothing half done, and the next one does it all', async (t) => {
+test('a process that is killed during a migration leaves no part of it, and the next process applies all of it (R12)', async (t) => {
   const { url, drop } = await newDatabase({ isBare: true })
   t.after(drop)
   using folder = new Folder()

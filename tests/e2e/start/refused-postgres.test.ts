@@ -1,5 +1,5 @@
-// A start on a PostgreSQL that cannot be used: one sentence on stderr, exit status 1, nothing on stdout. Which sentence for
-// what is in server/store/postgres/connection/opening.test.ts.
+// A start on a PostgreSQL that cannot be used: one sentence on stderr, exit status 1, nothing on stdout. The sentence for each
+// cause is tested in server/store/postgres/connection/opening.test.ts.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { freePort } from '../../support/network/free-port.ts'
@@ -45,7 +45,7 @@ for (const [what, env, sentence] of starts)
     assert.doesNotMatch(stdout, /"level":(40|50|60)/)
   })
 
-test('a wrong address: says at once that it waits, gives up after 30 s with one sentence and exit status 1', async () => {
+test('a wrong address: the log says at once that the service waits; after 30 s it prints one sentence and exits with status 1', async () => {
   using folder = new Folder()
   const url = new URL(at({ port: String(await freePort()) }))
   url.password = secret

@@ -1,5 +1,5 @@
-// A start that cannot be: one sentence on stderr that says what to do, the exit status 1 or 2, and nothing
-// touched (R4-R6, and the bad input that the service is given by its operator).
+// A start that is refused: one sentence on stderr that says what to do, exit status 1 or 2, and no file changed (R4-R6, and
+// invalid settings).
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
@@ -65,25 +65,25 @@ async function refuses(folder: Folder, sentence: RegExp, { status = 1, ...option
 }
 
 suite('a database that cannot be used', { concurrency: 2 }, () => {
-  test('R6: a file that is no database is named and left as it is', async () => {
+  test('the error names a file that is not a database, and the file is unchanged (R6)', async () => {
     using folder = new Folder()
     writeFileSync(folder.file('carillon.db'), 'Dear diary, '.repeat(1_000))
     await refuses(folder, /carillon\.db is not a Carillon database and was left as it is\. Name another file/)
   })
 
-  test('R6: a database of another program is named and left as it is', async () => {
+  test('the error names a database of another program, and the file is unchanged (R6)', async () => {
     using folder = new Folder()
     change(folder, 'create table song (title); insert into song values (1)')
     await refuses(folder, /is not a Carillon database and was left as it is/)
   })
 
-  test('R6: a folder in the place of the database is named', async () => {
+  test('the error names a folder at the path of the database (R6)', async () => {
     using folder = new Folder()
     mkdirSync(folder.file('carillon.db'))
     await refuses(folder, /carillon\.db is a folder\. Name a file in CARILLON_DATABASE_URL/)
   })
 
-  test('R6: a damaged database is named and left as it is', async () => {
+  test('the error names a damaged database, and the file is unchanged (R6)', async () => {
     using folder = withDatabase()
     const bytes = readFileSync(folder.file('carillon.db'))
     writeFileSync(folder.file('carillon.db'), bytes.fill(0xaa, 100, 60_000))
@@ -93,19 +93,19 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     )
   })
 
-  test('R6: a database that a newer program wrote is left as it is, and the sentence names both schemas', async () => {
+  test('a database of a newer version is unchanged, and the error names both schemas (R6)', async () => {
     using folder = withDatabase()
     change(folder, "insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '2030-01-01')")
     await refuses(folder, /newer Carillon \(schema 9999-from-the-future; this program knows \d{4}-[\w-]+\)/)
   })
 
-  test('R4: a database that may not be written is named', async () => {
+  test('the error names a database that this user cannot write (R4)', async () => {
     using folder = withDatabase()
     chmodSync(folder.file('carillon.db'), 0o444)
     await refuses(folder, /carillon\.db cannot be written\. Make the file and its folder writable/, asOrdinaryUser())
   })
 
-  test('R4: a folder that may not be written is named', async () => {
+  test('the error names a folder that this user cannot write (R4)', async () => {
     using folder = new Folder()
     mkdirSync(folder.file('closed'), { mode: 0o555 })
     const env = { CARILLON_DATABASE_URL: `sqlite:${folder.file('closed/carillon.db')}` }
@@ -115,7 +115,7 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     })
   })
 
-  test('R5: a database that another process holds is named, and waited for only a few seconds', async () => {
+  test('the error names a database that another process has locked, after a few seconds of waiting (R5)', async () => {
     using folder = withDatabase()
     const holder = new DatabaseSync(folder.file('carillon.db'))
     holder.exec('pragma locking_mode = exclusive; begin exclusive')
@@ -134,7 +134,7 @@ function asOrdinaryUser(): { under?: string[] } {
   return process.getuid?.() === 0 ? { under: ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] } : {}
 }
 
-test('every wrong setting is named at once, with what would be right, and the exit status is 2', async () => {
+test('one error names every invalid setting and a valid form, with exit status 2', async () => {
   using folder = new Folder()
   const { status, stdout, stderr } = await carillon(folder, ['serve'], {
     env: {
@@ -163,7 +163,7 @@ test('every wrong setting is named at once, with what would be right, and the ex
   assert.deepEqual(readdirSync(folder.path), [])
 })
 
-test('a port that is taken is named, and the first sign-in is not used up by the attempt', async () => {
+test('the error names a port in use, and the next start still creates the first sign-in', async () => {
   using folder = new Folder()
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
@@ -181,7 +181,7 @@ test('a port that is taken is named, and the first sign-in is not used up by the
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
-test('an address that is not of this machine is named', async () => {
+test('the error names an address that does not belong to this machine', async () => {
   using folder = new Folder()
   // TEST-NET-1 (RFC 5737): nobody's.
   const env = { CARILLON_HOST: '192.0.2.1', CARILLON_INSECURE_HTTP: 'on' }
@@ -190,7 +190,7 @@ test('an address that is not of this machine is named', async () => {
   assert.equal(stderr, 'carillon: 192.0.2.1 is not an address of this machine. Set CARILLON_HOST to one that is.\n')
 })
 
-test('R6: no new, empty database is made over one that is lost', async () => {
+test('no empty database is created in place of a lost one (R6)', async () => {
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
   renameSync(folder.file('carillon.db'), folder.file('mislaid'))
@@ -200,7 +200,7 @@ test('R6: no new, empty database is made over one that is lost', async () => {
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
-test('a database that was emptied or truncated is not taken for a first start, by any command (R6)', async () => {
+test('no command takes an emptied or truncated database for a first start (R6)', async () => {
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
   const whole = readFileSync(folder.file('carillon.db'))
@@ -236,7 +236,7 @@ test('a database that was emptied or truncated is not taken for a first start, b
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
-test('an empty secret is named, and nothing is made in its place (R1)', async () => {
+test('the error names an empty secret file, and no new secret is created (R1)', async () => {
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
   writeFileSync(folder.file('carillon.secret'), '')
@@ -246,7 +246,7 @@ test('an empty secret is named, and nothing is made in its place (R1)', async ()
   )
 })
 
-test('R6: a lost secret, or another one, is named, and nothing is made in its place', async () => {
+test('the error names a lost secret and a wrong one, and no new secret is created (R6)', async () => {
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
   const kept = readFileSync(folder.file('carillon.secret'))
@@ -264,7 +264,7 @@ test('R6: a lost secret, or another one, is named, and nothing is made in its pl
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
-test('a database URL that no engine knows is named', async () => {
+test('the error names a database URL of an unknown engine', async () => {
   using folder = new Folder()
   for (const url of ['mysql://a/b', 'sqlite:'])
     assert.match(

@@ -1,5 +1,5 @@
-// A database of either engine as a move, a backup and a restore see it: tables of rows in the order of their keys, the
-// same in both, and the marks that say who may write. What they do with it is fill.ts and its callers.
+// The database of either engine that a transfer (backup, restore, move) reads or writes: the same tables of rows in the order of
+// their keys, and the transfer state, which says who may write.
 import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { type Table, tables } from './tables.ts'
@@ -7,47 +7,47 @@ import { type Table, tables } from './tables.ts'
 export type Value = string | number | null
 /** The values of a row, in the order of the table's columns. */
 export type Row = readonly Value[]
-/** Rows of one table, in the order of its key, never none. */
+/** One or more rows of one table, in the order of its key. */
 export type Batch = { table: Table; rows: readonly Row[] }
-/** How far a filling is: so many rows of a table and all tables before it; `key` is that of the last. */
+/** The progress of a filling: all earlier tables, and `rows` rows of `table`; `key` is the key of the last row. */
 export type Place = { table: string; rows: number; key: Row }
 
-/** Where rows come from. */
+/** A database or a backup that rows are read from. */
 export type Source = {
-  /** All rows after a place, or from the beginning; tables in the order of the list. */
+  /** All rows after a place, or all rows if it is null; the tables in the order of `tables`. */
   batchesAfter(place: Place | null): AsyncIterable<Batch>
-  /** How many rows there are, by table. */
+  /** The number of rows of each table. */
   counts(): Promise<Counts>
 }
 export type Counts = Readonly<Record<string, number>>
 
-/** A move as the database that is moved knows it. `target` is shown to people. */
+/** A move, as recorded in the database that is moved. `target` is displayed to people. */
 export type Move = { id: string; target: string; startedAt: number; endedAt: number | null }
-/** What fills a database, and how far it is. */
+/** The id of the transfer that fills a database, and its progress. */
 export type Filling = { id: string; place: Place | null }
 export type Engine = 'sqlite' | 'postgres'
 
 export interface Endpoint extends Source {
   readonly engine: Engine
-  /** The names of its migrations; none where there is no schema yet. */
+  /** The names of the applied migrations; empty if there is no schema yet. */
   migrations(): Promise<string[]>
-  /** Brings it to this program's schema. */
+  /** Applies the migrations of this program. */
   migrate(): Promise<void>
-  /** All that `work` reads is of one moment, whoever writes meanwhile. */
+  /** All reads of `work` see one moment, even if other processes write. */
   snapshot<Result>(work: () => Promise<Result>): Promise<Result>
 
-  /** The move that it refuses writes for, or null where it takes them. */
+  /** The move that it refuses writes for; null if it accepts writes. */
   move(): Promise<Move | null>
-  /** Every write of every process is refused from here on; what was under way is finished first. */
+  /** Waits for the writes in progress. From then on it refuses every write of every process. */
   refuseWrites(move: Move): Promise<void>
-  /** Notes the end of a move; false where it refuses writes for another one, or for none. */
+  /** Records the end of a move; false if it refuses writes for another move, or for none. */
   endMove(ended: { id: string; at: number }): Promise<boolean>
-  /** Takes writes again. */
+  /** Accepts writes again. */
   allowWrites(): Promise<void>
 
   filling(): Promise<Filling | null>
   beginFilling(id: string): Promise<void>
-  /** Keeps the rows and the place behind them, in one step; false where the place before them is another by now. */
+  /** Writes the rows and the new place in one transaction; false if another process has changed the place. */
   add(batch: Batch, places: { id: string; before: Place | null; after: Place }): Promise<boolean>
   endFilling(): Promise<void>
 
@@ -68,14 +68,14 @@ export function callFailure(error: unknown, name: string): CarillonError {
 }
 const failed = { code: 'UNAVAILABLE', problem: 'a statement failed', remedy: undefined } as const
 
-/** Two processes work at one move, or at two with one database. */
+/** Two processes run the same move, or two transfers use one database. */
 export function inUse(): CarillonError {
   return new CarillonError('CONFLICT', 'Another process moves or fills this database', {
     remedy: 'Wait until it is done.',
   })
 }
 
-/** Rows that are read, and kept in one step. */
+/** Rows that are read, and written, in one transaction. */
 export const rowsInBatch = 1_000
 
 export function columnsOf(table: Table): string[] {
@@ -92,7 +92,7 @@ export function placeAfter(before: Place | null, { table, rows }: Batch): Place 
   return { table: table.name, rows: earlier + rows.length, key: last.slice(0, table.key) }
 }
 
-/** Batches from a reader that answers the rows of a table after a key, at most `rowsInBatch` of them. */
+/** `read` returns the rows of a table after a key, at most `rowsInBatch` of them. */
 export async function* readBatches(
   read: (table: Table, after: Row | null) => Promise<readonly Row[]>,
   place: Place | null,
@@ -102,7 +102,7 @@ export async function* readBatches(
     let after = place?.table === table.name ? place.key : null
     for (;;) {
       const rows = await read(table, after)
-      // SQLite never waits: without this a signal would not be heard before the end.
+      // SQLite reads synchronously: without this, the process could not react to a signal before the end.
       await turn()
       if (rows.length > 0) yield { table, rows }
       if (rows.length < rowsInBatch) break

@@ -6,26 +6,26 @@ import { halfFilled } from '../../transfer-state.ts'
 import { refuseOtherSchema } from '../fill.ts'
 import { type Endpoint, endpointFailure } from './endpoint.ts'
 
-/** Opens a database whatever state it is in; makes the file where SQLite has none. `partitions`: see migrate. */
+/** Opens a database in any state; creates the file if SQLite has none. `partitions`: see migrate. */
 export async function openEndpoint(database: Database, { partitions = usualPartitions } = {}): Promise<Endpoint> {
   if (database.engine === 'postgres') {
     const { PostgresEndpoint } = await import('./postgres.ts')
-    return PostgresEndpoint.open(database.url, { partitions, shown: displayDatabase(database) })
+    return PostgresEndpoint.open(database.url, { partitions, name: displayDatabase(database) })
   }
   const { SqliteEndpoint } = await import('./sqlite.ts')
   // Absolute, because SQLite does not take ':memory:' and 'file:' as the names of files.
   return SqliteEndpoint.open(resolve(database.path))
 }
 
-/** Opens a database that is whole and of this program's schema. */
+/** Opens a database that is not half filled and has this program's schema. */
 export async function openSource(database: Database): Promise<Endpoint> {
-  const side = await openEndpoint(database)
+  const endpoint = await openEndpoint(database)
   try {
-    await refuseOtherSchema(side, displayDatabase(database))
-    if ((await side.filling()) !== null) throw endpointFailure(halfFilled(), displayDatabase(database))
-    return side
+    await refuseOtherSchema(endpoint, displayDatabase(database))
+    if ((await endpoint.filling()) !== null) throw endpointFailure(halfFilled(), displayDatabase(database))
+    return endpoint
   } catch (error) {
-    await side.close()
+    await endpoint.close()
     throw error
   }
 }

@@ -1,4 +1,5 @@
-// A PostgreSQL database as a side of a move. One connection of its own, so that a snapshot and a step are whole.
+// A PostgreSQL database as an endpoint of a transfer. Uses one connection, so that all statements of a snapshot or a transaction
+// run on it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { asStoreError } from '../../postgres/connection/connection.ts'
@@ -32,12 +33,12 @@ type Client = {
 
 /** How an error of one of two databases names the URL. */
 const itsUrl = 'its URL'
-/** A count of many rows takes its time. */
-const patientMs = 3_600_000
-/** The ledger is among them: a newer program must not migrate what is being moved. */
+/** Counting many rows is slow. */
+const slowTimeoutMs = 3_600_000
+/** The ledger of migrations is among them: a newer program must not migrate a database that is being moved. */
 const guarded = [...tables.map(({ name }) => `"${name}"`), 'kysely_migration']
 const guard = 'carillon_moving'
-/** Shorter than the server's deadlock_timeout, so that it is never a writer of the service that is given up. */
+/** Shorter than the server's deadlock_timeout: in a deadlock the move is cancelled, never a write of the service. */
 const lockWithinMs = 500
 const lockAttempts = 60
 const notNow = new Set(['55P03' /* lock_timeout */, '40P01' /* deadlock */])
@@ -48,31 +49,31 @@ export class PostgresEndpoint implements Endpoint {
   readonly #pool: Pool
   readonly #client: Client
   readonly #partitions: number
-  readonly #shown: string
+  readonly #name: string
 
-  private constructor(parts: { pool: Pool; client: Client; partitions: number; shown: string }) {
-    this.#pool = parts.pool
-    this.#client = parts.client
-    this.#partitions = parts.partitions
-    this.#shown = parts.shown
+  private constructor(opened: { pool: Pool; client: Client; partitions: number; name: string }) {
+    this.#pool = opened.pool
+    this.#client = opened.client
+    this.#partitions = opened.partitions
+    this.#name = opened.name
   }
 
   /**
-   * `partitions` matters where it has no schema yet; `shown` is its name in every sentence. Throws UNAVAILABLE with a
-   * sentence where the server or the database cannot be used.
+   * `partitions` matters only if there is no schema yet; every error contains `name`. Throws UNAVAILABLE if the server or the
+   * database cannot be used.
    */
   static async open(
     url: string,
-    { partitions, shown }: { partitions: number; shown: string },
+    { partitions, name }: { partitions: number; name: string },
   ): Promise<PostgresEndpoint> {
     let pool: Pool | undefined
     try {
-      pool = await openCheckedPool(url, { timeoutMs: patientMs })
+      pool = await openCheckedPool(url, { timeoutMs: slowTimeoutMs })
       const client = await pool.connect()
-      return new PostgresEndpoint({ pool, client, partitions, shown })
+      return new PostgresEndpoint({ pool, client, partitions, name })
     } catch (error) {
       await pool?.end()
-      throw endpointFailure(openingFailure(error, itsUrl), shown)
+      throw endpointFailure(openingFailure(error, itsUrl), name)
     }
   }
 
@@ -86,12 +87,12 @@ export class PostgresEndpoint implements Endpoint {
     try {
       await migrate(this.#pool, { partitions: this.#partitions })
     } catch (error) {
-      throw endpointFailure(openingFailure(error, itsUrl), this.#shown)
+      throw endpointFailure(openingFailure(error, itsUrl), this.#name)
     }
   }
 
   async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
-    await this.#ask('begin isolation level repeatable read read only')
+    await this.#queryNamed('begin isolation level repeatable read read only')
     try {
       return await work()
     } finally {
@@ -108,16 +109,16 @@ export class PostgresEndpoint implements Endpoint {
     const behind = after === null ? '' : `where (${key}) > (${after.map((_, i) => `$${i + 1}`).join(', ')})`
     const columns = columnsOf(table).join(', ')
     const text = `select ${columns} from "${table.name}" ${behind} order by ${key} limit ${rowsInBatch}`
-    return (await this.#ask(text, after ?? [], 'array')) as unknown as Row[]
+    return (await this.#queryNamed(text, after ?? [], 'array')) as unknown as Row[]
   }
 
   counts(): Promise<Counts> {
-    return countAll(async ({ name }) => Number((await this.#ask(`select count(*) as n from "${name}"`))[0]?.n))
+    return countAll(async ({ name }) => Number((await this.#queryNamed(`select count(*) as n from "${name}"`))[0]?.n))
   }
 
   async move(): Promise<Move | null> {
     if (!(await this.#has(movingTable))) return null
-    const [row] = await this.#ask(`select id, target, started_at, ended_at from ${movingTable}`)
+    const [row] = await this.#queryNamed(`select id, target, started_at, ended_at from ${movingTable}`)
     if (row === undefined) return null
     return {
       id: String(row.id),
@@ -140,7 +141,7 @@ export class PostgresEndpoint implements Endpoint {
         `create function ${guard}() returns trigger language plpgsql as $$
         begin raise exception using errcode = '${refusedWriteState}', message = '${refusedWrite}'; end $$`,
       )
-      // For each row, as in SQLite: a statement that finds nothing to change is none.
+      // For each row, as in SQLite: a statement that changes no row is allowed.
       for (const table of guarded)
         await this.#query(
           `create trigger ${guard} before insert or update or delete on ${table}
@@ -154,7 +155,8 @@ export class PostgresEndpoint implements Endpoint {
   async endMove({ id, at }: { id: string; at: number }): Promise<boolean> {
     if (!(await this.#has(movingTable))) return false
     return (
-      (await this.#ask(`update ${movingTable} set ended_at = $1 where id = $2 returning id`, [at, id])).length === 1
+      (await this.#queryNamed(`update ${movingTable} set ended_at = $1 where id = $2 returning id`, [at, id]))
+        .length === 1
     )
   }
 
@@ -171,12 +173,12 @@ export class PostgresEndpoint implements Endpoint {
 
   async filling(): Promise<Filling | null> {
     if (!(await this.#has(fillingTable))) return null
-    const [row] = await this.#ask(`select id, place from ${fillingTable}`)
+    const [row] = await this.#queryNamed(`select id, place from ${fillingTable}`)
     return row === undefined ? null : { id: String(row.id), place: JSON.parse(String(row.place)) }
   }
 
   beginFilling(id: string): Promise<void> {
-    return this.#inOneStep(async () => {
+    return this.#inTransaction(async () => {
       await this.#query('lock table kysely_migration in share row exclusive mode')
       if (await this.#has(fillingTable)) throw inUse()
       await this.#query(`create table ${fillingTable} (id text not null, place text not null)`)
@@ -188,7 +190,7 @@ export class PostgresEndpoint implements Endpoint {
     { table, rows }: Batch,
     { id, before, after }: { id: string; before: Place | null; after: Place },
   ): Promise<boolean> {
-    return this.#inOneStep(async () => {
+    return this.#inTransaction(async () => {
       const moveOn = `update ${fillingTable} set place = $1 where id = $2 and place = $3 returning id`
       const moved = await this.#query(moveOn, [JSON.stringify(after), id, JSON.stringify(before)])
       if (moved.length !== 1) return false
@@ -203,7 +205,7 @@ export class PostgresEndpoint implements Endpoint {
   }
 
   async endFilling(): Promise<void> {
-    await this.#ask(`drop table if exists ${fillingTable}`)
+    await this.#queryNamed(`drop table if exists ${fillingTable}`)
   }
 
   async close(): Promise<void> {
@@ -211,8 +213,12 @@ export class PostgresEndpoint implements Endpoint {
     await this.#pool.end()
   }
 
-  /** As `#query`; a failure of the system becomes a sentence. */
-  async #ask(text: string, values: readonly unknown[] = [], rowMode?: 'array'): Promise<Record<string, unknown>[]> {
+  /** As `#query`, but names the database in the error. */
+  async #queryNamed(
+    text: string,
+    values: readonly unknown[] = [],
+    rowMode?: 'array',
+  ): Promise<Record<string, unknown>[]> {
     try {
       return await this.#query(text, values, rowMode)
     } catch (error) {
@@ -226,11 +232,11 @@ export class PostgresEndpoint implements Endpoint {
   }
 
   async #has(table: string): Promise<boolean> {
-    return (await this.#ask('select to_regclass($1) is not null as is_there', [table]))[0]?.is_there === true
+    return (await this.#queryNamed('select to_regclass($1) is not null as is_there', [table]))[0]?.is_there === true
   }
 
-  /** All of it or nothing. */
-  async #inOneStep<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Runs `work` in a transaction. */
+  async #inTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       await this.#query('begin')
       const result = await work()
@@ -242,7 +248,7 @@ export class PostgresEndpoint implements Endpoint {
     }
   }
 
-  /** Waits for the writes under way, and lets none begin meanwhile; readers are not held up. */
+  /** Waits for the writes in progress, and blocks new ones until the commit. Does not block readers. */
   async #withAllLocked(work: () => Promise<void>): Promise<void> {
     for (let attempt = 1; attempt <= lockAttempts; attempt++) {
       try {
@@ -258,12 +264,12 @@ export class PostgresEndpoint implements Endpoint {
       }
       await sleep(100)
     }
-    throw new CarillonError('UNAVAILABLE', `A write of ${this.#shown} has been under way for half a minute`, {
+    throw new CarillonError('UNAVAILABLE', `A write in ${this.#name} has been in progress for half a minute`, {
       remedy: 'End it, and run the same command again.',
     })
   }
 
   #failure(error: unknown): CarillonError {
-    return callFailure(asStoreError(error), this.#shown)
+    return callFailure(asStoreError(error), this.#name)
   }
 }

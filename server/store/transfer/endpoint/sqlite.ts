@@ -1,4 +1,4 @@
-// A SQLite database as a side of a move. One connection; the service and its writer thread may have theirs beside it.
+// A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
 import { existsSync, statSync } from 'node:fs'
 import { CarillonError, messageOf } from '../../../errors.ts'
 import { asStoreError, Database, isOurs, openDatabase, openingFailure, readHeader } from '../../sqlite/database.ts'
@@ -26,7 +26,7 @@ import {
 } from './endpoint.ts'
 import { type Table, tables } from './tables.ts'
 
-/** The ledger is among them: a newer program must not migrate what is being moved. */
+/** The ledger of migrations is among them: a newer program must not migrate a database that is being moved. */
 const guarded = [...tables.map(({ name }) => name), 'kysely_migration']
 const changes = ['insert', 'update', 'delete'] as const
 
@@ -43,9 +43,9 @@ export class SqliteEndpoint implements Endpoint {
     this.#schema = schema
   }
 
-  /** Opens the database at `path`, and makes the file where there is none. Throws UNAVAILABLE with a sentence. */
+  /** Opens the database at `path`, and creates the file if it does not exist. Throws UNAVAILABLE if it cannot be used. */
   static open(path: string): SqliteEndpoint {
-    // A log without its database would be taken for that of the new one; SQLite deletes the log of an empty file.
+    // SQLite would apply the log of a lost database to the new one; and it deletes the log of an empty file.
     const isGone = !existsSync(path)
     const what = isGone ? 'gone' : 'empty'
     if (isGone ? existsSync(`${path}-wal`) : sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0)
@@ -67,7 +67,7 @@ export class SqliteEndpoint implements Endpoint {
     }
   }
 
-  /** Opens a file of ours that is only read, such as a backup, also of an older schema; undefined where it is none. */
+  /** Opens a SQLite backup of an earlier version read-only, also one of an older schema; undefined if the file is another one. */
   static openFile(path: string): SqliteEndpoint | undefined {
     if (!isOurs(readHeader(path))) return undefined
     let database: Database | undefined
@@ -81,7 +81,7 @@ export class SqliteEndpoint implements Endpoint {
   }
 
   async migrations(): Promise<string[]> {
-    return this.#told(() => appliedMigrations(this.#database))
+    return this.#reading(() => appliedMigrations(this.#database))
   }
 
   async migrate(): Promise<void> {
@@ -89,7 +89,7 @@ export class SqliteEndpoint implements Endpoint {
   }
 
   async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#told(() => this.#database.exec('begin; select 1 from sqlite_schema'))
+    this.#reading(() => this.#database.exec('begin; select 1 from sqlite_schema'))
     try {
       return await work()
     } finally {
@@ -98,7 +98,7 @@ export class SqliteEndpoint implements Endpoint {
   }
 
   batchesAfter(place: Place | null): AsyncIterable<Batch> {
-    return readBatches(async (table, after) => this.#told(() => this.#read(table, after)), place)
+    return readBatches(async (table, after) => this.#reading(() => this.#read(table, after)), place)
   }
 
   #read(table: Table, after: Row | null): readonly Row[] {
@@ -130,7 +130,7 @@ export class SqliteEndpoint implements Endpoint {
   }
 
   async refuseWrites({ id, target, startedAt }: Move): Promise<void> {
-    this.#inOneStep(() => {
+    this.#inTransaction(() => {
       if (this.#has(movingTable)) throw inUse()
       this.#database.exec(
         `create table ${movingTable} (
@@ -149,11 +149,11 @@ export class SqliteEndpoint implements Endpoint {
   async endMove({ id, at }: { id: string; at: number }): Promise<boolean> {
     if (!this.#has(movingTable)) return false
     const end = `update ${movingTable} set ended_at = ? where id = ?`
-    return this.#inOneStep(() => this.#database.prepare(end).run(at, id).changes === 1)
+    return this.#inTransaction(() => this.#database.prepare(end).run(at, id).changes === 1)
   }
 
   async allowWrites(): Promise<void> {
-    this.#inOneStep(() => {
+    this.#inTransaction(() => {
       for (const [table, change] of this.#guards())
         this.#database.exec(`drop trigger if exists ${guardName(table, change)}`)
       this.#database.exec(`drop table if exists ${movingTable}`)
@@ -171,7 +171,7 @@ export class SqliteEndpoint implements Endpoint {
   }
 
   async beginFilling(id: string): Promise<void> {
-    this.#inOneStep(() => {
+    this.#inTransaction(() => {
       if (this.#has(fillingTable)) throw inUse()
       this.#database.exec(`create table ${fillingTable} (id text not null, place text not null) strict`)
       this.#database.prepare(`insert into ${fillingTable} values (?, 'null')`).run(id)
@@ -182,7 +182,7 @@ export class SqliteEndpoint implements Endpoint {
     { table, rows }: Batch,
     { id, before, after }: { id: string; before: Place | null; after: Place },
   ): Promise<boolean> {
-    return this.#inOneStep(() => {
+    return this.#inTransaction(() => {
       const moveOn = this.#database.prepare(`update ${fillingTable} set place = ? where id = ? and place = ?`)
       if (moveOn.run(JSON.stringify(after), id, JSON.stringify(before)).changes !== 1) return false
       const columns = columnsOf(table)
@@ -195,10 +195,10 @@ export class SqliteEndpoint implements Endpoint {
   }
 
   async endFilling(): Promise<void> {
-    this.#inOneStep(() => this.#database.exec(`drop table if exists ${fillingTable}`))
+    this.#inTransaction(() => this.#database.exec(`drop table if exists ${fillingTable}`))
   }
 
-  /** Throws UNPROCESSABLE where SQLite finds the structure of a file broken. */
+  /** Throws UNPROCESSABLE if SQLite finds that the structure of the file is damaged. */
   refuseDamaged(file: string): void {
     let found: string
     try {
@@ -209,7 +209,7 @@ export class SqliteEndpoint implements Endpoint {
     if (found !== 'ok') throw new CarillonError('UNPROCESSABLE', `${file} is damaged (${found})`)
   }
 
-  /** What a backup held when it was taken, by its own account; undefined for a database that is no backup. */
+  /** What the backup held when it was taken, as recorded in it; undefined if the database is not a backup. */
   digestsWhenTaken(): Digest[] | undefined {
     if (!this.#has(backupTable)) return undefined
     return this.#database.prepare(`select "table", rows, sha256 from ${backupTable}`).all() as unknown as Digest[]
@@ -220,16 +220,16 @@ export class SqliteEndpoint implements Endpoint {
   }
 
   #one(sql: string): Record<string, unknown> | undefined {
-    return this.#told(() => this.#database.prepare(sql).get())
+    return this.#reading(() => this.#database.prepare(sql).get())
   }
 
   #has(table: string): boolean {
-    const found = this.#told(() => this.#database.prepare('select 1 from sqlite_schema where name = ?').get(table))
+    const found = this.#reading(() => this.#database.prepare('select 1 from sqlite_schema where name = ?').get(table))
     return found !== undefined
   }
 
-  /** A failure of the system becomes the sentence that an opening would say. */
-  #told<Result>(read: () => Result): Result {
+  /** Turns an error of the system into the one that an opening would throw. */
+  #reading<Result>(read: () => Result): Result {
     try {
       return read()
     } catch (error) {
@@ -237,8 +237,8 @@ export class SqliteEndpoint implements Endpoint {
     }
   }
 
-  /** All of it or nothing. */
-  #inOneStep<Result>(work: () => Result): Result {
+  /** Runs `work` in a transaction. */
+  #inTransaction<Result>(work: () => Result): Result {
     try {
       this.#database.exec('begin immediate')
       const result = work()

@@ -112,11 +112,11 @@ async function startSession(store: Store, { id, passwordHash }: Person, secretHa
 
 /** What a database holds, table by table. */
 export async function digestsAt(url: string): Promise<Digest[]> {
-  const side = await openEndpoint(readDatabaseUrl(url))
+  const endpoint = await openEndpoint(readDatabaseUrl(url))
   try {
-    return await digestsOf(side.batchesAfter(null))
+    return await digestsOf(endpoint.batchesAfter(null))
   } finally {
-    await side.close()
+    await endpoint.close()
   }
 }
 
