@@ -1,5 +1,5 @@
-// `carillon doctor`: looks at all that the service stands on and changes nothing. Each finding says how it stands and
-// the one line to change.
+// `carillon doctor`: checks the machine, the settings, the database and the proxy, and changes nothing. Each finding has a
+// state and the line to change.
 import { isIPv6 } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'

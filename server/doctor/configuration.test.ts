@@ -24,7 +24,7 @@ test('reports an invalid setting with its value and a valid form', () => {
   const [[, , found, change] = []] = faultsOf({ CARILLON_PUBLIC_URL: 'http://bell.example' })
   assert.equal(
     found,
-    'CARILLON_PUBLIC_URL is "http://bell.example": plain HTTP, where passwords can be read on the way',
+    'CARILLON_PUBLIC_URL is "http://bell.example": plain HTTP, where others on the network can read passwords',
   )
   assert.match(change ?? '', /set CARILLON_PUBLIC_URL=https:\/\/\.\.\. behind a TLS proxy/)
 })

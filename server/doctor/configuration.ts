@@ -1,5 +1,4 @@
-// Do the settings fit, each for itself and all together? Which values are right at all is said by config/, whose faults
-// are handed in.
+// Is each setting valid, and do all settings fit together? config/ checks the values; its faults are an argument.
 import { isLoopback, type SettingFault } from '../config/values.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
@@ -16,13 +15,13 @@ export function settingFaults(faults: readonly SettingFault[]): Finding[] {
   )
 }
 
-/** `databaseTls`: how the connection to a PostgreSQL on another machine is protected, if that leaves something to say. */
+/** `databaseTls`: why the connection to a PostgreSQL on another machine is not safe; undefined if it is. */
 export function examineSettings({ host, publicUrl }: Settings, databaseTls?: DatabaseTls): Finding[] {
-  const findings = [ok('settings', 'each of them fits'), publicUrlFinding(host, publicUrl)]
+  const findings = [ok('settings', 'every setting is valid'), publicUrlFinding(host, publicUrl)]
   if (publicUrl?.startsWith('https:') && !isLoopback(host))
     findings.push(
       warning('CARILLON_HOST', {
-        found: `${host} takes plain HTTP from other machines, past the proxy`,
+        found: `${host} accepts plain HTTP from other machines, without the proxy`,
         change: 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)',
       }),
     )
@@ -32,8 +31,8 @@ export function examineSettings({ host, publicUrl }: Settings, databaseTls?: Dat
 function databaseFinding(tls: DatabaseTls): Finding {
   const found =
     tls === 'unverified'
-      ? "the certificate of PostgreSQL is not checked: another machine can take the server's place"
-      : 'PostgreSQL on another machine without TLS: what it holds can be read on the way'
+      ? 'the certificate of PostgreSQL is not checked: another machine can act as the server'
+      : 'PostgreSQL on another machine without TLS: the network in between can read its data'
   return warning('database URL', { found, change: 'CARILLON_DATABASE_URL with sslmode=verify-full' })
 }
 
@@ -42,6 +41,6 @@ function publicUrlFinding(host: string, publicUrl: string | undefined): Finding 
   if (publicUrl?.startsWith('https:')) return ok(check, publicUrl)
   const isHere = isLoopback(publicUrl === undefined ? host : new URL(publicUrl).hostname)
   if (isHere) return ok(check, publicUrl ?? 'not set: for browsers on this machine only')
-  const found = `${publicUrl ?? host} is plain HTTP: passwords and cookies can be read on the way`
+  const found = `${publicUrl ?? host} is plain HTTP: the network in between can read passwords and cookies`
   return warning(check, { found, change: 'CARILLON_PUBLIC_URL=https://..., with a TLS proxy in front' })
 }

@@ -1,4 +1,4 @@
-// Is the database where it is expected, and what does its engine find there?
+// Does the database exist, and what does the examination of its engine find?
 import type { Database } from '../config/database-url.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
 import { faultOf } from './finding.ts'

@@ -1,13 +1,13 @@
-// What was found by looking, in one form for all who look: how it stands, in words, and the one line to change.
+// A finding: the result of one check, as a state, a sentence and what to change.
 
 import { CarillonError, messageOf } from '../errors.ts'
 
 export type Finding = {
-  /** What was looked at, in a word or two. */
+  /** What was checked, in one or two words. */
   check: string
   state: 'ok' | 'warning' | 'fault'
   found: string
-  /** What puts it right: a command, a setting, a line of the proxy's configuration. None where all is well. */
+  /** What to change: a command, a setting, a line of the proxy's configuration. None if the state is ok. */
   change?: string
 }
 type Wrong = Required<Pick<Finding, 'found' | 'change'>>
@@ -16,12 +16,12 @@ export function ok(check: string, found: string): Finding {
   return { check, state: 'ok', found }
 }
 
-/** It works, and could be better or safer. */
+/** It works, but could be better or safer. */
 export function warning(check: string, { found, change }: Wrong): Finding {
   return { check, state: 'warning', found, change }
 }
 
-/** It does not work, or gives away what is secret. */
+/** It does not work, or exposes a secret. */
 export function fault(check: string, { found, change }: Wrong): Finding {
   return { check, state: 'fault', found, change }
 }

@@ -1,8 +1,8 @@
-// Is this machine fit: its Node, its clock? What the engine needs of it is said by store/examine.ts.
+// Are Node and the clock of this machine right? What the database engine needs is checked in store/.
 import { type Finding, fault, ok } from './finding.ts'
 
 const minNode = 24
-/** This program was not there before. */
+/** This program did not exist before. */
 const earliest = Date.UTC(2026, 0, 1)
 
 export function examineMachine({ node, now }: { node: string; now: () => number }): Finding[] {

@@ -1,5 +1,5 @@
-// Which processes have a database file open? On Linux the system lists the open files of each process; only those of this
-// user, unless it is root, and not those of another machine or another container.
+// Which processes have a database file open? Linux lists the open files of each process: of this user's processes, or of all
+// processes for root, but not of another machine or container.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
@@ -7,7 +7,7 @@ export type OpenedBy = { pid: number; args: string[] }
 
 const check = 'processes'
 
-/** All processes but this one; undefined where the system does not say. */
+/** All processes except this one; undefined if the system does not list them. */
 export function processesWith(file: string): OpenedBy[] | undefined {
   if (process.platform !== 'linux') return undefined
   const { dev, ino } = statSync(file)
@@ -15,7 +15,7 @@ export function processesWith(file: string): OpenedBy[] | undefined {
     listed(`/proc/${pid}/fd`).some((number) => {
       try {
         const path = `/proc/${pid}/fd/${number}`
-        // A socket or a pipe has no path, and need not be looked at.
+        // A socket or a pipe has no path.
         if (!readlinkSync(path).startsWith('/')) return false
         const opened = statSync(path)
         return opened.dev === dev && opened.ino === ino
@@ -32,7 +32,7 @@ function listed(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // Another user's process, or one that has just ended.
+    // A process of another user, or one that has just exited.
     return []
   }
 }
@@ -45,7 +45,7 @@ function argsOf(pid: string): string[] {
   }
 }
 
-/** Two services on one file would each miss for a second what the other writes, and stop each other's writes. */
+/** Two services on one file see each other's changes up to a second late, and block each other's writes. */
 export function processFindings(processes: readonly OpenedBy[] | undefined): Finding[] {
   if (processes === undefined) return []
   const services = processes.filter((one) => commandOf(one) === 'serve')
@@ -54,15 +54,15 @@ export function processFindings(processes: readonly OpenedBy[] | undefined): Fin
   if (services.length > 1)
     findings.push(
       fault(check, {
-        found: `${services.length} services have this file open: ${shown(services)}`,
+        found: `${services.length} services have this file open: ${listOf(services)}`,
         change: `stop all but one (kill ${services.at(-1)?.pid}); several on one database: docs/scale.md, PostgreSQL`,
       }),
     )
   if (strangers.length > 0)
     findings.push(
       warning(check, {
-        found: `another program has this file open: ${shown(strangers)}`,
-        change: `end it if it writes, or holds the file for long: kill ${strangers[0]?.pid}`,
+        found: `another program has this file open: ${listOf(strangers)}`,
+        change: `end it if it writes, or keeps the file open for long: kill ${strangers[0]?.pid}`,
       }),
     )
   if (findings.length > 0) return findings
@@ -72,12 +72,12 @@ export function processFindings(processes: readonly OpenedBy[] | undefined): Fin
   ]
 }
 
-/** The command of `carillon` that runs in it, or undefined if it is another program. */
+/** The `carillon` command of the process; undefined if it is another program. */
 function commandOf({ args }: OpenedBy): string | undefined {
   const at = args.findIndex((arg) => /(^|\/)(carillon(\.[jt]s)?|launch\.js|relayed\.js)$/.test(arg))
   return at < 0 ? undefined : (args.slice(at + 1).find((arg) => !arg.startsWith('-')) ?? 'serve')
 }
 
-function shown(processes: readonly OpenedBy[]): string {
+function listOf(processes: readonly OpenedBy[]): string {
   return processes.map(({ pid, args }) => `process ${pid} (${args.join(' ').slice(0, 120) || 'unknown'})`).join(', ')
 }

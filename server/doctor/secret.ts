@@ -1,4 +1,4 @@
-// Is the secret there that seals the signing keys, does it open them, and is it kept to its owner?
+// Does the secret that seals the signing keys exist, does it open them, and can only its owner read it?
 import { existsSync } from 'node:fs'
 import type { Database } from '../config/database-url.ts'
 import { quoted } from '../files/shell-path.ts'
@@ -13,11 +13,11 @@ const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
 
 export type Secret = {
   database: Database
-  /** As it is set. */
+  /** The value of CARILLON_SECRET. */
   secret?: string
   /** The file that CARILLON_SECRET_FILE names. */
   secretFile?: string
-  /** Of the store; undefined where they could not be read. */
+  /** Of the store; undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined
 }
 
@@ -36,22 +36,22 @@ export async function examineSecret({ database, secret, secretFile, signingKeys 
 }
 
 function notSet(signingKeys: SigningKey[] = []): Finding {
-  const found = 'none is set, and beside a PostgreSQL database none can be kept'
+  const found = 'none is set, and a PostgreSQL database has no folder to keep one in'
   if (signingKeys.length > 0) return fault(check, { found, change: sealedAdvice })
   return fault(check, { found, change: 'CARILLON_SECRET_FILE=/a/file/with/the/output/of/openssl-rand-hex-32' })
 }
 
-/** Where the keys could not be read, it was said already what is wrong. */
+/** If the keys could not be read, another finding already says why. */
 function missing(file: string, signingKeys: SigningKey[] | undefined): Finding[] {
   if (signingKeys === undefined) return []
-  if (signingKeys.length === 0) return [ok(check, `${file} is made at the first start`)]
+  if (signingKeys.length === 0) return [ok(check, `the first start creates ${file}`)]
   const found = `${file} is gone, and with it the secret of the signing keys`
-  return [fault(check, { found, change: `put ${quoted(file)} back, which is in no backup of carillon; ${lost}` })]
+  return [fault(check, { found, change: `put ${quoted(file)} back (backups do not contain it); ${lost}` })]
 }
 
-/** Throws where the keys were sealed with another. */
+/** Throws if the keys were sealed with another secret. */
 async function opens(secret: string, signingKeys: SigningKey[] | undefined): Promise<Finding> {
-  if (signingKeys === undefined || signingKeys.length === 0) return ok(check, 'there is one')
+  if (signingKeys === undefined || signingKeys.length === 0) return ok(check, 'it exists')
   const store = { signingKeys: async () => signingKeys, ensureSigningKey: async () => signingKeys }
   await SigningKeys.open({ store, secret, now: () => 0 })
   return ok(check, 'it opens the signing keys')

@@ -77,7 +77,7 @@ test('finds a newer schema and a missing one, and creates none', async (t) => {
   const url = await database(t)
   await queryAt(url, "insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
   const [, newer] = await wrong(url)
-  isOnly([newer as Finding], ['schema', 'fault', /run the version that made it/])
+  isOnly([newer as Finding], ['schema', 'fault', /run the version that applied it/])
   const bare = await database(t, { isBare: true })
   const [, missing] = await wrong(bare)
   isOnly([missing as Finding], ['schema', 'warning', /^npx carillon migrate$/])
@@ -98,7 +98,7 @@ test('finds an unfinished move, and a database that was moved to another one', a
   await queryAt(url, 'update carillon_moving set ended_at = 1000')
   const [, , done] = await wrong(url)
   assert.match(done?.found ?? '', /^it was moved to B at 1970-01-01T00:00:01/)
-  isOnly([done as Finding], ['move', 'fault', /^set CARILLON_DATABASE_URL to that one; /])
+  isOnly([done as Finding], ['move', 'fault', /^set CARILLON_DATABASE_URL to the new one; /])
 })
 
 test('finds clocks that differ, and a database that takes no writes', async (t) => {

@@ -1,4 +1,4 @@
-// What is wrong with a PostgreSQL server, its database and this role's rights in it? Looks only.
+// What is wrong with a PostgreSQL server, its database and this role's rights in it? Writes nothing.
 import type pg from 'pg'
 import { knownMigrations } from '../../store/migrations.ts'
 import { openingFailure, refuseOld } from '../../store/postgres/connection/opening.ts'
@@ -10,11 +10,11 @@ import type { SigningKey } from '../../store/store.ts'
 import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { clockFinding } from '../clock.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
-import { type Examination, type Examined, type MovingRow, markFindings, schemaFinding } from './findings.ts'
+import { type Examination, type Examined, type MovingRow, schemaFinding, transferFindings } from './findings.ts'
 
 const migrations = new URL('../../store/postgres/migrations/', import.meta.url)
 const functions = new URL('../../store/postgres/functions/', import.meta.url)
-/** Beside its own ten, each process wants one that listens, and an operator one to look at it. */
+/** For one more process: ten of its pool, one that listens, and one for an operator. */
 const wantedConnections = 12
 const slowMs = 50
 
@@ -30,7 +30,7 @@ export async function examinePostgres(url: string, { now, deep = false }: Examin
       await rights(pool),
     ]
     const applied = await appliedMigrations(pool)
-    findings.push(await schema(pool, applied), ...(await marks(pool)), ...(deep ? await pages(pool) : []))
+    findings.push(await schema(pool, applied), ...(await transferState(pool)), ...(deep ? await pages(pool) : []))
     return { findings, signingKeys: applied.length === 0 ? [] : await signingKeysOf(pool) }
   } catch (error) {
     const finding = faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL')
@@ -46,7 +46,7 @@ async function version(pool: pg.Pool): Promise<Finding> {
   return ok('PostgreSQL', String(rows[0].version))
 }
 
-/** Nothing if there is none. */
+/** Empty if there is no pooler. */
 async function pooler(pool: pg.Pool, url: string): Promise<Finding[]> {
   const pooling = await poolingOf(pool)
   if (pooling === 'none') return []
@@ -80,7 +80,7 @@ type Ground = {
   here: boolean
 }
 
-/** What the engine's promises rest on, as it is set for this role in this database. */
+/** The settings of the server that durability depends on, for this role in this database. */
 async function ground(pool: pg.Pool): Promise<Finding[]> {
   const startedAt = performance.now()
   const { rows } = await pool.query(`
@@ -100,12 +100,12 @@ async function ground(pool: pg.Pool): Promise<Finding[]> {
 function durable({ replica, readonly, fsync, commit, encoding }: Ground): Finding[] {
   const findings: Finding[] = []
   const wrong = (found: string, change: string) => findings.push(fault('database', { found, change }))
-  if (replica) wrong('it is a replica, which cannot be written', 'name the primary in CARILLON_DATABASE_URL')
+  if (replica) wrong('it is a read-only replica', 'name the primary in CARILLON_DATABASE_URL')
   if (readonly && !replica)
-    wrong('it takes no writes from this role', 'alter role ROLE reset default_transaction_read_only;')
+    wrong('it accepts no writes from this role', 'alter role ROLE reset default_transaction_read_only;')
   if (encoding !== 'UTF8')
     wrong(`its encoding is ${encoding}`, 'createdb --encoding=UTF8 --template=template0 carillon')
-  const lossy = "what was acknowledged is lost when the machine's power fails"
+  const lossy = 'acknowledged writes are lost if the machine loses power'
   if (fsync !== 'on') findings.push(warning('disk', { found: `fsync is off: ${lossy}`, change: 'fsync = on' }))
   if (commit === 'off')
     findings.push(warning('disk', { found: `synchronous_commit is off: ${lossy}`, change: 'synchronous_commit = on' }))
@@ -123,7 +123,7 @@ function near({ encrypted, here }: Ground, answeredMs: number): Finding[] {
   if (!encrypted && !here)
     findings.push(
       warning('encryption', {
-        found: 'what goes to the database and back can be read on the way',
+        found: 'the network in between can read all data of the database',
         change: 'CARILLON_DATABASE_URL=postgres://...?sslmode=verify-full',
       }),
     )
@@ -137,7 +137,7 @@ function near({ encrypted, here }: Ground, answeredMs: number): Finding[] {
   return findings
 }
 
-/** PostgreSQL notices damaged pages by their checksums, when it reads them; its own tools read all of them. */
+/** PostgreSQL detects a damaged page by its checksum when it reads the page; its own tools read all pages. */
 async function pages(pool: pg.Pool): Promise<Finding[]> {
   const { rows } = await pool.query(`
     select current_setting('data_checksums') as checksums, current_database() as name, checksum_failures::int as failures
@@ -147,7 +147,8 @@ async function pages(pool: pg.Pool): Promise<Finding[]> {
   if (checksums !== 'on')
     return [
       warning('pages', {
-        found: 'data checksums are off, so damaged pages are not noticed; doctor does not read the pages of PostgreSQL',
+        found:
+          'data checksums are off, so damaged pages are not detected; doctor does not read the pages of PostgreSQL',
         change: `pg_checksums --enable, while PostgreSQL is stopped; until then: ${amcheck}`,
       }),
     ]
@@ -166,27 +167,27 @@ async function rights(pool: pg.Pool): Promise<Finding> {
   const { role, super: isSuper, creates } = rows[0]
   if (isSuper)
     return warning('rights', {
-      found: `${role} is a superuser, and may do more than Carillon needs`,
+      found: `${role} is a superuser, with more rights than Carillon needs`,
       change: 'create role carillon login password ...; alter database ... owner to carillon;',
     })
-  if (creates) return ok('rights', `${role} may make tables`)
+  if (creates) return ok('rights', `${role} may create tables`)
   const change = `grant create on schema public to ${role};`
-  return fault('rights', { found: `${role} may make no tables`, change })
+  return fault('rights', { found: `${role} may not create tables`, change })
 }
 
 async function schema(pool: pg.Pool, applied: string[]): Promise<Finding> {
   const finding = schemaFinding({ applied, known: knownMigrations(migrations) })
   const known = knownFunctions(functions)
   if (finding.state !== 'ok' || known === undefined || !(await needsFunctions(pool, known))) return finding
-  return warning('schema', { found: 'its functions are those of an older Carillon', change: 'npx carillon migrate' })
+  return warning('schema', { found: 'its functions are of an older Carillon', change: 'npx carillon migrate' })
 }
 
-async function marks(pool: pg.Pool): Promise<Finding[]> {
+async function transferState(pool: pg.Pool): Promise<Finding[]> {
   const text = 'select to_regclass($1) is not null as filling, to_regclass($2) is not null as moving'
   const { rows } = await pool.query(text, [fillingTable, movingTable])
   const row = `select target, started_at, ended_at from ${movingTable}`
   const moving: MovingRow | undefined = rows[0].moving ? (await pool.query(row)).rows[0] : undefined
-  return markFindings({ isFilling: rows[0].filling, moving })
+  return transferFindings({ isFilling: rows[0].filling, moving })
 }
 
 async function signingKeysOf(pool: pg.Pool): Promise<SigningKey[]> {

@@ -51,7 +51,10 @@ test('finds nothing wrong with a sound database, in use or not, and reads its si
     assert.deepEqual(await wrong(place), [])
     const { findings, signingKeys } = await examineSqlite(place.path, { now: Date.now })
     assert.deepEqual(signingKeys, [key])
-    assert.match(findings.find(({ check }) => check === 'schema')?.found ?? '', /^\d{4}-\S+, as this program has it$/)
+    assert.match(
+      findings.find(({ check }) => check === 'schema')?.found ?? '',
+      /^\d{4}-\S+, the newest of this program$/,
+    )
   }
 })
 
@@ -108,7 +111,7 @@ test('finds a schema that is newer, older or missing', async (t) => {
     open.close()
   }
   change("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
-  isOnly(await wrong(place), ['schema', 'fault', /run the version that made it, or a later one/])
+  isOnly(await wrong(place), ['schema', 'fault', /run the version that applied it, or a later one/])
   change('delete from kysely_migration')
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
   change('drop table kysely_migration')
@@ -131,8 +134,8 @@ test('finds an unfinished move, and a database that was moved to another one', a
   open.exec('update carillon_moving set ended_at = 1000')
   open.close()
   const [done] = (await wrong(place)).slice(-1)
-  assert.equal(done?.found, 'it was moved to B at 1970-01-01T00:00:01.000Z, and takes no writes since')
-  assert.match(done?.change ?? '', /^set CARILLON_DATABASE_URL to that one; or give it up: /)
+  assert.equal(done?.found, 'it was moved to B at 1970-01-01T00:00:01.000Z, and has accepted no writes since then')
+  assert.match(done?.change ?? '', /^set CARILLON_DATABASE_URL to the new one; or give it up: /)
 })
 
 test('finds a file that is not a database, a database of another program, a damaged one, and a folder', async (t) => {

@@ -1,5 +1,5 @@
-// What is wrong with a database file and the ground it stands on? Looks only: opening it as the service does would make
-// files, and take a log into the database that a backup may still want.
+// What is wrong with a database file, its folder and its disk? Opens the file read-only: opening it as the service does would
+// create files and copy the log into the database.
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -14,7 +14,7 @@ import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { ownersBeside, readOnlyMount, rightsOf } from '../file-mode.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { processesWith, processFindings } from '../processes.ts'
-import { type Examination, type Examined, type MovingRow, markFindings, schemaFinding } from './findings.ts'
+import { type Examination, type Examined, type MovingRow, schemaFinding, transferFindings } from './findings.ts'
 
 const migrations = new URL('../../store/sqlite/migrations/', import.meta.url)
 const mebibyte = 2 ** 20
@@ -22,10 +22,10 @@ const minFree = 64 * mebibyte
 const enoughFree = 512 * mebibyte
 const maxDamages = 100
 const largeLog = 256 * mebibyte
-/** Tokens and sessions bear with a minute. */
+/** Tokens and sessions tolerate a minute. */
 const leewayMs = 60_000
 
-/** `deep` also reads every page of the database, which takes long if it is large. */
+/** `deep` also reads every page of the database, which is slow for a large one. */
 export async function examineSqlite(file: string, { now, deep = false }: Examination): Promise<Examined> {
   const { findings, signingKeys } = contentOf(file, { deep })
   const around = [...rights(file), ...ground(file), clock(file, now()), ...processFindings(processesWith(file))]
@@ -64,7 +64,7 @@ function rights(file: string): Finding[] {
   return findings
 }
 
-/** The database and its log, as far as they are there. */
+/** The database and the files of its log that exist. */
 function filesOf(file: string): string[] {
   const names = new Set(['', '-wal', '-shm'].map((ending) => `${basename(file)}${ending}`))
   return readdirSync(dirname(file))
@@ -103,7 +103,7 @@ function ground(file: string): Finding[] {
   if (log > largeLog)
     findings.push(
       warning('log', {
-        found: `${file}-wal has ${sizeOf(log)}: a reader that never ends keeps it from being taken in`,
+        found: `${file}-wal has ${sizeOf(log)}: a reader that stays open prevents the checkpoint`,
         change: `end the program that reads it: fuser ${quoted(file)}`,
       }),
     )
@@ -119,9 +119,9 @@ function sizeOf(bytes: number): string {
 function clock(file: string, now: number): Finding {
   const writtenAt = Math.max(...filesOf(file).map((name) => statSync(name).mtimeMs))
   const ahead = writtenAt - now
-  if (ahead <= leewayMs) return ok('clock', 'not before the latest write')
+  if (ahead <= leewayMs) return ok('clock', 'not behind the latest write')
   return fault('clock', {
-    found: `this machine's clock is ${Math.round(ahead / 1000)} s before the latest write`,
+    found: `this machine's clock is ${Math.round(ahead / 1000)} s behind the latest write`,
     change: 'timedatectl set-ntp true',
   })
 }
@@ -139,7 +139,7 @@ function contentOf(file: string, { deep }: { deep: boolean }): Examined {
       return {
         findings: [
           schemaFinding({ applied, known: knownMigrations(migrations) }),
-          ...marks(database),
+          ...transferState(database),
           ...(deep ? [pagesOf(database, file)] : []),
         ],
         signingKeys: applied.length === 0 ? [] : signingKeysOf(database),
@@ -157,7 +157,7 @@ function contentOf(file: string, { deep }: { deep: boolean }): Examined {
 function pagesOf(database: Database, file: string): Finding {
   const damages = damagesIn(database)
   const [first] = damages
-  if (first === undefined) return ok('pages', 'every page of the database was read, and is whole')
+  if (first === undefined) return ok('pages', 'every page of the database was read, and none is damaged')
   const count = damages.length < maxDamages ? String(damages.length) : `${maxDamages} or more`
   return fault('pages', {
     found: `the database is damaged in ${count} ${damages.length === 1 ? 'place' : 'places'}, such as: ${first}`,
@@ -165,7 +165,7 @@ function pagesOf(database: Database, file: string): Finding {
   })
 }
 
-/** What SQLite says of each damaged place. Some damage ends the check itself. */
+/** SQLite's message for each damaged place. Some damage makes the check itself fail. */
 function damagesIn(database: Database): string[] {
   try {
     const rows = database.prepare(`pragma quick_check(${maxDamages})`).all()
@@ -177,11 +177,11 @@ function damagesIn(database: Database): string[] {
   }
 }
 
-function marks(database: Database): Finding[] {
+function transferState(database: Database): Finding[] {
   const find = database.prepare('select 1 from sqlite_schema where name = ?')
   const row = `select target, started_at, ended_at from ${movingTable}`
   const moving = find.get(movingTable) === undefined ? undefined : (database.prepare(row).get() as MovingRow)
-  return markFindings({ isFilling: find.get(fillingTable) !== undefined, moving })
+  return transferFindings({ isFilling: find.get(fillingTable) !== undefined, moving })
 }
 
 function notOurs(file: string): CarillonError {
@@ -191,7 +191,7 @@ function notOurs(file: string): CarillonError {
   })
 }
 
-/** Without a log nobody writes, and nothing needs a lock. With one, its index must be there: SQLite would make it. */
+/** Without a log no process writes, and no lock is needed. With a log its index file must exist, since SQLite would create it. */
 function howToOpen(path: string): string | undefined {
   if (!existsSync(`${path}-wal`)) return 'immutable=1'
   if (existsSync(`${path}-shm`)) return 'readonly_shm=1'
@@ -208,7 +208,7 @@ function foreignLog(file: string): Examined {
 
 function unreadLog(file: string): Examined {
   const finding = warning('schema', {
-    found: `${file}-wal holds writes that no start has taken in yet, so the tables were not looked at`,
+    found: `${file}-wal has writes that are not yet in the database, so the tables were not checked`,
     change: 'npx carillon migrate',
   })
   return { findings: [finding], signingKeys: undefined }

@@ -180,6 +180,6 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.match(nameless.stderr, /^carillon: --username reads the password from stdin/)
     const { status, stdout, stderr } = await doctor(folder, ['https://bell.example/inbox'])
     assert.deepEqual([status, stdout], [2, ''])
-    assert.match(stderr, /^carillon: The URL is "https:\/\/bell\.example\/inbox"; write scheme, host and port alone/)
+    assert.match(stderr, /^carillon: The URL is "https:\/\/bell\.example\/inbox"; write only scheme, host and port/)
   })
 })
