@@ -42,13 +42,16 @@ class Running implements AsyncDisposable {
     this.kept = kept
   }
 
-  /** A service in `folder` that continues the model, with three copies beside it: of a stopped service, a backup, and a vacuumed copy. */
+  /** A service in `folder` that continues the model, with three copies beside it: of a stopped service, a restored backup, and a vacuumed copy. */
   static async on(folder: Folder): Promise<Running> {
     cpSync((await model).path, folder.path, { recursive: true })
     const running = await Running.start(folder, first)
     await running.deliver('second', 5)
     const copied = await carillon(folder, ['backup', folder.file('copies/backup')])
     assert.equal(copied.status, 0, copied.stderr)
+    const url = `sqlite:${folder.file('copies/restored')}`
+    const restored = await carillon(folder, ['restore', folder.file('copies/backup'), '--to', url])
+    assert.equal(restored.status, 0, restored.stderr)
     const database = new DatabaseSync(folder.file('carillon.db'))
     database.exec(`vacuum into '${folder.file('copies/vacuumed')}'`)
     database.close()
@@ -145,7 +148,7 @@ const changes: Change[] = [
     finds: first,
   },
   { what: 'replaced by a copy of a stop', change: put('of a stop'), says: /was replaced/, finds: first },
-  { what: 'replaced by a backup', change: put('backup'), says: /was replaced/, finds: second },
+  { what: 'replaced by a restored backup', change: put('restored'), says: /was replaced/, finds: second },
   { what: 'replaced by a vacuumed copy', change: put('vacuumed'), says: /was replaced/, finds: second },
   { what: 'overwritten with a copy of a stop', change: overwrite('of a stop'), says: /was overwritten/, finds: first },
   {
@@ -162,7 +165,7 @@ const changes: Change[] = [
     finds: /carillon\.db is (truncated|damaged)/,
     noticedBy: ['the check'],
   },
-  { what: 'overwritten with a backup', change: overwrite('backup'), says: /was overwritten/, finds: second },
+  { what: 'overwritten with a restored backup', change: overwrite('restored'), says: /was overwritten/, finds: second },
 ]
 
 suite('the database file while the service runs', { concurrency: 2 }, () => {
@@ -292,7 +295,7 @@ test('a position stays valid after a restart and kill -9, and is reset after an 
   await running.process.end('SIGKILL')
   assert.equal(await isReset(folder, given), false)
   assert.equal(await isReset(folder, given), false)
-  for (const back of [overwrite('of a stop'), put('backup'), overwrite('vacuumed')]) {
+  for (const back of [overwrite('of a stop'), put('restored'), overwrite('vacuumed')]) {
     await deliverMany(folder, 60)
     back(folder)
     await deliverMany(folder, 60)
