@@ -1,5 +1,5 @@
-// A cache that cannot outgrow its bound: two generations of a Map. What is used moves to the young one; when that is
-// full, the old one is dropped whole. Constant time, no list to keep, and at most two bounds of weight are ever held.
+// A cache with a bound: two generations of a Map. An entry that is used moves to the young generation; when that is full, the
+// old generation is dropped. Constant time without a list, and the cache never holds more than twice its bound.
 type Entry<Value> = { value: Value; weight: number }
 
 export class BoundedCache<Value> {

@@ -1,10 +1,10 @@
-// The command line: picks a command and says how it ended. Exit status 0 done, 1 failed, 2 wrong use; errors on stderr.
+// The command line: runs a command and reports how it ended. Exit status 0: done, 1: failed, 2: wrong use; errors on stderr.
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { WrongUse } from './commands/terminal/output.ts'
 import { CarillonError } from './errors.ts'
 
-/** In the order of --help. Each is imported only if it runs: the service needs none of what the others do. */
+/** In the order of --help. Each is imported only if it runs, so that the service does not load the other commands. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   user: async () => (await import('./commands/user.ts')).userCommand(),
@@ -24,7 +24,7 @@ const program = new Command('carillon')
   .description(description)
   .version(version)
   .helpCommand(false)
-  .showHelpAfterError('Run it with --help to see what it takes.')
+  .showHelpAfterError('Run it with --help to see its options.')
   .exitOverride()
 for (const load of loadersFor(process.argv[2])) program.addCommand(await load())
 for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
@@ -36,14 +36,14 @@ try {
   process.exitCode = report(error)
 }
 
-/** All of them for --help, and for a name that is not a command, where the nearest one is suggested. */
+/** All of them for --help, and for an unknown name, for which commander suggests a similar one. */
 function loadersFor(name = ''): (() => Promise<Command>)[] {
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined
   return load === undefined ? Object.values(loaders) : [load]
 }
 
 function report(error: unknown): number {
-  // Commander has written its own sentence, or its help (status 0).
+  // Commander has printed its own message, or the help (status 0).
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const isOurs = error instanceof CarillonError || error instanceof WrongUse
   process.stderr.write(`carillon: ${isOurs ? error.message : ((error as Error).stack ?? String(error))}\n`)

@@ -1,4 +1,4 @@
-// Whatever the wall clock does, the time of lifetimes does not go back, and does not fall behind the monotonic clock (R8).
+// Whatever the wall clock does, the clock of lifetimes never goes back and never falls behind the monotonic clock (R8).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -23,7 +23,7 @@ function clockFrom(wallAt = start) {
   return { clock, warnings, pass, set }
 }
 
-test('it is the wall clock as long as that goes on', () => {
+test('equals the wall clock while that is not set back', () => {
   const { clock, warnings, pass, set } = clockFrom()
   for (let n = 0; n < 1_000; n++) {
     assert.equal(clock.now(), clock.wall())
@@ -34,7 +34,7 @@ test('it is the wall clock as long as that goes on', () => {
   assert.deepEqual(warnings, [])
 })
 
-test('after the wall clock was set back it goes on, and is the wall clock again once that has caught up (R8)', () => {
+test('continues after the wall clock is set back, and equals the wall clock again once that has caught up (R8)', () => {
   const { clock, pass, set } = clockFrom()
   const from = clock.now()
   set(-hour)
@@ -45,7 +45,7 @@ test('after the wall clock was set back it goes on, and is the wall clock again 
   assert.equal(clock.now(), clock.wall())
 })
 
-test('a clock that is set back is reported once, with how much, and again when it happens again', () => {
+test('reports each time that the wall clock is set back, once, with the difference', () => {
   const { clock, warnings, pass, set } = clockFrom()
   clock.now()
   set(-hour)
@@ -64,7 +64,7 @@ test('a clock that is set back is reported once, with how much, and again when i
   )
 })
 
-test('a small step back, as of a clock that is kept right, is not reported, and does not take the time back', () => {
+test('does not report a small step back, as from a normal correction, and does not go back with it', () => {
   const { clock, warnings, set } = clockFrom()
   const from = clock.now()
   set(-4 * second)
@@ -72,7 +72,7 @@ test('a small step back, as of a clock that is kept right, is not reported, and 
   assert.deepEqual(warnings, [])
 })
 
-test('a monotonic clock that runs 15 millionths too fast does not take it away from the wall clock', () => {
+test('stays with the wall clock although the monotonic clock runs 15 millionths too fast', () => {
   const { clock, pass, set } = clockFrom()
   for (let n = 0; n < 1_000; n++) {
     pass(hour)
@@ -81,7 +81,7 @@ test('a monotonic clock that runs 15 millionths too fast does not take it away f
   }
 })
 
-test('whatever the wall clock does, the time never goes back, and 30 days are over within 30 days and a minute (R8)', () => {
+test('never goes back whatever the wall clock does, and 30 days end within 30 days and a minute (R8)', () => {
   const moves = fc.array(
     fc.record({
       passMs: fc.nat({ max: 3 * 24 * hour }),
@@ -104,7 +104,7 @@ test('whatever the wall clock does, the time never goes back, and 30 days are ov
         assert.ok(now >= last)
         last = now
       }
-      // 20 millionths of what passed: 52 s of 30 days.
+      // 20 millionths of the passed time: 52 s in 30 days.
       assert.ok(clock.now() - from >= passed * (1 - 20e-6) - 1)
     }),
     { numRuns: 500 },

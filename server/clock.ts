@@ -1,22 +1,22 @@
-// The clock of everything that has a lifetime. It never goes back: if the wall clock is set back, the time goes on with the
-// monotonic clock from the furthest time that was seen, so nothing lives longer because of it. Times that are shown to people
-// (a notification's createdAt) use the wall clock.
+// The clock of everything that has a lifetime. It never goes back: if the wall clock is set back, the time continues with the
+// monotonic clock from the latest time seen before, so nothing lives longer. Times for people (a notification's createdAt)
+// use the wall clock.
 
 export type TimeSources = {
-  /** Milliseconds since 1970, whichever clock says so. It may jump. */
+  /** Milliseconds since 1970, of this machine or the database server. It may jump. */
   wall: () => number
-  /** Milliseconds since any moment. It never goes back. */
+  /** Milliseconds since an arbitrary moment. It never goes back. */
   monotonic: () => number
 }
 
-/** A smaller difference is how clocks are kept right, and is not reported. */
-const unnoticedMs = 5_000
+/** Smaller corrections are normal, and are not reported. */
+const minReportedMs = 5_000
 /**
- * The two clocks of one machine drift apart by a few millionths: 20 of them are 52 s in the 30 days of a session. Without this
- * the time would slowly run ahead of a wall clock that is right.
+ * The two clocks of one machine drift apart by a few millionths; 20 millionths are 52 s in the 30 days of a session. Without
+ * this correction the time would slowly run ahead of a correct wall clock.
  */
 const maxDrift = 20e-6
-/** A wall clock counts whole milliseconds: adding and subtracting fractions must not lose one. */
+/** The wall clock has whole milliseconds; adding and subtracting fractions must not lose one. */
 const rounding = 0.01
 
 export class Clock {
@@ -28,7 +28,7 @@ export class Clock {
   #readAt = 0
   #isBehind = false
 
-  /** `onSetBack` is called once each time that the wall clock is found behind, with the difference in milliseconds. */
+  /** `onSetBack` is called once each time that the wall clock is set back, with the difference in milliseconds. */
   constructor({ wall, monotonic }: TimeSources, onSetBack: (aheadMs: number) => void) {
     this.wall = wall
     this.#monotonic = monotonic
@@ -42,12 +42,12 @@ export class Clock {
     this.#readAt = monotonic
     this.#offset = Math.max(wall - monotonic, offset)
     const now = Math.max(wall, Math.floor(monotonic + this.#offset + rounding))
-    const isBehind = now - wall > unnoticedMs
-    if (isBehind !== this.#isBehind) this.#notice(isBehind, now - wall)
+    const isBehind = now - wall > minReportedMs
+    if (isBehind !== this.#isBehind) this.#report(isBehind, now - wall)
     return now
   }
 
-  #notice(isBehind: boolean, aheadMs: number): void {
+  #report(isBehind: boolean, aheadMs: number): void {
     this.#isBehind = isBehind
     if (isBehind) this.#onSetBack(aheadMs)
   }

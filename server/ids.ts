@@ -1,12 +1,12 @@
-// Ids of everything that is kept: UUIDv7 (RFC 9562, section 5.7), so that they sort roughly by time of making.
+// Ids of all stored objects: UUIDv7 (RFC 9562, section 5.7), so that they sort roughly by the time of their creation.
 import { randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
 
-// Drawn many at a time: a call to the system for each id costs eight times the id.
+// Random bytes are fetched for many ids at once: one system call per id would make an id eight times as expensive.
 const pool = new Uint8Array(4096)
 let taken = pool.length
 
-/** A fresh id whose first 48 bits are `at`, in milliseconds. */
+/** A new id whose first 48 bits are `at`, in milliseconds. */
 export function newId(at: number): string {
   return v7({ msecs: at, random: sixteenRandomBytes() })
 }
@@ -20,7 +20,7 @@ function sixteenRandomBytes(): Uint8Array {
   return pool.subarray(taken - 16, taken)
 }
 
-/** The moment, in milliseconds, that an id from newId was made for. */
+/** The `at`, in milliseconds, of an id from `newId`. */
 export function madeAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }

@@ -1,11 +1,11 @@
-// Addresses of IPv4 and IPv6 and ranges of them (CIDR, RFC 4632 and RFC 4291): one spelling for each address, so that two
-// texts are the same address exactly if they are equal.
+// IPv4 and IPv6 addresses and ranges (CIDR, RFC 4632 and RFC 4291). Each address has one spelling here, so that two texts are
+// the same address exactly if they are equal.
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** An address in its one spelling, and how many of its first bits a range fixes. */
+/** `address` is in its one spelling; `prefix` is the number of leading bits that the range fixes. */
 export type AddressRange = { address: string; prefix: number }
 
-/** RFC 5952 for IPv6, the dotted form for IPv4 and for IPv4 inside IPv6 (`::ffff:10.0.0.1`). Undefined if it is no address. */
+/** RFC 5952 for IPv6, the dotted form for IPv4 and for IPv4 inside IPv6 (`::ffff:10.0.0.1`). Undefined if it is not an address. */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text
   if (!isIPv6(text) || text.includes('%')) return undefined
@@ -14,18 +14,18 @@ export function canonicalAddress(text: string): string | undefined {
   return isMapped(bytes) ? bytes.slice(12).join('.') : address
 }
 
-/** `10.0.0.0/8`, or a single address. Undefined if it is neither. Bits behind the prefix are kept as they are. */
+/** `10.0.0.0/8`, or a single address. Undefined if it is neither. Bits after the prefix are kept. */
 export function parseRange(text: string): AddressRange | undefined {
-  const [, written = '', length] = /^([^/]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
-  const address = canonicalAddress(written)
+  const [, addressText = '', length] = /^([^/]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
+  const address = canonicalAddress(addressText)
   if (address === undefined) return undefined
-  const offset = isIPv4(address) && !isIPv4(written) ? 96 : 0
+  const offset = isIPv4(address) && !isIPv4(addressText) ? 96 : 0
   const bits = bitsOf(address)
   const prefix = length === undefined ? bits : Number(length) - offset
   return prefix >= 0 && prefix <= bits ? { address, prefix } : undefined
 }
 
-/** The range with every bit behind its prefix 0, as it is written. */
+/** The text of the range, with every bit after its prefix set to 0. */
 export function formatRange({ address, prefix }: AddressRange): string {
   return prefix === bitsOf(address) ? address : `${networkOf(address, prefix)}/${prefix}`
 }
@@ -42,7 +42,7 @@ export function isInRanges(address: string, ranges: readonly AddressRange[]): bo
   })
 }
 
-/** The address with all bits behind the first `prefix` set to 0. */
+/** The address with all bits after the first `prefix` set to 0. */
 export function networkOf(address: string, prefix: number): string {
   const bytes = bytesOf(address).map((byte, i) => byte & maskOf(prefix, i))
   if (bytes.length === 4) return bytes.join('.')
@@ -64,7 +64,7 @@ function bytesOf(address: string): number[] {
   return groups.flatMap((group) => [group >> 8, group & 0xff])
 }
 
-/** ::ffff:0:0/96 (RFC 4291, section 2.5.5.2): an IPv4 peer of a socket that listens on both. */
+/** ::ffff:0:0/96 (RFC 4291, section 2.5.5.2): an IPv4 client of a socket that listens on both. */
 function isMapped(bytes: readonly number[]): boolean {
   return bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff
 }

@@ -1,5 +1,5 @@
-// A stretch of time in which events of one kind are counted, so that the log gets a line for each stretch and not for each
-// event. It begins with the first event and costs nothing while there is none.
+// A period in which events of one kind are counted, so that the log gets one line per period instead of one per event. It begins
+// with the first event and costs nothing while there is none.
 
 export class LogWindow {
   readonly #ms: number
@@ -12,12 +12,12 @@ export class LogWindow {
     this.#onEnd = onEnd
   }
 
-  /** Changes nothing if it has begun. */
+  /** Does nothing if the period has begun already. */
   begin(): void {
     this.#timer ??= setTimeout(() => this.end(), this.#ms).unref()
   }
 
-  /** Ends it now, if it has begun: at a shutdown nothing that was counted is lost. */
+  /** Ends the period now if it has begun, so that a shutdown loses no counts. */
   end(): void {
     if (this.#timer === undefined) return
     clearTimeout(this.#timer)

@@ -1,5 +1,5 @@
-// The log: one JSON object a line, readable lines on a terminal. Nothing secret is handed to it; the redaction is the
-// net below that rule.
+// The log: one JSON object per line, readable lines on a terminal. No code passes secrets to the log; the redaction is a second
+// protection in case one does.
 import { type Logger, pino, stdSerializers } from 'pino'
 
 export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'isLevelEnabled'>
@@ -7,10 +7,10 @@ export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | '
 const secrets = ['password', 'token', 'cookie', 'authorization', 'secret', 'key', 'passwordHash']
 const redact = [...secrets, ...secrets.map((name) => `*.${name}`), 'req.headers', 'res.headers']
 
-/** Control characters, and those that turn the direction of text, but no tab and no line feed. */
+/** Control characters, and characters that change the direction of text; tab and line feed are kept below. */
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
-/** On a terminal a stack is printed as it is, and an error may quote what a client sent: it must move no cursor. */
+/** pino-pretty prints a stack unescaped, and an error may quote a client's text, which must not control the terminal. */
 const serializers = {
   err(error: unknown) {
     if (!(error instanceof Error)) return error

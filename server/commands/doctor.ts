@@ -31,8 +31,8 @@ type Credentials = { username: string; password: string }
 type Area = { area: string; findings: Finding[] }
 
 const example = `
-Run it where the service runs, with the settings of the service. It changes nothing, and tries no password but the one
-that --username is given. The exit status is 0 where there is no fault, and 1 where there is one.
+Run it on the machine of the service, with the settings of the service. It changes nothing, and tries no password except
+the one for --username. The exit status is 0 without faults and 1 with a fault.
 
 Examples:
   npx carillon doctor
@@ -41,16 +41,13 @@ Examples:
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
-    .argument('[url]', 'where browsers reach the service; without it the public URL')
-    .description('Look for what is wrong, from the disk to the proxy, and say what to change')
+    .argument('[url]', 'the URL of the service for browsers; default: the public URL')
+    .description('Find problems, from the disk to the proxy, and say what to change')
     .option(
       '--username <name>',
-      'also sign in as this user, by session, and out again; the password is read from stdin',
+      'also sign in as this user with a session, and sign out; the password is read from stdin',
     )
-    .option(
-      '--deep',
-      'also read every page of the database and say whether one is damaged; takes minutes if it is large',
-    )
+    .option('--deep', 'also read every page of the database and report damaged ones; takes minutes if it is large')
   return withSettings(command, 'doctor')
     .addHelpText('after', example)
     .action((url: string | undefined, options) => doctor(command, url, options))
@@ -73,12 +70,12 @@ async function doctor(command: Command, url: string | undefined, options: Option
   print(
     options,
     { healthy: !hasFault, findings: areas.flatMap(({ area, findings }) => findings.map((one) => ({ area, ...one }))) },
-    () => [...areas.flatMap(shownArea), verdict(all)],
+    () => [...areas.flatMap(formatArea), verdict(all)],
   )
   process.exitCode = hasFault ? 1 : 0
 }
 
-/** Faults between settings hide nothing else: the rest is examined with the values as they are. */
+/** Settings that contradict each other do not stop the examination: the rest is examined with the values as they are. */
 function settingFindings(config: Config | undefined, faults: readonly SettingFault[]): Finding[] {
   if (config === undefined || faults.length > 0) return settingFaults(faults)
   return examineSettings(config, databaseTls(config, process.env))
@@ -87,8 +84,8 @@ function settingFindings(config: Config | undefined, faults: readonly SettingFau
 type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
 
 /**
- * Adds what was found of the database and the secret; answers what the service is compared with. Does not connect to a
- * database that `serve` refuses as exposed: doctor would send the password by the same way.
+ * Adds the findings about the database and the secret, and returns the data to compare the service with. Does not connect to
+ * a database that `serve` refuses as exposed: doctor would send the password over the same network.
  */
 async function examineKept(
   config: Config,
@@ -106,14 +103,14 @@ async function examineKept(
   return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
 }
 
-type Asked = {
+type Target = {
   config: Config | undefined
   origin: string
   kept: Kept | undefined
   credentials: Credentials | undefined
 }
 
-async function examineService({ config, origin, kept, credentials }: Asked): Promise<Area[]> {
+async function examineService({ config, origin, kept, credentials }: Target): Promise<Area[]> {
   const client = new ProbeClient({ origin, now: Date.now })
   const direct = config && directOf(config)
   const { signingKeys, isMoved } = kept ?? { signingKeys: undefined, isMoved: false }
@@ -122,10 +119,10 @@ async function examineService({ config, origin, kept, credentials }: Asked): Pro
   const { isReached, findings } = await reach({ client, ...compared })
   const areas = [{ area: origin, findings }]
   if (!isReached && direct !== undefined && direct !== origin) {
-    const itself = new ProbeClient({ origin: direct, now: Date.now })
+    const directly = new ProbeClient({ origin: direct, now: Date.now })
     areas.push({
-      area: `Past the proxy, ${direct}`,
-      findings: (await reach({ client: itself, ...compared })).findings,
+      area: `Without the proxy, ${direct}`,
+      findings: (await reach({ client: directly, ...compared })).findings,
     })
   }
   if (!isReached) return areas
@@ -138,7 +135,7 @@ async function examineService({ config, origin, kept, credentials }: Asked): Pro
     if (!withStream || credentials === undefined) findings.push(await examineStream(client, proofs))
     if (credentials !== undefined) findings.push(...(await trySignIn(client, credentials, { withStream })))
   } catch (error) {
-    findings.push(faultOf('reached', error, 'it answered before, and then no more: look into the logs'))
+    findings.push(faultOf('reached', error, 'read the logs: the service answered before, and then stopped answering'))
   }
   return areas
 }
@@ -146,8 +143,8 @@ async function examineService({ config, origin, kept, credentials }: Asked): Pro
 type Signing = { config: Config | undefined; origin: string; signingKeys: SigningKey[] | undefined }
 
 /**
- * A token for nobody's inbox, made as the service makes its own; none if these settings do not hold what it takes. A
- * service without a public URL signs for the address on which it listens, which may be the one that is examined.
+ * A token for an inbox of no user, made as the service makes its tokens; none without the secret or the signing keys. A
+ * service without a public URL issues tokens for the address on which it listens, which may be the examined URL.
  */
 async function streamProofs({ config, origin, signingKeys = [] }: Signing): Promise<Proof[]> {
   const secret = config && secretIn(config)
@@ -158,12 +155,12 @@ async function streamProofs({ config, origin, signingKeys = [] }: Signing): Prom
     const tokens = await Promise.all([...issuers].map((issuer) => probeToken({ ...probe, issuer })))
     return tokens.map((token) => ({ authorization: `Bearer ${token}` }))
   } catch {
-    // What is wrong with the secret is among the findings of the database.
+    // The findings about the database include faults of the secret.
     return []
   }
 }
 
-/** Where the service listens; undefined where it takes any free port. */
+/** The URL on which the service listens; undefined if it takes any free port. */
 function directOf({ host, port }: Config): string | undefined {
   if (port === 0) return undefined
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
@@ -178,29 +175,29 @@ function originOf(url: string): string {
   }
 }
 
-/** The password is never an argument, which every user of the machine could read. */
+/** The password is never an argument: every user of the machine could read it. */
 async function credentialsOf(username: string | undefined): Promise<Credentials | undefined> {
   if (username === undefined) return undefined
   if (process.stdin.isTTY)
     throw new WrongUse(`--username reads the password from stdin: npx carillon doctor --username ${username} < FILE`)
   const password = (await text(process.stdin)).replace(/\r?\n$/, '')
-  if (password === '') throw new WrongUse('--username reads the password from stdin, and nothing came')
+  if (password === '') throw new WrongUse('--username reads the password from stdin, but stdin is empty')
   return { username, password }
 }
 
-const marks = {
+const symbols = {
   ok: ['✔', 'green'],
   warning: ['!', 'yellow'],
   fault: ['✖', 'red'],
 } as const
 
-function shownArea({ area, findings }: Area): string[] {
+function formatArea({ area, findings }: Area): string[] {
   const width = Math.max(...findings.map(({ check }) => check.length))
   return [
     styleText('bold', area),
     ...findings.flatMap(({ check, state, found, change }) => {
-      const [mark, colour] = marks[state]
-      const line = `  ${styleText(colour, mark)} ${check.padEnd(width)}  ${found}`
+      const [symbol, colour] = symbols[state]
+      const line = `  ${styleText(colour, symbol)} ${check.padEnd(width)}  ${found}`
       return change === undefined ? [line] : [line, `    ${' '.repeat(width)}  -> ${change}`]
     }),
     '',

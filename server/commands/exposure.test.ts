@@ -1,4 +1,4 @@
-// Does every command refuse what would expose passwords or the database, and does doctor report all of it at once?
+// Does every command refuse settings that expose passwords or the database, and does doctor report all of them at once?
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'carillon-exposure-'))
 after(() => rmSync(folder, { recursive: true }))
 const file = join(folder, 'carillon.db')
 const here = `sqlite:${file}`
-/** Without TLS, on a name that resolves nowhere (RFC 6761, section 6.4): an attempt to connect ends with another sentence. */
+/** Without TLS, on a name that resolves nowhere (RFC 6761, section 6.4): an attempt to connect would fail with another message. */
 const exposed = 'postgres://carillon@db.invalid/carillon'
 
 const connecting: [args: string[], setting: string, env?: Record<string, string>][] = [

@@ -10,23 +10,26 @@ const dayMs = 86_400_000
 export function keyCommand(): Command {
   const add = withSettings(
     new Command('add')
-      .argument('<name>', 'what the key is for')
-      .description('Make a producer key and show it once')
+      .argument('<name>', 'the purpose of the key')
+      .description('Add a producer key and display it once')
       .option('--scope <scopes>', `comma-separated: ${scopes.join(', ')}`, 'send')
-      .option('--expires <days>', 'such as 365d; without it the key does not expire'),
+      .option('--expires <days>', 'such as 365d; without this option the key does not expire'),
     'key',
   )
   add.action((name, options) => addOne(add, name, options))
   const list = withSettings(new Command('list').description('List the keys, without their secrets'), 'key')
   list.action((options) => withKeys(list, ({ store }) => listAll(store, options)))
-  const revoke = withSettings(new Command('revoke').argument('<id>').description('Revoke a key, at once'), 'key')
+  const revoke = withSettings(
+    new Command('revoke').argument('<id>').description('Revoke a key; takes effect at once'),
+    'key',
+  )
   revoke.action((id, options) => withKeys(revoke, ({ keys }) => revokeOne(keys, id, options)))
-  const key = new Command('key').description('Make, list and revoke the keys that producers send with')
+  const key = new Command('key').description('Add, list and revoke the keys of producers')
   for (const command of [add, list, revoke]) key.addCommand(command)
   return key
 }
 
-function withKeys(command: Command, work: (parts: { store: Store; keys: ProducerKeys }) => Promise<void>) {
+function withKeys(command: Command, work: (dependencies: { store: Store; keys: ProducerKeys }) => Promise<void>) {
   return withStore(configOf(command, 'key'), (store) =>
     work({ store, keys: new ProducerKeys({ store, now: Date.now }) }),
   )
@@ -41,7 +44,7 @@ async function addOne(
   await withKeys(command, async ({ keys }) => {
     const { id, key } = await keys.issue(wanted)
     print(options, { id, ...wanted, key }, () => [
-      `Made the key ${id} for ${name} (${wanted.scopes.join(', ')}; expires ${day(wanted.expiresAt)})`,
+      `Added the key ${id} for ${name} (${wanted.scopes.join(', ')}; expires ${day(wanted.expiresAt)})`,
       `key: ${key}`,
       'It is displayed once.',
     ])
@@ -66,19 +69,19 @@ async function listAll(store: Store, options: Output): Promise<void> {
   ])
   print(options, producers.map(withoutHash), () =>
     producers.length === 0
-      ? 'There are no keys yet. Make one with: carillon key add NAME'
+      ? 'There are no keys yet. Add one with: carillon key add NAME'
       : table(['id', 'name', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows),
   )
 }
 
-function withoutHash({ secretHash: _, ...shown }: Producer): Omit<Producer, 'secretHash'> {
-  return shown
+function withoutHash({ secretHash: _, ...rest }: Producer): Omit<Producer, 'secretHash'> {
+  return rest
 }
 
 function readScopes(text: string): Scope[] {
-  const wanted = text.split(',').map((part) => part.trim())
+  const wanted = text.split(',').map((scope) => scope.trim())
   const unknown = wanted.find((scope) => !(scopes as readonly string[]).includes(scope))
-  if (unknown !== undefined) throw new WrongUse(`--scope takes ${scopes.join(', ')}; it does not know "${unknown}"`)
+  if (unknown !== undefined) throw new WrongUse(`--scope takes ${scopes.join(', ')}, not "${unknown}"`)
   return [...new Set(wanted)] as Scope[]
 }
 

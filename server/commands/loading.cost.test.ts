@@ -1,5 +1,5 @@
-// What does a command load? Only itself: a start of the service that loads what the other commands need takes longer and
-// holds more memory.
+// Does a command load only its own modules? Loading those of other commands would make the start of the service slower and use
+// more memory.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -29,7 +29,7 @@ test('a command loads no other command, and only serve loads the routes', () => 
   }
 })
 
-test('--help and an unknown name load every command, to list them or to name the nearest', () => {
+test('--help and an unknown name load every command, to list them or to suggest one', () => {
   const { stdout, loaded } = run(['--help'])
   for (const name of names) assert.match(stdout, new RegExp(`^  ${name} .*\\S`, 'm'))
   assert.deepEqual(loaded.filter(isCommand).sort(), names.map((name) => `commands/${name}.ts`).sort())

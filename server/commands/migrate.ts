@@ -1,4 +1,4 @@
-// `carillon migrate`: brings the store to the schema of this program. `serve` does so too when it starts.
+// `carillon migrate`: brings the store to the schema of this program. `serve` does the same when it starts.
 import { Command } from 'commander'
 import { refuseLostDatabase } from '../start/database-file.ts'
 import { openStore } from '../store/open.ts'

@@ -1,11 +1,11 @@
-// `carillon send`: sends a notification through HTTP, as any producer does.
+// `carillon send`: sends a notification by HTTP, as any producer does.
 import { Command } from 'commander'
 import { CarillonError } from '../errors.ts'
 import { configOf, withSettings } from './settings.ts'
-import { asking } from './terminal/asking.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
+import { requestService } from './terminal/service-request.ts'
 
-/** Nobody waits long at a prompt; the key of the delivery stays the same. */
+/** Few, because a user waits at the prompt. Every attempt has the same idempotency key. */
 const attempts = 3
 
 type Options = Output & {
@@ -24,10 +24,10 @@ export function sendCommand(): Command {
     .requiredOption('--to <name>', 'the username of a recipient; may be repeated', collect)
     .requiredOption('--title <text>', 'up to 200 characters')
     .option('--body <text>', 'up to 4,000 characters')
-    .option('--link <url>', 'where it leads: http, https or a path')
-    .option('--category <name>', 'what kind it is')
-    .option('--data <json>', 'an object for the application, up to 8 KiB')
-    .option('--key <text>', 'a later notification with this key replaces the text of the earlier')
+    .option('--link <url>', 'the target of a click: http, https or a path')
+    .option('--category <name>', 'the category of the notification')
+    .option('--data <json>', 'a JSON object for the application, up to 8 KiB')
+    .option('--key <text>', 'a later notification with this key replaces the text of the earlier one')
   return withSettings(command, 'send').action((options) => send(command, options))
 }
 
@@ -51,7 +51,7 @@ async function send(command: Command, options: Options): Promise<void> {
   }
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })
-  const { deliveryId, results } = await asking(url, () => producer.send(request, { attempts }))
+  const { deliveryId, results } = await requestService(url, () => producer.send(request, { attempts }))
   const unknown = to.filter((_, i) => results[i]?.status === 'unknown_recipient')
   print(options, { deliveryId, results }, () =>
     to.filter((name) => !unknown.includes(name)).map((name) => `Sent to ${name}`),

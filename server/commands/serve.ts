@@ -10,9 +10,9 @@ import { type Service, startService } from '../serve.ts'
 import { firstSignInText } from '../start/first-start.ts'
 import { configOf, withSettings } from './settings.ts'
 
-/** How long those who balance load see "not ready" before a service that has failed closes its port. */
+/** How long load balancers see "not ready" before a service that has failed closes its port. */
 const lameDuckMs = 500
-/** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; what hangs longer must not keep a supervisor waiting. */
+/** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
 const maxStopMs = 12_000
 
 export function serveCommand(): Command {
@@ -30,7 +30,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
     if (isStopping) return
     isStopping = true
     setTimeout(() => {
-      log.fatal({ event: 'stop-cut', reason }, 'stopping took too long; what still ran is cut')
+      log.fatal({ event: 'stop-cut', reason }, 'stopping took too long; remaining requests are aborted')
       process.exit(1)
     }, config.drainGraceMs + maxStopMs).unref()
     await service.stop()
@@ -39,17 +39,17 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(0, signal))
   if (service.firstSignIn !== undefined) showOnce(service, { config, isTerminal, log })
-  // Last, since whoever waits for this line may read the first sign-in then, or stop the service.
+  // Last, because a program that waits for this line may then read the first sign-in or stop the service.
   log.info({ event: 'started', url: service.url }, 'Carillon is listening')
   const error = await service.failed
-  // A refusal of ours says in its sentence all that there is; the place in the code where it was made says nothing more.
+  // The message of a CarillonError says everything; its stack would add nothing.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)
   else log.fatal({ event: 'store-failed', err: error }, 'the store failed; restart this process')
   await sleep(lameDuckMs)
   await stop(1, 'the store failed')
 }
 
-/** On a terminal it is printed; elsewhere output is kept by somebody, so it goes to a file that only the owner reads. */
+/** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
 function showOnce(
   service: Service,
   { config, isTerminal, log }: { config: Config; isTerminal: boolean; log: Log },
@@ -64,7 +64,7 @@ function showOnce(
   const { database } = config
   const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : '.', 'first-sign-in.txt')
   try {
-    // Replaces an older file, or a link, instead of writing to it: the mode is that of a new file.
+    // Replaces an older file or a link instead of writing to it, so that the file has its own mode.
     replaceDurably(file, text)
     log.info(
       { event: 'first-start', file },
@@ -74,7 +74,7 @@ function showOnce(
     const remedy = `carillon user password ${firstSignIn.username}`
     log.error(
       { event: 'first-start', file, err: error },
-      `first start: this file cannot be written. Make another sign-in with: ${remedy}`,
+      `first start: this file cannot be written. Set a new password with: ${remedy}`,
     )
   }
 }

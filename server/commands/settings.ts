@@ -1,4 +1,4 @@
-// The settings of a command: an option for each that it uses, unless it is a secret, which the process list would show.
+// The settings of a command: it has an option for each setting that it uses, except secrets, which the process list would show.
 import { type Command, Option } from 'commander'
 import { type Flags, readConfig, readSettings } from '../config/read.ts'
 import { type Config, type SettingName, settings } from '../config/settings.ts'
@@ -21,7 +21,7 @@ function flagOf(name: string): string {
   return name.slice('CARILLON_'.length).toLowerCase().replaceAll('_', '-')
 }
 
-/** Adds `--port` for CARILLON_PORT, and so on, and `--json`. `family` is the command's name in the table of settings. */
+/** Adds `--port` for CARILLON_PORT, and so on, and `--json`. `family` is the command's name in the table of settings, also for its subcommands. */
 export function withSettings(command: Command, family: string): Command {
   command.option('--json', 'one JSON value on stdout, for machines')
   for (const { name, meaning, default: fallback } of usedBy(family)) {
@@ -44,7 +44,7 @@ export function configAndFaults(
   return readSettings(process.env, flagsOf(givenOptions(command, family)))
 }
 
-/** An option of the command line, and the setting that it takes the place of. */
+/** An option of the command line, and the setting that it overrides. */
 export type GivenOption = { option: string; name: SettingName; value: string | undefined }
 
 /** As `configOf`, for a command whose options have other names than their settings. */
@@ -70,7 +70,7 @@ function flagsOf(options: readonly GivenOption[]): Flags {
   return Object.fromEntries(options.map(({ name, value }) => [name, value]))
 }
 
-/** Every user of this machine can read the options of every process (row L5). */
+/** Every user of this machine can read the options of every process (L5). */
 function refuseVisiblePassword({ option, name, value }: GivenOption): void {
   if (value !== undefined && hasPassword(value))
     throw new WrongUse(
@@ -78,7 +78,7 @@ function refuseVisiblePassword({ option, name, value }: GivenOption): void {
     )
 }
 
-/** Opens the store for one piece of work and closes it whatever becomes of that. */
+/** Opens the store for `work` and closes it afterwards, also after a failure. */
 export async function withStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
   refuseMissingDatabase(config.database)
   const { store, notice } = await openStore(config.database)

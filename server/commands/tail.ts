@@ -1,12 +1,12 @@
-// `carillon tail`: a live inbox in a terminal: lines for people, events as JSON for programs.
+// `carillon tail`: follows an inbox in a terminal, as lines for people or as JSON for programs.
 import { once } from 'node:events'
 import type { Carillon } from 'carillon-client'
 import { Command, InvalidArgumentError } from 'commander'
 import { configOf, withSettings } from './settings.ts'
-import { asking } from './terminal/asking.ts'
 import type { Output } from './terminal/output.ts'
-import { askForPassword, passwordFromStdin } from './terminal/password-from.ts'
-import { jsonOf, linesOf, type Shown } from './terminal/tail-lines.ts'
+import { passwordFromStdin, promptForPassword } from './terminal/password-input.ts'
+import { requestService } from './terminal/service-request.ts'
+import { jsonOf, linesOf, type TailEvent } from './terminal/tail-lines.ts'
 
 type Options = Output & { user: string; passwordStdin?: boolean; last: number; since?: string }
 
@@ -14,33 +14,33 @@ const maxListed = 100
 
 export function tailCommand(): Command {
   const command = new Command('tail')
-    .description('Show an inbox as it changes, until it is ended by Ctrl-C: lines on a terminal, JSON lines in a pipe')
-    .option('--user <name>', 'whose inbox', 'operator')
-    .option('--password-stdin', 'read the password from stdin; without it the terminal asks for it')
-    .option('--last <count>', `begin with so many that are there already; up to ${maxListed}`, countOf, 10)
-    .option('--since <position>', 'begin behind this event, by the position that it had; in place of --last')
+    .description('Show an inbox and its changes until Ctrl-C: lines on a terminal, JSON lines in a pipe')
+    .option('--user <name>', 'the user of the inbox', 'operator')
+    .option('--password-stdin', 'read the password from stdin; without this option the command prompts for it')
+    .option('--last <count>', `begin with this many existing notifications; up to ${maxListed}`, countOf, 10)
+    .option('--since <position>', 'begin after the event with this position; replaces --last')
   return withSettings(command, 'tail').action((options) => tail(command, options))
 }
 
 function countOf(text: string): number {
   const count = Number(text)
   if (/^\d+$/.test(text) && count <= maxListed) return count
-  throw new InvalidArgumentError(`It takes a whole number from 0 to ${maxListed}.`)
+  throw new InvalidArgumentError(`Write a whole number from 0 to ${maxListed}.`)
 }
 
 async function tail(command: Command, options: Options): Promise<void> {
   const { url } = configOf(command, 'tail')
   const { user, passwordStdin } = options
-  const password = passwordStdin ? await passwordFromStdin() : await askForPassword(`Password of ${user}: `)
+  const password = passwordStdin ? await passwordFromStdin() : await promptForPassword(`Password of ${user}: `)
   const ended = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort())
-  // Whoever reads us has enough, as `head` does.
+  // The reading program has closed the pipe, as `head` does after its lines.
   process.stdout.on('error', () => ended.abort())
   const { signal } = ended
   const isForPrograms = options.json || !process.stdout.isTTY
-  const lines = isForPrograms ? (event: Shown) => [jsonOf(event)] : (event: Shown) => linesOf(event, new Date())
+  const lines = isForPrograms ? (event: TailEvent) => [jsonOf(event)] : (event: TailEvent) => linesOf(event, new Date())
   try {
-    await asking(url, async () =>
+    await requestService(url, async () =>
       follow(await signedIn({ url, user, password, signal }), {
         ...options,
         signal,
@@ -52,31 +52,31 @@ async function tail(command: Command, options: Options): Promise<void> {
   }
 }
 
-type Who = { url: string; user: string; password: string; signal: AbortSignal }
+type Credentials = { url: string; user: string; password: string; signal: AbortSignal }
 
-/** By token, which leaves no session behind. A new sign-in follows when one has expired. */
-async function signedIn({ url, user, password, signal }: Who): Promise<Carillon> {
+/** Signs in by token, which leaves no session in the store, and signs in again when the token has expired. */
+async function signedIn({ url, user, password, signal }: Credentials): Promise<Carillon> {
   const { createCarillon } = await import('carillon-client')
   const credentials = { username: user, password, variant: 'stateless' } as const
   const signIn = async () => (await createCarillon({ baseUrl: url }).login(credentials, { signal })).token
   return createCarillon({ baseUrl: url, auth: signIn })
 }
 
-type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: Shown) => Promise<void> }
+type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: TailEvent) => Promise<void> }
 
 async function follow({ inbox }: Carillon, { last, since, signal, show }: Following): Promise<void> {
   const place = since ?? (await list({ inbox }, { last, signal, show }))
   for await (const event of inbox.subscribe({ since: place, signal })) await show(event)
 }
 
-/** Answers the version of what it showed: nothing falls between the list and the stream. */
+/** Returns the version of the listed inbox, so that the stream continues exactly there. */
 async function list({ inbox }: Pick<Carillon, 'inbox'>, { last, signal, show }: Following): Promise<string> {
   const { items, version } = await inbox.list({ limit: Math.max(last, 1), signal })
   for (const notification of items.slice(0, last).toReversed()) await show({ type: 'listed', notification })
   return String(version)
 }
 
-/** Resolves when there is room for more: a program that reads slowly holds the stream back. */
+/** Resolves when the output has room for more: a program that reads slowly slows down the stream. */
 async function printAll(lines: readonly string[], signal: AbortSignal): Promise<void> {
   for (const line of lines) if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })
 }

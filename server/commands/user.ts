@@ -6,7 +6,7 @@ import { addUser, disableUser, makePassphrase, setPassword } from '../sign-in/us
 import type { Store } from '../store/store.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
 import { day, type Output, print, table } from './terminal/output.ts'
-import { passwordFromStdin } from './terminal/password-from.ts'
+import { passwordFromStdin } from './terminal/password-input.ts'
 
 const fromStdin = [
   '--password-stdin',

@@ -54,6 +54,6 @@ test('finds a wrong secret, a lost one, and a missing one on PostgreSQL', async 
   const movedThere = await wrong({ database: readDatabaseUrl('postgres://bell@db/carillon'), signingKeys })
   assert.match(
     movedThere[0]?.[1] ?? '',
-    /to the secret that these signing keys were sealed with; from SQLite it is the/,
+    /to the secret that these signing keys were sealed with; for a database moved from SQLite, that is the/,
   )
 })

@@ -1,5 +1,5 @@
-// In which order a small file is written (R1): a power cut between any two steps leaves the old file, the new one or
-// none. The calls are those of node:fs itself, recorded on their way.
+// In which order is a small file written (R1)? After a power failure between any two steps there is the old file, the new one
+// or none. The test records the calls of node:fs.
 
 import assert from 'node:assert/strict'
 import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { createDurably, replaceDurably } from './durable-file.ts'
 
 const recorded = ['openSync', 'writeSync', 'fsyncSync', 'linkSync', 'renameSync'] as const
 
-/** The names of the calls that `work` makes, with the kind of file that each one is about. */
+/** The names of the calls of `work`, each with the kind of its file. */
 async function callsOf(t: TestContext, folder: string, work: () => unknown): Promise<string[]> {
   const calls: string[] = []
   const opened = new Map<number, string>()
@@ -68,7 +68,7 @@ test('a file is on the disk before it gets its name, and the name is on the disk
   assert.deepEqual(readdirSync(folder), ['secret'])
 })
 
-test('the secret that seals the signing keys is written that way (R1)', async (t) => {
+test('the secret that seals the signing keys is on the disk before it gets its name (R1)', async (t) => {
   const folder = newFolder(t)
   const database = readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`)
   const calls = await callsOf(t, folder, () => sealingSecret({ database }, { signingKeys: async () => [] }))

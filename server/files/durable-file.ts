@@ -1,5 +1,5 @@
-// Writes a small file so that a power cut leaves the old content, the new content or no file, never an empty or a partial
-// one: write, fsync the file, give it its name, fsync the folder. Without the second fsync the name itself can be lost.
+// Writes a small file so that a power failure leaves the old content, the new content or no file, never an empty or partial
+// file: write, fsync the file, give it its name, fsync the folder. Without the second fsync the name can be lost.
 import { randomBytes } from 'node:crypto'
 import {
   type BigIntStats,
@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Makes the file (mode 0600) with `text`. Never replaces: false if there is a file of that name already. */
+/** Creates the file (mode 0600) with `text`. Returns false, and changes nothing, if a file with that name exists. */
 export function createDurably(path: string, text: string): boolean {
   return withDraft(path, text, (draft) => {
     try {
@@ -30,8 +30,8 @@ export function createDurably(path: string, text: string): boolean {
 }
 
 /**
- * Makes the file (mode 0600) with `text` in place of any file, or of a link, that has the name. A text that names the file
- * itself is made from its status.
+ * Creates the file (mode 0600) with `text`, and replaces a file or a link of that name. A function gets the status of the new
+ * file, for a text that depends on it.
  */
 export function replaceDurably(path: string, text: string | ((file: BigIntStats) => string)): void {
   withDraft(path, text, (draft) => renameSync(draft, path))
@@ -58,7 +58,7 @@ function withDraft<Result>(
   text: string | ((file: BigIntStats) => string),
   publish: (draft: string) => Result,
 ): Result {
-  // Random, because in a container every process has the same id, and a draft may be left from before a power cut.
+  // Random: in containers all processes can have the same id, and a draft may be left from before a power failure.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
     const file = openSync(draft, 'wx', 0o600)

@@ -1,6 +1,6 @@
-// How to write a path in a command that a person copies into a shell.
+// Quotes a path for a command that an operator copies into a shell.
 
-/** In single quotes, unless no character of it needs them. */
+/** In single quotes if a character needs them. */
 export function quoted(path: string): string {
   return /^[\w./:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }

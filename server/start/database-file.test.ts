@@ -1,5 +1,5 @@
-// Which database is refused because it was lost (R6): missing, empty or truncated, beside a file that shows that
-// there was one. A first start, and a database that was killed at any moment, are not refused.
+// Which databases are refused as lost (R6)? A missing, empty or truncated one, if another file proves that it existed. Not
+// refused: a first start, and the database of a process that was killed at any moment.
 
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ function place(t: TestContext) {
   return { folder, path, database: readDatabaseUrl(`sqlite:${path}`), secret: join(folder, 'carillon.secret') }
 }
 
-/** A database at rest. */
+/** A database that no process has open. */
 async function newDatabase(t: TestContext) {
   const there = place(t)
   const { store } = await openStore(there.database)
@@ -33,7 +33,7 @@ test('a database that is missing, empty, truncated or without a table is refused
   writeFileSync(secret, 'secret')
   const losses: [what: string, content: Buffer][] = [
     ['is empty', Buffer.alloc(0)],
-    // The number that says whether the page count is valid is behind these.
+    // The bytes that make the page count valid come after these.
     [`is truncated \\(60 of 4096 bytes\\)`, bytes.subarray(0, 60)],
     [`is truncated \\(100 of ${bytes.length} bytes\\)`, bytes.subarray(0, 100)],
     [`is truncated \\(4096 of ${bytes.length} bytes\\)`, bytes.subarray(0, 4_096)],
@@ -55,7 +55,7 @@ test('a database that is missing, empty, truncated or without a table is refused
       )
       rmSync(left)
     }
-    assert.ok(readFileSync(path).equals(content), 'the file is left as it is')
+    assert.ok(readFileSync(path).equals(content), 'the file is not changed')
     assert.deepEqual(readdirSync(folder), ['carillon.db'])
   }
   rmSync(path)
@@ -66,7 +66,7 @@ test('a database that is missing, empty, truncated or without a table is refused
   )
 })
 
-test('a process that starts while another one makes the database is not refused', (t) => {
+test('a process that starts while another process creates the database is not refused', (t) => {
   const { path, database } = place(t)
   writeFileSync(path, withoutTables(Buffer.from('SQLite format 3\0'.padEnd(100, '\0'))))
   writeFileSync(`${path}-wal`, '')
@@ -90,7 +90,7 @@ test('a first start is not refused: no file, an empty file, a first-sign-in.txt 
   refuseLostDatabase(database)
 })
 
-test('a whole database is not refused, nor one whose tables are still in its write-ahead log', async (t) => {
+test('a complete database is not refused, nor one whose tables are still in its write-ahead log', async (t) => {
   const { path, database, secret } = await newDatabase(t)
   writeFileSync(secret, 'secret')
   refuseLostDatabase(database)
@@ -109,7 +109,7 @@ test('a whole database is not refused, nor one whose tables are still in its wri
 
 const producer = { id: 'p', name: 'app', secretHash: 'h', scopes: ['send'], createdAt: 0, expiresAt: null }
 
-/** A database of one page, marked as ours: https://sqlite.org/fileformat.html sections 1.3 and 1.6. */
+/** A database of one page with our application id: https://sqlite.org/fileformat.html sections 1.3 and 1.6. */
 function withoutTables(bytes: Buffer): Buffer {
   const page = Buffer.alloc(4_096)
   bytes.copy(page, 0, 0, 100)

@@ -1,6 +1,5 @@
-// Is the database where it is expected, and whole? An engine makes a file that is missing and fills one that is empty;
-// these checks refuse where that cannot be meant (R6): a new, empty database in place of a lost one looks like a
-// healthy service that has forgotten every user.
+// Is the database file present and complete? SQLite creates a missing file and fills an empty one. These checks refuse that if
+// a database was there before (R6): with a new, empty database in its place, a healthy service would have lost every user.
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Database } from '../config/database-url.ts'
@@ -13,12 +12,12 @@ const leafPage = 0x0d
 
 /**
  * For commands that may create the database. Throws UNAVAILABLE if the file is missing, empty or truncated, or has no
- * table, but a file that stood beside the database is still there.
+ * table, but a file that belongs to the database is still there.
  */
 export function refuseLostDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
-  // Looked for before the database: another process may be making both just now, the secret last.
+  // Before the look at the database: another process may be creating both now, and it creates the secret last.
   const beside = filesBeside(path)
   const loss = lossOf(path)
   const left = loss === undefined ? undefined : beside.find(({ provesLoss }) => provesLoss.includes(loss.kind))
@@ -28,20 +27,20 @@ export function refuseLostDatabase(database: Database): void {
   })
 }
 
-/** For commands that only use it. Throws UNAVAILABLE if there is none, or as `refuseLostDatabase` does. */
+/** For commands that need an existing database. Throws UNAVAILABLE if there is none, or as `refuseLostDatabase` does. */
 export function refuseMissingDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
   if (!existsSync(path))
     throw new CarillonError('UNAVAILABLE', `There is no database ${path}`, {
-      remedy: 'Name the right one in CARILLON_DATABASE_URL, or make it with: carillon migrate',
+      remedy: 'Correct CARILLON_DATABASE_URL, or create the database with: carillon migrate',
     })
   refuseLostDatabase(database)
 }
 
 type Loss = { kind: 'missing' | 'empty' | 'partial'; sentence: string }
 
-/** What stands beside the database at `path`, and which loss each file proves. */
+/** The files beside the database at `path`, with the losses that each of them proves. */
 function filesBeside(path: string): { file: string; provesLoss: Loss['kind'][] }[] {
   const files: { file: string; provesLoss: Loss['kind'][] }[] = [
     { file: secretFileOf(path), provesLoss: ['missing', 'empty', 'partial'] },
@@ -53,7 +52,7 @@ function filesBeside(path: string): { file: string; provesLoss: Loss['kind'][] }
   return files.filter(({ file }) => existsSync(file))
 }
 
-/** What was lost of the database at `path`, by its first page alone; undefined if nothing was, or it is no database. */
+/** The loss that the first page of the file shows; undefined if nothing is lost, or if the file is not a database. */
 function lossOf(path: string): Loss | undefined {
   if (!existsSync(path)) return { kind: 'missing', sentence: 'is gone' }
   const status = statSync(path)
@@ -63,7 +62,7 @@ function lossOf(path: string): Loss | undefined {
   if (sizeOf(`${path}-wal`) > 0) return undefined
   const header = Buffer.alloc(headerSize + 8)
   if (!read(path, header) || header.toString('latin1', 0, 15) !== 'SQLite format 3') return undefined
-  // Measured after the header was read: another process may just have taken its log in.
+  // Measured after the header: another process may copy its write-ahead log into the file between the two.
   const [size, expected] = [sizeOf(path), sizeIn(header)]
   if (size < expected) return { kind: 'partial', sentence: `is truncated (${size} of ${expected} bytes)` }
   const hasNoTable = header[headerSize] === leafPage && header.readUInt16BE(headerSize + 3) === 0
@@ -81,7 +80,7 @@ function sizeIn(header: Buffer): number {
   return (pageSize === 1 ? 65_536 : pageSize) * (isCountValid ? Math.max(1, header.readUInt32BE(28)) : 1)
 }
 
-/** Fills `header` from the start of the file, with zeros behind its end; false if the file cannot be read. */
+/** Fills `header` from the start of the file, with zeros after the file's end; false if the file cannot be read. */
 function read(path: string, header: Buffer): boolean {
   try {
     const file = openSync(path, 'r')
@@ -92,7 +91,7 @@ function read(path: string, header: Buffer): boolean {
     }
     return true
   } catch {
-    // The engine names the reason when it opens the file.
+    // SQLite reports the reason when it opens the file.
     return false
   }
 }

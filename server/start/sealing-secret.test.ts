@@ -1,4 +1,4 @@
-// Which secret is asked for, where none is set: a new one opens no signing key that is there already.
+// What does the error demand if no secret is set? A new secret would not open existing signing keys.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,16 +13,16 @@ import { sealingSecret } from './sealing-secret.ts'
 const key: SigningKey = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 'sealed', createdAt: 0 }
 const storeWith = (...keys: SigningKey[]) => ({ signingKeys: async () => keys })
 
-test('on PostgreSQL a new secret is asked for only where no signing key was sealed with an old one', async () => {
+test('on PostgreSQL the error suggests a new secret only if no signing key exists', async () => {
   const database = readDatabaseUrl('postgres://bell@db/carillon')
   await assert.rejects(sealingSecret({ database }, storeWith()), /such as: openssl rand -base64 32$/)
   await assert.rejects(
     sealingSecret({ database }, storeWith(key)),
-    /\. Set CARILLON_SECRET \(or CARILLON_SECRET_FILE\) to the secret that these signing keys were sealed with; from SQLite/,
+    /\. Set CARILLON_SECRET \(or CARILLON_SECRET_FILE\) to the secret that these signing keys were sealed with; for a database moved from SQLite/,
   )
 })
 
-test('on SQLite a secret that is gone is named, and none is made in its place', async (t) => {
+test('on SQLite a missing secret is reported, and no new one is generated while signing keys exist', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const database = readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`)
@@ -35,7 +35,7 @@ test('on SQLite a secret that is gone is named, and none is made in its place', 
   assert.equal(await sealingSecret({ database }, storeWith(key)), made, 'once the keys are deleted a new one is made')
 })
 
-test('a secret that a power cut left empty is named, and neither used nor replaced (R1)', async (t) => {
+test('a secret file that a power failure left empty is reported, and neither used nor replaced (R1)', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'carillon.secret')

@@ -1,5 +1,5 @@
-// The secret that seals the signing keys: the one that is set, or on SQLite one that is made once and kept beside the
-// database (mode 0600), so that a first start needs no settings.
+// The secret that seals the signing keys: the setting, or on SQLite a generated one that is stored beside the database (mode
+// 0600), so that a first start needs no settings.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Database } from '../config/database-url.ts'
@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 
 type Sealed = { secret?: string; database: Database }
 
-/** Throws UNAVAILABLE where none is set and none may be made. */
+/** Throws UNAVAILABLE if no secret is set and none may be generated. */
 export async function sealingSecret({ secret, database }: Sealed, store: Pick<Store, 'signingKeys'>): Promise<string> {
   if (secret !== undefined) return secret
   const file = database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
@@ -28,10 +28,10 @@ export async function sealingSecret({ secret, database }: Sealed, store: Pick<St
         'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
         'such as: openssl rand -base64 32',
     })
-  return makeOnce(file)
+  return generateOnce(file)
 }
 
-/** The secret that is set, or is kept beside the database; undefined if there is none, or if it cannot be read. */
+/** The secret that is set, or stored beside the database; undefined if there is none, or if it cannot be read. */
 export function secretIn({ secret, database }: Sealed): string | undefined {
   if (secret !== undefined || database.engine !== 'sqlite') return secret
   try {
@@ -41,23 +41,23 @@ export function secretIn({ secret, database }: Sealed): string | undefined {
   }
 }
 
-/** Where signing keys are there and their secret is not: a new one opens none of them. */
+/** For signing keys without their secret: a new secret would not open them. */
 export const sealedAdvice =
-  'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to the secret that these signing keys were sealed with; from SQLite it ' +
-  'is the .secret file beside the old database'
+  'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to the secret that these signing keys were sealed with; for a database ' +
+  'moved from SQLite, that is the .secret file beside the old database'
 
-/** Where the secret of the database at `path` is kept. */
+/** The file with the secret of the database at `path`. */
 export function secretFileOf(path: string): string {
   return `${path.replace(/\.db$/, '')}.secret`
 }
 
-/** If two processes start at once, one makes it and both read it. */
-function makeOnce(file: string): string {
+/** If two processes start at the same time, one creates the file and both read it. */
+function generateOnce(file: string): string {
   createDurably(file, `${randomBytes(32).toString('base64url')}\n`)
   return readSecret(file)
 }
 
-/** The secret in `file`. Throws UNAVAILABLE if the file is empty: an empty secret opens nothing, and must seal nothing. */
+/** The secret in `file`. Throws UNAVAILABLE if the file is empty: an empty secret must never seal a key. */
 export function readSecret(file: string): string {
   const secret = readFileSync(file, 'utf8').trim()
   if (secret !== '') return secret

@@ -1,10 +1,10 @@
-// SIGINT and SIGTERM while a long command works: it says how things stand, and ends with status 1. Process 1 of a container
-// would not end at all by itself.
+// SIGINT and SIGTERM during a long command: it prints its state and ends with status 1. Without a listener, process 1 of a
+// container would ignore the signal.
 
-/** `standing` is asked then, and may be empty. What has to be tidied up listens for the process to exit. */
-export async function interruptible<Result>(standing: () => string, work: () => Promise<Result>): Promise<Result> {
+/** `state` returns the sentence to print, or an empty text. Code that must clean up listens for the exit of the process. */
+export async function interruptible<Result>(state: () => string, work: () => Promise<Result>): Promise<Result> {
   const end = (signal: NodeJS.Signals) => {
-    process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}carillon: Ended by ${signal}. ${standing()}`.trimEnd())
+    process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}carillon: Ended by ${signal}. ${state()}`.trimEnd())
     process.stderr.write('\n')
     process.exit(1)
   }

@@ -1,17 +1,17 @@
-// How commands speak: lines for people, one JSON value for machines (`--json`); results on stdout, all else on stderr.
+// The output of commands: lines for people or one JSON value for machines (`--json`). Results on stdout, all else on stderr.
 
-/** The command was called in a way that it does not understand; ends with exit status 2. */
+/** Wrong arguments or settings; the command ends with exit status 2. */
 export class WrongUse extends Error {}
 
 export type Output = { json?: boolean }
 
-/** Prints a result: as JSON where it was asked for, else the lines that people read. */
+/** Prints a result as JSON if `--json` was given, else as lines. */
 export function print({ json }: Output, value: unknown, lines: () => string | readonly string[]): void {
   const text = json ? JSON.stringify(value) : [lines()].flat().join('\n')
   if (text !== '') process.stdout.write(`${text}\n`)
 }
 
-/** A sentence for the operator, beside the result. */
+/** Prints a sentence for the operator on stderr. */
 export function warn(sentence: string): void {
   process.stderr.write(`carillon: ${sentence}\n`)
 }

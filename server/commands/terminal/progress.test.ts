@@ -1,9 +1,9 @@
-// The bar that a terminal shows while a database is moved, backed up or restored.
+// The progress bar on a terminal while a database is moved, backed up or restored.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { barOf } from './progress.ts'
 
-test('the bar is as full as the work is done, and as wide at every moment', () => {
+test('the bar shows the share of the work that is done, and always has the same width', () => {
   const bars = [0, 1, 500, 999, 1_000].map((done) => barOf({ step: 'Copying', done, total: 1_000 }))
   const full = bars.map((bar) => bar.split('█').length - 1)
   assert.deepEqual(full, [0, 0, 15, 29, 30])

@@ -1,13 +1,13 @@
-// How far a long command is, on stderr: a bar on a terminal, a line a step elsewhere, nothing for machines (`--json`).
+// The progress of a long command, on stderr: a bar on a terminal, else one line per step; nothing with `--json`.
 import type { Output } from './output.ts'
 
 type Progress = { step: string; done: number; total: number }
 type Report = (progress: Progress) => void
 
 const width = 30
-const shownEveryMs = 100
+const drawEveryMs = 100
 
-/** Hands `work` what to report to. Whatever becomes of it, what is printed next begins on a line of its own. */
+/** Passes a `report` function to `work`. Later output begins on a new line, also after a failure. */
 export function withProgress<Result>({ json }: Output, work: (report: Report) => Promise<Result>): Promise<Result> {
   if (json) return work(() => {})
   if (process.stderr.isTTY) return withBar(process.stderr, work)
@@ -15,10 +15,10 @@ export function withProgress<Result>({ json }: Output, work: (report: Report) =>
 }
 
 function lines(stream: NodeJS.WritableStream): Report {
-  let shown = ''
+  let lastStep = ''
   return ({ step, total }) => {
-    if (step === shown) return
-    shown = step
+    if (step === lastStep) return
+    lastStep = step
     stream.write(`${step} ${total} rows\n`)
   }
 }
@@ -28,13 +28,13 @@ async function withBar<Result>(
   work: (report: Report) => Promise<Result>,
 ): Promise<Result> {
   let isDrawn = false
-  let shownAt = 0
+  let drawnAt = 0
   const report = (progress: Progress) => {
     const isWhole = progress.done >= progress.total
-    if (isDrawn && !isWhole && performance.now() - shownAt < shownEveryMs) return
+    if (isDrawn && !isWhole && performance.now() - drawnAt < drawEveryMs) return
     stream.write(`\r${barOf(progress)}${isWhole ? '\n' : ''}`)
     isDrawn = !isWhole
-    shownAt = performance.now()
+    drawnAt = performance.now()
   }
   try {
     return await work(report)

@@ -1,4 +1,4 @@
-// What a person at a terminal sees of an event.
+// The lines of an event on a terminal.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Notification } from 'carillon-client'
@@ -42,7 +42,7 @@ test('shows each event on a line, with the body below', () => {
   assert.match(linesOf({ type: 'resync', ...state }, now).join(), /2 unread of 9/)
 })
 
-test('C9: nothing that was sent commands the terminal', () => {
+test('C9: no text of a notification controls the terminal', () => {
   const hostile = '\u001b[2J\u0007\u009b31m\u0000\u202e\u2066\u2028\rnew'
   const evil = { ...tea, title: hostile, body: `${hostile}\n${hostile}`, url: `/${hostile}`, category: hostile }
   for (const type of ['notification', 'read'] as const) {

@@ -157,7 +157,7 @@ test('carillon send exits with status 1 and the reason of the service, and sends
   const scopeless = await json('key', 'add', 'admin', '--scope', 'users')
   const wrong = `${theKey.slice(0, -4)}AAAA`
   const refused: [string[], string, RegExp][] = [
-    [hello, wrong, /refused it: Not authenticated/],
+    [hello, wrong, /refused the request: Not authenticated/],
     [hello, scopeless.key, /lacks the scope "send"/],
     [['send', '--to', 'operator', '--title', 'x'.repeat(201)], theKey, /\n {2}title must have at most 200 characters/],
     [[...hello, '--link', 'javascript:alert(1)'], theKey, /\n {2}url must be an http or https URL/],
@@ -166,7 +166,7 @@ test('carillon send exits with status 1 and the reason of the service, and sends
   for (const [args, key, reason] of refused) {
     const { status, stdout, stderr } = await carillon(folder, args, withKey(key))
     assert.deepEqual([status, stdout], [1, ''], stderr)
-    assert.match(stderr, /^carillon: The service refused it: /)
+    assert.match(stderr, /^carillon: The service refused the request: /)
     assert.match(stderr, reason)
     assert.ok(!stderr.includes(key))
   }
@@ -189,9 +189,9 @@ test('carillon send names an address where no program responds, and one where an
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
   const stranger = await carillon(folder, hello, withKey(theKey, { CARILLON_URL: url }))
   assert.deepEqual([stranger.status, stranger.stdout], [1, ''])
-  assert.match(stranger.stderr, /^carillon: The service answered 200, and not as Carillon does\n$/)
+  assert.match(stranger.stderr, /^carillon: The response with status 200 is not from Carillon\n$/)
   await new Promise((resolve) => other.close(resolve))
   const nobody = await carillon(folder, hello, withKey(theKey, { CARILLON_URL: url }))
   assert.deepEqual([nobody.status, nobody.stdout], [1, ''])
-  assert.equal(nobody.stderr, `carillon: Nothing answers at ${url}. Is the service running?\n`)
+  assert.equal(nobody.stderr, `carillon: No service answers at ${url}. Is the service running?\n`)
 })

@@ -74,7 +74,11 @@ suite('help', { concurrency: 2 }, () => {
       for (const { name, meaning, users } of settings) {
         const isUsed = users === 'all' || users.includes(`\`${words(command)[0]}\``)
         const isShown = text.includes(`(${name})`) || text.includes(`(${name};`)
-        assert.equal(isShown, isUsed && !meaning.includes('Secret: never shown'), `${name} in the help of ${command}`)
+        assert.equal(
+          isShown,
+          isUsed && !meaning.includes('Secret: never displayed'),
+          `${name} in the help of ${command}`,
+        )
       }
       assert.deepEqual(readdirSync(folder.path), [])
     })
@@ -227,11 +231,11 @@ test('carillon user exits with status 1 and the reason if it cannot do the work,
 test('carillon key shows a new key once, lists keys without their secrets, and revokes a key', async () => {
   using folder = await migrated()
   const key = (...args: string[]) => carillon(folder, ['key', ...args])
-  assert.equal(isDone(await key('list')), 'There are no keys yet. Make one with: carillon key add NAME\n')
+  assert.equal(isDone(await key('list')), 'There are no keys yet. Add one with: carillon key add NAME\n')
   assert.deepEqual(JSON.parse(isDone(await key('list', '--json'))), [])
 
   const shown = isDone(await key('add', 'shop'))
-  assert.match(shown, /^Made the key [\da-f]{16} for shop \(send; expires -\)\nkey: crl_[\da-f]{16}_[\w-]{43}\n/)
+  assert.match(shown, /^Added the key [\da-f]{16} for shop \(send; expires -\)\nkey: crl_[\da-f]{16}_[\w-]{43}\n/)
   const secret = /key: crl_[\da-f]{16}_(.+)/.exec(shown)?.[1] ?? ''
   const made = JSON.parse(isDone(await key('add', 'till', '--scope', 'users,send', '--expires', '30d', '--json')))
   assert.deepEqual(Object.keys(made), ['id', 'name', 'scopes', 'expiresAt', 'key'])

@@ -147,7 +147,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
       reached.map(({ state }: Found) => state),
       ['fault', 'ok'],
     )
-    assert.match(reached[1].area, /^Past the proxy, http:\/\/127\.0\.0\.1:\d+$/)
+    assert.match(reached[1].area, /^Without the proxy, http:\/\/127\.0\.0\.1:\d+$/)
   })
 
   test('reports invalid settings among its findings, and creates no database if it is missing', async () => {
@@ -158,7 +158,7 @@ suite('carillon doctor', { concurrency: 2 }, () => {
       wrong(run).map(({ area, check, change }) => [area, check, change]),
       [
         ['Settings', 'setting', 'CARILLON_DATABSE_URL: correct or remove the name; docs/config.md lists all settings'],
-        ['Database', 'database', 'Name the right one in CARILLON_DATABASE_URL, or make it with: carillon migrate'],
+        ['Database', 'database', 'Correct CARILLON_DATABASE_URL, or create the database with: carillon migrate'],
       ],
     )
     const alone = await doctor(folder, ['--json', '--port', String(await freePort())])

@@ -106,7 +106,7 @@ suite('carillon tail', () => {
     assert.equal(status, 1)
     assert.match(
       running.stderr,
-      /^carillon: The service refused it: The username or the password is wrong: the proof has been revoked\n$/,
+      /^carillon: The service refused the request: The username or the password is wrong: the proof has been revoked\n$/,
     )
   })
 
@@ -117,7 +117,7 @@ suite('carillon tail', () => {
     'a wrong password': [['--password-stdin'], {}, 'wrong', 1, /The username or the password is wrong/],
     'no terminal to ask on': [[], {}, '', 2, /use --password-stdin/],
     'a count that is none': [['--last', 'all'], {}, '', 2, /a whole number from 0 to 100/],
-    'no service': [['--password-stdin'], { CARILLON_URL: 'http://127.0.0.1:1' }, 'x', 1, /Nothing responses at/],
+    'no service': [['--password-stdin'], { CARILLON_URL: 'http://127.0.0.1:1' }, 'x', 1, /No service answers at/],
   }
   for (const [name, [args, env, stdin, expected, says]] of Object.entries(wrong))
     test(`with ${name} it ends with status ${expected} and says why`, async () => {

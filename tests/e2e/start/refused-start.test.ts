@@ -80,7 +80,7 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
   test('the error names a folder at the path of the database (R6)', async () => {
     using folder = new Folder()
     mkdirSync(folder.file('carillon.db'))
-    await refuses(folder, /carillon\.db is a folder\. Name a file in CARILLON_DATABASE_URL/)
+    await refuses(folder, /carillon\.db is a folder\. Name a file in the database URL/)
   })
 
   test('the error names a damaged database, and the file is unchanged (R6)', async () => {
@@ -225,7 +225,7 @@ test('no command takes an emptied or truncated database for a first start (R6)',
       assert.equal(status, 1, args.join(' '))
       assert.match(
         stdout + stderr,
-        args[0] === 'doctor' ? /Restore the database; to begin again/ : sentence,
+        args[0] === 'doctor' ? /Restore the database; to start with an empty one/ : sentence,
         args.join(' '),
       )
       assert.deepEqual(stateOf(folder), before, args.join(' '))

@@ -1,0 +1,27 @@
+// Sends a command's requests to the running service, and says in a sentence why they failed.
+import { CarillonError } from '../../errors.ts'
+
+/** Runs `request`, which uses the client, and converts the client's errors into a CarillonError for the operator. */
+export async function requestService<Result>(url: string, request: () => Promise<Result>): Promise<Result> {
+  const { isCarillonError } = await import('carillon-client')
+  try {
+    return await request()
+  } catch (cause) {
+    if (!isCarillonError(cause)) throw cause
+    const { code, status, message, details = [] } = cause
+    if (code === 'NETWORK')
+      throw new CarillonError('UNAVAILABLE', `No service answers at ${url}`, {
+        remedy: 'Is the service running?',
+        cause,
+      })
+    if (code === 'UNREADABLE' && status === undefined)
+      throw new CarillonError('UNAVAILABLE', `${url} redirects to another address`, {
+        remedy: 'Set CARILLON_URL to that one.',
+        cause,
+      })
+    if (code === 'UNREADABLE')
+      throw new CarillonError('UNAVAILABLE', `The response with status ${status} is not from Carillon`, { cause })
+    const reasons = details.map(({ field, reason }) => `\n  ${field} ${reason}`)
+    throw new CarillonError(code, `The service refused the request: ${message}${reasons.join('')}`, { cause })
+  }
+}
