@@ -11,7 +11,7 @@ async function database(t: TestContext, options: { isBare?: boolean } = {}): Pro
   return url
 }
 
-/** The test server runs without fsync, which is told each time, and on a machine that has other work to do. */
+/** Left out: the test server runs without fsync, which is always a finding, and its machine is busy. */
 async function wrong(url: string, now = Date.now): Promise<Finding[]> {
   const { findings } = await examinePostgres(url, { now })
   return findings.filter(

@@ -84,7 +84,7 @@ test('finds file modes that give access to other users', async (t) => {
     chmodSync(what, mode)
     const found = await wrong(place)
     chmodSync(what, usual)
-    // Whoever is not root is told as well that it cannot be written.
+    // For a user other than root there is a second finding: the file cannot be written.
     isOnly(found.slice(0, 1), [check, state, change])
     assert.deepEqual(await wrong(place), [])
   }

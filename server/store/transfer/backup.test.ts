@@ -133,11 +133,11 @@ async function endedBackup(t: TestContext, of: { from: string; signal: NodeJS.Si
     const folder = await newFolder(t)
     const child = start(['backup', join(folder, 'backup'), of.form], { CARILLON_DATABASE_URL: of.from })
     const closed = once(child, 'close')
-    const told = text(child.stderr as NodeJS.ReadableStream)
+    const printed = text(child.stderr as NodeJS.ReadableStream)
     while (child.exitCode === null && readdirSync(folder).length === 0) await sleep(1)
     child.kill(of.signal)
     await closed
-    if (!existsSync(join(folder, 'backup'))) return { folder, exitCode: child.exitCode, told: await told }
+    if (!existsSync(join(folder, 'backup'))) return { folder, exitCode: child.exitCode, printed: await printed }
   }
   return assert.fail('each was done, or was left there')
 }
@@ -148,9 +148,9 @@ test('a backup that is ended by a signal leaves nothing behind', async (t) => {
     ['SIGINT', '--portable'],
     ['SIGTERM', '--json'],
   ] as const) {
-    const { folder, exitCode, told } = await endedBackup(t, { from, signal, form })
+    const { folder, exitCode, printed } = await endedBackup(t, { from, signal, form })
     assert.equal(exitCode, 1)
-    assert.match(told, new RegExp(`carillon: Ended by ${signal}\\. Nothing is left of \\S+backup\\.\n$`))
+    assert.match(printed, new RegExp(`carillon: Ended by ${signal}\\. Nothing is left of \\S+backup\\.\n$`))
     assert.deepEqual(readdirSync(folder), [])
   }
 })

@@ -208,7 +208,7 @@ async function endedMove(t: TestContext, { from, signal }: { from: string; signa
   for (let tries = 0; tries < 5; tries++) {
     const child = start(['move', '--from', from, '--to', await emptyPlace(t, 'sqlite')])
     const closed = once(child, 'close')
-    const told = text(child.stderr as NodeJS.ReadableStream)
+    const printed = text(child.stderr as NodeJS.ReadableStream)
     const isDone = await at(from, async (endpoint) => {
       while (child.exitCode === null && (await endpoint.move()) === null) await sleep(1)
       child.kill(signal)
@@ -216,7 +216,7 @@ async function endedMove(t: TestContext, { from, signal }: { from: string; signa
       return (await endpoint.move())?.endedAt !== null
     })
     const { exitCode, signalCode } = child
-    if (!isDone) return { exitCode, signalCode, told: await told }
+    if (!isDone) return { exitCode, signalCode, printed: await printed }
     await giveUpMove(readDatabaseUrl(from))
   }
   return assert.fail('each was done before the signal came')
@@ -225,9 +225,9 @@ async function endedMove(t: TestContext, { from, signal }: { from: string; signa
 test('a move that is ended by a signal says that the old database refuses writes, and what to do', async (t) => {
   const from = await filledPlace(t, { notifications: manyNotifications })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    const { exitCode, signalCode, told } = await endedMove(t, { from, signal })
+    const { exitCode, signalCode, printed } = await endedMove(t, { from, signal })
     assert.deepEqual([exitCode, signalCode], [1, null])
-    const [last] = told.trimEnd().split('\n').slice(-1)
+    const [last] = printed.trimEnd().split('\n').slice(-1)
     assert.equal(last, `carillon: Ended by ${signal}. ${refusingSentence(readDatabaseUrl(from))}`)
     await giveUpMove(readDatabaseUrl(from))
   }

@@ -101,8 +101,8 @@ async function fill(place: string): Promise<string> {
   return key
 }
 
-/** Asks again and again until it is told to stop, which answers all that was answered. */
-function keepAsking(ask: () => Promise<Answer>): { answers: readonly Answer[]; stop: () => Promise<Answer[]> } {
+/** Sends requests until `stop` is called, which returns all responses. */
+function keepSending(ask: () => Promise<Answer>): { answers: readonly Answer[]; stop: () => Promise<Answer[]> } {
   const answers: Answer[] = []
   let isGoingOn = true
   const going = (async () => {
@@ -136,8 +136,8 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
   const service = await Running.on(t, { place: from, port })
   const { cookie, token } = await service.signIn()
   let reads = 0
-  const reading = keepAsking(() => service.ask('/api/notifications', { proof: ++reads % 2 === 0 ? cookie : token }))
-  const writing = keepAsking(() => service.deliver(key, 'Hi'))
+  const reading = keepSending(() => service.ask('/api/notifications', { proof: ++reads % 2 === 0 ? cookie : token }))
+  const writing = keepSending(() => service.deliver(key, 'Hi'))
   const giveUpAt = performance.now() + 120_000
   while (writing.answers.length < 20) {
     assert.ok(performance.now() < giveUpAt, `only ${writing.answers.length} deliveries were answered`)
@@ -155,7 +155,7 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
   assert.deepEqual([body.error.code, retryAfter], ['UNAVAILABLE', '30'])
   assert.match(body.error.message, /^This database is being moved, and can only be read\. /)
 
-  // The session's use is noted by now, and that is refused: nobody notices.
+  // By now the service has tried to record the use of the session. The database refuses that write, and the user notices nothing.
   await sleep(2_100)
   const answers = await reading.stop()
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
@@ -190,7 +190,7 @@ test('a backup under load has the state of one moment, and every row of it is re
     const service = await Running.on(t, { place, port: await freePort() })
     const folder = await newFolder(t)
     const before = await Promise.all(Array.from({ length: 20 }, () => service.deliver(key, 'Before')))
-    const writing = keepAsking(() => service.deliver(key, 'Meanwhile'))
+    const writing = keepSending(() => service.deliver(key, 'Meanwhile'))
     const file = join(folder, 'backup')
     const endpoint = await openSource(readDatabaseUrl(place))
     const digests = await backUp(endpoint, { file, at: '2026-01-01T00:00:00.000Z', report })

@@ -7,7 +7,7 @@ import { freePort } from '../../support/network/free-port.ts'
 import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
 import { idIn, UserOfService } from '../../support/processes/user-of-service.ts'
 
-type Told = { type: string; position: string; notification: { id: string; title: string }; unread: number }
+type Line = { type: string; position: string; notification: { id: string; title: string }; unread: number }
 
 const folder = new Folder()
 const port = await freePort()
@@ -24,26 +24,26 @@ after(async () => {
   folder[Symbol.dispose]()
 })
 
-/** The command under way, with what it has told so far. */
+/** The command under way, with the lines that it has printed so far. */
 function tailing(...args: string[]) {
   const env = { CARILLON_URL: `http://127.0.0.1:${port}` }
   const running = new CarillonProcess(folder, { args: ['tail', '--password-stdin', ...args], env })
   running.child.stdin?.end(`${firstSignInOf(folder).password}\n`)
-  const told = (): Told[] =>
+  const lines = (): Line[] =>
     running.stdout
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line))
-  const until = async (holds: (told: Told[]) => boolean, withinMs = 60_000) => {
+  const until = async (holds: (lines: Line[]) => boolean, withinMs = 60_000) => {
     const giveUpAt = performance.now() + withinMs
-    while (!holds(told())) {
-      if (performance.now() > giveUpAt) assert.fail(`not told:\n${running.stdout}${running.stderr}`)
+    while (!holds(lines())) {
+      if (performance.now() > giveUpAt) assert.fail(`not printed:\n${running.stdout}${running.stderr}`)
       await sleep(10)
     }
-    return told()
+    return lines()
   }
-  const isLive = (all: Told[]) => all.some(({ type }) => type === 'hello')
-  return Object.assign(running, { told, until, live: () => until(isLive) })
+  const isLive = (all: Line[]) => all.some(({ type }) => type === 'hello')
+  return Object.assign(running, { lines, until, live: () => until(isLive) })
 }
 
 suite('carillon tail', () => {
@@ -54,12 +54,12 @@ suite('carillon tail', () => {
     await running.until((all) => all.some(({ type }) => type === 'notification'))
     const proof = await operator.signIn()
     await operator.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
-    const told = await running.until((all) => all.some(({ type }) => type === 'read'))
+    const lines = await running.until((all) => all.some(({ type }) => type === 'read'))
     assert.deepEqual(
-      told.map(({ type }) => type),
+      lines.map(({ type }) => type),
       ['listed', 'hello', 'notification', 'read'],
     )
-    assert.deepEqual([told[2]?.notification.id, told[3]?.notification.id], [id, id])
+    assert.deepEqual([lines[2]?.notification.id, lines[3]?.notification.id], [id, id])
     const { status } = await running.end('SIGINT')
     assert.deepEqual([status, running.stderr], [0, ''])
   })
@@ -69,10 +69,10 @@ suite('carillon tail', () => {
     await first.live()
     await operator.deliver('One')
     await operator.deliver('Two')
-    const [hello, one] = await first.until((told) => told.length === 3)
+    const [hello, one] = await first.until((lines) => lines.length === 3)
     assert.equal(hello?.type, 'hello')
     await using second = tailing('--since', one?.position ?? '')
-    const [, two] = await second.until((told) => told.length === 2)
+    const [, two] = await second.until((lines) => lines.length === 2)
     assert.equal(two?.notification.title, 'Two')
   })
 
@@ -82,9 +82,9 @@ suite('carillon tail', () => {
     await service.end('SIGTERM')
     service = await CarillonProcess.ready(folder, settings)
     const id = idIn(await operator.deliver('While it was away'))
-    const told = await running.until((all) => all.some(({ notification }) => notification?.id === id))
+    const lines = await running.until((all) => all.some(({ notification }) => notification?.id === id))
     assert.deepEqual(
-      told.map(({ type }) => type).filter((type) => type !== 'hello'),
+      lines.map(({ type }) => type).filter((type) => type !== 'hello'),
       ['notification'],
     )
   })

@@ -183,7 +183,7 @@ test('the error names a port in use, and the next start still creates the first 
 
 test('the error names an address that does not belong to this machine', async () => {
   using folder = new Folder()
-  // TEST-NET-1 (RFC 5737): nobody's.
+  // TEST-NET-1 (RFC 5737): belongs to no machine.
   const env = { CARILLON_HOST: '192.0.2.1', CARILLON_INSECURE_HTTP: 'on' }
   const { status, stderr } = await carillon(folder, ['serve'], { env })
   assert.equal(status, 1)

@@ -1,6 +1,7 @@
 // For tests: checks that a response is a complete and correct error envelope without internal details (E1, E2, E3, C6). Written
 // from the specification, not from the code that it checks.
 import assert from 'node:assert/strict'
+import { statusOf } from '../../../server/errors.ts'
 
 export type Seen = { status: number; headers: Headers; text: string }
 export type Refusal = {
@@ -9,26 +10,6 @@ export type Refusal = {
   message: string
   requestId: string
   details?: { field: string; reason: string }[]
-}
-
-const statusOfCode: Record<string, number> = {
-  Unauthorized: 401,
-  UNAUTHORIZED: 401,
-  INVALID_CREDENTIALS: 401,
-  INVALID_REQUEST: 400,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  TIMEOUT: 408,
-  CONFLICT: 409,
-  PAYLOAD_TOO_LARGE: 413,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-  MISDIRECTED_REQUEST: 421,
-  UNPROCESSABLE: 422,
-  TOO_MANY_REQUESTS: 429,
-  HEADERS_TOO_LARGE: 431,
-  INTERNAL: 500,
-  UNAVAILABLE: 503,
 }
 
 const onEveryResponse: Record<string, string> = {
@@ -52,7 +33,7 @@ export function refusalIn({ status, headers, text }: Seen): Refusal {
   const { details, ...rest } = error
   assert.deepEqual(Object.keys(rest), ['code', 'status', 'message', 'requestId'])
   assert.equal(error.status, status)
-  assert.equal(statusOfCode[error.code], status, `${error.code} is no code of status ${status}`)
+  assert.equal((statusOf as Record<string, number>)[error.code], status, `${error.code} is no code of status ${status}`)
   assert.ok(error.message.length > 5)
   assert.match(error.requestId, /^[\w-]{8,64}$/)
   for (const fault of details ?? []) {

@@ -1,4 +1,4 @@
-// For tests: the command line as a process of its own, awaited or to be killed.
+// For tests: runs the command line as a process, to await it or to kill it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'

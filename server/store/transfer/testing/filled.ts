@@ -1,4 +1,4 @@
-// For tests: a database that has rows in every table, and empty ones of either engine to carry them to.
+// For tests: a database that has rows in every table, and empty databases of either engine.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { type Digest, digestsOf } from '../digest.ts'
 import type { Engine } from '../endpoint/endpoint.ts'
 import { openEndpoint } from '../endpoint/open.ts'
 
-/** Text that two engines could keep, or sort, in two ways. */
+/** Text that two engines might store or sort differently. */
 const words = [
   'a',
   'Z',
@@ -35,7 +35,7 @@ const words = [
 ]
 const hour = 3_600_000
 
-/** The URL of a new, empty place. */
+/** The URL of a new, empty database. */
 export async function emptyPlace(t: TestContext, engine: Engine): Promise<string> {
   if (engine === 'sqlite') return `sqlite:${join(await newFolder(t), 'carillon.db')}`
   const { url, drop } = await newDatabase({ isBare: true })
@@ -48,7 +48,7 @@ export function sqliteFile(url: string): string {
   return url.replace(/^sqlite:/, '')
 }
 
-/** The URL of a SQLite database in which every table has rows, and at least so many notifications. */
+/** The URL of a SQLite database in which every table has rows, and at least `notifications` notifications. */
 export async function filledPlace(t: TestContext, { notifications = 0 } = {}): Promise<string> {
   const path = join(await newFolder(t), 'carillon.db')
   const original = originals.get(notifications) ?? makeOriginal(notifications)
@@ -57,7 +57,7 @@ export async function filledPlace(t: TestContext, { notifications = 0 } = {}): P
   return `sqlite:${path}`
 }
 
-/** Made once for a test file, by how many notifications it has. */
+/** Made once for a test file; the key is the number of notifications. */
 const originals = new Map<number, Promise<Buffer>>()
 
 async function makeOriginal(notifications: number): Promise<Buffer> {
@@ -65,7 +65,7 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
   const path = join(folder, 'carillon.db')
   const { store } = await openSqliteStore(path)
   await fillEveryTable(store, notifications)
-  // The last connection takes the log into the file.
+  // The last connection to close copies the log into the file.
   await store.close()
   const content = await readFile(path)
   await rm(folder, { recursive: true })
@@ -110,7 +110,7 @@ async function startSession(store: Store, { id, passwordHash }: Person, secretHa
   })
 }
 
-/** What a database holds, table by table. */
+/** The digests of a database, table by table. */
 export async function digestsAt(url: string): Promise<Digest[]> {
   const endpoint = await openEndpoint(readDatabaseUrl(url))
   try {
@@ -120,7 +120,7 @@ export async function digestsAt(url: string): Promise<Digest[]> {
   }
 }
 
-/** Whoever would use the database is told that it is half filled. */
+/** Opening the database as a store is refused, because it is half filled. */
 export async function assertHalfFilled(url: string): Promise<void> {
   await assert.rejects(openStore(readDatabaseUrl(url)), /This database is half filled by a move/)
 }
