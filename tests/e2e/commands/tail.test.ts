@@ -24,26 +24,26 @@ after(async () => {
   folder[Symbol.dispose]()
 })
 
-/** The command under way, with the lines that it has printed so far. */
+/** The running command, with the lines that it has printed so far. */
 function tailing(...args: string[]) {
   const env = { CARILLON_URL: `http://127.0.0.1:${port}` }
   const running = new CarillonProcess(folder, { args: ['tail', '--password-stdin', ...args], env })
   running.child.stdin?.end(`${firstSignInOf(folder).password}\n`)
-  const lines = (): Line[] =>
+  const printed = (): Line[] =>
     running.stdout
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line))
-  const until = async (holds: (lines: Line[]) => boolean, withinMs = 60_000) => {
+  const until = async (holds: (printed: Line[]) => boolean, withinMs = 60_000) => {
     const giveUpAt = performance.now() + withinMs
-    while (!holds(lines())) {
+    while (!holds(printed())) {
       if (performance.now() > giveUpAt) assert.fail(`not printed:\n${running.stdout}${running.stderr}`)
       await sleep(10)
     }
-    return lines()
+    return printed()
   }
   const isLive = (all: Line[]) => all.some(({ type }) => type === 'hello')
-  return Object.assign(running, { lines, until, live: () => until(isLive) })
+  return Object.assign(running, { printed, until, live: () => until(isLive) })
 }
 
 suite('carillon tail', () => {
@@ -54,12 +54,12 @@ suite('carillon tail', () => {
     await running.until((all) => all.some(({ type }) => type === 'notification'))
     const proof = await operator.signIn()
     await operator.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
-    const lines = await running.until((all) => all.some(({ type }) => type === 'read'))
+    const printed = await running.until((all) => all.some(({ type }) => type === 'read'))
     assert.deepEqual(
-      lines.map(({ type }) => type),
+      printed.map(({ type }) => type),
       ['listed', 'hello', 'notification', 'read'],
     )
-    assert.deepEqual([lines[2]?.notification.id, lines[3]?.notification.id], [id, id])
+    assert.deepEqual([printed[2]?.notification.id, printed[3]?.notification.id], [id, id])
     const { status } = await running.end('SIGINT')
     assert.deepEqual([status, running.stderr], [0, ''])
   })
@@ -69,10 +69,10 @@ suite('carillon tail', () => {
     await first.live()
     await operator.deliver('One')
     await operator.deliver('Two')
-    const [hello, one] = await first.until((lines) => lines.length === 3)
+    const [hello, one] = await first.until((printed) => printed.length === 3)
     assert.equal(hello?.type, 'hello')
     await using second = tailing('--since', one?.position ?? '')
-    const [, two] = await second.until((lines) => lines.length === 2)
+    const [, two] = await second.until((printed) => printed.length === 2)
     assert.equal(two?.notification.title, 'Two')
   })
 
@@ -82,9 +82,9 @@ suite('carillon tail', () => {
     await service.end('SIGTERM')
     service = await CarillonProcess.ready(folder, settings)
     const id = idIn(await operator.deliver('While it was away'))
-    const lines = await running.until((all) => all.some(({ notification }) => notification?.id === id))
+    const printed = await running.until((all) => all.some(({ notification }) => notification?.id === id))
     assert.deepEqual(
-      lines.map(({ type }) => type).filter((type) => type !== 'hello'),
+      printed.map(({ type }) => type).filter((type) => type !== 'hello'),
       ['notification'],
     )
   })
