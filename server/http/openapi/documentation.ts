@@ -20,8 +20,5 @@ export function documentationOf(routes: readonly Route[]) {
 
 function once<Value extends string | object>(make: () => Value): () => Value {
   let made: Value | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
+  return () => (made ??= make())
 }

@@ -2,13 +2,19 @@
 import { type ErrorCode, statusOf } from '../../errors.ts'
 import type { Guard } from '../request/guards.ts'
 import type { ResponseBody, Route } from '../routes/operation.ts'
+import { type Schema, string } from './schema.ts'
 import { responses } from './schemas.ts'
 
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
 
-export function openApi(routes: readonly Route[], version: string): object {
-  const paths: Record<string, Record<string, object>> = {}
+export type Document = ReturnType<typeof openApi>
+export type Described = ReturnType<typeof describe>
+type Response = { description: string; content?: Record<string, { schema: Schema }> }
+export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema }
+
+export function openApi(routes: readonly Route[], version: string) {
+  const paths: Record<string, Record<string, Described>> = {}
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route) }
@@ -40,29 +46,20 @@ const security: Record<Guard<unknown>['name'], readonly object[]> = {
   producer: [{ producer: [] }],
 }
 
-function describe(route: Route): object {
+function describe(route: Route) {
   const { path, method, guard, operation } = route
   const { summary, query, headers = {}, body, acceptsForm } = operation
-  const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', format: 'uuid' },
-  }))
-  const { properties = {}, required = [] } = (query ?? {}) as {
-    properties?: Record<string, object>
-    required?: string[]
-  }
-  const fromQuery = Object.entries(properties).map(([name, schema]) => {
-    return { name, in: 'query', ...(required.includes(name) && { required: true }), schema }
+  const id = string({ format: 'uuid' })
+  const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    return { name, in: 'path', required: true, schema: id }
   })
-  const fromHeaders = Object.entries(headers).map(([name, description]) => ({
-    name,
-    in: 'header',
-    description,
-    schema: { type: 'string' },
-  }))
-  const parameters = [...fromPath, ...fromQuery, ...fromHeaders]
+  const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
+    return { name, in: 'query', ...(query?.required?.includes(name) && { required: true }), schema }
+  })
+  const fromHeaders = Object.entries(headers).map(([name, description]) => {
+    return { name, in: 'header', description, schema: string() }
+  })
+  const parameters: Parameter[] = [...fromPath, ...fromQuery, ...fromHeaders]
   return {
     summary,
     operationId: operationId(method, path),
@@ -99,25 +96,24 @@ function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
     MISDIRECTED_REQUEST: operation.anyHost !== true,
     UNAVAILABLE: true,
   }
-  const codes = new Set([...guard.refusals, ...(operation.refusals ?? [])])
-  for (const [code, isSent] of Object.entries(applies)) if (isSent) codes.add(code as ErrorCode)
-  return [...codes]
+  const ofChecks = Object.entries(applies).flatMap(([code, isSent]) => (isSent ? [code as ErrorCode] : []))
+  return [...new Set([...guard.refusals, ...(operation.refusals ?? []), ...ofChecks])]
 }
 
 /** One response for each status, described by the codes that it can have. */
-function describeRefusals(route: Route): Record<string, object> {
+function describeRefusals(route: Route): Record<string, Response> {
   const byStatus = Map.groupBy(refusalsOf(route), (code) => statusOf[code])
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [String(status), describeResponse(['Error'], codes.join(' or '))]),
+    [...byStatus].map(([status, codes]) => [status, describeResponse(['Error'], codes.join(' or '))]),
   )
 }
 
-function describeResponse(response: ResponseBody, description: string): object {
+function describeResponse(response: ResponseBody, description: string): Response {
   if (response === 'none') return { description: `${description}; no body` }
   if (response === 'text') return { description }
   if (response === 'events') return { description, content: { 'text/event-stream': { schema: eventText } } }
   const refs = response.map((name) => ({ $ref: `#/components/schemas/${name}` }))
-  return { description, content: { [json]: { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } } }
+  return { description, content: { [json]: { schema: refs.length > 1 ? { anyOf: refs } : { ...refs[0] } } } }
 }
 
 const eventText = {
