@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { request } from '../load/requests.ts'
 import { BenchProcess } from '../processes/processes.ts'
 import type { Server } from './compare.ts'
-import type { Told } from './stream-floor.ts'
+import type { StreamSample } from './stream-floor.ts'
 
 /** Node adds these fields. */
 const ofNode = new Set(['date', 'connection'])
 
-export async function startStreamFloor(sample: Told): Promise<Server & { stop(): Promise<void> }> {
+export async function startStreamFloor(sample: StreamSample): Promise<Server & { stop(): Promise<void> }> {
   const process = new BenchProcess({
     args: [fileURLToPath(new URL('./stream-floor.ts', import.meta.url))],
     role: 'anywhere',
@@ -23,7 +23,7 @@ export async function startStreamFloor(sample: Told): Promise<Server & { stop():
 export async function sampleStream(
   port: number,
   { stream, delivery }: { stream: string; delivery: string },
-): Promise<Told> {
+): Promise<StreamSample> {
   const socket = connect({ port, host: '127.0.0.1' }).setEncoding('latin1')
   let received = ''
   const until = (shape: RegExp) =>

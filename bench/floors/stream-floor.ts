@@ -7,11 +7,11 @@ import { type ProbeRequest, probe } from '../processes/probe.ts'
 import { serveRequests } from '../processes/respond.ts'
 
 /** `fields`: name, value, name, value, without the fields that Node adds. */
-export type Told = { fields: string[]; greeting: string; event: string }
+export type StreamSample = { fields: string[]; greeting: string; event: string }
 
 const streams = new Map<string, ServerResponse>()
 
-function serve({ fields, greeting, event }: Told): Promise<{ port: number }> {
+function serve({ fields, greeting, event }: StreamSample): Promise<{ port: number }> {
   const [greetingBytes, eventBytes] = [Buffer.from(greeting), Buffer.from(event)]
   const server = createServer((request, response) => {
     const path = request.url as string
@@ -35,4 +35,4 @@ function serve({ fields, greeting, event }: Told): Promise<{ port: number }> {
   })
 }
 
-serveRequests((question: ProbeRequest | Told) => ('event' in question ? serve(question) : probe(question)))
+serveRequests((question: ProbeRequest | StreamSample) => ('event' in question ? serve(question) : probe(question)))

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDisturbed, type Server } from '../floors/compare.ts'
 import { sampleStream, startStreamFloor } from '../floors/start-stream-floor.ts'
-import type { Told } from '../floors/stream-floor.ts'
+import type { StreamSample } from '../floors/stream-floor.ts'
 import { type Broadcast, broadcastFor, deliveryRequest, Listener, streamRequest } from '../load/listener.ts'
 import { type Loaded, Loader } from '../load/loader.ts'
 import { requestText } from '../load/requests.ts'
@@ -63,7 +63,7 @@ function openFilesAllowed(): number {
   }
 }
 
-async function sampleOf(dir: string, { readers, producer }: Prepared): Promise<Told> {
+async function sampleOf(dir: string, { readers, producer }: Prepared): Promise<StreamSample> {
   const service = await startService({ dir })
   const [{ username, cookies }] = readers as [Prepared['readers'][0]]
   const stream = streamRequest(cookies[0] as string)
@@ -111,7 +111,10 @@ async function measureService(bench: Bench, { listener, loader, prepared, users 
   return { memory, broadcasts, loaded, otherProgramsShare }
 }
 
-async function measureFloor(bench: Bench, { listener, sample }: { listener: Listener; sample: Told }): Promise<Sample> {
+async function measureFloor(
+  bench: Bench,
+  { listener, sample }: { listener: Listener; sample: StreamSample },
+): Promise<Sample> {
   const { seconds, using } = bench
   const floor = using(await startStreamFloor(sample))
   const opening = Array.from({ length: streamCount }, (_, i) => requestText('GET', `/${i}`, { proof: sizedProof }))
@@ -248,7 +251,7 @@ function notMeasured(files: number): Row {
   }
 }
 
-function notesOf({ seconds }: Bench, { sample, samples }: { sample: Told; samples: Sample[] }): string[] {
+function notesOf({ seconds }: Bench, { sample, samples }: { sample: StreamSample; samples: Sample[] }): string[] {
   const strangers = Math.max(...samples.map(({ otherProgramsShare }) => otherProgramsShare)).toFixed(2)
   return [
     `Memory: resident, as the system counts it, ${restMs / 1_000} s after the start and ${seconds} s after the last stream was opened.`,

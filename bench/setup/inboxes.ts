@@ -31,7 +31,7 @@ export function prepareReaders(dir: string, preparation: Preparation): Promise<P
 /** As `prepareReaders`, in any database. */
 export async function prepareReadersAt(
   url: string,
-  { users, proofs, passwordHash = 'nobody signs in by it' }: Preparation,
+  { users, proofs, passwordHash = 'unused' }: Preparation,
 ): Promise<Prepared> {
   const { store } = await openStore(readDatabaseUrl(url))
   try {
