@@ -6,7 +6,10 @@
 // When a write resolves, it is on the disk. If the system fails (disk full, database server unreachable), the call throws
 // CarillonError UNAVAILABLE, and nothing of the call was stored unless the message says that the outcome is unknown.
 
-export type Store = Users & Sessions & Tokens & Producers & Inbox & Deliveries & Lifecycle
+export type Store = Operations & Lifecycle
+export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries
+/** What an operation receives: its first argument. */
+export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
 
 export type User = {
   id: string
@@ -20,13 +23,14 @@ export type User = {
 }
 
 export type NewUser = Omit<User, 'disabledAt' | 'credentialGeneration'> & { passwordHash: string }
+export type Credentials = User & { passwordHash: string }
 
 export interface Users {
   /** Adds a user. If the username is taken, returns 'taken' and changes nothing. */
   addUser(user: NewUser): Promise<'added' | 'taken'>
   findUser(userId: string): Promise<User | undefined>
   /** Finds a user by prepared username, with the password hash and the credential generation that belongs to that hash. */
-  findCredentials(username: string): Promise<(User & { passwordHash: string }) | undefined>
+  findCredentials(username: string): Promise<Credentials | undefined>
   /** Lists users ordered by username, at most `limit` of them, starting after the username `after`. */
   listUsers(query: { after: string; limit: number }): Promise<User[]>
   /**

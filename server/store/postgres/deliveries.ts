@@ -4,19 +4,12 @@ import type { Database } from './connection/connection.ts'
 
 export async function deliver(db: Database, delivery: Delivery): Promise<DeliveryOutcome | 'mismatch'> {
   const { id, producerId, idempotency, recipients, content, category, key, at } = delivery
-  const row = await db.one('deliver', 'select deliver($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', [
-    id,
-    producerId,
-    idempotency?.key ?? null,
-    idempotency?.bodyHash ?? null,
-    recipients.map(({ to }) => ('username' in to ? to.username : null)),
-    recipients.map(({ to }) => ('userId' in to ? to.userId : null)),
-    recipients.map(({ notificationId }) => notificationId),
-    content,
-    category,
-    key,
-    at,
-  ])
+  const usernames = recipients.map(({ to }) => ('username' in to ? to.username : null))
+  const userIds = recipients.map(({ to }) => ('userId' in to ? to.userId : null))
+  const notificationIds = recipients.map(({ notificationId }) => notificationId)
+  const keyed = [idempotency?.key ?? null, idempotency?.bodyHash ?? null]
+  const values = [id, producerId, ...keyed, usernames, userIds, notificationIds, content, category, key, at]
+  const row = await db.one('deliver', 'select deliver($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', values)
   if (row?.[0] === 'mismatch') return 'mismatch'
   const outcome = JSON.parse(row?.[0] as string) as DeliveryOutcome
   // Another id is the first outcome of a repeated idempotency key: nothing has changed now.
@@ -27,11 +20,8 @@ export async function deliver(db: Database, delivery: Delivery): Promise<Deliver
 }
 
 export async function removeOldDeliveries(db: Database, before: number): Promise<void> {
-  await db.removeInBatches(
-    'removeOldDeliveries',
-    `delete from delivery where ctid = any (array(
+  const text = `delete from delivery where ctid = any (array(
       select ctid from delivery where at < $1 order by at limit $2 for update skip locked
-    ))`,
-    [before],
-  )
+    ))`
+  await db.removeInBatches('removeOldDeliveries', text, [before])
 }

@@ -1,17 +1,14 @@
 // One user's inbox on PostgreSQL: read its counters, pages and notifications, mark as read. `$1` is always the user, so
 // that each statement touches one partition. The writes are in functions/inbox.sql.
 import { iso } from '../../times.ts'
-import { type Counts, emptyInbox, type InboxState, type Page, type PageQuery } from '../store.ts'
+import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { readDeepUnread } from './deep-unread.ts'
 import { isDeepUnread, notificationText, pageParameters, pageStatement, toInbox, toPage, withInbox } from './pages.ts'
 
 export async function readInbox(db: Database, userId: string): Promise<InboxState> {
-  const row = await db.one(
-    'inbox',
-    `select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1`,
-    [userId],
-  )
+  const text = 'select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1'
+  const row = await db.one('inbox', text, [userId])
   return row === undefined ? emptyInbox : toInbox(row)
 }
 
@@ -24,12 +21,9 @@ export async function readPage(db: Database, query: PageQuery): Promise<Page | '
   return isDeepUnread(query, page) ? readDeepUnread(db, query, page.inbox) : page
 }
 
-export async function readNotification(
-  db: Database,
-  { userId, id }: { userId: string; id: string },
-): Promise<string | undefined> {
+export async function readNotification(db: Database, of: Input<'readNotification'>): Promise<string | undefined> {
   const text = `select ${notificationText} from notification n where n.user_id = $1 and n.id = $2`
-  return (await db.one('notification', text, [userId, id]))?.[0] as string | undefined
+  return (await db.one('notification', text, [of.userId, of.id]))?.[0] as string | undefined
 }
 
 const countsText = `
@@ -45,17 +39,12 @@ export async function readCounts(db: Database, userId: string): Promise<Counts> 
   return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[6] as string)) }
 }
 
-export async function markRead(
-  db: Database,
-  { userId, id, at }: { userId: string; id: string; at: number },
-): Promise<'done' | 'absent'> {
+export async function markRead(db: Database, { userId, id, at }: Input<'markRead'>): Promise<'done' | 'absent'> {
   return signalInbox(db, userId, await db.one('markRead', 'select mark_read($1, $2, $3)', [userId, id, iso(at)]))
 }
 
-export async function markAllRead(
-  db: Database,
-  { userId, throughId, at }: { userId: string; throughId: string | null; at: number },
-): Promise<'done' | 'absent'> {
+export async function markAllRead(db: Database, change: Input<'markAllRead'>): Promise<'done' | 'absent'> {
+  const { userId, throughId, at } = change
   const row = await db.one('markAllRead', 'select mark_all_read($1, $2, $3)', [userId, throughId, iso(at)])
   return signalInbox(db, userId, row)
 }

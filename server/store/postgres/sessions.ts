@@ -1,20 +1,12 @@
 // The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
-import type { EndedSession, LiveSession, PageRequest, SessionKey } from '../store.ts'
+import type { EndedSession, Input, LiveSession, PageRequest, SessionKey } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { isDeepUnread, pageParameters, sessionPageStatement, toInbox, toPage } from './pages.ts'
 
-export async function addSession(
-  db: Database,
-  session: SessionKey & { checkedPasswordHash: string; at: number; replaces: readonly SessionKey[] },
-): Promise<'added' | 'refused'> {
+export async function addSession(db: Database, session: Input<'addSession'>): Promise<'added' | 'refused'> {
   const { userId, secretHash, checkedPasswordHash, at, replaces } = session
-  const row = await db.one('addSession', 'select add_session_replacing($1, $2, $3, $4, $5, $6)', [
-    userId,
-    secretHash,
-    checkedPasswordHash,
-    at,
-    ...columnsOf(replaces),
-  ])
+  const values = [userId, secretHash, checkedPasswordHash, at, ...columnsOf(replaces)]
+  const row = await db.one('addSession', 'select add_session_replacing($1, $2, $3, $4, $5, $6)', values)
   const endedOf = row?.[0] as string[] | null
   if (endedOf === null) return 'refused'
   signalSessions(db, endedOf)
@@ -50,42 +42,25 @@ function toSession(userId: string, row: Row): LiveSession {
   return { userId, username, createdAt, lastSeenAt, inbox: toInbox(row, 3) }
 }
 
-export async function touchSession(
-  db: Database,
-  { userId, secretHash, at }: SessionKey & { at: number },
-): Promise<void> {
-  await db.change(
-    'touchSession',
-    'update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2',
-    [userId, secretHash, at],
-  )
+export async function touchSession(db: Database, { userId, secretHash, at }: Input<'touchSession'>): Promise<void> {
+  const text = 'update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2'
+  await db.change('touchSession', text, [userId, secretHash, at])
 }
 
 export async function endSessions(db: Database, keys: readonly SessionKey[]): Promise<EndedSession[]> {
   const text = `select user_id as "userId", username, created_at as "createdAt", last_seen_at as "lastSeenAt" from end_sessions($1, $2)`
   const ended = await db.objects<EndedSession>('endSessions', text, columnsOf(keys))
-  signalSessions(
-    db,
-    ended.map(({ userId }) => userId),
-  )
+  const userIds = ended.map(({ userId }) => userId)
+  signalSessions(db, userIds)
   return ended
 }
 
-export async function removeStaleSessions(
-  db: Database,
-  {
-    createdBefore,
-    lastSeenBefore,
-    lastSeenAfter,
-  }: Record<'createdBefore' | 'lastSeenBefore' | 'lastSeenAfter', number>,
-): Promise<void> {
-  await db.removeInBatches(
-    'removeStaleSessions',
-    `delete from session where (user_id, secret_hash) in (
+export async function removeStaleSessions(db: Database, bounds: Input<'removeStaleSessions'>): Promise<void> {
+  const text = `delete from session where (user_id, secret_hash) in (
       select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 or last_seen_at > $3 limit $4
-    )`,
-    [createdBefore, lastSeenBefore, lastSeenAfter],
-  )
+    )`
+  const values = [bounds.createdBefore, bounds.lastSeenBefore, bounds.lastSeenAfter]
+  await db.removeInBatches('removeStaleSessions', text, values)
 }
 
 function signalSessions(db: Database, userIds: readonly string[]): void {

@@ -1,11 +1,9 @@
 // Revocations of access tokens and the keys that sign them, on PostgreSQL. The writes are in functions/tokens.sql.
-import type { SigningKey, TokenRevocation } from '../store.ts'
+import type { Input, SigningKey, TokenRevocation } from '../store.ts'
 import type { Database } from './connection/connection.ts'
 
-export async function revokeTokens(
-  db: Database,
-  { userId, signInId, notBefore, expiresAt }: Omit<TokenRevocation, 'firstGeneration'>,
-): Promise<void> {
+export async function revokeTokens(db: Database, revocation: Input<'revokeTokens'>): Promise<void> {
+  const { userId, signInId, notBefore, expiresAt } = revocation
   await db.one('revokeTokens', 'select cut_tokens($1, $2, $3, $4)', [userId, signInId ?? '', notBefore, expiresAt])
   db.changeSignals.send({ about: 'token-revocation' })
 }

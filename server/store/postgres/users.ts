@@ -1,51 +1,38 @@
 // The users of the store on PostgreSQL. Their laws are in functions/users.sql.
-import type { NewUser, User } from '../store.ts'
+import type { Credentials, Input, NewUser, User } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 
 const columns = `id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
   credential_generation as "credentialGeneration"`
 
 export async function addUser(db: Database, user: NewUser): Promise<'added' | 'taken'> {
-  const added = await db.change(
-    'addUser',
-    `insert into "user" (id, username, display_name, password_hash, created_at) values ($1, $2, $3, $4, $5)
-      on conflict (username) do nothing`,
-    [user.id, user.username, user.displayName, user.passwordHash, user.createdAt],
-  )
-  return added === 1 ? 'added' : 'taken'
+  const text = `insert into "user" (id, username, display_name, password_hash, created_at) values ($1, $2, $3, $4, $5)
+      on conflict (username) do nothing`
+  const values = [user.id, user.username, user.displayName, user.passwordHash, user.createdAt]
+  return (await db.change('addUser', text, values)) === 1 ? 'added' : 'taken'
 }
 
 export async function findUser(db: Database, userId: string): Promise<User | undefined> {
-  const [user] = await db.objects<User>('user', `select ${columns} from "user" where id = $1`, [userId])
-  return user
+  return (await db.objects<User>('user', `select ${columns} from "user" where id = $1`, [userId]))[0]
 }
 
-export async function findCredentials(
-  db: Database,
-  username: string,
-): Promise<(User & { passwordHash: string }) | undefined> {
+export async function findCredentials(db: Database, username: string): Promise<Credentials | undefined> {
   const text = `select ${columns}, password_hash as "passwordHash" from "user" where username = $1`
-  const [user] = await db.objects<User & { passwordHash: string }>('credentials', text, [username])
-  return user
+  return (await db.objects<Credentials>('credentials', text, [username]))[0]
 }
 
-export async function listUsers(db: Database, { after, limit }: { after: string; limit: number }): Promise<User[]> {
+export async function listUsers(db: Database, { after, limit }: Input<'listUsers'>): Promise<User[]> {
   const text = `select ${columns} from "user" where username > $1 order by username limit $2`
   return db.objects('users', text, [after, limit])
 }
 
-export async function disableUser(
-  db: Database,
-  { userId, at, revocationExpiresAt }: { userId: string; at: number; revocationExpiresAt: number },
-): Promise<'done' | 'absent'> {
+export async function disableUser(db: Database, change: Input<'disableUser'>): Promise<'done' | 'absent'> {
+  const { userId, at, revocationExpiresAt } = change
   const row = await db.one('disableUser', 'select disable_user($1, $2, $3)', [userId, at, revocationExpiresAt])
   return signalEndOfProofs(db, userId, row)
 }
 
-export async function setPassword(
-  db: Database,
-  change: { userId: string; passwordHash: string; at: number; revocationExpiresAt: number },
-): Promise<'done' | 'absent'> {
+export async function setPassword(db: Database, change: Input<'setPassword'>): Promise<'done' | 'absent'> {
   const { userId, passwordHash, at, revocationExpiresAt } = change
   const values = [userId, passwordHash, at, revocationExpiresAt]
   return signalEndOfProofs(db, userId, await db.one('setPassword', 'select set_password($1, $2, $3, $4)', values))

@@ -1,5 +1,5 @@
 // Reads users, alone or with the password hash.
-import type { User } from '../../store.ts'
+import type { Credentials, Input, User } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 
 const columns = `id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
@@ -13,15 +13,12 @@ export async function findUser(reader: Reader, userId: string): Promise<User | u
 
 export const credentialsByUsername = `select ${columns}, password_hash as "passwordHash" from user where username = ?`
 
-export async function findCredentials(
-  reader: Reader,
-  username: string,
-): Promise<(User & { passwordHash: string }) | undefined> {
-  return reader.objects<User & { passwordHash: string }>(credentialsByUsername, username)[0]
+export async function findCredentials(reader: Reader, username: string): Promise<Credentials | undefined> {
+  return reader.objects<Credentials>(credentialsByUsername, username)[0]
 }
 
 export const usersAfter = `select ${columns} from user where username > ? order by username limit +?`
 
-export async function listUsers(reader: Reader, { after, limit }: { after: string; limit: number }): Promise<User[]> {
+export async function listUsers(reader: Reader, { after, limit }: Input<'listUsers'>): Promise<User[]> {
   return reader.objects(usersAfter, after, limit)
 }

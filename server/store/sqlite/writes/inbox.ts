@@ -1,12 +1,10 @@
 // Marks notifications as read: one, or all. Each write runs in the writer thread's transaction, and every change raises the
 // version of the inbox by one.
 import { iso } from '../../../times.ts'
+import type { Input } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
-export function markRead(
-  { sql, signal }: WriteContext,
-  { userId, id, at }: { userId: string; id: string; at: number },
-): 'done' | 'absent' {
+export function markRead({ sql, signal }: WriteContext, { userId, id, at }: Input<'markRead'>): 'done' | 'absent' {
   const found = sql.get`
     select n.seq, n.category, n.read_at is not null or n.seq <= i.read_through as is_read
     from inbox i join notification n on n.user_id = i.user_id where i.user_id = ${userId} and n.id = ${id}`
@@ -25,10 +23,8 @@ export function markRead(
   return 'done'
 }
 
-export function markAllRead(
-  { sql, signal }: WriteContext,
-  { userId, throughId, at }: { userId: string; throughId: string | null; at: number },
-): 'done' | 'absent' {
+export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAllRead'>): 'done' | 'absent' {
+  const { userId, throughId, at } = change
   const inbox = sql.get`select last_seq, unread, read_through from inbox where user_id = ${userId}`
   const through =
     throughId === null

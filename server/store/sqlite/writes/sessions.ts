@@ -1,11 +1,8 @@
 // Adds, touches, ends and removes sessions. Each write runs in the writer thread's transaction.
-import type { EndedSession, SessionKey } from '../../store.ts'
+import type { EndedSession, Input, SessionKey } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
-export function addSession(
-  context: WriteContext,
-  session: SessionKey & { checkedPasswordHash: string; at: number; replaces: readonly SessionKey[] },
-): 'added' | 'refused' {
+export function addSession(context: WriteContext, session: Input<'addSession'>): 'added' | 'refused' {
   const { changes } = context.sql.run`
     insert into session (user_id, secret_hash, username, created_at, last_seen_at)
     select id, ${session.secretHash}, username, ${session.at}, ${session.at} from user
@@ -15,7 +12,7 @@ export function addSession(
   return 'added'
 }
 
-export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: SessionKey & { at: number }): void {
+export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: Input<'touchSession'>): void {
   sql.run`
     update session set last_seen_at = max(last_seen_at, ${at})
     where user_id = ${userId} and secret_hash = ${secretHash}`
@@ -33,10 +30,7 @@ function endSession({ sql, signal }: WriteContext, { userId, secretHash }: Sessi
   return ended as EndedSession | undefined
 }
 
-export function removeStaleSessions(
-  { sql }: WriteContext,
-  bounds: { createdBefore: number; lastSeenBefore: number; lastSeenAfter: number },
-): void {
+export function removeStaleSessions({ sql }: WriteContext, bounds: Input<'removeStaleSessions'>): void {
   sql.run`
     delete from session
     where created_at < ${bounds.createdBefore} or last_seen_at < ${bounds.lastSeenBefore}

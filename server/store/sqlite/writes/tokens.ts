@@ -1,13 +1,10 @@
 // Revokes access tokens, and stores the first signing key. Each write runs in the writer thread's transaction.
-import type { SigningKey, TokenRevocation } from '../../store.ts'
+import type { Input, SigningKey } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
 const dayMs = 24 * 3_600_000
 
-export function revokeTokens(
-  { sql, signal }: WriteContext,
-  revocation: Omit<TokenRevocation, 'firstGeneration'>,
-): void {
+export function revokeTokens({ sql, signal }: WriteContext, revocation: Input<'revokeTokens'>): void {
   // Expired rows are kept for another day: if the clock is set back in between, the tokens of that time are valid again.
   sql.run`delete from token_cutoff where expires_at <= ${revocation.notBefore - dayMs}`
   sql.run`

@@ -1,5 +1,5 @@
 // Adds users, disables them and sets their passwords. Each write runs in the writer thread's transaction.
-import type { NewUser } from '../../store.ts'
+import type { Input, NewUser } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 import { revokeTokens } from './tokens.ts'
 
@@ -11,9 +11,7 @@ export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'taken'
   return changes === 1 ? 'added' : 'taken'
 }
 
-type UserChange = { userId: string; at: number; revocationExpiresAt: number }
-
-export function disableUser(context: WriteContext, change: UserChange): 'done' | 'absent' {
+export function disableUser(context: WriteContext, change: Input<'disableUser'>): 'done' | 'absent' {
   const { changes } = context.sql.run`
     update user set disabled_at = coalesce(disabled_at, ${change.at}), credential_generation = credential_generation + 1
     where id = ${change.userId}`
@@ -22,7 +20,7 @@ export function disableUser(context: WriteContext, change: UserChange): 'done' |
   return 'done'
 }
 
-export function setPassword(context: WriteContext, change: UserChange & { passwordHash: string }): 'done' | 'absent' {
+export function setPassword(context: WriteContext, change: Input<'setPassword'>): 'done' | 'absent' {
   const { changes } = context.sql.run`
     update user set password_hash = ${change.passwordHash}, disabled_at = null,
       credential_generation = credential_generation + 1
@@ -32,7 +30,8 @@ export function setPassword(context: WriteContext, change: UserChange & { passwo
   return 'done'
 }
 
-function endSessionsAndTokens(context: WriteContext, { userId, at, revocationExpiresAt }: UserChange): void {
+function endSessionsAndTokens(context: WriteContext, change: Input<'disableUser'>): void {
+  const { userId, at, revocationExpiresAt } = change
   context.sql.run`delete from session where user_id = ${userId}`
   context.signal({ about: 'session', userId })
   revokeTokens(context, { userId, signInId: null, notBefore: at, expiresAt: revocationExpiresAt })
