@@ -1,8 +1,9 @@
 // What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
 import { notificationJsonSql } from '../notification-json.ts'
-import type { Change, Changes } from '../store.ts'
+import { type ChangeRow, type ReadAllRow, toChanges, toInbox } from '../operations.ts'
+import type { Changes, Input } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
-import { inboxField, readAtText, toInbox, withInbox } from './pages.ts'
+import { inboxField, readAtText, withInbox } from './pages.ts'
 
 /** Above the high-water mark no read-all covers a notification, so none is searched for. */
 const text = notificationJsonSql(
@@ -36,12 +37,8 @@ const changesText = `
     where m.user_id = $1 and m.version > $2 order by m.version limit $3
   ) from box`
 
-type ChangesQuery = { userId: string; version: number; limit: number; maxBehind?: number }
-
-export async function changesSince(
-  db: Database,
-  { userId, version, limit, maxBehind = Number.MAX_SAFE_INTEGER }: ChangesQuery,
-): Promise<Changes | 'reset'> {
+export async function changesSince(db: Database, query: Input<'changesSince'>): Promise<Changes | 'reset'> {
+  const { userId, version, limit, maxBehind = Number.MAX_SAFE_INTEGER } = query
   // A version above every bigint would be an error on the server; here it is one that was never reached.
   const values = [userId, Math.min(version, Number.MAX_SAFE_INTEGER), limit + 1, maxBehind]
   const row = (await db.one('changes', changesText, values)) as Row
@@ -49,17 +46,6 @@ export async function changesSince(
   const behind = inbox.version - version
   if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
   const [arrived, later, readAlls] = row.slice(6) as unknown as [string[], string[], string[]]
-  const all = [...arrived.map(toChange), ...later.map(toChange), ...readAlls.map(toReadAll)]
-  all.sort((a, b) => a.version - b.version)
-  return { inbox, changes: all.slice(0, limit), more: all.length > limit }
-}
-
-function toChange(json: string): Change {
-  const [version, type, notification] = JSON.parse(json)
-  return { version, type, notification }
-}
-
-function toReadAll(json: string): Change {
-  const [version, throughId, at] = JSON.parse(json)
-  return { version, type: 'read-all', throughId, at }
+  const notifications = [...arrived, ...later].map((json) => JSON.parse(json) as ChangeRow)
+  return toChanges(inbox, limit, { notifications, readAlls: readAlls.map((json) => JSON.parse(json) as ReadAllRow) })
 }

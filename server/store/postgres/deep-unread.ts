@@ -1,9 +1,10 @@
 // A deep page of the unread notifications of an inbox in which some were read one by one: its counts per block are
 // brought up to date, then the page is read from the place that they give. All of it sees one moment of the database.
+import { toInbox } from '../operations.ts'
 import type { InboxState, Page, PageQuery } from '../store.ts'
 import { blockSize, maxChangesBehind, type UnreadBlocks } from '../unread-blocks.ts'
 import type { Database, Read, Row } from './connection/connection.ts'
-import { toInbox, toPage, unreadFromText, withInbox } from './pages.ts'
+import { toPage, unreadFromText, withInbox } from './pages.ts'
 
 /** Blocks that one statement counts: some 50 ms, far from its time limit. */
 const maxBlocksAtOnce = 1_000

@@ -1,10 +1,11 @@
 // One user's inbox on PostgreSQL: read its counters, pages and notifications, mark as read. `$1` is always the user, so
 // that each statement touches one partition. The writes are in functions/inbox.sql.
 import { iso } from '../../times.ts'
+import { toInbox } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { readDeepUnread } from './deep-unread.ts'
-import { isDeepUnread, notificationText, pageParameters, pageStatement, toInbox, toPage, withInbox } from './pages.ts'
+import { isDeepUnread, notificationText, pageParameters, pageStatement, toPage, withInbox } from './pages.ts'
 
 export async function readInbox(db: Database, userId: string): Promise<InboxState> {
   const text = 'select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1'

@@ -1,7 +1,8 @@
 // The SQL that reads a page of an inbox, alone or with a session, and how its row becomes that page. The server assembles
 // the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
 import { noItems, notificationJsonSql } from '../notification-json.ts'
-import type { InboxState, Page, PageRequest } from '../store.ts'
+import { toInbox } from '../operations.ts'
+import type { Page, PageRequest } from '../store.ts'
 import { blockSize } from '../unread-blocks.ts'
 import type { Row } from './connection/connection.ts'
 
@@ -123,18 +124,6 @@ function kindOf(request: PageRequest): keyof typeof pages {
 export function pageParameters(request: PageRequest): [limit: number, place: number] {
   const place = 'before' in request ? request.before : (request.page - 1) * request.limit
   return [request.limit, Math.min(place, Number.MAX_SAFE_INTEGER)]
-}
-
-/** The columns of an inbox in the order of the table `box`, which begin at `at`. */
-export function toInbox(row: Row, at = 0): InboxState {
-  return {
-    version: row[at] as number,
-    firstSeq: row[at + 1] as number,
-    lastSeq: row[at + 2] as number,
-    total: row[at + 3] as number,
-    unread: row[at + 4] as number,
-    readThrough: row[at + 5] as number,
-  }
 }
 
 /** The columns of a page, which begin at `at`. */

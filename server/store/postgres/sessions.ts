@@ -1,7 +1,8 @@
 // The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
+import { toInbox } from '../operations.ts'
 import type { EndedSession, Input, LiveSession, PageRequest, SessionKey } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
-import { isDeepUnread, pageParameters, sessionPageStatement, toInbox, toPage } from './pages.ts'
+import { isDeepUnread, pageParameters, sessionPageStatement, toPage } from './pages.ts'
 
 export async function addSession(db: Database, session: Input<'addSession'>): Promise<'added' | 'refused'> {
   const { userId, secretHash, checkedPasswordHash, at, replaces } = session

@@ -2,6 +2,7 @@
 // processes by NOTIFY. This file opens it and puts the operations of the nouns together.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { bindOperations } from '../operations.ts'
 import type { Store } from '../store.ts'
 import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
@@ -79,21 +80,10 @@ async function refuseHalfFilled(pool: Pool): Promise<void> {
 /** Every exported function of these files is the store's operation of that name. */
 export const operations = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes, ...deliveries }
 
-type Operation = (db: Database, ...values: unknown[]) => unknown
-type Bound<Operations> = {
-  [Name in keyof Operations]: Operations[Name] extends (db: Database, ...values: infer Values) => infer Result
-    ? (...values: Values) => Result
-    : never
-}
-
 function storeOn(db: Database): Store {
   const { changeSignals } = db
-  const entries = Object.entries(operations).map(([name, operation]) => [
-    name,
-    (operation as Operation).bind(undefined, db),
-  ])
   return {
-    ...(Object.fromEntries(entries) as Bound<typeof operations>),
+    ...bindOperations(operations, db),
     get history() {
       return changeSignals.history
     },

@@ -2,12 +2,13 @@
 // Writer gathers writes, hands them to the writer thread together and settles each caller's promise.
 import { Worker } from 'node:worker_threads'
 import { CarillonError, overloaded } from '../../errors.ts'
-import type { ChangeSignal } from '../store.ts'
+import type { ChangeSignal, Input } from '../store.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { UnreadBlocksCache } from '../unread-blocks.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 import type { FileLoss, FileNumber } from './file/guard.ts'
-import type { WriteName, WriteReply, WriteRequest, WriterMessage, Writes } from './writer-thread.ts'
+import type { WriteReply, WriteRequest, WriterMessage } from './writer-thread.ts'
+import { writes } from './writes/operations.ts'
 
 type Value = string | number
 
@@ -126,6 +127,11 @@ type PendingWrite = {
   reject: (error: unknown) => void
 }
 
+type Writes = typeof writes
+type WriteOperations = {
+  [Name in keyof Writes]: (change: Parameters<Writes[Name]>[1]) => Promise<ReturnType<Writes[Name]>>
+}
+
 /** The database that was found at `path` when the store was opened, and the history of changes that continues in it. */
 export type WriterPlace = { path: string; file: FileNumber; history: string }
 
@@ -164,11 +170,12 @@ export class Writer {
     })
   }
 
-  /** The write of that name (writes/) as an operation of the store. */
-  operation<Name extends WriteName>(
-    name: Name,
-  ): (change: Parameters<Writes[Name]>[1]) => Promise<ReturnType<Writes[Name]>> {
-    return async (change) => this.#write([name, change])
+  /** Every write (writes/) as an operation of the store. */
+  operations(): WriteOperations {
+    const names = Object.keys(writes) as (keyof Writes)[]
+    return Object.fromEntries(
+      names.map((name) => [name, async (change: unknown) => this.#write([name, change])]),
+    ) as WriteOperations
   }
 
   #write<Result>(request: WriteRequest): Promise<Result> {
@@ -279,7 +286,7 @@ export class Writer {
 }
 
 function weightOf(request: WriteRequest): number {
-  return request[0] === 'deliver' ? (request[1] as Parameters<Writes['deliver']>[1]).recipients.length : 1
+  return request[0] === 'deliver' ? (request[1] as Input<'deliver'>).recipients.length : 1
 }
 
 function cannotBeWritten(cause: Error): CarillonError {

@@ -1,20 +1,20 @@
 // The store on SQLite, for one process: reads on the main thread, writes on one writer thread, both on one file in WAL mode.
-// This file opens it and says which operation is a read and which a write.
+// This file opens it and puts the operations together.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { bindOperations } from '../operations.ts'
 import type { ChangeSignal, Lifecycle, Store } from '../store.ts'
 import { UnreadBlocksCache } from '../unread-blocks.ts'
 import { Reader, Writer, type WriterPlace } from './connection.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { continuedHistory, hasForeignLog, setAsideSentence, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
-import { changesSince } from './reads/changes.ts'
-import { readCounts, readInbox, readNotification } from './reads/inbox.ts'
-import { readPage } from './reads/pages.ts'
-import { findProducer, listProducers } from './reads/producers.ts'
-import { findSession } from './reads/sessions.ts'
-import { signingKeys, tokenRevocations } from './reads/tokens.ts'
-import { findCredentials, findUser, listUsers } from './reads/users.ts'
+import * as changes from './reads/changes.ts'
+import * as inbox from './reads/inbox.ts'
+import * as producers from './reads/producers.ts'
+import * as sessions from './reads/sessions.ts'
+import * as tokens from './reads/tokens.ts'
+import * as users from './reads/users.ts'
 
 /**
  * Opens the database in `file`; creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice` is a sentence
@@ -52,49 +52,16 @@ function storeAt(place: WriterPlace, history: string): Store {
     if (signals.some(({ about }) => about === 'anything')) reader.unreadBlocks = new UnreadBlocksCache()
     for (const signal of signals) for (const listener of listeners) listener(signal)
   })
-  return { history, ...lifecycle({ reader, writer, listeners }), ...readsOn(reader), ...writesOn(writer) }
-}
-
-/** Every read is a function of reads/ that gets the reader. */
-function readsOn(reader: Reader) {
   return {
-    findUser: findUser.bind(undefined, reader),
-    findCredentials: findCredentials.bind(undefined, reader),
-    listUsers: listUsers.bind(undefined, reader),
-    findSession: findSession.bind(undefined, reader),
-    tokenRevocations: tokenRevocations.bind(undefined, reader),
-    signingKeys: signingKeys.bind(undefined, reader),
-    findProducer: findProducer.bind(undefined, reader),
-    listProducers: listProducers.bind(undefined, reader),
-    readInbox: readInbox.bind(undefined, reader),
-    readPage: readPage.bind(undefined, reader),
-    readNotification: readNotification.bind(undefined, reader),
-    readCounts: readCounts.bind(undefined, reader),
-    changesSince: changesSince.bind(undefined, reader),
+    history,
+    ...lifecycle({ reader, writer, listeners }),
+    ...bindOperations(reads, reader),
+    ...writer.operations(),
   }
 }
 
-/** Every write is a function of writes/ that the writer thread runs. */
-function writesOn(writer: Writer) {
-  return {
-    addUser: writer.operation('addUser'),
-    disableUser: writer.operation('disableUser'),
-    setPassword: writer.operation('setPassword'),
-    addSession: writer.operation('addSession'),
-    touchSession: writer.operation('touchSession'),
-    endSessions: writer.operation('endSessions'),
-    removeStaleSessions: writer.operation('removeStaleSessions'),
-    revokeTokens: writer.operation('revokeTokens'),
-    ensureSigningKey: writer.operation('ensureSigningKey'),
-    addProducer: writer.operation('addProducer'),
-    revokeProducer: writer.operation('revokeProducer'),
-    touchProducer: writer.operation('touchProducer'),
-    markRead: writer.operation('markRead'),
-    markAllRead: writer.operation('markAllRead'),
-    deliver: writer.operation('deliver'),
-    removeOldDeliveries: writer.operation('removeOldDeliveries'),
-  }
-}
+/** Every exported function of these files is the store's read of that name. */
+const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes }
 
 type Open = { reader: Reader; writer: Writer; listeners: Set<(signal: ChangeSignal) => void> }
 
@@ -107,7 +74,7 @@ function lifecycle({ reader, writer, listeners }: Open): Omit<Lifecycle, 'histor
     },
     async check() {
       await writer.probe()
-      await readInbox(reader, '')
+      await inbox.readInbox(reader, '')
     },
     async close() {
       await writer.close()

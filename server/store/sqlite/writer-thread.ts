@@ -6,19 +6,11 @@ import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss } from './file/guard.ts'
 import { schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
 import type { WriteContext } from './writes/context.ts'
-import * as deliveries from './writes/deliveries.ts'
-import * as inbox from './writes/inbox.ts'
-import * as producers from './writes/producers.ts'
-import * as sessions from './writes/sessions.ts'
-import * as tokens from './writes/tokens.ts'
-import * as users from './writes/users.ts'
+import { writes } from './writes/operations.ts'
 
-/** Every exported function of writes/, by its name. */
-const writes = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...deliveries, changeNothing }
+const runs = { ...writes, changeNothing }
 
-export type Writes = typeof writes
-export type WriteName = keyof Writes
-export type WriteRequest = readonly [name: WriteName, change: unknown]
+export type WriteRequest = readonly [name: keyof typeof runs, change: unknown]
 /** The result of one write. A failure carries SQLite's result code, if it has one, and whether the commit itself failed. */
 export type WriteReply =
   | { ok: true; value: unknown }
@@ -102,7 +94,7 @@ function commit(
 
 function run([name, change]: WriteRequest, signals: ChangeSignal[]): WriteReply {
   const context: WriteContext = { sql, signal: (signal) => signals.push(signal) }
-  return { ok: true, value: (writes[name] as (context: WriteContext, change: unknown) => unknown)(context, change) }
+  return { ok: true, value: (runs[name] as (context: WriteContext, change: unknown) => unknown)(context, change) }
 }
 
 function runAlone(request: WriteRequest, signals: ChangeSignal[]): WriteReply {

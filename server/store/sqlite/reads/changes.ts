@@ -1,8 +1,9 @@
 // Reads what changed in an inbox after a version.
 import { notificationJsonSql } from '../../notification-json.ts'
-import type { Change, Changes, InboxState } from '../../store.ts'
+import { type ChangeRow, toChanges } from '../../operations.ts'
+import type { Changes, InboxState, Input } from '../../store.ts'
 import type { Reader } from '../connection.ts'
-import { inboxOf, readAt } from './inbox.ts'
+import { inboxOf, readAt } from './pages.ts'
 
 /** `?2` is the user's readThrough: no read-all covers what lies beyond it. */
 const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
@@ -19,14 +20,8 @@ export const readAlls = `
   select m.version, n.id, m.at from read_mark m join notification n on n.user_id = m.user_id and n.seq = m.through_seq
   where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`
 
-type ChangeRow = [version: number, type: 'arrived' | 'replaced' | 'read', notification: string]
-type ReadAllRow = [version: number, throughId: string, at: string]
-type ChangesQuery = { userId: string; version: number; limit: number; maxBehind?: number }
-
-export async function changesSince(
-  reader: Reader,
-  { userId, version, limit, maxBehind = Number.POSITIVE_INFINITY }: ChangesQuery,
-): Promise<Changes | 'reset'> {
+export async function changesSince(reader: Reader, query: Input<'changesSince'>): Promise<Changes | 'reset'> {
+  const { userId, version, limit, maxBehind = Number.POSITIVE_INFINITY } = query
   const inbox = inboxOf(reader, userId)
   const { readThrough } = inbox
   const behind = inbox.version - version
@@ -34,12 +29,11 @@ export async function changesSince(
   if (behind === 0) return { inbox, changes: [], more: false }
   const atOnce = limit + 1
   const earliest = lastSeqUpTo(reader, { userId, version, limit, behind, inbox })
-  const arrived = reader.all<ChangeRow>(arrivals, userId, readThrough, earliest, version, atOnce).map(toChange)
-  if (arrived.length === behind) return { inbox, changes: arrived.slice(0, limit), more: arrived.length > limit }
-  const later = reader.all<ChangeRow>(laterChanges, userId, readThrough, version, atOnce).map(toChange)
-  const readAllChanges = reader.all<ReadAllRow>(readAlls, userId, version, atOnce).map(toReadAll)
-  const all = [...arrived, ...later, ...readAllChanges].sort((a, b) => a.version - b.version)
-  return { inbox, changes: all.slice(0, limit), more: all.length > limit }
+  const arrived = reader.all<ChangeRow>(arrivals, userId, readThrough, earliest, version, atOnce)
+  if (arrived.length === behind) return toChanges(inbox, limit, { notifications: arrived, readAlls: [] })
+  const later = reader.all<ChangeRow>(laterChanges, userId, readThrough, version, atOnce)
+  const notifications = [...arrived, ...later]
+  return toChanges(inbox, limit, { notifications, readAlls: reader.all(readAlls, userId, version, atOnce) })
 }
 
 /**
@@ -60,12 +54,4 @@ function lastSeqUpTo(
     else low = middle
   }
   return low
-}
-
-function toChange([version, type, notification]: ChangeRow): Change {
-  return { version, type, notification }
-}
-
-function toReadAll([version, throughId, at]: ReadAllRow): Change {
-  return { version, type: 'read-all', throughId, at }
 }

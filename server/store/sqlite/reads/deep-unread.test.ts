@@ -8,7 +8,7 @@ import { connect } from '../database.ts'
 import { openSqliteStore } from '../store.ts'
 import { newFolder } from '../testing/folder.ts'
 import { unreadInBlock } from './deep-unread.ts'
-import { readPage } from './pages.ts'
+import { readPage } from './inbox.ts'
 
 const count = 10_000
 const users = ['ann', 'ben', 'cid', 'dan', 'eve', 'fay']

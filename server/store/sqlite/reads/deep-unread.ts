@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../../../event-loop.ts'
 import type { InboxState, Page, PageQuery } from '../../store.ts'
 import { blockSize, maxChangesBehind, type UnreadBlocks, type UnreadPlace } from '../../unread-blocks.ts'
 import type { Reader } from '../connection.ts'
-import { inboxOf } from './inbox.ts'
+import { inboxOf } from './pages.ts'
 
 /** Blocks that are counted together with the read of the page, at 20 us each. */
 const maxBlocksAtOnce = 8
@@ -49,15 +49,9 @@ export async function readDeepUnread(
 function advance(reader: Reader, userId: string, { inbox, blocks }: { inbox: InboxState; blocks: UnreadBlocks }): void {
   const behind = inbox.version - (blocks.inbox?.version ?? Number.NEGATIVE_INFINITY)
   if (behind <= 0) return
-  if (behind > maxChangesBehind) {
-    blocks.advance(inbox, undefined)
-    return
-  }
-  const changed = reader.all<[number]>(changedSeqs, userId, inbox.version - behind)
-  blocks.advance(
-    inbox,
-    changed.map(([seq]) => seq),
-  )
+  const isFar = behind > maxChangesBehind
+  const changed = isFar ? undefined : reader.all<[number]>(changedSeqs, userId, inbox.version - behind)
+  blocks.advance(inbox, changed?.flat())
 }
 
 function count(reader: Reader, userId: string, { blocks, block }: { blocks: UnreadBlocks; block: number }): void {

@@ -1,11 +1,31 @@
-// Reads a page of an inbox as JSON text: one row, one string. `limit +?` and not `limit ?` in the SQL: for a bare parameter
+// The state of an inbox and a page of it as JSON text: one row, one string. `limit +?` and not `limit ?` in the SQL: for a bare parameter
 // SQLite lets its value decide about the plan, and prepares the statement again each time.
 import { noItems, notificationJsonSql } from '../../notification-json.ts'
-import type { InboxState, Page, PageQuery } from '../../store.ts'
+import { toInbox } from '../../operations.ts'
+import { emptyInbox, type InboxState, type Page, type PageQuery } from '../../store.ts'
 import { blockSize, type UnreadPlace } from '../../unread-blocks.ts'
 import type { Reader } from '../connection.ts'
-import { readDeepUnread } from './deep-unread.ts'
-import { inboxOf, readAllOver } from './inbox.ts'
+
+/**
+ * A column of the first read-all that covers the sequence number `seq`: when it was made, or up to where it goes. Null if
+ * none covers it. `?1` is the user.
+ */
+export function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
+  return `(
+    select m.${column} from read_mark m where m.user_id = ?1 and m.through_seq >= ${seq} order by m.through_seq limit 1
+  )`
+}
+
+/** When the notification `n` was read, alone or by a read-all; null if it is unread. `?1` is the user. */
+export const readAt = `coalesce(n.read_at, ${readAllOver('n.seq', 'at')})`
+
+export const inboxByUser = `
+  select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = ?`
+
+export function inboxOf(reader: Reader, userId: string): InboxState {
+  const row = reader.one(inboxByUser, userId)
+  return row === undefined ? emptyInbox : toInbox(row)
+}
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first
 // read-all that covers the lowest notification of a page covers the whole page: one look-up for all instead of one for each.
@@ -38,16 +58,6 @@ export const unreadFrom = unreadItemsSql('and n.seq <= ?3 order by n.seq desc li
 export const isUnreadBelow = `select exists (select 1 from notification n where ${isUnread} and n.seq < ?3)`
 
 type ItemsRow = [items: string, lowest: number] | [items: null, lowest: null]
-
-export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
-  const page = pageNow(reader, query)
-  return page === 'uncounted' ? readDeepUnread(reader, query, (place) => pageNow(reader, query, place)) : page
-}
-
-function pageNow(reader: Reader, query: PageQuery, place?: UnreadPlace): Page | 'unchanged' | 'uncounted' {
-  const inbox = inboxOf(reader, query.userId)
-  return inbox.version === query.unlessVersion ? 'unchanged' : pageOf(reader, query, { inbox, place })
-}
 
 /** The inbox that the page is read from and, for a deep page among gaps, where it begins. */
 type PageSource = { inbox: InboxState; place?: UnreadPlace | undefined }

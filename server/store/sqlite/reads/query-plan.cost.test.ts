@@ -32,11 +32,11 @@ const paths: Record<string, Record<string, string>> = {
     allProducers: 'whole producer, sorted',
   },
   inbox: {
-    inboxByUser: 'inbox by key',
     notificationById: 'n by notification_by_id, m by read_mark_by_seq alone',
     categoryCounts: 'inbox_category by key',
   },
   pages: {
+    inboxByUser: 'inbox by key',
     range: 'n by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
     unreadBefore: 'n by key, n by notification_unread alone',
     unreadFromNewest: 'n by key, n by notification_unread alone',

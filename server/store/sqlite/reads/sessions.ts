@@ -1,4 +1,5 @@
 // Finds a session, with the state of its user's inbox and, if requested, a page of it.
+import { toInbox } from '../../operations.ts'
 import type { LiveSession, PageRequest, SessionKey } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import { pageOf } from './pages.ts'
@@ -10,17 +11,7 @@ export const sessionWithInbox = `
   from session s left join inbox i on i.user_id = s.user_id
   where s.user_id = ? and s.secret_hash = ?`
 
-type SessionRow = [
-  username: string,
-  createdAt: number,
-  lastSeenAt: number,
-  version: number,
-  firstSeq: number,
-  lastSeq: number,
-  total: number,
-  unread: number,
-  readThrough: number,
-]
+type SessionRow = [username: string, createdAt: number, lastSeenAt: number, ...inbox: number[]]
 
 export async function findSession(
   reader: Reader,
@@ -29,8 +20,8 @@ export async function findSession(
 ): Promise<LiveSession | undefined> {
   const row = reader.one<SessionRow>(sessionWithInbox, userId, secretHash)
   if (row === undefined) return undefined
-  const [username, createdAt, lastSeenAt, version, firstSeq, lastSeq, total, unread, readThrough] = row
-  const inbox = { version, firstSeq, lastSeq, total, unread, readThrough }
+  const [username, createdAt, lastSeenAt] = row
+  const inbox = toInbox(row, 3)
   const session = { userId, username, createdAt, lastSeenAt, inbox }
   const found = page === undefined ? 'uncounted' : pageOf(reader, { ...page, userId }, { inbox })
   return found === 'uncounted' ? session : { ...session, page: found }

@@ -1,0 +1,42 @@
+// What both engines share of their operations: how they become methods of the store, and how rows become an inbox and its changes.
+import type { Change, Changes, InboxState } from './store.ts'
+
+/** The functions of `Module` whose first parameter is a `First`, without that parameter. */
+type Bound<First, Module> = {
+  [Name in keyof Module as Module[Name] extends (first: First, ...values: never[]) => unknown
+    ? Name
+    : never]: Module[Name] extends (first: First, ...values: infer Values) => infer Result
+    ? (...values: Values) => Result
+    : never
+}
+
+/** Every exported function of `module` with `first` as its first argument; other exports are left out. */
+export function bindOperations<First, Module extends object>(module: Module, first: First): Bound<First, Module> {
+  const operations = Object.entries(module).filter(([, exported]) => typeof exported === 'function')
+  const bound = operations.map(([name, operation]) => [name, operation.bind(undefined, first)])
+  return Object.fromEntries(bound) as Bound<First, Module>
+}
+
+/** The columns of an inbox in the order of its table, which begin at `at`. */
+export function toInbox(row: readonly unknown[], at = 0): InboxState {
+  return {
+    version: row[at] as number,
+    firstSeq: row[at + 1] as number,
+    lastSeq: row[at + 2] as number,
+    total: row[at + 3] as number,
+    unread: row[at + 4] as number,
+    readThrough: row[at + 5] as number,
+  }
+}
+
+export type ChangeRow = [version: number, type: 'arrived' | 'replaced' | 'read', notification: string]
+export type ReadAllRow = [version: number, throughId: string, at: string]
+type ChangeRows = { notifications: readonly ChangeRow[]; readAlls: readonly ReadAllRow[] }
+
+/** The first `limit` of the changes that were found, in the order of their versions. */
+export function toChanges(inbox: InboxState, limit: number, { notifications, readAlls }: ChangeRows): Changes {
+  const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
+  for (const [version, throughId, at] of readAlls) all.push({ version, type: 'read-all', throughId, at })
+  all.sort((a, b) => a.version - b.version)
+  return { inbox, changes: all.slice(0, limit), more: all.length > limit }
+}
