@@ -1,7 +1,7 @@
 // The settings of a command: it has an option for each setting that it uses, except secrets, which the process list would show.
 import { type Command, Option } from 'commander'
 import { type Flags, readConfig, readSettings } from '../config/read.ts'
-import { type Config, type SettingName, settings } from '../config/settings.ts'
+import { type Config, type Setting, settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
 import type { SettingFault } from '../config/values.ts'
 import { CarillonError } from '../errors.ts'
@@ -10,11 +10,8 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { WrongUse, warn } from './terminal/output.ts'
 
-type Setting = { name: SettingName; meaning: string; secret?: true; default?: string; commands?: readonly string[] }
-const all = settings as readonly Setting[]
-
 function usedBy(command: string): Setting[] {
-  return all.filter(({ secret, commands }) => secret !== true && (commands === undefined || commands.includes(command)))
+  return settings.filter(({ secret, commands }) => secret !== true && commands.includes(command))
 }
 
 function flagOf(name: string): string {
@@ -45,7 +42,7 @@ export function configAndFaults(
 }
 
 /** An option of the command line, and the setting that it overrides. */
-export type GivenOption = { option: string; name: SettingName; value: string | undefined }
+export type GivenOption = { option: string; name: Setting['name']; value: string | undefined }
 
 /** As `configOf`, for a command whose options have other names than their settings. */
 export function configWith(options: readonly GivenOption[]): Config {

@@ -1,8 +1,8 @@
-// Which settings allow others on the network to read passwords, cookies or the database? Each of them is refused without an
-// explicit setting (L3, L4).
+// Which settings contradict each other, and which allow others on the network to read passwords, cookies or the database? An
+// exposure is refused without an explicit setting (L3, L4).
 import { type Database, isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
-import { type Environment, isLoopback, type SettingFault } from './values.ts'
+import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
 /** A setting that could not be read is absent from `config`, and its exposures are not reported. */
 export function exposures(config: Partial<Config>, env: Environment): SettingFault[] {
@@ -77,4 +77,23 @@ export function databaseTls(
 function isExposedDatabase(database: Database, env: Environment): boolean {
   const server = postgresServer(database, env)
   return server !== undefined && server.tls === 'none' && !isOnThisMachine(server)
+}
+
+/** A setting that could not be read is absent from the argument, and its conflicts are not reported. */
+export function conflicts({
+  sessionIdleMs,
+  sessionLifetimeMs,
+  tokenLifetimeMs,
+  tokenChainMs,
+}: Partial<Config>): SettingFault[] {
+  const faults: SettingFault[] = []
+  if (sessionIdleMs !== undefined && sessionLifetimeMs !== undefined && sessionIdleMs > sessionLifetimeMs) {
+    const reason = `is ${formatDuration(sessionIdleMs)}, longer than CARILLON_SESSION_LIFETIME (${formatDuration(sessionLifetimeMs)})`
+    faults.push({ field: 'CARILLON_SESSION_IDLE', reason, remedy: 'make it at most that long' })
+  }
+  if (tokenLifetimeMs !== undefined && tokenChainMs !== undefined && tokenChainMs < tokenLifetimeMs) {
+    const reason = `is ${formatDuration(tokenChainMs)}, shorter than CARILLON_TOKEN_LIFETIME (${formatDuration(tokenLifetimeMs)})`
+    faults.push({ field: 'CARILLON_TOKEN_CHAIN', reason, remedy: 'make it at least that long' })
+  }
+  return faults
 }

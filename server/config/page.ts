@@ -1,9 +1,9 @@
 // Makes docs/config.md from the table of settings; a test compares the two.
-import { type Setting, table } from './settings.ts'
+import { type Setting, settings } from './settings.ts'
 
 /** The text of docs/config.md. */
 export function configPage(): string {
-  return `${pageHead}\n${table.map(pageRow).join('\n')}\n`
+  return `${pageHead}\n${settings.map(pageRow).join('\n')}\n`
 }
 
 const pageHead = `<!-- Generated from the table in server/config/settings.ts; a test compares the two. To generate it:
@@ -26,6 +26,6 @@ Each setting is a name in the environment. An option of the command line overrid
 function pageRow(setting: Setting): string {
   const initial = setting.default === undefined ? setting.absent : `\`${setting.default}\``
   const meaning = setting.secret ? `${setting.meaning} Secret: never displayed or logged.` : setting.meaning
-  const users = setting.commands?.map((command) => `\`${command}\``).join(', ') ?? 'all'
+  const users = setting.commands.map((command) => `\`${command}\``).join(', ')
   return `| \`${setting.name}\` | ${initial} | ${meaning} | ${users} |`
 }

@@ -1,15 +1,13 @@
 // Reads every setting from its option, the environment or its default: a frozen Config, or all faults at once.
 import { readFileSync } from 'node:fs'
 import { CarillonError } from '../errors.ts'
-import { conflicts } from './conflicts.ts'
-import { exposures } from './exposure.ts'
-import { type Config, type Setting, type SettingName, table } from './settings.ts'
-import { unknownNames } from './unknown-names.ts'
+import { conflicts, exposures } from './exposure.ts'
+import { type Config, type Setting, settings } from './settings.ts'
 import { maskPasswords } from './url-passwords.ts'
 import { type Environment, invalid, type SettingFault } from './values.ts'
 
 /** Options of the command line, by the name of their setting. */
-export type Flags = { readonly [N in SettingName]?: string | undefined }
+export type Flags = { readonly [N in Setting['name']]?: string | undefined }
 
 /**
  * Takes each setting from its option, else from the environment, else from its default. Throws one CarillonError
@@ -30,7 +28,7 @@ export function readSettings(
   const faults = unknownNames(env)
   const values: Record<string, unknown> = {}
   let isReadable = true
-  for (const setting of table) {
+  for (const setting of settings) {
     const { value, fault } = readSetting(setting, env, flags)
     if (fault) {
       faults.push(fault)
@@ -41,9 +39,25 @@ export function readSettings(
   return { config: isReadable ? Object.freeze(values as Config) : undefined, faults }
 }
 
+/** A misspelt name must not be ignored silently. */
+function unknownNames(env: Environment): SettingFault[] {
+  const known: string[] = settings.flatMap(({ name }) => [name, `${name}_FILE`])
+  const unknown = Object.keys(env).filter(
+    (name) => name.startsWith('CARILLON_') && env[name] !== undefined && !known.includes(name),
+  )
+  return unknown.map((field) =>
+    serviceLink.test(field)
+      ? { field, reason: 'is a Kubernetes service link, not a setting', remedy: 'set enableServiceLinks: false' }
+      : { field, reason: 'is not a setting', remedy: 'correct or remove the name; docs/config.md lists all settings' },
+  )
+}
+
+/** Kubernetes sets such names in every pod for each Service; a Service called `carillon` uses our prefix. */
+const serviceLink = /^CARILLON_(SERVICE_(HOST|PORT)|PORT_\d+_)/
+
 type Found = { text: string; origin: 'option' | 'environment' | 'file' | 'default'; field: string }
 
-function readSetting(setting: Setting & { name: SettingName }, env: Environment, flags: Flags) {
+function readSetting(setting: Setting, env: Environment, flags: Flags) {
   let found: Found | undefined
   try {
     found = find(setting, env, flags)
@@ -62,7 +76,7 @@ function reasonOf({ problem, remedy }: CarillonError, displayed: string | undefi
   return remedy === undefined ? { reason: displayed, remedy: problem } : { reason: `${displayed}; ${problem}`, remedy }
 }
 
-function find(setting: Setting & { name: SettingName }, env: Environment, flags: Flags): Found | undefined {
+function find(setting: Setting, env: Environment, flags: Flags): Found | undefined {
   const fileName = `${setting.name}_FILE`
   const path = env[fileName]
   const inEnvironment = env[setting.name]
@@ -100,8 +114,7 @@ function display(setting: Setting, { text, origin }: Found): string | undefined 
   return `is ${JSON.stringify(maskPasswords(text).slice(0, 80))}`
 }
 
-/** One error for all faults: `details` lists them, the message has a line for each. */
-export function allFaults(faults: readonly SettingFault[]): CarillonError {
+function allFaults(faults: readonly SettingFault[]): CarillonError {
   const head = faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`
   const details = faults.map(({ field, reason, remedy }) => ({
     field,
