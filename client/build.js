@@ -14,13 +14,10 @@ export function build(folder) {
   rmSync(folder, { recursive: true, force: true })
   compile(folder, '--removeComments')
   compile(folder, '--declaration', '--emitDeclarationOnly')
-  const {
-    scripts: _,
-    devDependencies: __,
-    ...manifest
-  } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'))
-  manifest.exports = { types: './carillon-client.d.ts', default: './carillon-client.js' }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  const manifest = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'))
+  const exports = { types: './carillon-client.d.ts', default: './carillon-client.js' }
+  const published = { ...manifest, scripts: undefined, devDependencies: undefined, exports }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   copyFileSync(join(client, 'README.md'), join(folder, 'README.md'))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
@@ -29,11 +26,8 @@ export function build(folder) {
 function compile(folder, ...options) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const project = join(client, 'tsconfig.build.json')
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [compiler, '--project', project, '--outDir', folder, ...options],
-    { encoding: 'utf8' },
-  )
+  const args = [compiler, '--project', project, '--outDir', folder, ...options]
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`The client does not compile:\n${stdout}`)
 }
 

@@ -1,5 +1,4 @@
 // The inbox of the signed-in user: list, count, mark read, follow. The comment of each method names its route.
-
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
 import { CarillonError } from './transport/errors.ts'

@@ -19,7 +19,7 @@ after(() => service.stop())
 
 /** A producer with short delays between attempts. */
 function quick(connection: Connection) {
-  return producerOf(new Requests(connection, () => key), { baseMs: 5, capMs: 20, random: Math.random })
+  return producerOf(new Requests(connection, () => key), { retryMs: 5, maxRetryMs: 20, random: Math.random })
 }
 
 /** A fetch whose first attempts get the given responses, in turn; later ones reach the service. Records all requests. */
@@ -161,7 +161,7 @@ test('send makes one attempt if `attempts` is 0, negative or NaN', async () => {
 test('an attempt without a response counts as NETWORK, and send tries again', async () => {
   const hang = (_url: string, { signal }: RequestInit) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
-  const backoff = { baseMs: 5, capMs: 20, random: Math.random }
+  const backoff = { retryMs: 5, maxRetryMs: 20, random: Math.random }
   // A prepared response: on a busy machine, a real service might exceed the time limit too.
   const { sent, fetch } = scripted(hang, () => new Response('{"success":true,"data":{}}', { status: 201 }))
   const producer = producerOf(new Requests({ baseUrl: service.url, fetch }, () => key), backoff, 500)

@@ -1,8 +1,8 @@
 // The client of an application that sends. Each delivery happens once: if the response may be lost, the client sends the
 // request again under the same idempotency key.
 import { type Backoff, delayAfter } from './transport/backoff.ts'
-import { following, pause, withTimeout } from './transport/cancellation.ts'
-import { isCarillonError, networkError } from './transport/errors.ts'
+import { pause } from './transport/cancellation.ts'
+import { isCarillonError } from './transport/errors.ts'
 import type { CallOptions, Requests } from './transport/requests.ts'
 import type { Delivery, DeliveryRequest } from './transport/types.ts'
 
@@ -25,7 +25,7 @@ export type Producer = {
   send(delivery: DeliveryRequest, options?: SendOptions): Promise<Delivery>
 }
 
-const defaultBackoff: Backoff = { baseMs: 500, capMs: 5_000, random: Math.random }
+const defaultBackoff: Backoff = { retryMs: 500, maxRetryMs: 5_000, random: Math.random }
 /** The statuses of temporary failures. */
 const temporary: readonly (number | undefined)[] = [408, 409, 429, 502, 503, 504]
 
@@ -38,20 +38,17 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
         // Serialised once: for an idempotency key, another order of fields is another body.
         body: JSON.stringify(delivery),
         headers: { 'idempotency-key': idempotencyKey },
+        signal,
+        timeoutMs: attemptMs,
       } as const
-      const timeoutError = networkError(new Error(`No response within ${attemptMs} ms`))
-      return following(signal, async (own) => {
-        for (let failures = 0; ; failures++)
-          try {
-            return await withTimeout({ ms: attemptMs, signal: own.signal, timeoutError }, ({ signal: limited }) =>
-              requests.data<Delivery>({ ...call, signal: limited }),
-            )
-          } catch (error) {
-            // The comparison is in this order so that NaN attempts count as one.
-            if (!(failures + 1 < attempts && isTemporary(error))) throw error
-            await pause(delayAfter(error, failures, backoff), own.signal)
-          }
-      })
+      for (let failures = 0; ; failures++)
+        try {
+          return await requests.data<Delivery>(call)
+        } catch (error) {
+          // The comparison is in this order so that NaN attempts count as one.
+          if (!(failures + 1 < attempts && isTemporary(error))) throw error
+          await pause(delayAfter(error, failures, backoff), signal)
+        }
     },
   }
 }

@@ -15,9 +15,8 @@ export class EventStreamParser {
   #line = ''
   #hasEndedInCr = false
   #type = ''
-  #data: string[] = []
-  /** The length of `#data` in UTF-16 code units. */
-  #length = 0
+  /** With a line feed after each line. */
+  #data = ''
   #id = ''
 
   /**
@@ -34,16 +33,15 @@ export class EventStreamParser {
     lines[0] = this.#line + lines[0]
     this.#line = lines.pop() ?? ''
     const events = lines.flatMap((line) => (line === '' ? this.#complete() : this.#field(line)))
-    if (this.#line.length + this.#length > maxEventLength) throw new RangeError('An event is too long')
+    if (this.#line.length + this.#data.length > maxEventLength) throw new RangeError('An event is too long')
     return events
   }
 
   #complete(): ServerSentEvent[] {
-    const event = { type: this.#type || 'message', data: this.#data.join('\n'), id: this.#id }
-    const isEvent = this.#data.length > 0
+    const event = { type: this.#type || 'message', data: this.#data.slice(0, -1), id: this.#id }
+    const isEvent = this.#data !== ''
     this.#type = ''
-    this.#data = []
-    this.#length = 0
+    this.#data = ''
     return isEvent ? [event] : []
   }
 
@@ -52,11 +50,7 @@ export class EventStreamParser {
     const name = colon < 0 ? line : line.slice(0, colon)
     const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '')
     if (name === 'event') this.#type = value
-    if (name === 'data') {
-      this.#data.push(value)
-      // Plus one, so that empty lines count too.
-      this.#length += value.length + 1
-    }
+    if (name === 'data') this.#data += `${value}\n`
     if (name === 'id' && !value.includes('\0')) this.#id = value
     if (name === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value)
     return []

@@ -1,48 +1,101 @@
-// Opens the stream of `subscribe()`: in a page one stream for all tabs of the user, elsewhere a stream of its own.
-import { type Backoff, delayAfter } from '../transport/backoff.ts'
-import { pause, withTimeout } from '../transport/cancellation.ts'
-import { networkError } from '../transport/errors.ts'
+// One stream for all tabs of a browser: over HTTP/1.1 a browser has six connections to a server, for all its tabs together.
+// One tab holds a Web Lock and leads (leader.ts); the others follow (follower.ts) and wait for the lock.
+import { delayAfter } from '../transport/backoff.ts'
+import { following, leavable, pause } from '../transport/cancellation.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { Me, StreamEvent } from '../transport/types.ts'
 import { defaultTiming, isFinal, openStream, type StreamOptions, type Timing } from './subscription.ts'
-import type { SharedInbox } from './tabs/tab-group.ts'
-import { shareAmongTabs } from './tabs/tabs.ts'
+import { Follower, leaderIsSilent } from './tabs/follower.ts'
+import { Leader } from './tabs/leader.ts'
+import { formatVersion, type Tab } from './tabs/messages.ts'
+import { inboxTagOf, TabLog } from './tabs/tab-log.ts'
 
+/** If a tab waits longer for the lock, another user may have signed in since the tab requested the name of the inbox. */
+const maxNameAgeMs = 1_000
+
+/**
+ * Yields each event once and in order in every tab: each continues from its own position, so a change of leader neither
+ * loses nor repeats an event. Outside a page, or in a browser without Web Locks and BroadcastChannel, each tab has its own
+ * stream. As with `openStream`, nothing starts before the first `next()`, and `return()` ends the loop at once.
+ */
 export function openSharedStream(
   requests: Requests,
   options: StreamOptions = {},
   timing: Timing = defaultTiming,
   silenceMs = 30_000,
 ): AsyncIterableIterator<StreamEvent> {
-  const backoff = { baseMs: timing.retryMs, capMs: timing.maxRetryMs, random: timing.random }
-  return shareAmongTabs({
-    ...options,
-    silenceMs,
-    backoff,
-    inbox: (signal) => inboxOf(requests, { signal, backoff, timeoutMs: timing.connectMs }),
-    open: (from, onData) => openStream(requests, from, timing, onData),
+  const { document, navigator, BroadcastChannel: channels } = globalThis
+  if (!document || !navigator.locks || !channels) return openStream(requests, options, timing)
+  return leavable(options.signal, (signal) => {
+    const log = new TabLog(options.since)
+    takePart({ requests, timing, silenceMs, log }, signal).catch((error) => log.end(error))
+    return log.read(signal)
+  })
+}
+
+/** Takes part in the group of one inbox after the other, until the stream ends. */
+async function takePart(tab: Omit<Tab, 'proof' | 'channel'>, signal: AbortSignal): Promise<void> {
+  const { requests, timing, log } = tab
+  for (let outcome: Outcome = 'moved'; outcome === 'moved'; ) {
+    if (log.moves > 1) await pause(delayAfter(undefined, log.moves - 2, timing), signal)
+    const { user, proof } = await requestMe(requests, timing, signal)
+    const namedAt = performance.now()
+    // Tabs with the same name share a stream.
+    const channel = new BroadcastChannel(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
+    log.last = undefined
+    try {
+      do outcome = await takeTurn({ ...tab, proof, channel }, { namedAt, isStealing: outcome === 'silent', signal })
+      while (outcome === 'silent' || outcome === 'deposed')
+    } finally {
+      channel.close()
+    }
+  }
+}
+
+/** `moved`: the stream has turned out to be that of another inbox. `deposed`: another tab has stolen the lock. */
+type Outcome = 'ended' | 'moved' | 'silent' | 'deposed'
+
+/** Follows until this tab gets the lock, then leads until another tab steals the lock or the stream ends. */
+function takeTurn(
+  tab: Tab,
+  { namedAt, isStealing, signal }: { namedAt: number; isStealing: boolean; signal: AbortSignal },
+): Promise<Outcome> {
+  return following(signal, async (turn) => {
+    const follower = new Follower(tab, turn)
+    const lead = async () => {
+      follower.stop()
+      turn.signal.throwIfAborted()
+      // Without an inbox tag in its position, the tab could not detect that the stream belongs to another user.
+      if (performance.now() - namedAt > maxNameAgeMs && !inboxTagOf(tab.log.position)) return 'moved'
+      return new Leader(tab).lead(turn.signal)
+    }
+    try {
+      const how = isStealing ? { steal: true } : { signal: turn.signal }
+      return await navigator.locks.request(tab.channel.name, how, lead)
+    } catch (error) {
+      if (turn.signal.reason === leaderIsSilent) return 'silent'
+      turn.signal.throwIfAborted()
+      // The page may not use locks, for example in a frame without an origin: the tab opens its own stream.
+      if ((error as Error).name !== 'AbortError') return await lead()
+      turn.abort()
+      return 'deposed'
+    } finally {
+      follower.stop()
+    }
   })
 }
 
 /**
- * The inbox, as the server identifies it by the proof. A script cannot read a session cookie, and another sign-in replaces
- * the cookie for all tabs.
+ * The user of the inbox, as the server knows it from the proof. A script cannot read a session cookie, and another
+ * sign-in replaces the cookie for all tabs.
  */
-async function inboxOf(
-  requests: Requests,
-  { signal, backoff, timeoutMs }: { signal: AbortSignal; backoff: Backoff; timeoutMs: number },
-): Promise<SharedInbox> {
-  const timeoutError = networkError(`No response within ${timeoutMs} ms`)
-  for (let failures = 0; ; failures++) {
+async function requestMe(requests: Requests, timing: Timing, signal: AbortSignal): Promise<Me> {
+  for (let failures = 0; ; failures++)
     try {
-      const { user, proof } = await withTimeout({ ms: timeoutMs, signal, timeoutError }, ({ signal: own }) =>
-        requests.data<Me>({ path: 'api/me', signal: own }),
-      )
-      return { name: `${proof} ${requests.base} ${user.id}`, isByCookie: proof === 'session' }
+      return await requests.data<Me>({ path: 'api/me', signal, timeoutMs: timing.connectMs })
     } catch (error) {
       signal.throwIfAborted()
       if (isFinal(error)) throw error
-      await pause(delayAfter(error, failures, backoff), signal)
+      await pause(delayAfter(error, failures, timing), signal)
     }
-  }
 }

@@ -1,6 +1,6 @@
 // One live stream over any number of connections: `openStream(requests, { since, signal })` yields each event of the inbox
 // once and in order, reconnects and resumes. event-stream.ts parses the bytes; transport/requests.ts adds the proof.
-import { delayAfter } from '../transport/backoff.ts'
+import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { follow, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError, isCarillonError, unreadable } from '../transport/errors.ts'
 import type { CallOptions, Requests } from '../transport/requests.ts'
@@ -12,16 +12,12 @@ export type StreamOptions = CallOptions & {
   since?: Position | undefined
 }
 
-export type Timing = {
+/** Until the server sends `retry`, `retryMs` is the base of the backoff. */
+export type Timing = Backoff & {
   /** The server sends something at least this often. After 2.5 times as long without data, the client reconnects. */
   heartbeatMs: number
   /** The time limit for a connection attempt. */
   connectMs: number
-  /** The base of the backoff until the server sends `retry`, and the upper limit of the backoff. */
-  retryMs: number
-  maxRetryMs: number
-  /** From 0 to below 1. */
-  random: () => number
 }
 
 export const defaultTiming: Timing = {
@@ -60,7 +56,6 @@ class Subscription {
   readonly #onData: () => void
   /** After the last complete event. */
   #position: Position | undefined
-  #retryMs: number
   /** Failures in a row, since a connection last brought an event other than a greeting. */
   #failures = 0
   #hasConnected = false
@@ -73,22 +68,21 @@ class Subscription {
   constructor(requests: Requests, since: Position | undefined, timing: Timing, onData: () => void) {
     this.#requests = requests
     this.#position = since
-    this.#timing = timing
+    this.#timing = { ...timing }
     this.#onData = onData
-    this.#retryMs = timing.retryMs
   }
 
   async *events(signal: AbortSignal): AsyncGenerator<StreamEvent, void> {
-    const unlisten = listen((isOnline) => this.#wake(isOnline))
-    try {
-      for (;;) {
-        const ms = yield* this.#connection(signal)
-        await pause(ms, signal, (endPause) => {
-          this.#wake = endPause
-        })
-      }
-    } finally {
-      unlisten()
+    // Outside a page there are no such events. `openStream` aborts the signal when the loop ends.
+    const { document } = globalThis
+    const onVisibility = () => document.visibilityState === 'visible' && this.#wake(false)
+    globalThis.addEventListener?.('online', () => this.#wake(true), { signal })
+    document?.addEventListener('visibilitychange', onVisibility, { signal })
+    for (;;) {
+      const ms = yield* this.#connection(signal)
+      await pause(ms, signal, (endPause) => {
+        this.#wake = endPause
+      })
     }
   }
 
@@ -141,7 +135,7 @@ class Subscription {
       this.#onData()
       const wasGreeted = isGreeted
       const events = parser.push(value)
-      this.#retryMs = parser.retryMs ?? this.#retryMs
+      this.#timing.retryMs = parser.retryMs ?? this.#timing.retryMs
       for (const event of events) {
         if (event.type === 'session-ended') return this.#endSession(event)
         // The loop may abort between two events of one chunk.
@@ -178,23 +172,15 @@ class Subscription {
   }
 
   #backOff(error?: unknown): number {
-    const { maxRetryMs, random } = this.#timing
-    return delayAfter(error, this.#failures++, { baseMs: this.#retryMs, capMs: maxRetryMs, random })
+    return delayAfter(error, this.#failures++, this.#timing)
   }
 
   /** Adds the reason of the session end to the refusal that followed it. */
   #withReason(error: unknown): unknown {
     const reason = this.#sessionEnd
     if (reason === undefined || !isCarillonError(error) || error.status !== 401) return error
-    return new CarillonError(
-      error.code,
-      `${error.message}: the proof has ${reason === 'expired' ? 'expired' : 'been revoked'}`,
-      {
-        ...error,
-        reason,
-        cause: error,
-      },
-    )
+    const message = `${error.message}: the proof has ${reason === 'expired' ? 'expired' : 'been revoked'}`
+    return new CarillonError(error.code, message, { ...error, reason, cause: error })
   }
 
   /**
@@ -226,19 +212,4 @@ export function isFinal(error: unknown, hasConnected = false): boolean {
   const { code, status = 500 } = error
   if (code === 'UNREADABLE' && hasConnected) return false
   return status < 500 && status !== 408 && status !== 429
-}
-
-/** Listens for the end of an offline time and for a page that becomes visible. Outside a page it does nothing. */
-function listen(wake: (isOnline: boolean) => void): () => void {
-  const { document } = globalThis
-  const online = () => wake(true)
-  const visible = () => {
-    if (document.visibilityState === 'visible') wake(false)
-  }
-  globalThis.addEventListener?.('online', online)
-  document?.addEventListener('visibilitychange', visible)
-  return () => {
-    globalThis.removeEventListener?.('online', online)
-    document?.removeEventListener('visibilitychange', visible)
-  }
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { delayAfter } from './backoff.ts'
 import { CarillonError, networkError } from './errors.ts'
 
-const backoff = (random: number) => ({ baseMs: 100, capMs: 1_000, random: () => random })
+const backoff = (random: number) => ({ retryMs: 100, maxRetryMs: 1_000, random: () => random })
 
 test('a delay is random, from 0 to a limit that doubles with each failure up to the cap', () => {
   const bounds = [0, 1, 2, 3, 4, 5, 1_100].map((failures) => delayAfter(undefined, failures, backoff(1)))
@@ -20,7 +20,7 @@ test('the jitter is added to Retry-After, which counts up to 30 s', () => {
 })
 
 test('with a base of 0 ms, the limit still starts at 100 ms, and stays a number after thousands of failures', () => {
-  const none = { baseMs: 0, capMs: 1_000, random: () => 1 }
+  const none = { retryMs: 0, maxRetryMs: 1_000, random: () => 1 }
   assert.deepEqual(
     [0, 1, 4_000].map((failures) => delayAfter(undefined, failures, none)),
     [100, 200, 1_000],

@@ -3,10 +3,9 @@
 import { isCarillonError } from './errors.ts'
 
 export type Backoff = {
-  /** Milliseconds. Each failure doubles it. */
-  baseMs: number
-  /** The upper limit of the doubled base, in milliseconds. */
-  capMs: number
+  /** Milliseconds. Each failure doubles it, up to `maxRetryMs`. */
+  retryMs: number
+  maxRetryMs: number
   /** From 0 to below 1. */
   random: () => number
 }
@@ -14,14 +13,14 @@ export type Backoff = {
 /** The limit for `Retry-After`: the maintenance page of a proxy may ask for an hour, which is too long. */
 const maxRetryAfterSeconds = 30
 /** A stream that sends `retry: 0` must not make the client retry without a pause. */
-const minBaseMs = 100
+const minRetryMs = 100
 
 /**
  * Milliseconds until the next attempt: the `Retry-After` of `error`, plus a random time up to the exponential limit.
  * @param failures how many attempts failed in a row before this one.
  */
-export function delayAfter(error: unknown, failures: number, { baseMs, capMs, random }: Backoff): number {
+export function delayAfter(error: unknown, failures: number, { retryMs, maxRetryMs, random }: Backoff): number {
   const retryAfter = isCarillonError(error) ? (error.retryAfter ?? 0) : 0
-  const limitMs = Math.min(capMs, Math.max(minBaseMs, baseMs) * 2 ** failures)
+  const limitMs = Math.min(maxRetryMs, Math.max(minRetryMs, retryMs) * 2 ** failures)
   return Math.min(retryAfter, maxRetryAfterSeconds) * 1000 + random() * limitMs
 }

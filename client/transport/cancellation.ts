@@ -1,36 +1,28 @@
 // How the abort of a caller's signal reaches the work in progress. Each call gets an AbortController that follows the
 // caller's signal, because some runtimes' fetch keeps its listeners on the signal until garbage collection, and the
 // caller's signal may live as long as the page.
+import { networkError } from './errors.ts'
 
-/** Runs `work` with a controller that follows `signal`. No listener stays on `signal` after that. */
+/**
+ * Runs `work` with a controller that follows `signal` and, after `timeoutMs`, aborts with `NETWORK`. No listener stays on
+ * `signal` after that. `AbortSignal.any` and `AbortSignal.timeout` are missing in some browsers that can share a stream.
+ */
 export async function following<Result>(
   signal: AbortSignal | undefined,
   work: (own: AbortController) => Promise<Result>,
+  timeoutMs?: number,
 ): Promise<Result> {
   signal?.throwIfAborted()
   const own = new AbortController()
   const unfollow = follow(signal, own)
+  const abort = () => own.abort(networkError(new Error(`No response within ${timeoutMs} ms`)))
+  const timer = timeoutMs && setTimeout(abort, timeoutMs)
   try {
     return await work(own)
   } finally {
+    clearTimeout(timer)
     unfollow()
   }
-}
-
-/** As `following`, with a time limit: after `ms` milliseconds `work` is aborted, with `timeoutError` as the reason. */
-export function withTimeout<Result>(
-  { ms, signal, timeoutError }: { ms: number; signal: AbortSignal | undefined; timeoutError: unknown },
-  work: (own: AbortController) => Promise<Result>,
-): Promise<Result> {
-  // A timer and not `AbortSignal.any` with `AbortSignal.timeout`: some browsers that can share a stream lack those.
-  return following(signal, async (own) => {
-    const timer = setTimeout(() => own.abort(timeoutError), ms)
-    try {
-      return await work(own)
-    } finally {
-      clearTimeout(timer)
-    }
-  })
 }
 
 /** Aborts `own` when `signal` aborts, until the caller calls the returned function. */
@@ -42,12 +34,12 @@ export function follow(signal: AbortSignal | undefined, own: AbortController): (
 }
 
 /** Settles like `promise`, or rejects with the reason of `signal` as soon as `signal` aborts. */
-export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    void promise.then(resolve, reject).then(() => signal.removeEventListener('abort', abort))
+    const abort = () => reject(signal?.reason)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    void promise.then(resolve, reject).then(() => signal?.removeEventListener('abort', abort))
   })
 }
 
@@ -55,7 +47,7 @@ export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSig
  * Waits `ms` milliseconds. `onStart` receives a function that ends the wait early. Rejects with the reason of `signal`
  * when that aborts.
  */
-export async function pause(ms: number, signal: AbortSignal, onStart = (_end: () => void) => {}): Promise<void> {
+export async function pause(ms: number, signal?: AbortSignal, onStart = (_end: () => void) => {}): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)

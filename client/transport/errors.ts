@@ -12,15 +12,6 @@ export type ServerErrorCode = keyof StatusOf
 export type ClientErrorCode = 'NETWORK' | 'UNREADABLE'
 export type ErrorCode = ServerErrorCode | ClientErrorCode
 
-type ErrorFields = {
-  status?: number | undefined
-  requestId?: string | undefined
-  details?: readonly Fault[] | undefined
-  retryAfter?: number | undefined
-  reason?: SessionEnd | undefined
-  cause?: unknown
-}
-
 /** Every failure of this package, except an abort, which throws the reason of its signal. */
 export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'CarillonError'
@@ -37,7 +28,7 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   /** How the session or the token ended; set only if that ended a live stream. */
   readonly reason: SessionEnd | undefined
 
-  constructor(code: Code, message: string, fields: ErrorFields = {}) {
+  constructor(code: Code, message: string, fields: Partial<CarillonError> = {}) {
     super(message, { cause: fields.cause })
     this.code = code
     this.status = fields.status
@@ -56,37 +47,25 @@ export function isCarillonError<Code extends ErrorCode = ErrorCode>(
   return error instanceof CarillonError && (codes.length === 0 || codes.includes(error.code as Code))
 }
 
-/** No response, or an incomplete one. */
-export function networkError(cause: unknown): CarillonError<'NETWORK'> {
-  return new CarillonError('NETWORK', 'No response from Carillon', { cause })
-}
-
-/** Did fetch refuse a redirect? The error of Node, Deno and Bun, or its cause, says so. The error of a browser does not. */
-export function isRedirect({ message, cause }: TypeError): boolean {
-  return /redirect/i.test(`${message} ${cause}`)
-}
-
-/** The client followed no redirect: the token or password in the request is for this server only. */
-export function redirected(cause: unknown): CarillonError<'UNREADABLE'> {
+/** The error for a TypeError of fetch: a redirect, which the client does not follow, no response, or an incomplete one. */
+export function networkError(cause: unknown): CarillonError<ClientErrorCode> {
+  // The error of Node, Deno and Bun, or its cause, names the redirect. The error of a browser does not.
+  const isRedirect = cause instanceof TypeError && /redirect/i.test(`${cause.message} ${cause.cause}`)
+  if (!isRedirect) return new CarillonError('NETWORK', 'No response from Carillon', { cause })
   const message = 'The server redirects to another address, and the client follows no redirect: correct baseUrl'
   return new CarillonError('UNREADABLE', message, { cause })
 }
 
 /** A response that is not from Carillon. */
 export function unreadable(response: Response, cause?: unknown): CarillonError<'UNREADABLE'> {
-  const { status } = response
-  const retryAfter = retryAfterOf(response)
-  return new CarillonError('UNREADABLE', `The response (status ${status}) is not from Carillon`, {
-    status,
-    retryAfter,
-    cause,
-  })
+  const message = `The response (status ${response.status}) is not from Carillon`
+  return new CarillonError('UNREADABLE', message, { ...fieldsOf(response), cause })
 }
 
-/** Undefined if the field is a date; Carillon sends seconds. */
-function retryAfterOf({ headers }: Response): number | undefined {
+/** `retryAfter` is undefined if the header field is a date; Carillon sends seconds. */
+function fieldsOf({ status, headers }: Response) {
   const seconds = Number(headers.get('retry-after') ?? undefined)
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+  return { status, retryAfter: Number.isFinite(seconds) ? Math.max(0, seconds) : undefined }
 }
 
 /** The error of a response whose status is not a success. `text` is the body of the response. */
@@ -94,12 +73,7 @@ export function errorOf(response: Response, text: string): CarillonError {
   try {
     const { code, message, requestId, details } = JSON.parse(text).error
     if (typeof code !== 'string') return unreadable(response)
-    return new CarillonError(code as ErrorCode, message, {
-      status: response.status,
-      requestId,
-      details,
-      retryAfter: retryAfterOf(response),
-    })
+    return new CarillonError(code as ErrorCode, message, { ...fieldsOf(response), requestId, details })
   } catch (cause) {
     return unreadable(response, cause)
   }

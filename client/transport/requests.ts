@@ -1,6 +1,6 @@
 // Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
 import { following, unlessAborted } from './cancellation.ts'
-import { errorOf, isCarillonError, isRedirect, networkError, redirected, unreadable } from './errors.ts'
+import { errorOf, isCarillonError, networkError, unreadable } from './errors.ts'
 
 /**
  * The proof that requests carry. With `'cookie'` the browser sends its session cookie. A function returns an access token:
@@ -34,6 +34,8 @@ export type Call = CallOptions & {
   headers?: Readonly<Record<string, string>>
   /** The route needs no proof: the request carries no token. */
   isOpen?: boolean
+  /** Without a complete response after this time, the call throws `NETWORK`. */
+  timeoutMs?: number
 }
 
 export class Requests {
@@ -107,7 +109,7 @@ export class Requests {
   }
 
   #receive<Result>(call: Call, read: (text: string, response: Response) => Result): Promise<Result> {
-    return following(call.signal, async ({ signal }) => {
+    const send = async ({ signal }: AbortController) => {
       const response = await this.open({ ...call, signal })
       const text = await asNetworkError(response.text(), signal)
       try {
@@ -115,7 +117,8 @@ export class Requests {
       } catch (cause) {
         throw unreadable(response, cause)
       }
-    })
+    }
+    return following(call.signal, send, call.timeoutMs)
   }
 
   async #send({ path, method = 'GET', query = {}, body, headers, signal }: Call, token?: string): Promise<Response> {
@@ -180,7 +183,6 @@ async function asNetworkError<Result>(promise: Promise<Result>, signal?: AbortSi
     return await promise
   } catch (error) {
     signal?.throwIfAborted()
-    if (!(error instanceof TypeError)) throw error
-    throw isRedirect(error) ? redirected(error) : networkError(error)
+    throw error instanceof TypeError ? networkError(error) : error
   }
 }

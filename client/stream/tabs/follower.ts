@@ -1,25 +1,15 @@
 // A tab that waits for the lock of the inbox: it receives the events from the leader, requests events that it has missed, and
 // takes the lock from a leader that sends nothing any more.
-import type { Backoff } from '../../transport/backoff.ts'
 import { CarillonError } from '../../transport/errors.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
-import type { Message, TabChannel } from './messages.ts'
-import { areOfOneInbox, isBehind } from './position.ts'
-import type { TabLog } from './tab-log.ts'
+import type { Message, Tab } from './messages.ts'
+import { areOfOneInbox, versionOf } from './tab-log.ts'
 
 /** The reason with which a follower aborts its wait for the lock if the leader is silent. */
 export const leaderIsSilent = Symbol()
 
-export type FollowerTiming = {
-  /** After this time without a message from the leader, the follower sends a request, and then takes the lock. */
-  silenceMs: number
-  backoff: Backoff
-}
-
 export class Follower {
-  readonly #log: TabLog
-  readonly #channel: TabChannel
-  readonly #timing: FollowerTiming
+  readonly #tab: Tab
   readonly #id: string
   readonly #waiting: AbortController
   /** This tab has sent a request, and has no response yet. */
@@ -27,12 +17,11 @@ export class Follower {
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** Follows until `stop()`. Aborts `waiting` with `leaderIsSilent`, or with the error that ends all tabs. */
-  constructor(log: TabLog, channel: TabChannel, timing: FollowerTiming, waiting: AbortController) {
-    this.#log = log
-    this.#channel = channel
-    this.#timing = timing
+  constructor(tab: Tab, waiting: AbortController) {
+    this.#tab = tab
     this.#waiting = waiting
-    this.#id = String(timing.backoff.random())
+    this.#id = String(tab.timing.random())
+    tab.channel.onmessage = ({ data }) => data && this.#receive(data)
     this.#watchLeader()
     this.#request()
   }
@@ -41,12 +30,9 @@ export class Follower {
     clearTimeout(this.#timer)
   }
 
-  /** Ignores messages that are not from a leader. */
-  receive(message: Message): void {
+  #receive(message: Message): void {
     switch (message.kind) {
       case 'leading':
-        this.#hasRequested = false
-        this.#requestIfBehind(message.position)
         break
       case 'event':
         this.#follow(message.event, message.after)
@@ -65,33 +51,33 @@ export class Follower {
 
   /** Adds an event that is next, skips a known one, and sends a request if events are missing in between. */
   #follow(event: StreamEvent, after: Position | undefined): void {
-    const { position: own } = this.#log
+    const { log } = this.#tab
+    const { last, position: own } = log
+    const isMissing = (position: Position | undefined) =>
+      !last || !areOfOneInbox(position, own) || versionOf(own) < versionOf(position)
     // A greeting means that the leader can respond, so this tab repeats a request that had no response.
     if (event.type === 'hello' || event.type === 'resync') this.#hasRequested = false
     if (event.type === 'hello') {
-      if (!this.#requestIfBehind(event.position)) this.#log.show({ ...event, position: String(own) })
-    } else if (event.type === 'resync' && this.#log.last && !isBehind(event.position, own)) this.#log.add(event)
-    else if (!this.#requestIfBehind(after) && isBehind(own, event.position)) this.#log.add(event)
-  }
-
-  #requestIfBehind(position: Position | undefined): boolean {
-    const { position: own, last } = this.#log
-    const isBehindLeader = !last || !areOfOneInbox(position, own) || isBehind(own, position)
-    if (isBehindLeader) this.#request()
-    return isBehindLeader
+      if (isMissing(event.position)) this.#request()
+      else log.show({ ...event, position: String(own) })
+    } else if (event.type === 'resync' && last && !(versionOf(event.position) < versionOf(own))) log.add(event)
+    else if (isMissing(after)) this.#request()
+    else if (versionOf(own) < versionOf(event.position)) log.add(event)
   }
 
   #request(): void {
     if (this.#hasRequested) return
     this.#hasRequested = true
-    this.#channel.postMessage({ kind: 'request', from: this.#id, position: this.#log.position })
+    const { log, channel } = this.#tab
+    channel.postMessage({ kind: 'request', from: this.#id, position: log.position })
   }
 
   #catchUp(hello: StreamEvent, missed: StreamEvent[]): void {
+    const { log } = this.#tab
     this.#hasRequested = false
-    if (!this.#log.last) this.#log.add(hello)
+    if (!log.last) log.add(hello)
     for (const event of missed)
-      if (event.type === 'resync' || isBehind(this.#log.position, event.position)) this.#log.add(event)
+      if (event.type === 'resync' || versionOf(log.position) < versionOf(event.position)) log.add(event)
   }
 
   /**
@@ -100,12 +86,12 @@ export class Follower {
    * tabs take the lock at once, even if the timers of all tabs end together after the machine has slept.
    */
   #watchLeader(): void {
-    const { silenceMs, backoff } = this.#timing
+    const { silenceMs, timing } = this.#tab
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#hasRequested = false
       this.#request()
-      const waitMs = silenceMs * (0.1 + 0.4 * backoff.random())
+      const waitMs = silenceMs * (0.1 + 0.4 * timing.random())
       this.#timer = setTimeout(() => this.#waiting.abort(leaderIsSilent), waitMs)
     }, silenceMs)
   }

@@ -1,105 +1,101 @@
 // The tab that holds the lock of the inbox: it reads the stream, sends each event to the other tabs, and responds to tabs
 // that have missed events.
-import type { Position, StreamEvent } from '../../transport/types.ts'
-import type { Message, TabChannel } from './messages.ts'
-import { areOfOneInbox, stateEvent, versionOf } from './position.ts'
-import type { TabLog } from './tab-log.ts'
-
-export type StreamSource = {
-  /** Opens the stream. `onData` is called for every chunk, also for a comment. */
-  open: (
-    from: { since: Position | undefined; signal: AbortSignal | undefined },
-    onData: () => void,
-  ) => AsyncIterableIterator<StreamEvent>
-  /** After this time without data from the stream, the leader no longer responds. */
-  silenceMs: number
-}
+import { isCarillonError } from '../../transport/errors.ts'
+import type { StreamEvent } from '../../transport/types.ts'
+import { openStream } from '../subscription.ts'
+import type { Message, Tab } from './messages.ts'
+import { areOfOneInbox, stateEvent, versionOf } from './tab-log.ts'
 
 /** A list may show a version before the stream does. The leader gives the stream this time to catch up. */
 const catchUpMs = 1_000
 /** A resync that follows a greeting arrives in the same chunk, or right after it. */
 const holdMs = 100
+/** Time for a message to arrive before the lock that is released after it. */
+const messageMs = 1_000
 
 export class Leader {
-  readonly #source: StreamSource
-  readonly #log: TabLog
-  readonly #channel: TabChannel
-  /** A greeting that the leader holds back, because it may have the counters of another user. */
-  #greeting: StreamEvent | undefined
+  readonly #tab: Tab
+  /** An event that the leader has not passed on yet. */
+  #held: StreamEvent | undefined
   /** When the stream last received data, by `performance.now()`; negative infinity without a stream. */
   #aliveAt = Number.NEGATIVE_INFINITY
 
-  constructor(source: StreamSource, log: TabLog, channel: TabChannel) {
-    this.#source = source
-    this.#log = log
-    this.#channel = channel
+  constructor(tab: Tab) {
+    this.#tab = tab
+    tab.channel.onmessage = ({ data }) => data && this.#respond(data)
   }
 
-  /** Leads until `signal` aborts, the stream ends, or the stream turns out to be that of another inbox. */
+  /** Leads until the stream ends, or turns out to be that of another inbox. Throws the reason of `signal`. */
   async lead(signal: AbortSignal): Promise<'ended' | 'moved'> {
-    const { position } = this.#log
-    this.#channel.postMessage({ kind: 'leading', position })
+    const { requests, timing, log, channel } = this.#tab
+    channel.postMessage({ kind: 'leading' })
     const onData = () => {
       this.#aliveAt = performance.now()
     }
     try {
-      for await (const event of this.#source.open({ since: position, signal }, onData)) {
-        // Another tab has stolen the lock and sends the events from here on.
-        if (signal.aborted) break
-        if (!areOfOneInbox(event.position, this.#log.position)) {
-          this.#log.moveTo(event)
+      for await (const event of openStream(requests, { since: log.position, signal }, timing, onData)) {
+        // If another tab has stolen the lock, it sends the events from here on.
+        signal.throwIfAborted()
+        if (!areOfOneInbox(event.position, log.position)) {
+          log.moveTo(event)
           return 'moved'
         }
-        this.#releaseGreeting()
-        if (event.type === 'hello') this.#holdGreeting(event)
-        else this.#pass(event)
+        this.#passHeld()
+        this.#held = event
+        // After a greeting at the requested position, a resync may show that the greeting has the counters of another user.
+        if (event.type !== 'hello' || event.position !== String(log.position)) this.#passHeld()
+        else setTimeout(() => this.#held === event && this.#passHeld(), holdMs)
       }
-      return 'ended'
+    } catch (error) {
+      signal.throwIfAborted()
+      log.end(error)
+      await this.#shareError(error)
     } finally {
       this.#aliveAt = Number.NEGATIVE_INFINITY
-      this.#greeting = undefined
+      this.#held = undefined
     }
+    return 'ended'
   }
 
-  /** A greeting at the requested position may be followed by a resync, which shows that the inbox is another one. */
-  #holdGreeting(hello: StreamEvent): void {
-    this.#greeting = hello
-    if (hello.position !== String(this.#log.position)) this.#releaseGreeting()
-    else setTimeout(() => this.#greeting === hello && this.#releaseGreeting(), holdMs)
+  #passHeld(): void {
+    const { log, channel } = this.#tab
+    const event = this.#held
+    if (!event) return
+    this.#held = undefined
+    channel.postMessage({ kind: 'event', event, after: log.position })
+    log.add(event)
   }
 
-  #releaseGreeting(): void {
-    if (this.#greeting) this.#pass(this.#greeting)
-    this.#greeting = undefined
-  }
-
-  #pass(event: StreamEvent): void {
-    const after = this.#log.position
-    this.#log.add(event)
-    this.#channel.postMessage({ kind: 'event', event, after })
+  /**
+   * Tabs with a cookie have the same proof, so its end ends all of them. They would not learn its reason from a request of
+   * their own.
+   */
+  async #shareError(error: unknown): Promise<void> {
+    const { proof, channel } = this.#tab
+    if (proof !== 'session' || !isCarillonError(error) || error.status !== 401) return
+    // Without the spread the message would lose the fields: the browser copies only the standard fields of an Error.
+    channel.postMessage({ kind: 'error', error: { ...error, message: error.message } })
+    await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
 
   /**
    * Responds to a request with the missed events, or with a resync if they are not kept. Ignores other messages, and all
    * messages while the stream has been silent for too long.
    */
-  receive(message: Message, isRetry = false): void {
-    const { last, position: own } = this.#log
-    const isSilent = performance.now() - this.#aliveAt >= this.#source.silenceMs
+  #respond(message: Message, isRetry = false): void {
+    const { log, channel, silenceMs } = this.#tab
+    const { last, position: own } = log
+    const isSilent = performance.now() - this.#aliveAt >= silenceMs
     if (message.kind !== 'request' || !last || isSilent) return
     const { from: to, position = own } = message
     if (versionOf(position) > versionOf(own) && !isRetry) {
-      setTimeout(() => this.receive(message, true), catchUpMs)
+      setTimeout(() => this.#respond(message, true), catchUpMs)
       return
     }
-    const missed = this.#log.eventsAfter(position)
+    const missed = log.eventsAfter(position)
     // The position of the request may lack the inbox tag, so the tag is the one of the leader.
     const start = missed ? String(own).replace(/^\d+/, String(versionOf(position))) : String(own)
-    this.#channel.postMessage({
-      kind: 'response',
-      to,
-      hello: stateEvent('hello', last, start),
-      missed: missed ?? [stateEvent('resync', last, start)],
-    })
+    const hello = stateEvent('hello', last, start)
+    channel.postMessage({ kind: 'response', to, hello, missed: missed ?? [stateEvent('resync', last, start)] })
   }
 }

@@ -1,13 +1,17 @@
-// The messages that the tabs of one inbox send each other. The name of the channel has the version of this format: tabs with
-// another version of the client use another channel. A tab ignores messages of an unknown kind.
+// What the two roles of a tab, leader and follower, share: the messages that the tabs of one inbox send each other. The name
+// of the channel has the version of their format: tabs with another version of the client use another channel.
 import type { CarillonError } from '../../transport/errors.ts'
-import type { Position, StreamEvent } from '../../transport/types.ts'
+import type { Requests } from '../../transport/requests.ts'
+import type { Position, Proof, StreamEvent } from '../../transport/types.ts'
+import type { Timing } from '../subscription.ts'
+import type { TabLog } from './tab-log.ts'
 
 export const formatVersion = 2
 
+/** A tab ignores messages of an unknown kind. */
 export type Message =
-  /** A tab has become the leader and will continue from `position`. */
-  | { kind: 'leading'; position: Position | undefined }
+  /** A tab has become the leader and opens the stream. */
+  | { kind: 'leading' }
   /** An event of the stream. A follower that is not at `after` yet has missed events. */
   | { kind: 'event'; event: StreamEvent; after: Position | undefined }
   /** A follower requests the events after its position, or only a greeting if it has no position. */
@@ -17,5 +21,12 @@ export type Message =
   /** The proof that all tabs share has ended. */
   | { kind: 'error'; error: Omit<CarillonError, 'cause'> }
 
-/** The part of a BroadcastChannel that sends. */
-export type TabChannel = { postMessage(message: Message): void }
+export type Tab = {
+  requests: Requests
+  timing: Timing
+  /** The time limit for data from the stream, and for messages from the leader. */
+  silenceMs: number
+  proof: Proof
+  log: TabLog
+  channel: Omit<BroadcastChannel, 'postMessage'> & { postMessage(message: Message): void }
+}

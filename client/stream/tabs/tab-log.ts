@@ -1,10 +1,11 @@
-// How far one tab has followed its inbox. It puts each event into the queue of its loop, and keeps the last ones: when this
-// tab leads, it sends them to tabs that have missed them.
+// The events of one tab: how far it has followed its inbox, what its loop has not read yet, and the last events, which it
+// sends to other tabs when it leads. Positions such as `42-5f3a9c1e` have a version and an inbox tag.
+import { unlessAborted } from '../../transport/cancellation.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
-import type { EventQueue } from './event-queue.ts'
-import { areOfOneInbox, stateEvent, versionOf } from './position.ts'
 
 const maxKept = 100
+/** If a loop falls further behind, one `resync` replaces its events. */
+const maxUnread = 1_000
 
 export class TabLog {
   /** After the last event; before the first one, the position that the application gave. */
@@ -13,13 +14,14 @@ export class TabLog {
   last: StreamEvent | undefined
   /** How often the stream has changed to another inbox in a row, without a change of an inbox in between. */
   moves = 0
-  readonly queue: EventQueue
   #kept: StreamEvent[] = []
   /** The position before the kept events. */
   #keptSince: Position | undefined
+  #unread: StreamEvent[] = []
+  #end: { error: unknown } | undefined
+  #wake = () => {}
 
-  constructor(queue: EventQueue, since: Position | undefined) {
-    this.queue = queue
+  constructor(since: Position | undefined) {
     this.position = since
   }
 
@@ -39,13 +41,15 @@ export class TabLog {
   /** Gives an event to the loop, without a change of the position. */
   show(event: StreamEvent): void {
     this.last = event
-    this.queue.push(event)
+    if (this.#unread.length < maxUnread) this.#unread.push(event)
+    else this.#unread = [stateEvent('resync', event)]
+    this.#wake()
   }
 
   /** The stream now belongs to another inbox: another user signed in, or a backup was restored. */
   moveTo(event: StreamEvent): void {
     this.moves++
-    this.add(stateEvent('resync', event, event.position))
+    this.add(stateEvent('resync', event))
   }
 
   /** The kept events after `position`; undefined if this tab does not have all of them. */
@@ -55,4 +59,45 @@ export class TabLog {
     if (!isKept || !areOfOneInbox(position, this.position)) return undefined
     return this.#kept.filter((event) => versionOf(event.position) > version)
   }
+
+  /** The loop ends with `error` after the events that it has not read yet. */
+  end(error: unknown): void {
+    this.#end = { error }
+    this.#wake()
+  }
+
+  async *read(signal: AbortSignal): AsyncGenerator<StreamEvent, void> {
+    for (;;) {
+      signal.throwIfAborted()
+      const event = this.#unread.shift()
+      if (event) yield event
+      else if (this.#end) throw this.#end.error
+      else await unlessAborted(new Promise<void>((resolve) => (this.#wake = resolve)), signal)
+    }
+  }
+}
+
+/** NaN for a text that has no version; every comparison with it is false. */
+export function versionOf(position: Position | undefined): number {
+  return Number(String(position).split('-')[0])
+}
+
+/** Undefined for a bare version, such as the one in the list of notifications. */
+export function inboxTagOf(position: Position | undefined): string | undefined {
+  return String(position).split('-')[1]
+}
+
+/** False only if both have an inbox tag and the tags differ. The server, too, accepts a bare version for any inbox. */
+export function areOfOneInbox(position: Position | undefined, other: Position | undefined): boolean {
+  const [tag, otherTag] = [inboxTagOf(position), inboxTagOf(other)]
+  return !tag || !otherTag || tag === otherTag
+}
+
+/** A `hello` or `resync` with the counters of another event. */
+export function stateEvent(
+  type: 'hello' | 'resync',
+  { version, unread, total, position: own }: StreamEvent,
+  position = own,
+): StreamEvent {
+  return { type, position, version, unread, total }
 }
