@@ -8,7 +8,7 @@ import { changesSince } from './changes.ts'
 import { Database } from './connection/connection.ts'
 import { openPool } from './connection/pool.ts'
 import { readPage } from './inbox.ts'
-import { pageParameters, pageStatement, unreadFromText } from './pages.ts'
+import { pageParameters, pageStatements, unreadFromText } from './pages.ts'
 
 const count = 20_000
 const { url, drop } = await newDatabase()
@@ -62,7 +62,7 @@ test('a deep page of the unread reads fewer rows than two blocks have', async ()
   const [{ id }] = JSON.parse(found === 'unchanged' ? '[]' : found.items)
   // The 4,981st unread one from the newest.
   assert.equal(id, `id${count - 1 - 4_980 * 2}`)
-  const { name, text } = pageStatement(page)
+  const { name, text } = pageStatements(page).alone
   assert.ok((await rowsPassed(() => db.one(name, text, ['ann', ...pageParameters(page)]))) < 100)
   assert.ok((await rowsPassed(() => db.one('unreadFrom', unreadFromText, ['ann', 20, 10_040, 255]))) < 1_000)
 })

@@ -5,7 +5,7 @@ import { toInbox } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { readDeepUnread } from './deep-unread.ts'
-import { isDeepUnread, notificationText, pageParameters, pageStatement, toPage, withInbox } from './pages.ts'
+import { isDeepUnread, notificationText, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
 
 export async function readInbox(db: Database, userId: string): Promise<InboxState> {
   const text = 'select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1'
@@ -17,7 +17,7 @@ export async function readPage(db: Database, query: PageQuery): Promise<Page | '
   const { userId, unlessVersion } = query
   // The counters alone cost half as much as a page, and usually nothing has changed.
   if (unlessVersion !== undefined && (await readInbox(db, userId)).version === unlessVersion) return 'unchanged'
-  const { name, text } = pageStatement(query)
+  const { name, text } = pageStatements(query).alone
   const page = toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
   return isDeepUnread(query, page) ? readDeepUnread(db, query, page.inbox) : page
 }

@@ -83,19 +83,15 @@ const withSession = (page: PageSql) => `
   select s.username, s.created_at, s.last_seen_at, ${pageColumns(page)}
   from session s cross join box where s.user_id = $1 and s.secret_hash = $4`
 
-type Statement = { name: string; text: string }
-const statements: Record<keyof typeof pages, { alone: Statement; withSession: Statement }> = {
+const statementsOf = (kind: keyof typeof pages, sessionName: string) => ({
+  alone: { name: kind, text: alone(pages[kind]) },
+  withSession: { name: sessionName, text: withSession(pages[kind]) },
+})
+const statements = {
   page: statementsOf('page', 'sessionPage'),
   before: statementsOf('before', 'sessionBefore'),
   unreadPage: statementsOf('unreadPage', 'sessionUnreadPage'),
   unreadBefore: statementsOf('unreadBefore', 'sessionUnreadBefore'),
-}
-
-function statementsOf(kind: keyof typeof pages, sessionName: string) {
-  return {
-    alone: { name: kind, text: alone(pages[kind]) },
-    withSession: { name: sessionName, text: withSession(pages[kind]) },
-  }
 }
 
 /** The first `$2` unread notifications at or below the sequence number `$3`, after `$4` of them. */
@@ -106,18 +102,10 @@ export const unreadFromText = alone({
   hasOlder: olderUnread,
 })
 
-export function pageStatement(request: PageRequest): Statement {
-  return statements[kindOf(request)].alone
-}
-
-/** Its last parameter is the hash of the session's secret. */
-export function sessionPageStatement(request: PageRequest): Statement {
-  return statements[kindOf(request)].withSession
-}
-
-function kindOf(request: PageRequest): keyof typeof pages {
-  if ('before' in request) return request.unreadOnly ? 'unreadBefore' : 'before'
-  return request.unreadOnly ? 'unreadPage' : 'page'
+/** The prepared statements of such a page. The last parameter of `withSession` is the hash of the session's secret. */
+export function pageStatements(request: PageRequest) {
+  if ('before' in request) return request.unreadOnly ? statements.unreadBefore : statements.before
+  return request.unreadOnly ? statements.unreadPage : statements.page
 }
 
 /** `$2` and `$3`. A request may name a place above every bigint, which PostgreSQL would refuse. */

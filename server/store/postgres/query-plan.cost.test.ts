@@ -154,7 +154,7 @@ const paths: Path[] = [
   },
   {
     of: 'the counts of blocks before a deep page',
-    run: () => db.all('unreadInBlocks', unreadInBlocksText, ['u1', [0, 1]]),
+    run: () => db.one('unreadInBlocks', unreadInBlocksText, ['u1', [0, 1]]),
     reads: [`${unread} alone`],
   },
   {

@@ -2,7 +2,7 @@
 import { toInbox } from '../operations.ts'
 import type { EndedSession, Input, LiveSession, PageRequest, SessionKey } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
-import { isDeepUnread, pageParameters, sessionPageStatement, toPage } from './pages.ts'
+import { isDeepUnread, pageParameters, pageStatements, toPage } from './pages.ts'
 
 export async function addSession(db: Database, session: Input<'addSession'>): Promise<'added' | 'refused'> {
   const { userId, secretHash, checkedPasswordHash, at, replaces } = session
@@ -30,7 +30,7 @@ export async function findSession(
     const row = await db.one('session', sessionText, [userId, secretHash])
     return row && toSession(userId, row)
   }
-  const { name, text } = sessionPageStatement(page)
+  const { name, text } = pageStatements(page).withSession
   const row = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
   if (row === undefined) return undefined
   const found = toPage(row, 3)

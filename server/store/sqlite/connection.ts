@@ -37,35 +37,19 @@ export class Reader {
 
   /** The first row, as values in the order of the columns. */
   one<Row extends unknown[]>(sql: string, ...values: Value[]): Row | undefined {
-    try {
-      this.#beginSnapshot()
-      return this.#prepared(sql, true).get(...values) as Row | undefined
-    } catch (error) {
-      throw asStoreError(error)
-    }
+    return this.#read('get', sql, values) as Row | undefined
   }
 
   /** Every row, as values in the order of the columns. */
   all<Row extends unknown[]>(sql: string, ...values: Value[]): Row[] {
-    try {
-      this.#beginSnapshot()
-      return this.#prepared(sql, true).all(...values) as unknown as Row[]
-    } catch (error) {
-      throw asStoreError(error)
-    }
+    return this.#read('all', sql, values) as Row[]
   }
 
   /** Every row, as an object with the names of the columns. Slower than `all`. */
   objects<Row>(sql: string, ...values: Value[]): Row[] {
-    try {
-      this.#beginSnapshot()
-      // SQLite's objects have no prototype.
-      return this.#prepared(sql, false)
-        .all(...values)
-        .map((row) => ({ ...row })) as Row[]
-    } catch (error) {
-      throw asStoreError(error)
-    }
+    const rows = this.#read('all', sql, values, false) as Row[]
+    // SQLite's objects have no prototype.
+    return rows.map((row) => ({ ...row }))
   }
 
   /** Lets the next read see what was committed since this turn's first read. */
@@ -92,6 +76,15 @@ export class Reader {
     this.endSnapshot()
     this.#isClosed = true
     abandoned.push(this.#database)
+  }
+
+  #read(method: 'get' | 'all', sql: string, values: Value[], asArrays = true): unknown {
+    try {
+      this.#beginSnapshot()
+      return this.#prepared(sql, asArrays)[method](...values)
+    } catch (error) {
+      throw asStoreError(error)
+    }
   }
 
   #beginSnapshot(): void {
@@ -139,9 +132,9 @@ export type WriterPlace = { path: string; file: FileNumber; history: string }
 export class Writer {
   readonly #thread: Worker
   readonly #onCommit: (signals: readonly ChangeSignal[]) => void
+  readonly #failure = Promise.withResolvers<Error>()
   /** Resolves with the reason when nothing can be written any more. */
-  readonly failed: Promise<Error>
-  readonly #fail: (error: Error) => void
+  readonly failed = this.#failure.promise
   #loss: FileLoss | undefined
   #waiting: PendingWrite[] = []
   #inProgress: PendingWrite[] = []
@@ -152,21 +145,16 @@ export class Writer {
   #death: Error | undefined
   #closing: Promise<void> | undefined
   #isEndExpected = false
-  readonly #ended: Promise<void>
+  readonly #ended = Promise.withResolvers<void>()
 
   constructor(place: WriterPlace, onCommit: (signals: readonly ChangeSignal[]) => void) {
     this.#onCommit = onCommit
     this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: place })
-    const { promise, resolve } = Promise.withResolvers<Error>()
-    this.failed = promise
-    this.#fail = resolve
     this.#thread.on('message', (message: WriterMessage) => this.#receive(message))
     this.#thread.on('error', (error) => this.#die(error instanceof Error ? error : new Error(String(error))))
-    const ended = Promise.withResolvers<void>()
-    this.#ended = ended.promise
     this.#thread.on('exit', (code) => {
       if (!this.#isEndExpected) this.#die(new Error(`The writer thread ended with exit status ${code}`))
-      ended.resolve()
+      this.#ended.resolve()
     })
   }
 
@@ -217,7 +205,7 @@ export class Writer {
     while (this.#waiting.length + this.#inProgress.length + this.#settling > 0) await new Promise(setImmediate)
     this.#isEndExpected = true
     this.#thread.postMessage('close')
-    await this.#ended
+    await this.#ended.promise
   }
 
   #handOver(): void {
@@ -275,7 +263,7 @@ export class Writer {
 
   #die(error: Error): void {
     this.#death ??= error
-    this.#fail(error)
+    this.#failure.resolve(error)
     const stranded = [...this.#inProgress, ...this.#waiting]
     this.#inProgress = []
     this.#waiting = []

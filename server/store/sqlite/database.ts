@@ -129,8 +129,7 @@ function prepareFile(path: string): void {
     throw openingFailure(error, path)
   }
   const header = readHeader(path)
-  if (header.length === 0) return
-  if (isOurs(header)) return
+  if (header.length === 0 || isOurs(header)) return
   throw new CarillonError('UNAVAILABLE', `${path} is not a Carillon database and was left as it is`, {
     remedy: 'Name another file in the database URL.',
   })

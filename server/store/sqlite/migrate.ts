@@ -38,18 +38,8 @@ export function historyOf(database: Database): string {
 
 async function dialectOf(database: Database) {
   const { SqliteAdapter, SqliteDialect } = await import('kysely')
-
-  class TransactionalAdapter extends SqliteAdapter {
-    override get supportsTransactionalDdl(): boolean {
-      return true
-    }
-  }
-  class Dialect extends SqliteDialect {
-    override createAdapter(): TransactionalAdapter {
-      return new TransactionalAdapter()
-    }
-  }
-  return new Dialect({ database: asKyselyDatabase(database) })
+  const adapter = Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true })
+  return Object.assign(new SqliteDialect({ database: asKyselyDatabase(database) }), { createAdapter: () => adapter })
 }
 
 /** The interface that Kysely's SQLite driver needs. Each transaction takes the write lock when it begins. */

@@ -3,11 +3,11 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { bindOperations } from '../operations.ts'
-import type { ChangeSignal, Lifecycle, Store } from '../store.ts'
+import type { ChangeSignal, Store } from '../store.ts'
 import { UnreadBlocksCache } from '../unread-blocks.ts'
 import { Reader, Writer, type WriterPlace } from './connection.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
-import { continuedHistory, hasForeignLog, setAsideSentence, setLogAside } from './file/identity.ts'
+import { continuedHistory, hasForeignLog, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import * as changes from './reads/changes.ts'
 import * as inbox from './reads/inbox.ts'
@@ -16,6 +16,9 @@ import * as sessions from './reads/sessions.ts'
 import * as tokens from './reads/tokens.ts'
 import * as users from './reads/users.ts'
 
+/** Every exported function of these files is the store's read of that name. */
+const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes }
+
 /**
  * Opens the database in `file`; creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice` is a sentence
  * for the operator: the write-ahead log of another file was found and moved aside.
@@ -23,7 +26,7 @@ import * as users from './reads/users.ts'
 export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
-  const notice = hasForeignLog(path) ? setAsideSentence(path, setLogAside(path)) : undefined
+  const notice = hasForeignLog(path) ? setLogAside(path) : undefined
   peek(path, (found) => refuseNewer(found))
   const database = openDatabase(path)
   try {
@@ -53,20 +56,9 @@ function storeAt(place: WriterPlace, history: string): Store {
     for (const signal of signals) for (const listener of listeners) listener(signal)
   })
   return {
-    history,
-    ...lifecycle({ reader, writer, listeners }),
     ...bindOperations(reads, reader),
     ...writer.operations(),
-  }
-}
-
-/** Every exported function of these files is the store's read of that name. */
-const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes }
-
-type Open = { reader: Reader; writer: Writer; listeners: Set<(signal: ChangeSignal) => void> }
-
-function lifecycle({ reader, writer, listeners }: Open): Omit<Lifecycle, 'history'> {
-  return {
+    history,
     failed: writer.failed,
     onChange(listener) {
       listeners.add(listener)

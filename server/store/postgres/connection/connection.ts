@@ -34,11 +34,7 @@ export class Database {
     changeSignals.on(({ about }) => about === 'anything' && this.unreadBlocks.clear())
   }
 
-  async all(name: string, text: string, values: Value[]): Promise<Row[]> {
-    return (await this.#query(name, text, values)).rows
-  }
-
-  /** Every row as an object with the names of the columns. Slower than `all`. */
+  /** Every row as an object with the names of the columns. Slower than an array. */
   async objects<Found>(name: string, text: string, values: Value[]): Promise<Found[]> {
     const { rows, fields } = await this.#query(name, text, values)
     return rows.map((row) => Object.fromEntries(fields.map((field, index) => [field.name, row[index]])) as Found)

@@ -1,6 +1,5 @@
-// Opens a pool and checks that Carillon can work on the PostgreSQL database that a URL names, through whatever lies in
-// between; turns each failure into a sentence that says what to do. The store, `move` and `restore` open it here. Doctor
-// (doctor/store/postgres.ts) checks more and refuses nothing.
+// Opens a pool and checks that Carillon can work on the PostgreSQL database that a URL names; turns each failure into a
+// sentence that says what to do. Doctor (doctor/store/postgres.ts) checks more and refuses nothing.
 import type { Pool } from 'pg'
 import { CarillonError, messageOf } from '../../../errors.ts'
 import { sqlState } from './connection.ts'
@@ -82,11 +81,8 @@ export function openingFailure(error: unknown, url = 'CARILLON_DATABASE_URL'): C
 export type StartTimeout = { timeoutMs: number; onWait: (reason: string) => void }
 
 /** System errors and SQLSTATEs of a server that cannot be reached now and may be back in a moment. */
-const awayCodes = new Set(
-  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN 53300 57P01 57P02 57P03'.split(
-    ' ',
-  ),
-)
+const awayCodes =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|53300|57P0[123]|08.*)$/
 /** The same in messages of pg that have no code. */
 const awayMessages = /timeout|terminated/
 
@@ -95,6 +91,6 @@ export function isServerAway(error: unknown): error is CarillonError {
   if (!(error instanceof CarillonError) || error.cause === undefined) return false
   const { cause } = error
   const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code
-  if (code !== undefined) return awayCodes.has(code) || code.startsWith('08')
+  if (code !== undefined) return awayCodes.test(code)
   return cause instanceof Error && awayMessages.test(cause.message)
 }

@@ -71,17 +71,15 @@ export function openPool(
  * that it does not know.
  */
 function settingsFor(own: string, timeoutMs: number): string {
-  const settings: [name: string, value: string][] = [
-    [
-      'plan_cache_mode',
+  const settings = {
+    plan_cache_mode:
       "case when exists (select from pg_extension where extname = 'citus') then 'auto' else 'force_generic_plan' end",
-    ],
-    ['jit', "'off'"],
-    ['default_transaction_isolation', "'read committed'"],
-    ['statement_timeout', `'${timeoutMs}'`],
-  ]
+    jit: "'off'",
+    default_transaction_isolation: "'read committed'",
+    statement_timeout: `'${timeoutMs}'`,
+  }
   const isOwn = (name: string) => (name === 'jit' || name === 'plan_cache_mode') && own.includes(`${name}=`)
-  const calls = settings
+  const calls = Object.entries(settings)
     .filter(([name]) => !isOwn(name))
     .map(([name, value]) => `set_config('${name}', ${value}, false)`)
   return `select ${calls.join(', ')}`

@@ -33,7 +33,8 @@ async function compare(pool: pg.Pool, first: pg.PoolClient): Promise<Pooling> {
       for (const [n, client] of [first, second].entries())
         for (let read = 0; read < 2; read++) seen[n]?.add(await processOf(client))
   } catch (error) {
-    if (isWaiting(error)) return 'too small'
+    // The pooler accepted the client but had no server connection for it.
+    if (error instanceof Error && /timeout/i.test(error.message)) return 'too small'
     throw error
   } finally {
     second?.release()
@@ -44,11 +45,6 @@ async function compare(pool: pg.Pool, first: pg.PoolClient): Promise<Pooling> {
 
 async function processOf(client: pg.PoolClient): Promise<number> {
   return (await client.query('select pg_backend_pid() as pid')).rows[0].pid
-}
-
-/** The pooler accepted the client but had no server connection for it. */
-function isWaiting(error: unknown): boolean {
-  return error instanceof Error && /timeout/i.test(error.message)
 }
 
 export const poolingRemedy =

@@ -1,6 +1,5 @@
-// Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the
-// ledger, under an advisory lock, so that processes that start at the same time apply each of them once. The functions
-// (functions.ts) are created in the transaction of the last migration, or in a separate one if there is no migration to apply.
+// Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the ledger,
+// under an advisory lock. The functions (functions.ts) come in the last one's transaction, or alone if none is to apply.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
@@ -44,22 +43,14 @@ export async function migrate(
   return done
 }
 
-async function apply(
-  pool: Pool,
-  {
-    known,
-    from,
-    partitions,
-    functions,
-  }: { known: string[]; from: URL; partitions: number; functions: Functions | undefined },
-): Promise<string[]> {
+type Plan = { known: string[]; from: URL; partitions: number; functions: Functions | undefined }
+
+async function apply(pool: Pool, { known, from, partitions, functions }: Plan): Promise<string[]> {
   const { PostgresDialect } = await import('kysely')
   const applyOne = async (name: string, execute: (sql: string) => Promise<unknown>) => {
     await execute(oneConnectionToEachNode)
-    const text = readFileSync(new URL(`${name}.sql`, from), 'utf8')
-    await execute(
-      `set local lock_timeout = ${lockTimeoutMs};\n${text.replaceAll('{{partitions}}', String(partitions))}`,
-    )
+    const text = readFileSync(new URL(`${name}.sql`, from), 'utf8').replaceAll('{{partitions}}', String(partitions))
+    await execute(`set local lock_timeout = ${lockTimeoutMs};\n${text}`)
     if (functions !== undefined && name === known.at(-1)) await execute(creationOf(functions))
   }
   return applyPending(new PostgresDialect({ pool }), known, applyOne, retriesOfLocks())

@@ -70,7 +70,7 @@ export function hasForeignLog(path: string): boolean {
   }
 }
 
-/** Moves the log of another file aside, and returns its new path. The next open starts a new log. */
+/** Moves the log of another file aside, and returns a sentence for the operator. The next open starts a new log. */
 export function setLogAside(path: string): string {
   const log = logOf(path)
   const writtenAt = statSync(log).mtime.toISOString().replaceAll(':', '-')
@@ -80,10 +80,6 @@ export function setLogAside(path: string): string {
   // The index of that log. A process that has it open can still use it.
   rmSync(`${resolved(path)}-shm`, { force: true })
   syncFolder(dirname(log))
-  return aside
-}
-
-export function setAsideSentence(path: string, aside: string): string {
   return (
     `The write-ahead log beside ${path} belongs to another database file, so it was not applied. It was moved to ${aside}. ` +
     `Delete it if ${path} is the right file.`
@@ -122,14 +118,12 @@ export function stampDatabase(database: Database, { path, history }: { path: str
   return settleStamp(database, { path, history })
 }
 
-/** Writes the stamp from the log into the file. If a read prevents that, the first and the last of the stamps differ. */
-export function settleStamp(database: Database, place: { path: string; history: string }): number[] {
+/**
+ * Writes the stamp from the log into the file. If a read prevents that, the first and the last of the stamps differ. Records
+ * the current files and the current stamp, and no earlier one, because earlier copies have those.
+ */
+export function settleStamp(database: Database, { path, history }: { path: string; history: string }): number[] {
   database.exec('pragma wal_checkpoint(passive)')
-  return record(database, place)
-}
-
-/** Records the current files and the current stamp, and no earlier one, because earlier copies have those. */
-function record(database: Database, { path, history }: { path: string; history: string }): number[] {
   return inWriteLock(database, () => {
     const identity = readIdentity(path)
     const stamp = stampIn(database)

@@ -75,11 +75,9 @@ export function pageOf(reader: Reader, query: PageQuery, source: PageSource): Pa
   return { inbox, items, next: hasMore ? lowest : null }
 }
 
-function itemsBefore(
-  reader: Reader,
-  { userId, unreadOnly, before, limit }: PageQuery & { before: number },
-  { lastSeq, readThrough }: InboxState,
-): ItemsRow | undefined {
+function itemsBefore(reader: Reader, query: PageQuery & { before: number }, inbox: InboxState): ItemsRow | undefined {
+  const { userId, unreadOnly, before, limit } = query
+  const { lastSeq, readThrough } = inbox
   if (unreadOnly) return reader.one(unreadBefore, userId, readThrough, before, limit)
   const highest = Math.min(before - 1, lastSeq)
   return reader.one(range, userId, readThrough, highest - limit, highest)

@@ -81,11 +81,8 @@ function insertNotification({ sql }: WriteContext, { delivery, userId, notificat
 type Earlier = { id: string; seq: number; category: string | null; is_unread: number }
 
 /** Replaces the content in place. Sequence number, id and read state stay, so the notification keeps its place in the list. */
-function replaceContent(
-  { sql }: WriteContext,
-  { delivery, userId }: OneDelivery,
-  { id, seq, category, is_unread }: Earlier,
-): DeliveryResult {
+function replaceContent({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
+  const { id, seq, category, is_unread } = earlier
   const inbox = sql.get`update inbox set version = version + 1 where user_id = ${userId} returning version`
   sql.run`
     update notification set content = ${delivery.content}, category = ${delivery.category},
@@ -97,10 +94,9 @@ function replaceContent(
   return { userId, id, status: 'updated' }
 }
 
-function countInCategory(
-  sql: WriteContext['sql'],
-  { userId, category, total, unread }: { userId: string; category: string | null; total: number; unread: number },
-): void {
+type Count = { userId: string; category: string | null; total: number; unread: number }
+
+function countInCategory(sql: WriteContext['sql'], { userId, category, total, unread }: Count): void {
   if (category === null) return
   sql.run`
     insert into inbox_category (user_id, category, total, unread) values (${userId}, ${category}, ${total}, ${unread})

@@ -51,11 +51,9 @@ function countUnreadAfter(sql: WriteContext['sql'], userId: string, seq: number)
   return row?.count as number
 }
 
-function recountCategories(
-  sql: WriteContext['sql'],
-  userId: string,
-  { after, stillUnread }: { after: number; stillUnread: number },
-): void {
+type Rest = { after: number; stillUnread: number }
+
+function recountCategories(sql: WriteContext['sql'], userId: string, { after, stillUnread }: Rest): void {
   sql.run`update inbox_category set unread = 0 where user_id = ${userId} and unread > 0`
   if (stillUnread === 0) return
   sql.run`
