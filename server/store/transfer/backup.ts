@@ -5,7 +5,8 @@ import { CarillonError } from '../../errors.ts'
 import { type Digest, differenceOf } from './digest.ts'
 import { Dump, writeDump } from './dump.ts'
 import { type Endpoint, totalOf } from './endpoint/endpoint.ts'
-import { counting, currentMigrations, type Report, rowsIn } from './fill.ts'
+import { newestMigration } from './endpoint/tables.ts'
+import { counting, type Report, rowsIn } from './fill.ts'
 import { writeNewFile } from './new-file.ts'
 
 /** Returns what the backup holds. `at` is ISO 8601. Throws CONFLICT if the file exists, UNAVAILABLE if it cannot be written. */
@@ -13,14 +14,19 @@ export function backUp(
   endpoint: Endpoint,
   { file, at, report }: { file: string; at: string; report: Report },
 ): Promise<Digest[]> {
-  const schema = currentMigrations.at(-1) ?? ''
   return writeNewFile(file, async (draft) => {
     const written = await endpoint.snapshot(async () => {
       const onRows = counting(report, 'Copying', totalOf(await endpoint.counts()))
-      return writeDump(draft, { source: endpoint, schema, engine: endpoint.engine, takenAt: at, onRows })
+      return writeDump(draft, {
+        source: endpoint,
+        schema: newestMigration,
+        engine: endpoint.engine,
+        takenAt: at,
+        onRows,
+      })
     })
     const onRows = counting(report, 'Verifying', rowsIn(written))
-    const { digests } = await Dump.open(draft, { known: currentMigrations, onRows })
+    const { digests } = await Dump.open(draft, onRows)
     const difference = differenceOf(written, digests)
     // A disk that does not return what was written to it.
     if (difference !== undefined)

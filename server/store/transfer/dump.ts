@@ -17,7 +17,7 @@ import {
   rowsInBatch,
   type Source,
 } from './endpoint/endpoint.ts'
-import { type Table, tables } from './endpoint/tables.ts'
+import { currentMigrations, newestMigration, type Table, tables } from './endpoint/tables.ts'
 import { columnsAt, upgraded } from './older-rows.ts'
 
 const format = 'carillon backup'
@@ -87,12 +87,9 @@ export class Dump implements Source {
   }
 
   /** Throws UNPROCESSABLE if the file is truncated, changed, or from a newer Carillon. */
-  static async open(
-    path: string,
-    { known, onRows = () => {} }: { known: readonly string[]; onRows?: (count: number) => void },
-  ): Promise<Dump> {
+  static async open(path: string, onRows: (count: number) => void = () => {}): Promise<Dump> {
     try {
-      return await Dump.#read(path, { known, onRows })
+      return await Dump.#read(path, onRows)
     } catch (error) {
       if (!(error instanceof CarillonError)) throw damaged(path, error)
       // Only the header was read. If it is damaged, the error must not say that another version wrote the file.
@@ -101,16 +98,13 @@ export class Dump implements Source {
     }
   }
 
-  static async #read(
-    path: string,
-    { known, onRows }: { known: readonly string[]; onRows: (count: number) => void },
-  ): Promise<Dump> {
+  static async #read(path: string, onRows: (count: number) => void): Promise<Dump> {
     const hash = createHash('sha256')
     const [digesting, upgradedDigesting] = [new Digesting(), new Digesting()]
     const found: { header?: DumpHeader; footer?: Footer } = {}
     const batches = batchesIn(path, {
       onHeader(line) {
-        found.header = headerFrom(line, { path, known })
+        found.header = headerFrom(line, path)
         hash.update(`${line}\n`)
         return found.header.schema
       },
@@ -119,7 +113,7 @@ export class Dump implements Source {
         found.footer = JSON.parse(line)
       },
     })
-    const isOlder = () => found.header?.schema !== known.at(-1)
+    const isOlder = () => found.header?.schema !== newestMigration
     for await (const batch of batches) {
       digesting.add(batch)
       if (isOlder()) upgradedDigesting.add({ ...batch, rows: upgraded(batch, found.header?.schema ?? '') })
@@ -233,10 +227,10 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   if (rest !== '') throw new Error('its last line is truncated')
 }
 
-function headerFrom(line: string, { path, known }: { path: string; known: readonly string[] }): DumpHeader {
+function headerFrom(line: string, path: string): DumpHeader {
   const header = JSON.parse(line) as DumpHeader
   if (header.format !== format) throw new Error('it is another kind of file')
-  if (header.version === version && known.includes(header.schema)) return header
+  if (header.version === version && currentMigrations.includes(header.schema)) return header
   throw new CarillonError('UNPROCESSABLE', `${path} was made by a newer Carillon (schema ${header.schema})`, {
     remedy: 'Restore it with that version or a later one.',
   })

@@ -1,16 +1,12 @@
 // Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two. Used by move and
 // restore.
 import { CarillonError } from '../../errors.ts'
-import { knownMigrations } from '../migrations.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { type Counts, type Endpoint, inUse, type Place, placeAfter, type Source, totalOf } from './endpoint/endpoint.ts'
-import { tables } from './endpoint/tables.ts'
+import { currentMigrations, tables } from './endpoint/tables.ts'
 
 /** Called after every batch; `total` is the number of rows of the step. */
 export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; total: number }) => void
-
-/** The names of the migrations. They are the same in both engines; a test checks this. */
-export const currentMigrations = knownMigrations(new URL('../sqlite/migrations/', import.meta.url))
 
 /** Throws UNAVAILABLE if a database does not have this program's schema or, with `mayBeOlder`, an earlier one. */
 export async function refuseOtherSchema(endpoint: Endpoint, name: string, { mayBeOlder = false } = {}): Promise<void> {

@@ -1,8 +1,8 @@
 // Converts rows of a backup that an older Carillon made: the columns that later migrations added get the value that those
 // migrations give them. A migration that changes more than that needs code here; a test compares this with the migrations.
 
-import { type Batch, columnsOf, type Row, type Value } from './endpoint/endpoint.ts'
-import { addedColumns, type Table } from './endpoint/tables.ts'
+import type { Batch, Row, Value } from './endpoint/endpoint.ts'
+import { addedColumns, columnsOf, type Table } from './endpoint/tables.ts'
 
 /** The columns that a table did not have when `schema` was the newest migration, and their values. */
 function laterColumns(table: Table, schema: string): [name: string, value: Value][] {

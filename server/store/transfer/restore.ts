@@ -9,16 +9,8 @@ import { Dump } from './dump.ts'
 import type { Source } from './endpoint/endpoint.ts'
 import { openEndpoint } from './endpoint/open.ts'
 import { SqliteEndpoint } from './endpoint/sqlite.ts'
-import {
-  counting,
-  currentMigrations,
-  fill,
-  type Report,
-  refuseForeignTarget,
-  refuseOtherSchema,
-  rowsIn,
-  verify,
-} from './fill.ts'
+import { currentMigrations } from './endpoint/tables.ts'
+import { counting, fill, type Report, refuseForeignTarget, refuseOtherSchema, rowsIn, verify } from './fill.ts'
 import { asOf } from './older-rows.ts'
 
 type Backup = { source: Source; digests: readonly Digest[] }
@@ -46,14 +38,14 @@ export function restoreBackup({ file, to, partitions, report }: RestoreOptions):
 /** Opens a backup and checks all of it. Throws UNPROCESSABLE if it is damaged, changed or newer. */
 async function withBackup<Result>(file: string, work: (backup: Backup) => Promise<Result>): Promise<Result> {
   if (isGzip(file)) {
-    const dump = await Dump.open(file, { known: currentMigrations })
+    const dump = await Dump.open(file)
     return work({ source: dump, digests: dump.digests })
   }
   const endpoint = SqliteEndpoint.openFile(file)
   if (endpoint === undefined) throw new CarillonError('UNPROCESSABLE', `${file} is not a backup of Carillon`)
   try {
     return await endpoint.snapshot(async () => {
-      endpoint.refuseDamaged(file)
+      await endpoint.refuseDamaged()
       await refuseOtherSchema(endpoint, file, { mayBeOlder: true })
       const digests = await digestsOf(endpoint.batchesAfter(null))
       await refuseChanged(endpoint, { file, digests })
@@ -72,7 +64,7 @@ async function refuseChanged(
   endpoint: SqliteEndpoint,
   { file, digests }: { file: string; digests: readonly Digest[] },
 ): Promise<void> {
-  const taken = endpoint.digestsWhenTaken()
+  const taken = await endpoint.digestsWhenTaken()
   const difference = taken && differenceOf(taken, digests)
   if (taken === undefined || difference === undefined) return
   for (const schema of currentMigrations.slice(0, -1).reverse())

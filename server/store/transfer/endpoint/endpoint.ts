@@ -2,7 +2,9 @@
 // their keys, and the transfer state, which says who may write.
 import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
-import { type Table, tables } from './tables.ts'
+import { fillingTable, movingTable } from '../../transfer-state.ts'
+import { columnsAt, upgraded } from '../older-rows.ts'
+import { columnsOf, type Table, tables } from './tables.ts'
 
 export type Value = string | number | null
 /** The values of a row, in the order of the table's columns. */
@@ -27,31 +29,195 @@ export type Move = { id: string; target: string; startedAt: number; endedAt: num
 export type Filling = { id: string; place: Place | null }
 export type Engine = 'sqlite' | 'postgres'
 
-export interface Endpoint extends Source {
-  readonly engine: Engine
-  /** The names of the applied migrations; empty if there is no schema yet. */
-  migrations(): Promise<string[]>
+/** What the engines write in different words. */
+export type Dialect = {
+  integer: 'integer' | 'bigint'
+  tableOptions: string
+  /** Finds a table by its name. */
+  find: string
+  begin: string
+  /** Begins a transaction whose reads see one moment. */
+  snapshot: readonly string[]
+  asStoreError(error: unknown): unknown
+}
+
+export abstract class Endpoint implements Source {
+  abstract readonly engine: Engine
+  /** For error messages. */
+  protected abstract readonly name: string
+  protected abstract readonly dialect: Dialect
+  /** The newest migration of the rows that are read. */
+  protected abstract readonly schema: string
+
   /** Applies the migrations of this program. */
-  migrate(): Promise<void>
+  abstract migrate(): Promise<void>
+  abstract close(): Promise<void>
+
+  /** `text` has the placeholders $1, $2 ... in this order. The error is that of the driver. */
+  protected abstract query(text: string, values?: Row): Promise<Row[]>
+  protected abstract insert(batch: Batch): Promise<void>
+  /** A transaction that no other write of these tables overlaps. */
+  protected abstract exclusively(locked: readonly string[], work: () => Promise<void>): Promise<void>
+  /** The statements that create the triggers on `guarded`, and those that remove them. */
+  protected abstract guards(): string[]
+  protected abstract unguards(): string[]
+
+  /** The names of the applied migrations; empty if there is no schema yet. */
+  async migrations(): Promise<string[]> {
+    if (!(await this.has('kysely_migration'))) return []
+    return (await this.read('select name from kysely_migration order by name')).map(([name]) => String(name))
+  }
+
   /** All reads of `work` see one moment, even if other processes write. */
-  snapshot<Result>(work: () => Promise<Result>): Promise<Result>
+  async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (const text of this.dialect.snapshot) await this.read(text)
+    try {
+      return await work()
+    } finally {
+      await this.query('rollback').catch(() => {})
+    }
+  }
+
+  async *batchesAfter(place: Place | null): AsyncGenerator<Batch> {
+    const first = place === null ? 0 : tables.findIndex(({ name }) => name === place.table)
+    for (const table of tables.slice(first)) {
+      let after = place?.table === table.name ? place.key : null
+      for (;;) {
+        const rows = await this.#rowsAfter(after, table)
+        // SQLite reads synchronously: without this, the process could not react to a signal before the end.
+        await turn()
+        if (rows.length > 0) yield { table, rows }
+        if (rows.length < rowsInBatch) break
+        after = rows.at(-1)?.slice(0, table.key) ?? null
+      }
+    }
+  }
+
+  async #rowsAfter(after: Row | null, table: Table): Promise<readonly Row[]> {
+    const key = columnsOf(table).slice(0, table.key).join(', ')
+    const behind = after === null ? '' : `where (${key}) > (${after.map((_, i) => `$${i + 1}`).join(', ')})`
+    const columns = columnsAt(table, this.schema).join(', ')
+    const text = `select ${columns} from "${table.name}" ${behind} order by ${key} limit ${rowsInBatch}`
+    return upgraded({ table, rows: await this.read(text, after ?? []) }, this.schema)
+  }
+
+  async counts(): Promise<Counts> {
+    const counts: Record<string, number> = {}
+    for (const { name } of tables) counts[name] = Number((await this.read(`select count(*) from "${name}"`))[0]?.[0])
+    return counts
+  }
 
   /** The move that it refuses writes for; null if it accepts writes. */
-  move(): Promise<Move | null>
+  async move(): Promise<Move | null> {
+    if (!(await this.has(movingTable))) return null
+    const [row] = await this.read(`select id, target, started_at, ended_at from ${movingTable}`)
+    if (row === undefined) return null
+    const [id, target, startedAt, endedAt] = row as [string, string, number, number | null]
+    return { id, target, startedAt, endedAt }
+  }
+
   /** Waits for the writes in progress. From then on it refuses every write of every process. */
-  refuseWrites(move: Move): Promise<void>
+  refuseWrites({ id, target, startedAt }: Move): Promise<void> {
+    const { integer, tableOptions } = this.dialect
+    return this.exclusively(guarded, async () => {
+      if (await this.has(movingTable)) throw inUse()
+      await this.query(
+        `create table ${movingTable} (
+          id text not null, target text not null, started_at ${integer} not null, ended_at ${integer}
+        ) ${tableOptions}`,
+      )
+      await this.query(`insert into ${movingTable} values ($1, $2, $3, null)`, [id, target, startedAt])
+      for (const text of this.guards()) await this.query(text)
+    })
+  }
+
   /** Records the end of a move; false if it refuses writes for another move, or for none. */
-  endMove(ended: { id: string; at: number }): Promise<boolean>
+  async endMove({ id, at }: { id: string; at: number }): Promise<boolean> {
+    if (!(await this.has(movingTable))) return false
+    const end = `update ${movingTable} set ended_at = $1 where id = $2 returning id`
+    return this.atomically(async () => (await this.query(end, [at, id])).length === 1)
+  }
+
   /** Accepts writes again. */
-  allowWrites(): Promise<void>
+  allowWrites(): Promise<void> {
+    return this.exclusively(guarded, async () => {
+      for (const text of this.unguards()) await this.query(text)
+      await this.query(`drop table if exists ${movingTable}`)
+    })
+  }
 
-  filling(): Promise<Filling | null>
-  beginFilling(id: string): Promise<void>
+  async filling(): Promise<Filling | null> {
+    if (!(await this.has(fillingTable))) return null
+    const [row] = await this.read(`select id, place from ${fillingTable}`)
+    return row === undefined ? null : { id: String(row[0]), place: JSON.parse(String(row[1])) }
+  }
+
+  beginFilling(id: string): Promise<void> {
+    return this.exclusively(['kysely_migration'], async () => {
+      if (await this.has(fillingTable)) throw inUse()
+      await this.query(
+        `create table ${fillingTable} (id text not null, place text not null) ${this.dialect.tableOptions}`,
+      )
+      await this.query(`insert into ${fillingTable} values ($1, 'null')`, [id])
+    })
+  }
+
   /** Writes the rows and the new place in one transaction; false if another process has changed the place. */
-  add(batch: Batch, places: { id: string; before: Place | null; after: Place }): Promise<boolean>
-  endFilling(): Promise<void>
+  add(batch: Batch, { id, before, after }: { id: string; before: Place | null; after: Place }): Promise<boolean> {
+    return this.atomically(async () => {
+      const moveOn = `update ${fillingTable} set place = $1 where id = $2 and place = $3 returning id`
+      const moved = await this.query(moveOn, [JSON.stringify(after), id, JSON.stringify(before)])
+      if (moved.length !== 1) return false
+      await this.insert(batch)
+      return true
+    })
+  }
 
-  close(): Promise<void>
+  async endFilling(): Promise<void> {
+    await this.atomically(() => this.query(`drop table if exists ${fillingTable}`))
+  }
+
+  protected async has(table: string): Promise<boolean> {
+    return (await this.read(this.dialect.find, [table])).length > 0
+  }
+
+  /** As `query`, but names the database in the error. */
+  protected async read(text: string, values: Row = []): Promise<Row[]> {
+    try {
+      return await this.query(text, values)
+    } catch (error) {
+      throw this.readFailure(error)
+    }
+  }
+
+  protected readFailure(error: unknown): CarillonError {
+    return this.failure(error)
+  }
+
+  protected failure(error: unknown): CarillonError {
+    return callFailure(this.dialect.asStoreError(error), this.name)
+  }
+
+  protected async atomically<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.transaction(work)
+    } catch (error) {
+      throw this.failure(error)
+    }
+  }
+
+  /** The error is that of `work` or of the driver. */
+  protected async transaction<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      await this.query(this.dialect.begin)
+      const result = await work()
+      await this.query('commit')
+      return result
+    } catch (error) {
+      await this.query('rollback').catch(() => {})
+      throw error
+    }
+  }
 }
 
 /** Of two databases one failed: the error names it. */
@@ -77,44 +243,13 @@ export function inUse(): CarillonError {
 
 /** Rows that are read, and written, in one transaction. */
 export const rowsInBatch = 1_000
-
-export function columnsOf(table: Table): string[] {
-  return Object.keys(table.columns)
-}
-
-export function keyColumnsOf(table: Table): string[] {
-  return columnsOf(table).slice(0, table.key)
-}
+/** The tables that accept no writes during a move. With the ledger: a newer program must not migrate the database then. */
+export const guarded = [...tables.map(({ name }) => name), 'kysely_migration']
 
 export function placeAfter(before: Place | null, { table, rows }: Batch): Place {
   const earlier = before?.table === table.name ? before.rows : 0
   const last = rows.at(-1) ?? []
   return { table: table.name, rows: earlier + rows.length, key: last.slice(0, table.key) }
-}
-
-/** `read` returns the rows of a table after a key, at most `rowsInBatch` of them. */
-export async function* readBatches(
-  read: (table: Table, after: Row | null) => Promise<readonly Row[]>,
-  place: Place | null,
-): AsyncGenerator<Batch> {
-  const first = place === null ? 0 : tables.findIndex(({ name }) => name === place.table)
-  for (const table of tables.slice(first)) {
-    let after = place?.table === table.name ? place.key : null
-    for (;;) {
-      const rows = await read(table, after)
-      // SQLite reads synchronously: without this, the process could not react to a signal before the end.
-      await turn()
-      if (rows.length > 0) yield { table, rows }
-      if (rows.length < rowsInBatch) break
-      after = rows.at(-1)?.slice(0, table.key) ?? null
-    }
-  }
-}
-
-export async function countAll(count: (table: Table) => Promise<number>): Promise<Counts> {
-  const counts: Record<string, number> = {}
-  for (const table of tables) counts[table.name] = await count(table)
-  return counts
 }
 
 /** Of all tables together. */

@@ -4,43 +4,31 @@ import { CarillonError, messageOf } from '../../../errors.ts'
 import { asStoreError, Database, isOurs, openDatabase, openingFailure, readHeader } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
-import { backupTable, fillingTable, movingTable, refusedWrite } from '../../transfer-state.ts'
+import { backupTable, refusedWrite } from '../../transfer-state.ts'
 import type { Digest } from '../digest.ts'
-import { currentMigrations } from '../fill.ts'
-import { columnsAt, upgraded } from '../older-rows.ts'
-import {
-  type Batch,
-  type Counts,
-  callFailure,
-  columnsOf,
-  countAll,
-  type Endpoint,
-  type Filling,
-  inUse,
-  keyColumnsOf,
-  type Move,
-  type Place,
-  type Row,
-  readBatches,
-  rowsInBatch,
-} from './endpoint.ts'
-import { type Table, tables } from './tables.ts'
+import { type Batch, Endpoint, guarded, type Row } from './endpoint.ts'
+import { columnsOf, newestMigration } from './tables.ts'
 
-/** The ledger of migrations is among them: a newer program must not migrate a database that is being moved. */
-const guarded = [...tables.map(({ name }) => name), 'kysely_migration']
-const changes = ['insert', 'update', 'delete'] as const
-
-export class SqliteEndpoint implements Endpoint {
+export class SqliteEndpoint extends Endpoint {
   readonly engine = 'sqlite'
+  protected readonly name: string
+  protected readonly dialect = {
+    integer: 'integer',
+    tableOptions: 'strict',
+    find: 'select 1 from sqlite_schema where name = $1',
+    begin: 'begin immediate',
+    snapshot: ['begin', 'select 1 from sqlite_schema'],
+    asStoreError,
+  } as const
+  protected readonly schema: string
   readonly #database: Database
-  readonly #path: string
-  readonly #schema: string
 
   /** `schema` is the newest migration of the rows that are read. */
-  constructor(database: Database, path: string, schema = currentMigrations.at(-1) ?? '') {
+  constructor(database: Database, path: string, schema = newestMigration) {
+    super()
     this.#database = database
-    this.#path = path
-    this.#schema = schema
+    this.name = path
+    this.schema = schema
   }
 
   /** Opens the database at `path`, and creates the file if it does not exist. Throws UNAVAILABLE if it cannot be used. */
@@ -80,181 +68,65 @@ export class SqliteEndpoint implements Endpoint {
     }
   }
 
-  async migrations(): Promise<string[]> {
-    return this.#reading(() => appliedMigrations(this.#database))
-  }
-
   async migrate(): Promise<void> {
     await migrate(this.#database)
-  }
-
-  async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#reading(() => this.#database.exec('begin; select 1 from sqlite_schema'))
-    try {
-      return await work()
-    } finally {
-      if (this.#database.isTransaction) this.#database.exec('rollback')
-    }
-  }
-
-  batchesAfter(place: Place | null): AsyncIterable<Batch> {
-    return readBatches(async (table, after) => this.#reading(() => this.#read(table, after)), place)
-  }
-
-  #read(table: Table, after: Row | null): readonly Row[] {
-    const key = keyColumnsOf(table).join(', ')
-    const behind = after === null ? '' : `where (${key}) > (${after.map(() => '?').join(', ')})`
-    const columns = columnsAt(table, this.#schema).join(', ')
-    const statement = this.#database.prepare(
-      `select ${columns} from "${table.name}" ${behind} order by ${key} limit ${rowsInBatch}`,
-    )
-    statement.setReturnArrays(true)
-    const rows = statement.all(...(after ?? [])) as unknown as Row[]
-    return upgraded({ table, rows }, this.#schema)
-  }
-
-  counts(): Promise<Counts> {
-    return countAll(async ({ name }) => Number(this.#one(`select count(*) as n from "${name}"`)?.n))
-  }
-
-  async move(): Promise<Move | null> {
-    if (!this.#has(movingTable)) return null
-    const row = this.#one(`select id, target, started_at, ended_at from ${movingTable}`)
-    if (row === undefined) return null
-    return {
-      id: String(row.id),
-      target: String(row.target),
-      startedAt: Number(row.started_at),
-      endedAt: row.ended_at === null ? null : Number(row.ended_at),
-    }
-  }
-
-  async refuseWrites({ id, target, startedAt }: Move): Promise<void> {
-    this.#inTransaction(() => {
-      if (this.#has(movingTable)) throw inUse()
-      this.#database.exec(
-        `create table ${movingTable} (
-          id text not null, target text not null, started_at integer not null, ended_at integer
-        ) strict`,
-      )
-      this.#database.prepare(`insert into ${movingTable} values (?, ?, ?, null)`).run(id, target, startedAt)
-      for (const [table, change] of this.#guards())
-        this.#database.exec(
-          `create trigger ${guardName(table, change)} before ${change} on "${table}"
-          begin select raise(abort, '${refusedWrite}'); end`,
-        )
-    })
-  }
-
-  async endMove({ id, at }: { id: string; at: number }): Promise<boolean> {
-    if (!this.#has(movingTable)) return false
-    const end = `update ${movingTable} set ended_at = ? where id = ?`
-    return this.#inTransaction(() => this.#database.prepare(end).run(at, id).changes === 1)
-  }
-
-  async allowWrites(): Promise<void> {
-    this.#inTransaction(() => {
-      for (const [table, change] of this.#guards())
-        this.#database.exec(`drop trigger if exists ${guardName(table, change)}`)
-      this.#database.exec(`drop table if exists ${movingTable}`)
-    })
-  }
-
-  #guards(): [table: string, change: string][] {
-    return guarded.flatMap((table) => changes.map((change): [string, string] => [table, change]))
-  }
-
-  async filling(): Promise<Filling | null> {
-    if (!this.#has(fillingTable)) return null
-    const row = this.#one(`select id, place from ${fillingTable}`)
-    return row === undefined ? null : { id: String(row.id), place: JSON.parse(String(row.place)) }
-  }
-
-  async beginFilling(id: string): Promise<void> {
-    this.#inTransaction(() => {
-      if (this.#has(fillingTable)) throw inUse()
-      this.#database.exec(`create table ${fillingTable} (id text not null, place text not null) strict`)
-      this.#database.prepare(`insert into ${fillingTable} values (?, 'null')`).run(id)
-    })
-  }
-
-  async add(
-    { table, rows }: Batch,
-    { id, before, after }: { id: string; before: Place | null; after: Place },
-  ): Promise<boolean> {
-    return this.#inTransaction(() => {
-      const moveOn = this.#database.prepare(`update ${fillingTable} set place = ? where id = ? and place = ?`)
-      if (moveOn.run(JSON.stringify(after), id, JSON.stringify(before)).changes !== 1) return false
-      const columns = columnsOf(table)
-      const insert = this.#database.prepare(
-        `insert into "${table.name}" (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
-      )
-      for (const row of rows) insert.run(...row)
-      return true
-    })
-  }
-
-  async endFilling(): Promise<void> {
-    this.#inTransaction(() => this.#database.exec(`drop table if exists ${fillingTable}`))
-  }
-
-  /** Throws UNPROCESSABLE if SQLite finds that the structure of the file is damaged. */
-  refuseDamaged(file: string): void {
-    let found: string
-    try {
-      found = String(this.#one('pragma integrity_check(1)')?.integrity_check)
-    } catch (error) {
-      found = messageOf(error)
-    }
-    if (found !== 'ok') throw new CarillonError('UNPROCESSABLE', `${file} is damaged (${found})`)
-  }
-
-  /** What the backup held when it was taken, as recorded in it; undefined if the database is not a backup. */
-  digestsWhenTaken(): Digest[] | undefined {
-    if (!this.#has(backupTable)) return undefined
-    return this.#database.prepare(`select "table", rows, sha256 from ${backupTable}`).all() as unknown as Digest[]
   }
 
   async close(): Promise<void> {
     this.#database.close()
   }
 
-  #one(sql: string): Record<string, unknown> | undefined {
-    return this.#reading(() => this.#database.prepare(sql).get())
+  protected async query(text: string, values: Row = []): Promise<Row[]> {
+    const statement = this.#database.prepare(text.replaceAll(/\$\d/g, '?'))
+    statement.setReturnArrays(true)
+    return statement.all(...values) as unknown as Row[]
   }
 
-  #has(table: string): boolean {
-    const found = this.#reading(() => this.#database.prepare('select 1 from sqlite_schema where name = ?').get(table))
-    return found !== undefined
+  protected async insert({ table, rows }: Batch): Promise<void> {
+    const columns = columnsOf(table)
+    const places = columns.map(() => '?').join(', ')
+    const insert = this.#database.prepare(`insert into "${table.name}" (${columns.join(', ')}) values (${places})`)
+    for (const row of rows) insert.run(...row)
+  }
+
+  /** SQLite has one writer at a time. */
+  protected async exclusively(_: readonly string[], work: () => Promise<void>): Promise<void> {
+    await this.atomically(work)
+  }
+
+  protected guards(): string[] {
+    return triggers.map(
+      ([trigger, event]) =>
+        `create trigger ${trigger} before ${event} begin select raise(abort, '${refusedWrite}'); end`,
+    )
+  }
+
+  protected unguards(): string[] {
+    return triggers.map(([trigger]) => `drop trigger if exists ${trigger}`)
   }
 
   /** Turns an error of the system into the one that an opening would throw. */
-  #reading<Result>(read: () => Result): Result {
-    try {
-      return read()
-    } catch (error) {
-      throw openingFailure(error, this.#path)
-    }
+  protected override readFailure(error: unknown): CarillonError {
+    return openingFailure(error, this.name)
   }
 
-  /** Runs `work` in a transaction. */
-  #inTransaction<Result>(work: () => Result): Result {
-    try {
-      this.#database.exec('begin immediate')
-      const result = work()
-      this.#database.exec('commit')
-      return result
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('rollback')
-      throw callFailure(asStoreError(error), this.#path)
-    }
+  /** Throws UNPROCESSABLE if SQLite finds that the structure of the file is damaged. */
+  async refuseDamaged(): Promise<void> {
+    const found = await this.read('pragma integrity_check(1)').then(([row]) => String(row?.[0]), messageOf)
+    if (found !== 'ok') throw new CarillonError('UNPROCESSABLE', `${this.name} is damaged (${found})`)
+  }
+
+  /** What the backup held when it was taken, as recorded in it; undefined if the database is not a backup. */
+  async digestsWhenTaken(): Promise<Digest[] | undefined> {
+    if (!(await this.has(backupTable))) return undefined
+    return this.#database.prepare(`select "table", rows, sha256 from ${backupTable}`).all() as unknown as Digest[]
   }
 }
+
+const triggers = guarded.flatMap((table) =>
+  ['insert', 'update', 'delete'].map((change) => [`carillon_moving_${table}_${change}`, `${change} on "${table}"`]),
+)
 
 function sizeOf(path: string): number {
   return existsSync(path) ? statSync(path).size : 0
-}
-
-function guardName(table: string, change: string): string {
-  return `carillon_moving_${table}_${change}`
 }

@@ -1,5 +1,10 @@
 // Every table of the schema and its columns, the same in both engines: what a backup, a restore and a move copy. The columns
 // of the primary key come first. A test compares this list with the schema of each engine.
+import { knownMigrations } from '../../migrations.ts'
+
+/** The names of the migrations. They are the same in both engines; a test checks this. */
+export const currentMigrations = knownMigrations(new URL('../../sqlite/migrations/', import.meta.url))
+export const newestMigration = currentMigrations.at(-1) ?? ''
 
 export type ColumnType = 'text' | 'integer'
 /** The first `key` columns are the primary key. */
@@ -114,4 +119,8 @@ export const addedColumns: Readonly<
   Record<string, Readonly<Record<string, Readonly<Record<string, string | number>>>>>
 > = {
   '0002-credential-generation': { user: { credential_generation: 0 }, token_cutoff: { first_generation: 0 } },
+}
+
+export function columnsOf(table: Table): string[] {
+  return Object.keys(table.columns)
 }
