@@ -1,8 +1,7 @@
 // Do two databases hold the same rows? The rows of each table are read in the order of the key, counted and hashed. What is
 // hashed is a row's line of JSON, which is also its line in a backup.
 import { createHash, type Hash } from 'node:crypto'
-import type { Batch, Row } from './endpoint/endpoint.ts'
-import { tables } from './endpoint/tables.ts'
+import { type Batch, type Row, tables } from './endpoint/tables.ts'
 
 export type Digest = { table: string; rows: number; sha256: string }
 

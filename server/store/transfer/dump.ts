@@ -8,17 +8,17 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { CarillonError, messageOf } from '../../errors.ts'
 import { type Digest, Digesting, differenceOf, lineOf } from './digest.ts'
+import { type Counts, type Engine, type Place, rowsInBatch, type Source } from './endpoint/endpoint.ts'
 import {
   type Batch,
-  type Counts,
-  type Engine,
-  type Place,
+  columnsAt,
+  currentMigrations,
+  newestMigration,
   type Row,
-  rowsInBatch,
-  type Source,
-} from './endpoint/endpoint.ts'
-import { currentMigrations, newestMigration, type Table, tables } from './endpoint/tables.ts'
-import { columnsAt, upgraded } from './older-rows.ts'
+  type Table,
+  tables,
+  upgraded,
+} from './endpoint/tables.ts'
 
 const format = 'carillon backup'
 const version = 1

@@ -9,9 +9,8 @@ import { Dump } from './dump.ts'
 import type { Source } from './endpoint/endpoint.ts'
 import { openEndpoint } from './endpoint/open.ts'
 import { SqliteEndpoint } from './endpoint/sqlite.ts'
-import { currentMigrations } from './endpoint/tables.ts'
+import { asOf, currentMigrations } from './endpoint/tables.ts'
 import { counting, fill, type Report, refuseForeignTarget, refuseOtherSchema, rowsIn, verify } from './fill.ts'
-import { asOf } from './older-rows.ts'
 
 type Backup = { source: Source; digests: readonly Digest[] }
 type RestoreOptions = { file: string; to: Database; partitions: number; report: Report }

@@ -3,14 +3,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { fillingTable, movingTable } from '../../transfer-state.ts'
-import { columnsAt, upgraded } from '../older-rows.ts'
-import { columnsOf, type Table, tables } from './tables.ts'
+import { type Batch, columnsAt, columnsOf, type Row, type Table, tables, upgraded } from './tables.ts'
 
-export type Value = string | number | null
-/** The values of a row, in the order of the table's columns. */
-export type Row = readonly Value[]
-/** One or more rows of one table, in the order of its key. */
-export type Batch = { table: Table; rows: readonly Row[] }
 /** The progress of a filling: all earlier tables, and `rows` rows of `table`; `key` is the key of the last row. */
 export type Place = { table: string; rows: number; key: Row }
 

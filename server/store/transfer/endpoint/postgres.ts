@@ -6,8 +6,8 @@ import { asStoreError } from '../../postgres/connection/connection.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
-import { type Batch, Endpoint, endpointFailure, guarded, type Row } from './endpoint.ts'
-import { columnsOf, newestMigration } from './tables.ts'
+import { Endpoint, endpointFailure, guarded } from './endpoint.ts'
+import { type Batch, columnsOf, newestMigration, type Row } from './tables.ts'
 
 type Pool = Awaited<ReturnType<typeof openCheckedPool>>
 type Client = {

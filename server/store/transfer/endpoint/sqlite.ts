@@ -6,8 +6,8 @@ import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
 import { backupTable, refusedWrite } from '../../transfer-state.ts'
 import type { Digest } from '../digest.ts'
-import { type Batch, Endpoint, guarded, type Row } from './endpoint.ts'
-import { columnsOf, newestMigration } from './tables.ts'
+import { Endpoint, guarded } from './endpoint.ts'
+import { type Batch, columnsOf, newestMigration, type Row } from './tables.ts'
 
 export class SqliteEndpoint extends Endpoint {
   readonly engine = 'sqlite'

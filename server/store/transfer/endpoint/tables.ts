@@ -1,14 +1,21 @@
 // Every table of the schema and its columns, the same in both engines: what a backup, a restore and a move copy. The columns
-// of the primary key come first. A test compares this list with the schema of each engine.
+// of the primary key come first. A test compares this list with the schema of each engine. Rows of an older backup get the
+// columns that they lack.
 import { knownMigrations } from '../../migrations.ts'
 
 /** The names of the migrations. They are the same in both engines; a test checks this. */
 export const currentMigrations = knownMigrations(new URL('../../sqlite/migrations/', import.meta.url))
 export const newestMigration = currentMigrations.at(-1) ?? ''
 
-export type ColumnType = 'text' | 'integer'
+type ColumnType = 'text' | 'integer'
 /** The first `key` columns are the primary key. */
 export type Table = { name: string; key: number; columns: Readonly<Record<string, ColumnType>> }
+
+export type Value = string | number | null
+/** The values of a row, in the order of the table's columns. */
+export type Row = readonly Value[]
+/** One or more rows of one table, in the order of its key. */
+export type Batch = { table: Table; rows: readonly Row[] }
 
 export const tables: readonly Table[] = [
   {
@@ -113,14 +120,41 @@ export const tables: readonly Table[] = [
 
 /**
  * By migration and table: the columns that the migration added, and the value that existing rows got. The newest columns are
- * the last ones of their table. A backup from before the migration does not have them.
+ * the last ones of their table. A backup from before the migration does not have them. A migration that changes more than
+ * that needs code here; a test compares this with the migrations.
  */
-export const addedColumns: Readonly<
-  Record<string, Readonly<Record<string, Readonly<Record<string, string | number>>>>>
-> = {
+const addedColumns: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string | number>>>>>> = {
   '0002-credential-generation': { user: { credential_generation: 0 }, token_cutoff: { first_generation: 0 } },
 }
 
 export function columnsOf(table: Table): string[] {
   return Object.keys(table.columns)
+}
+
+/** The columns that a table did not have when `schema` was the newest migration, and their values. */
+function laterColumns(table: Table, schema: string): [name: string, value: Value][] {
+  return Object.entries(addedColumns)
+    .filter(([migration]) => migration > schema)
+    .flatMap(([, added]) => Object.entries(added[table.name] ?? {}))
+}
+
+/** The names of the columns that a table had when `schema` was the newest migration. */
+export function columnsAt(table: Table, schema: string): string[] {
+  return columnsOf(table).slice(0, columnsOf(table).length - laterColumns(table, schema).length)
+}
+
+/** Rows of `schema` as rows of this program's schema. */
+export function upgraded({ table, rows }: Batch, schema: string): readonly Row[] {
+  const values = laterColumns(table, schema).map(([, value]) => value)
+  return values.length === 0 ? rows : rows.map((row) => [...row, ...values])
+}
+
+/** The reverse of `upgraded`. A row with other values in later columns was changed after that schema, and stays as it is. */
+export async function* asOf(batches: AsyncIterable<Batch>, schema: string): AsyncGenerator<Batch> {
+  for await (const { table, rows } of batches) {
+    const length = columnsAt(table, schema).length
+    const values = laterColumns(table, schema).map(([, value]) => value)
+    const isUpgraded = (row: Row) => values.every((value, i) => row[length + i] === value)
+    yield { table, rows: rows.map((row) => (isUpgraded(row) ? row.slice(0, length) : row)) }
+  }
 }
