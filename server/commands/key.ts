@@ -1,31 +1,30 @@
 // `carillon key`: add, list, revoke the keys of producers.
 import { Command } from 'commander'
 import { ProducerKeys, type Scope, scopes } from '../sign-in/producer-key.ts'
-import type { Producer, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
 import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
 
 const dayMs = 86_400_000
 
 export function keyCommand(): Command {
-  const add = withSettings(
-    new Command('add')
-      .argument('<name>', 'the purpose of the key')
-      .description('Add a producer key and display it once')
-      .option('--scope <scopes>', `comma-separated: ${scopes.join(', ')}`, 'send')
-      .option('--expires <days>', 'such as 365d; without this option the key does not expire'),
-    'key',
-  )
-  add.action((name, options) => addOne(add, name, options))
-  const list = withSettings(new Command('list').description('List the keys, without their secrets'), 'key')
-  list.action((options) => withKeys(list, ({ store }) => listAll(store, options)))
-  const revoke = withSettings(
-    new Command('revoke').argument('<id>').description('Revoke a key; takes effect at once'),
-    'key',
-  )
-  revoke.action((id, options) => withKeys(revoke, ({ keys }) => revokeOne(keys, id, options)))
   const key = new Command('key').description('Add, list and revoke the keys of producers')
-  for (const command of [add, list, revoke]) key.addCommand(command)
+  key
+    .command('add')
+    .argument('<name>', 'the purpose of the key')
+    .description('Add a producer key and display it once')
+    .option('--scope <scopes>', `comma-separated: ${scopes.join(', ')}`, 'send')
+    .option('--expires <days>', 'such as 365d; without this option the key does not expire')
+    .action((name, options, command) => addOne(command, name, options))
+  key
+    .command('list')
+    .description('List the keys, without their secrets')
+    .action((options, command) => withKeys(command, ({ store }) => listAll(store, options)))
+  key
+    .command('revoke <id>')
+    .description('Revoke a key; takes effect at once')
+    .action((id, options, command) => withKeys(command, ({ keys }) => revokeOne(keys, id, options)))
+  for (const command of key.commands) withSettings(command, 'key')
   return key
 }
 
@@ -67,15 +66,14 @@ async function listAll(store: Store, options: Output): Promise<void> {
     day(producer.lastUsedAt),
     day(producer.revokedAt),
   ])
-  print(options, producers.map(withoutHash), () =>
-    producers.length === 0
-      ? 'There are no keys yet. Add one with: carillon key add NAME'
-      : table(['id', 'name', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows),
+  print(
+    options,
+    producers.map(({ secretHash: _, ...rest }) => rest),
+    () =>
+      producers.length === 0
+        ? 'There are no keys yet. Add one with: carillon key add NAME'
+        : table(['id', 'name', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows),
   )
-}
-
-function withoutHash({ secretHash: _, ...rest }: Producer): Omit<Producer, 'secretHash'> {
-  return rest
 }
 
 function readScopes(text: string): Scope[] {

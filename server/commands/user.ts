@@ -1,6 +1,5 @@
 // `carillon user`: add, list, disable, password.
 import { Command } from 'commander'
-import type { Config } from '../config/settings.ts'
 import { Passwords } from '../sign-in/password/passwords.ts'
 import { addUser, disableUser, makePassphrase, setPassword } from '../sign-in/users/users.ts'
 import type { Store } from '../store/store.ts'
@@ -15,31 +14,26 @@ const fromStdin = [
 const listedAtOnce = 500
 
 export function userCommand(): Command {
-  const add = withSettings(
-    new Command('add')
-      .argument('<name>')
-      .description('Add a user')
-      .option(...fromStdin),
-    'user',
-  )
-  add.action((name, options) => withUsers(add, (dependencies) => addOne(dependencies, name, options)))
-  const list = withSettings(new Command('list').description('List the users'), 'user')
-  list.action((options) => withUsers(list, (dependencies) => listAll(dependencies, options)))
-  const disable = withSettings(
-    new Command('disable').argument('<name>').description('Disable a user: every session and token ends'),
-    'user',
-  )
-  disable.action((name, options) => withUsers(disable, (dependencies) => disableOne(dependencies, name, options)))
-  const password = withSettings(
-    new Command('password')
-      .argument('<name>')
-      .description('Set a password: every session and token ends')
-      .option(...fromStdin),
-    'user',
-  )
-  password.action((name, options) => withUsers(password, (dependencies) => changePassword(dependencies, name, options)))
   const user = new Command('user').description('Add, list and disable users, set passwords')
-  for (const command of [add, list, disable, password]) user.addCommand(command)
+  user
+    .command('add <name>')
+    .description('Add a user')
+    .option(...fromStdin)
+    .action((name, options, command) => withUsers(command, (users) => addOne(users, name, options)))
+  user
+    .command('list')
+    .description('List the users')
+    .action((options, command) => withUsers(command, (users) => listAll(users, options)))
+  user
+    .command('disable <name>')
+    .description('Disable a user: every session and token ends')
+    .action((name, options, command) => withUsers(command, (users) => disableOne(users, name, options)))
+  user
+    .command('password <name>')
+    .description('Set a password: every session and token ends')
+    .option(...fromStdin)
+    .action((name, options, command) => withUsers(command, (users) => changePassword(users, name, options)))
+  for (const command of user.commands) withSettings(command, 'user')
   return user
 }
 
@@ -47,13 +41,12 @@ type Dependencies = { store: Store; passwords: Passwords; passwordMinLength: num
 type Chosen = { password: string; isGenerated: boolean }
 type PasswordOptions = Output & { passwordStdin?: boolean }
 
-async function withUsers(command: Command, work: (dependencies: Dependencies) => Promise<void>): Promise<void> {
-  const config: Config = configOf(command, 'user')
+function withUsers(command: Command, work: (dependencies: Dependencies) => Promise<void>): Promise<void> {
+  const config = configOf(command, 'user')
   const passwords = new Passwords({ threads: 4 })
-  await withStore(config, (store) => {
-    const now = store.clock ?? Date.now
-    return work({ store, passwords, passwordMinLength: config.passwordMin, now })
-  })
+  return withStore(config, (store) =>
+    work({ store, passwords, passwordMinLength: config.passwordMin, now: store.clock ?? Date.now }),
+  )
 }
 
 async function addOne(dependencies: Dependencies, username: string, options: PasswordOptions): Promise<void> {
