@@ -1,15 +1,15 @@
 // Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). Issue, verify,
 // revoke: the same verbs in the same order as session.ts. A stateless proof usually cannot be revoked; ours can, by a small
 // table in memory (revocations.ts). read-token.ts checks the contents of a token.
-import { SignJWT } from 'jose'
 import { BoundedCache } from '../../bounded-cache.ts'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
 import { madeAt, newId } from '../../ids.ts'
+import type { User } from '../../store/store.ts'
 import type { Subject } from '../subject.ts'
-import { ageOf, type Claims, clockLeewaySeconds, maxTokenLifeMs, readToken } from './read-token.ts'
-import type { TokenRevocations } from './revocations.ts'
+import { ageOf, type Claims, claimsOf, clockLeewaySeconds, maxTokenLifeMs, readToken } from './read-token.ts'
+import type { SignIn, TokenRevocations } from './revocations.ts'
 import { SignatureChecks } from './signature-checks.ts'
-import type { SigningKeys } from './signing-keys.ts'
+import { type SigningKeys, signToken } from './signing-keys.ts'
 
 /** A revocation is kept until no token that it revokes is alive, including one that a node renewed before it received the revocation. */
 export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
@@ -28,7 +28,7 @@ type TokenOptions = {
   chainMs: number
 }
 export type IssuedToken = { token: string; expiresAt: number }
-export type TokenSubject = Subject & { signInId: string; signedInAt: number; generation: number | undefined }
+export type TokenSubject = Subject & SignIn
 
 export class AccessTokens {
   readonly #options: TokenOptions
@@ -46,15 +46,10 @@ export class AccessTokens {
    * hash, so a password change during the check revokes the token. Throws INVALID_CREDENTIALS if this node has already
    * received that revocation.
    */
-  async issue(user: { id: string; username: string; credentialGeneration: number }): Promise<IssuedToken> {
+  async issue(user: Pick<User, 'id' | 'username' | 'credentialGeneration'>): Promise<IssuedToken> {
+    const { id: userId, username, credentialGeneration: generation } = user
     const signedInAt = this.#options.now()
-    const signIn = {
-      userId: user.id,
-      username: user.username,
-      signInId: newId(signedInAt),
-      signedInAt,
-      generation: user.credentialGeneration,
-    }
+    const signIn = { userId, username, signInId: newId(signedInAt), signedInAt, generation }
     if (this.#options.revocations.isRevoked(signIn))
       throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
     return this.#sign(signIn)
@@ -75,12 +70,9 @@ export class AccessTokens {
   /** Revokes every token of this sign-in, renewed ones included. */
   async revoke(subject: TokenSubject): Promise<void> {
     const at = this.#options.now()
-    await this.#options.revocations.revoke({
-      userId: subject.userId,
-      signInId: subject.signInId,
-      notBefore: at,
-      expiresAt: at + revocationKeptForMs,
-    })
+    const { userId, signInId } = subject
+    const expiresAt = at + revocationKeptForMs
+    await this.#options.revocations.revoke({ userId, signInId, notBefore: at, expiresAt })
   }
 
   /**
@@ -95,37 +87,16 @@ export class AccessTokens {
     return this.#sign(subject)
   }
 
-  async #sign(signIn: {
-    userId: string
-    username: string
-    signInId: string
-    signedInAt: number
-    generation: number | undefined
-  }): Promise<IssuedToken> {
-    const { keys, now, lifetimeMs, chainMs } = this.#options
-    const issuer = this.#options.issuer()
+  async #sign(signIn: SignIn & { username: string }): Promise<IssuedToken> {
+    const { keys, now, issuer, lifetimeMs, chainMs } = this.#options
     const at = now()
-    const issuedAt = Math.floor(at / 1000)
     // No renewed token lives longer than the chain.
     const endsAt = Math.min(at + Math.min(lifetimeMs, maxTokenLifeMs), signIn.signedInAt + chainMs)
-    const expiry = Math.floor(endsAt / 1000)
-    const { kid, privateKey } = keys.current
-    const claims: Claims = {
-      preferred_username: signIn.username,
-      sid: signIn.signInId,
-      auth_time: Math.floor(madeAt(signIn.signInId) / 1000),
-      ...(signIn.generation !== undefined && { gen: signIn.generation }),
-      iss: issuer,
-      aud: issuer,
-      sub: signIn.userId,
-      iat: issuedAt,
-      exp: expiry,
-      jti: newId(at),
-    }
-    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid }).sign(privateKey)
+    const claims = claimsOf(signIn, { issuer: issuer(), at, endsAt })
+    const token = await signToken(keys.current, claims)
     // The first use of the token then needs no check of its signature.
-    this.#remember(token, claims)
-    return { token, expiresAt: expiry * 1000 }
+    const { expiresAt } = this.#remember(token, claims)
+    return { token, expiresAt }
   }
 
   /** The cheap checks first, then the check of the signature, which waits in a queue. */

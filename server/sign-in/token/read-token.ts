@@ -1,6 +1,7 @@
-// Reads a token and checks its contents in full before the signature is checked: that costs about 110 us of processor time,
+// The claims of a token. Reads a token and checks its contents in full before the signature is checked: that costs about 110 us of processor time,
 // all of this about 10. A token that passes is one that this service issued, if its signature is valid (RFC 7519, RFC 9068).
-import { madeAt } from '../../ids.ts'
+import { madeAt, newId } from '../../ids.ts'
+import type { SignIn } from './revocations.ts'
 
 /** No token lives longer, whatever the settings are. */
 export const maxTokenLifeMs = 15 * 60_000
@@ -32,6 +33,25 @@ export type ReadToken = {
   /** The signed text (RFC 7515, section 5.2), and the signature as base64url. */
   signed: string
   signature: string
+}
+
+/** `at` and `endsAt` are in milliseconds, the claims in seconds. */
+export function claimsOf(
+  { userId, username, signInId, generation }: SignIn & { username: string },
+  { issuer, at, endsAt }: { issuer: string; at: number; endsAt: number },
+): Claims {
+  return {
+    preferred_username: username,
+    sid: signInId,
+    auth_time: Math.floor(madeAt(signInId) / 1000),
+    ...(generation !== undefined && { gen: generation }),
+    iss: issuer,
+    aud: issuer,
+    sub: userId,
+    iat: Math.floor(at / 1000),
+    exp: Math.floor(endsAt / 1000),
+    jti: newId(at),
+  }
 }
 
 const shape = /^([\w-]+)\.([\w-]+)\.([\w-]{85}[AQgw])$/

@@ -10,31 +10,27 @@ import {
   generateKeyPair,
   importJWK,
   type JWK,
+  SignJWT,
 } from 'jose'
 import { CarillonError } from '../../errors.ts'
 import type { SigningKey, Store } from '../../store/store.ts'
+import type { Claims } from './read-token.ts'
 
+type Sealed = { store: Pick<Store, 'signingKeys' | 'ensureSigningKey'>; secret: string; now: () => number }
+type PrivateKey = { kid: string; privateKey: CryptoKey }
 type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }
 
 export class SigningKeys {
   readonly #keys: Map<string, PublicKey>
-  readonly current: { kid: string; privateKey: CryptoKey }
+  readonly current: PrivateKey
 
-  private constructor(keys: PublicKey[], current: { kid: string; privateKey: CryptoKey }) {
+  private constructor(keys: PublicKey[], current: PrivateKey) {
     this.#keys = new Map(keys.map((key) => [key.kid, key]))
     this.current = current
   }
 
   /** Opens the keys of the store, or makes the first one. Throws UNAVAILABLE if the keys were sealed with another secret. */
-  static async open({
-    store,
-    secret,
-    now,
-  }: {
-    store: Pick<Store, 'signingKeys' | 'ensureSigningKey'>
-    secret: string
-    now: () => number
-  }): Promise<SigningKeys> {
+  static async open({ store, secret, now }: Sealed): Promise<SigningKeys> {
     const sealingKey = new Uint8Array(hkdfSync('sha256', secret, '', 'carillon signing keys', 32))
     const existing = await store.signingKeys()
     const rows = existing.length > 0 ? existing : await store.ensureSigningKey(await makeKey(sealingKey, now()))
@@ -54,6 +50,10 @@ export class SigningKeys {
       keys: [...this.#keys.values()].map(({ kid, publicJwk }) => ({ ...publicJwk, kid, alg: 'EdDSA', use: 'sig' })),
     }
   }
+}
+
+export function signToken({ kid, privateKey }: PrivateKey, claims: Claims): Promise<string> {
+  return new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid }).sign(privateKey)
 }
 
 async function makeKey(sealingKey: Uint8Array, createdAt: number): Promise<SigningKey> {
