@@ -30,22 +30,14 @@ export function signInOf(requests: Requests): SignIn {
   return {
     login: ({ username, password, variant }: Credentials & { variant?: Variant }, { signal }: CallOptions = {}) =>
       requests.signIn<never>({
-        method: 'POST',
         path: 'login',
         body: JSON.stringify({ username, password, variant }),
-        isOpen: true,
         signal,
       }),
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
     me: (options) => requests.data({ ...options, path: 'api/me' }),
     renew: (token, options) =>
-      requests.signIn({
-        ...options,
-        method: 'POST',
-        path: 'token/renew',
-        headers: { authorization: `Bearer ${token}` },
-        isOpen: true,
-      }),
+      requests.signIn({ ...options, path: 'token/renew', headers: { authorization: `Bearer ${token}` } }),
     async logout(options) {
       await requests.nothing({ ...options, method: 'POST', path: 'logout' })
       requests.forgetToken()

@@ -34,17 +34,17 @@ export function openSharedStream(
 }
 
 /** Takes part in the group of one inbox after the other, until the stream ends. */
-async function takePart(tab: Omit<Tab, 'proof' | 'channel'>, signal: AbortSignal): Promise<void> {
+async function takePart(tab: Omit<Tab, 'proof' | 'namedAt' | 'channel'>, signal: AbortSignal): Promise<void> {
   const { requests, timing, log } = tab
   for (let outcome: Outcome = 'moved'; outcome === 'moved'; ) {
     if (log.moves > 1) await pause(delayAfter(undefined, log.moves - 2, timing), signal)
     const { user, proof } = await requestMe(requests, timing, signal)
-    const namedAt = performance.now()
     // Tabs with the same name share a stream.
     const channel = new BroadcastChannel(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
+    const member = { ...tab, proof, channel, namedAt: performance.now() }
     log.last = undefined
     try {
-      do outcome = await takeTurn({ ...tab, proof, channel }, { namedAt, isStealing: outcome === 'silent', signal })
+      do outcome = await takeTurn(member, outcome === 'silent', signal)
       while (outcome === 'silent' || outcome === 'deposed')
     } finally {
       channel.close()
@@ -56,17 +56,14 @@ async function takePart(tab: Omit<Tab, 'proof' | 'channel'>, signal: AbortSignal
 type Outcome = 'ended' | 'moved' | 'silent' | 'deposed'
 
 /** Follows until this tab gets the lock, then leads until another tab steals the lock or the stream ends. */
-function takeTurn(
-  tab: Tab,
-  { namedAt, isStealing, signal }: { namedAt: number; isStealing: boolean; signal: AbortSignal },
-): Promise<Outcome> {
+function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<Outcome> {
   return following(signal, async (turn) => {
     const follower = new Follower(tab, turn)
     const lead = async () => {
       follower.stop()
       turn.signal.throwIfAborted()
       // Without an inbox tag in its position, the tab could not detect that the stream belongs to another user.
-      if (performance.now() - namedAt > maxNameAgeMs && !inboxTagOf(tab.log.position)) return 'moved'
+      if (performance.now() - tab.namedAt > maxNameAgeMs && !inboxTagOf(tab.log.position)) return 'moved'
       return new Leader(tab).lead(turn.signal)
     }
     try {

@@ -50,6 +50,8 @@ export const eventTypes: Record<keyof StreamData, true> = {
   resync: true,
 }
 
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
 class Subscription {
   readonly #requests: Requests
   readonly #timing: Timing
@@ -61,9 +63,7 @@ class Subscription {
   #hasConnected = false
   #sessionEnd: SessionEnd | undefined
   /** Called when the machine is online again (true) or the page is visible again (false). Depends on the current step. */
-  #wake: (isOnline: boolean) => void = () => {}
-  /** Drops the connection if the current step has exceeded its time limit. */
-  #checkTimeout: () => void = () => {}
+  #wake: (isOnline: boolean) => unknown = () => {}
 
   constructor(requests: Requests, since: Position | undefined, timing: Timing, onData: () => void) {
     this.#requests = requests
@@ -90,29 +90,24 @@ class Subscription {
   async *#connection(signal: AbortSignal): AsyncGenerator<StreamEvent, number> {
     const drop = new AbortController()
     const unfollow = follow(signal, drop)
-    this.#wake = (isOnline) => (isOnline ? drop.abort() : this.#checkTimeout())
-    let isOpen = false
+    let reader: Reader | undefined
     try {
-      const reader = await this.#open(drop)
-      isOpen = true
-      try {
-        return yield* this.#read(reader, drop)
-      } finally {
-        // For a custom fetch that ignores the signal. A failure to cancel does not matter here.
-        reader.cancel().catch(() => {})
-      }
+      reader = await this.#open(drop)
+      return yield* this.#read(reader, drop)
     } catch (error) {
       signal.throwIfAborted()
       if (drop.signal.aborted) return 0
-      if (!isOpen && isFinal(error, this.#hasConnected)) throw this.#withReason(error)
+      if (!reader && isFinal(error, this.#hasConnected)) throw this.#withReason(error)
       return this.#backOff(error)
     } finally {
+      // For a custom fetch that ignores the signal. A failure to cancel does not matter here.
+      reader?.cancel().catch(() => {})
       unfollow()
       drop.abort()
     }
   }
 
-  async #open(drop: AbortController): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  async #open(drop: AbortController): Promise<Reader> {
     const { signal } = drop
     // In the query: the header Last-Event-ID would cost pages of another origin a preflight request.
     const query = { since: this.#position }
@@ -124,10 +119,7 @@ class Subscription {
     return response.body.getReader()
   }
 
-  async *#read(
-    reader: ReadableStreamDefaultReader<Uint8Array>,
-    drop: AbortController,
-  ): AsyncGenerator<StreamEvent, number> {
+  async *#read(reader: Reader, drop: AbortController): AsyncGenerator<StreamEvent, number> {
     const parser = new EventStreamParser()
     for (let isGreeted = false; ; ) {
       const { done, value } = await this.#withinTimeout(reader.read(), this.#timing.heartbeatMs * 2.5, drop)
@@ -190,15 +182,14 @@ class Subscription {
   async #withinTimeout<Result>(promise: Promise<Result>, timeoutMs: number, drop: AbortController): Promise<Result> {
     const startedAt = Date.now()
     const monotonicStart = performance.now()
-    this.#checkTimeout = () => {
-      if (Math.max(Date.now() - startedAt, performance.now() - monotonicStart) >= timeoutMs) drop.abort()
-    }
-    const timer = setInterval(() => this.#checkTimeout(), this.#timing.heartbeatMs / 3)
+    const isLate = () => Math.max(Date.now() - startedAt, performance.now() - monotonicStart) >= timeoutMs
+    this.#wake = (isOnline) => (isOnline || isLate()) && drop.abort()
+    const timer = setInterval(() => this.#wake(false), this.#timing.heartbeatMs / 3)
     try {
       return await unlessAborted(promise, drop.signal)
     } finally {
       clearInterval(timer)
-      this.#checkTimeout = () => {}
+      this.#wake = (isOnline) => isOnline && drop.abort()
     }
   }
 }

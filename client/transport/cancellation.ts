@@ -70,7 +70,7 @@ export function leavable<Event>(
 ): AsyncIterableIterator<Event> {
   const end = new AbortController()
   let hasLeft = false
-  const run = async function* () {
+  async function* run() {
     const unfollow = follow(signal, end)
     try {
       yield* events(end.signal)
@@ -82,15 +82,11 @@ export function leavable<Event>(
     }
   }
   const running = run()
-  return {
-    next: () => running.next(),
-    return() {
-      hasLeft = true
-      end.abort()
-      return running.return()
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
+  const finish = running.return.bind(running)
+  running.return = (value) => {
+    hasLeft = true
+    end.abort()
+    return finish(value)
   }
+  return running
 }

@@ -28,14 +28,10 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   /** How the session or the token ended; set only if that ended a live stream. */
   readonly reason: SessionEnd | undefined
 
-  constructor(code: Code, message: string, fields: Partial<CarillonError> = {}) {
-    super(message, { cause: fields.cause })
+  constructor(code: Code, message: string, { cause, ...fields }: Partial<CarillonError> = {}) {
+    super(message, { cause })
+    Object.assign(this, fields)
     this.code = code
-    this.status = fields.status
-    this.requestId = fields.requestId
-    this.details = fields.details
-    this.retryAfter = fields.retryAfter
-    this.reason = fields.reason
   }
 }
 

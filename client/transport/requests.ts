@@ -61,7 +61,7 @@ export class Requests {
 
   /** The body of a sign-in. Unlike other responses, it has no envelope. */
   signIn<Body>(call: Call): Promise<Body> {
-    return this.#receive(call, (text) => {
+    return this.#receive({ ...call, method: 'POST', isOpen: true }, (text) => {
       const body = JSON.parse(text)
       if (!body.User) throw new TypeError('Expected a User')
       return body
@@ -150,13 +150,12 @@ export class Requests {
     const pending = asNetworkError((async () => auth())())
     this.#token = pending
     this.#tokenSharedUntil = performance.now() + this.#tokenTimeoutMs
+    const shareUntil = (time: number) => {
+      if (this.#token === pending) this.#tokenSharedUntil = time
+    }
     pending.then(
-      () => {
-        if (this.#token === pending) this.#tokenSharedUntil = Number.POSITIVE_INFINITY
-      },
-      () => {
-        if (this.#token === pending) this.forgetToken()
-      },
+      () => shareUntil(Number.POSITIVE_INFINITY),
+      () => shareUntil(0),
     )
     return pending
   }

@@ -32,12 +32,15 @@ export class Leader {
     const onData = () => {
       this.#aliveAt = performance.now()
     }
+    let failure: unknown
     try {
       for await (const event of openStream(requests, { since: log.position, signal }, timing, onData)) {
         // If another tab has stolen the lock, it sends the events from here on.
         signal.throwIfAborted()
         if (!areOfOneInbox(event.position, log.position)) {
-          log.moveTo(event)
+          // Another user has signed in, or a backup was restored.
+          log.moves++
+          log.add(stateEvent('resync', event))
           return 'moved'
         }
         this.#passHeld()
@@ -49,11 +52,12 @@ export class Leader {
     } catch (error) {
       signal.throwIfAborted()
       log.end(error)
-      await this.#shareError(error)
+      failure = error
     } finally {
       this.#aliveAt = Number.NEGATIVE_INFINITY
       this.#held = undefined
     }
+    await this.#shareError(failure)
     return 'ended'
   }
 

@@ -27,6 +27,8 @@ export type Tab = {
   /** The time limit for data from the stream, and for messages from the leader. */
   silenceMs: number
   proof: Proof
+  /** When the server named the user of the inbox, by `performance.now()`. */
+  namedAt: number
   log: TabLog
   channel: Omit<BroadcastChannel, 'postMessage'> & { postMessage(message: Message): void }
 }

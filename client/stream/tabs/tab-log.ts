@@ -46,12 +46,6 @@ export class TabLog {
     this.#wake()
   }
 
-  /** The stream now belongs to another inbox: another user signed in, or a backup was restored. */
-  moveTo(event: StreamEvent): void {
-    this.moves++
-    this.add(stateEvent('resync', event))
-  }
-
   /** The kept events after `position`; undefined if this tab does not have all of them. */
   eventsAfter(position: Position | undefined): StreamEvent[] | undefined {
     const version = versionOf(position)
@@ -94,10 +88,7 @@ export function areOfOneInbox(position: Position | undefined, other: Position | 
 }
 
 /** A `hello` or `resync` with the counters of another event. */
-export function stateEvent(
-  type: 'hello' | 'resync',
-  { version, unread, total, position: own }: StreamEvent,
-  position = own,
-): StreamEvent {
+export function stateEvent(type: 'hello' | 'resync', event: StreamEvent, position = event.position): StreamEvent {
+  const { version, unread, total } = event
   return { type, position, version, unread, total }
 }
