@@ -34,15 +34,11 @@ export async function applyPending(
   const { Kysely, sql } = await import('kysely')
   const { Migrator } = await import('kysely/migration')
   const db = new Kysely<unknown>({ dialect })
-  const migration = (name: string) => ({
-    up: async (transaction: typeof db) => {
-      await apply(name, (text) => sql.raw(text).execute(transaction))
-    },
+  const migrationOf = (name: string) => ({
+    up: async (transaction: typeof db) => void (await apply(name, (text) => sql.raw(text).execute(transaction))),
   })
-  const provider = {
-    getMigrations: async () => Object.fromEntries(known.map((name) => [name, migration(name)])),
-  }
-  const migrator = new Migrator({ db, provider })
+  const migrations = Object.fromEntries(known.map((name) => [name, migrationOf(name)]))
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const done: string[] = []
   for (;;) {
     const { error, results = [] } = await migrator.migrateUp()

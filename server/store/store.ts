@@ -24,6 +24,7 @@ export type User = {
 
 export type NewUser = Omit<User, 'disabledAt' | 'credentialGeneration'> & { passwordHash: string }
 export type Credentials = User & { passwordHash: string }
+export type UserChange = { userId: string; at: number; revocationExpiresAt: number }
 
 export interface Users {
   /** Adds a user. If the username is taken, returns 'taken' and changes nothing. */
@@ -37,17 +38,12 @@ export interface Users {
    * Disables a user. In one step it raises the credential generation, ends every session and revokes every token.
    * Repeating the call keeps the first `disabledAt`.
    */
-  disableUser(change: { userId: string; at: number; revocationExpiresAt: number }): Promise<'done' | 'absent'>
+  disableUser(change: UserChange): Promise<'done' | 'absent'>
   /**
    * Sets a password and enables the user. In one step it raises the credential generation, ends every session and revokes
    * every token.
    */
-  setPassword(change: {
-    userId: string
-    passwordHash: string
-    at: number
-    revocationExpiresAt: number
-  }): Promise<'done' | 'absent'>
+  setPassword(change: UserChange & { passwordHash: string }): Promise<'done' | 'absent'>
 }
 
 /** A session is stored under its user, so that a look-up touches only rows of that user. */
@@ -184,6 +180,7 @@ export type Counts = { inbox: InboxState; categories: Record<string, { total: nu
 export type Change =
   | { version: number; type: 'arrived' | 'replaced' | 'read'; notification: string }
   | { version: number; type: 'read-all'; throughId: string; at: string }
+export type ChangesQuery = { userId: string; version: number; limit: number; maxBehind?: number }
 export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 
 export interface Inbox {
@@ -201,12 +198,7 @@ export interface Inbox {
    * notification that arrived is listed once at the version of its arrival; one that changed since is listed again, at its
    * last change. Returns 'reset' if the inbox never reached the version, or is more than `maxBehind` changes ahead of it.
    */
-  changesSince(query: {
-    userId: string
-    version: number
-    limit: number
-    maxBehind?: number
-  }): Promise<Changes | 'reset'>
+  changesSince(query: ChangesQuery): Promise<Changes | 'reset'>
   /** Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. */
   markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
   /**

@@ -13,14 +13,12 @@ export const backupTable = 'carillon_backup'
 export const refusedWrite = 'carillon: this database is being moved'
 export const refusedWriteState = 'CA001'
 
-const refusedWriteRetrySeconds = 30
-
 export function writeRefusal(cause: unknown): CarillonError {
   const message = 'This database is being moved, and can only be read'
   return new CarillonError('UNAVAILABLE', message, {
     remedy: 'Writing works again when the service runs on the new database.',
     cause,
-    retryAfter: refusedWriteRetrySeconds,
+    retryAfter: 30,
     report: 'overload',
   })
 }

@@ -46,32 +46,22 @@ export async function openPostgresStore(
 }
 
 async function openOnce(url: string, partitions: number): Promise<Opened> {
-  const migrations = await prepare(url, partitions)
-  const pool = openPool(url)
-  const changeSignals = new ChangeSignals(pool, url)
-  try {
-    await changeSignals.open()
-    return { store: storeOn(new Database(pool, changeSignals)), migrations }
-  } catch (error) {
-    await pool.end()
-    throw openingFailure(error)
-  }
-}
-
-async function prepare(url: string, partitions: number): Promise<string[]> {
   let pool: Pool | undefined
   try {
     pool = await openCheckedPool(url, { timeoutMs: migrationTimeoutMs })
     await refuseHalfFilled(pool)
-    return await migrate(pool, { partitions })
+    const migrations = await migrate(pool, { partitions })
+    await pool.end()
+    pool = openPool(url)
+    const changeSignals = new ChangeSignals(pool, url)
+    await changeSignals.open()
+    return { store: storeOn(new Database(pool, changeSignals)), migrations }
   } catch (error) {
+    if (pool?.ended === false) await pool.end()
     throw openingFailure(error)
-  } finally {
-    await pool?.end()
   }
 }
 
-/** Throws UNAVAILABLE if a move or a restore has not finished filling the database. */
 async function refuseHalfFilled(pool: Pool): Promise<void> {
   const { rows } = await pool.query('select to_regclass($1) is not null as is_there', [fillingTable])
   if (rows[0]?.is_there === true) throw halfFilled()

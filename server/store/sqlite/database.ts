@@ -99,7 +99,6 @@ export function peek(path: string, look: (database: Database) => void): void {
   }
 }
 
-/** Throws UNAVAILABLE if a move or a restore has not filled the database completely. */
 export function refuseHalfFilled(database: Database): void {
   if (database.prepare('select 1 from sqlite_schema where name = ?').get(fillingTable) !== undefined) throw halfFilled()
 }

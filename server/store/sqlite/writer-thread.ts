@@ -1,6 +1,7 @@
 // The writer thread: commits all waiting writes in one transaction (group commit), so that one fsync serves many callers. A
 // write that fails is rolled back alone. The main thread's side is the Writer in connection.ts.
 import { parentPort, workerData } from 'node:worker_threads'
+import { messageOf } from '../../errors.ts'
 import type { ChangeSignal } from '../store.ts'
 import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss } from './file/guard.ts'
@@ -117,8 +118,7 @@ function refuseAll(requests: readonly WriteRequest[], error: unknown, isOfCommit
 }
 
 function failure(error: unknown, isOfCommit = false): WriteReply {
-  const message = error instanceof Error ? error.message : String(error)
-  return { ok: false, message, sqliteCode: resultCode(error), isOfCommit }
+  return { ok: false, message: messageOf(error), sqliteCode: resultCode(error), isOfCommit }
 }
 
 /** If another process keeps the lock too long, or the disk is full, the earlier stamp stays in use. */

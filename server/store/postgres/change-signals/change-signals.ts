@@ -1,39 +1,47 @@
 // Change signals between processes: NOTIFY after the commit, and LISTEN on a separate connection. If that connection is
-// lost, signals may be lost too, so every listener receives "anything may have changed" once there is a new one.
+// lost, signals may be lost too, so every listener receives "anything may have changed" once there is a new one. Signals of
+// inboxes are gathered, so that many commits are one notice: with a NOTIFY in each transaction all commits wait for one lock.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { CarillonError } from '../../../errors.ts'
 import type { ChangeSignal } from '../../store.ts'
-import { ListeningConnection, type Notice } from './listening-connection.ts'
-import { SignalSender } from './signal-sender.ts'
+import { channel, ListeningConnection, type Notice } from './listening-connection.ts'
 
 const firstRetryMs = 100
 const maxRetryMs = 2_000
+const gatherMs = 20
+const resendMs = 2_000
+/** A notice has at most 8,000 bytes. Above `maxNotices` at once, a single one says "anything". */
+const maxUsersInNotice = 150
+const maxNotices = 40
 
 export class ChangeSignals {
   /** Names this process in its notices. */
   readonly #node = randomUUID()
   readonly #url: string
-  readonly #sender: SignalSender
+  readonly #pool: pg.Pool
   readonly #listeners = new Set<(signal: ChangeSignal) => void>()
   /** The current one; after its loss the last one, whose clock and history still hold. */
   #connection: ListeningConnection | undefined
-  #reconnecting: NodeJS.Timeout | undefined
+  /** The users whose inboxes changed since the last notices. */
+  readonly #gathered = new Set<string>()
+  #sending: NodeJS.Timeout | undefined
   #retryMs = firstRetryMs
   #isClosed = false
 
   constructor(pool: pg.Pool, url: string) {
     this.#url = url
-    this.#sender = new SignalSender(pool, this.#node)
+    this.#pool = pool
   }
 
   /** Throws if the server cannot be reached. After that, a lost connection is replaced without the caller. */
   async open(): Promise<void> {
-    const connection = await ListeningConnection.open(this.#url, {
+    const connection = new ListeningConnection(this.#url, {
       node: this.#node,
       onNotice: (notice) => this.#receive(notice),
       onLost: () => this.#reconnect(),
     })
+    await connection.open()
     if (this.#isClosed) {
       connection.close()
       throw new CarillonError('UNAVAILABLE', 'The store is closed')
@@ -51,13 +59,15 @@ export class ChangeSignals {
   send(signal: ChangeSignal): void {
     this.#emit(signal)
     // The end of a session or token is in the commit: the database function sends the notice.
-    if (signal.about === 'inbox') this.#sender.add(signal.userId)
+    if (signal.about !== 'inbox') return
+    this.#gathered.add(signal.userId)
+    this.#notifyIn(gatherMs)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#reconnecting)
-    await this.#sender.close()
+    clearTimeout(this.#sending)
+    await this.#notify()
     this.#connection?.close()
   }
 
@@ -75,6 +85,24 @@ export class ChangeSignals {
     for (const listener of this.#listeners) listener(signal)
   }
 
+  #notifyIn(ms: number): void {
+    this.#sending ??= setTimeout(() => void this.#notify(), ms)
+  }
+
+  async #notify(): Promise<void> {
+    this.#sending = undefined
+    if (this.#gathered.size === 0) return
+    const users = [...this.#gathered]
+    this.#gathered.clear()
+    const payloads = noticesOf(users).map((notice) => JSON.stringify({ from: this.#node, ...notice }))
+    try {
+      await this.#pool.query('select pg_notify($1, payload) from unnest($2::text[]) payload', [channel, payloads])
+    } catch {
+      for (const user of users) this.#gathered.add(user)
+      if (!this.#isClosed) this.#notifyIn(resendMs)
+    }
+  }
+
   #receive(notice: Notice): void {
     if (notice.cutoff) this.#emit({ about: 'token-revocation' })
     if (notice.anything) this.#emit({ about: 'anything' })
@@ -88,11 +116,20 @@ export class ChangeSignals {
     const factor = 0.5 + Number.parseInt(this.#node.slice(0, 4), 16) / 0x20000
     const delayMs = this.#retryMs * factor
     this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs)
-    this.#reconnecting = setTimeout(() => {
+    setTimeout(() => {
+      if (this.#isClosed) return
       this.open().then(
         () => this.#emit({ about: 'anything' }),
         () => this.#reconnect(),
       )
     }, delayMs).unref()
   }
+}
+
+function noticesOf(users: readonly string[]): Notice[] {
+  const count = Math.ceil(users.length / maxUsersInNotice)
+  if (count > maxNotices) return [{ anything: true }]
+  return Array.from({ length: count }, (_, i) => ({
+    users: users.slice(i * maxUsersInNotice, (i + 1) * maxUsersInNotice),
+  }))
 }

@@ -38,7 +38,7 @@ export class ListeningConnection {
   /** Names the history of changes of the database. */
   history = ''
 
-  private constructor(url: string, options: Options) {
+  constructor(url: string, options: Options) {
     this.#options = options
     this.#client = new Client({
       connectionString: url,
@@ -53,15 +53,22 @@ export class ListeningConnection {
   }
 
   /** Throws if the server cannot be reached, or if its notices do not arrive. */
-  static async open(url: string, options: Options): Promise<ListeningConnection> {
-    const connection = new ListeningConnection(url, options)
+  async open(): Promise<void> {
     try {
-      await connection.#start()
-      return connection
+      await this.#client.connect()
+      await this.#client.query(`listen ${channel}`)
+      await this.#beat()
+      this.history = await historyOf(this.#client)
+      await this.#firstHeartbeat()
     } catch (error) {
-      connection.close()
+      this.close()
       throw error
     }
+    this.#client.once('end', () => this.#lose())
+    this.#heartbeat = setInterval(() => {
+      if (performance.now() - this.#heardAt > silenceTimeoutMs) this.#lose()
+      else this.#beat().catch(() => this.#lose())
+    }, heartbeatMs).unref()
   }
 
   /** Milliseconds since 1970 by the server's clock. */
@@ -78,19 +85,6 @@ export class ListeningConnection {
     const { stream } = this.#client.connection
     if (stream instanceof Socket) stream.destroySoon()
     else stream.destroy()
-  }
-
-  async #start(): Promise<void> {
-    await this.#client.connect()
-    await this.#client.query(`listen ${channel}`)
-    await this.#beat()
-    this.history = await historyOf(this.#client)
-    await this.#firstHeartbeat()
-    this.#client.once('end', () => this.#lose())
-    this.#heartbeat = setInterval(() => {
-      if (performance.now() - this.#heardAt > silenceTimeoutMs) this.#lose()
-      else this.#beat().catch(() => this.#lose())
-    }, heartbeatMs).unref()
   }
 
   async #beat(): Promise<void> {

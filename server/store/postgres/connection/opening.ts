@@ -23,7 +23,6 @@ export async function openCheckedPool(url: string, { timeoutMs }: { timeoutMs: n
   }
 }
 
-/** Throws UNAVAILABLE with a sentence if the server is older than Carillon supports. */
 export async function refuseOld(pool: Pool): Promise<void> {
   const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
   if (rows[0].version < minServerVersion)

@@ -1,9 +1,6 @@
-// The functions of the database: functions/ holds the current text of each. The newest version that starts creates them again
-// after the migrations, so a migration never contains one.
-//
-// The rule for a change: nodes of the version before use the same database during a rolling upgrade. So a function whose
-// signature or meaning changes gets a new name, and the old one stays in functions/ for one more version
-// (tests/e2e/nodes/rolling-upgrade.test.ts).
+// The functions of the database: functions/ holds the current text of each, and the newest version that starts creates them.
+// Nodes of the version before use the same database during a rolling upgrade: a function whose signature or meaning changes
+// gets a new name, and the old one stays for one more version (tests/e2e/nodes/rolling-upgrade.test.ts).
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'

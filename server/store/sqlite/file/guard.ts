@@ -11,9 +11,7 @@ const checkpointTimeoutMs = 1_000
 
 /** Why the process must stop using its file. */
 export type FileLoss = {
-  /** What happened to which file. */
   reason: string
-  /** What the operator can do. */
   remedy: string
   /** Only the log is gone. The database file is still the right one, and closing it copies the content of the log into it. */
   isLogOnly: boolean

@@ -55,12 +55,9 @@ function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
           select n.id, n.seq, n.category, n.read_at is null and n.seq > i.read_through as is_unread
           from notification n join inbox i on i.user_id = n.user_id
           where n.user_id = ${userId} and n.key = ${delivery.key}`
-  const result: DeliveryResult =
-    earlier === undefined
-      ? insertNotification(context, one)
-      : replaceContent(context, one, earlier as unknown as Earlier)
   context.signal({ about: 'inbox', userId })
-  return result
+  if (earlier === undefined) return insertNotification(context, one)
+  return replaceContent(context, one, earlier as unknown as Earlier)
 }
 
 function insertNotification({ sql }: WriteContext, { delivery, userId, notificationId }: OneDelivery): DeliveryResult {
