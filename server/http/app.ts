@@ -26,7 +26,7 @@ import { targetToRoute } from './request/spelling.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
-import type { Route } from './routes/operation.ts'
+import type { Operation, Route } from './routes/operation.ts'
 import { routes } from './routes.ts'
 
 declare module 'fastify' {
@@ -34,17 +34,11 @@ declare module 'fastify' {
     caller: unknown
   }
   interface FastifyContextConfig {
-    acceptsForm?: boolean
-    freeText?: string | undefined
-    maxFields?: number
-    anyHost?: boolean
+    operation?: Operation<unknown>
   }
 }
 
-/**
- * Milliseconds. Fastify sets no limits by default (SECURITY.md, I8). `request` and `checkEvery` together are shorter than
- * `idleSocket`, at which Node closes the connection without a response.
- */
+/** Milliseconds (SECURITY.md, I8). `request` + `checkEvery` < `idleSocket`, at which Node closes without a response. */
 const timeouts = {
   headers: 5_000,
   request: 8_500,
@@ -56,12 +50,10 @@ const timeouts = {
 /** A stream is long-lived, so a slow reader of one has more time. */
 const streamReaderTimeoutMs = 30_000
 
-/** For a body on every route but a delivery. The largest is a sign-in, which anyone can send without a limit on how often. */
-const defaultLimits = { bodyBytes: 4 * 1024, fields: 8 }
-
 const serverOptions = {
   logger: false,
-  bodyLimit: defaultLimits.bodyBytes,
+  // On every route but a delivery. The largest is a sign-in, which anyone can send without a limit on how often.
+  bodyLimit: 4 * 1024,
   requestTimeout: timeouts.request,
   keepAliveTimeout: timeouts.keepAlive,
   connectionTimeout: timeouts.idleSocket,
@@ -91,11 +83,8 @@ export function createApp(given: AppDependencies): FastifyInstance {
     frameworkErrors: fail,
     rewriteUrl: ({ url = '/' }) => targetToRoute(url),
   })
-  endSlowReaders(app.server, {
-    timeoutMs: timeouts.reader,
-    streamTimeoutMs: streamReaderTimeoutMs,
-    everyMs: timeouts.checkEvery,
-  })
+  const { reader: timeoutMs, checkEvery: everyMs } = timeouts
+  endSlowReaders(app.server, { timeoutMs, streamTimeoutMs: streamReaderTimeoutMs, everyMs })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
   app.server.on('connect', ({ socket }) => refuseSocket(socket, 'CONNECT'))
 
@@ -145,26 +134,18 @@ export function createApp(given: AppDependencies): FastifyInstance {
   return app
 }
 
-function addRoute(app: FastifyInstance, route: Route, dependencies: Dependencies): void {
-  const { method, path, freeText, guard, operation } = route
+function addRoute(app: FastifyInstance, { method, path, guard, operation }: Route, dependencies: Dependencies): void {
+  const { body, query, bodyLimit } = operation
   app.route({
     method,
     url: path,
-    schema: {
-      ...(operation.body && { body: operation.body }),
-      ...(operation.query && { querystring: operation.query }),
-    },
-    config: {
-      acceptsForm: operation.acceptsForm === true,
-      freeText,
-      anyHost: operation.anyHost === true,
-      maxFields: operation.maxFields ?? defaultLimits.fields,
-    },
-    ...(operation.bodyLimit && { bodyLimit: operation.bodyLimit }),
+    schema: { ...(body && { body }), ...(query && { querystring: query }) },
+    config: { operation },
+    ...(bodyLimit && { bodyLimit }),
     onRequest: async (request) => {
       request.caller = await guard.admit(dependencies, request, operation.pageOf?.(dependencies, request))
     },
-    ...(operation.query && { preValidation: readQuery(operation.query) }),
+    ...(query && { preValidation: readQuery(query) }),
     handler: (request, reply) => operation.handle(dependencies, request, reply),
   })
 }
@@ -172,17 +153,8 @@ function addRoute(app: FastifyInstance, route: Route, dependencies: Dependencies
 function logResponses(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { id: requestId, method, routeOptions } = request
-    log.debug(
-      {
-        event: 'answered',
-        requestId,
-        method,
-        route: routeOptions.url,
-        status: reply.statusCode,
-        ms: reply.elapsedTime,
-      },
-      'response sent',
-    )
+    const { statusCode: status, elapsedTime: ms } = reply
+    log.debug({ event: 'answered', requestId, method, route: routeOptions.url, status, ms }, 'response sent')
     done()
   })
 }

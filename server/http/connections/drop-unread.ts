@@ -1,6 +1,5 @@
-// Reads and drops what a client still sends after the response to its request. If the server closes a connection while bytes are
-// unread, the system resets it: nginx then sends 502 instead of our refusal, counts a failure of this node, and sends other
-// clients' requests to other nodes. Three refused bodies every half second took the service down (RFC 9112, section 9.6).
+// Reads and drops what a client still sends after its response (RFC 9112, section 9.6). A connection closed with unread bytes is
+// reset: nginx then sends 502 and counts a failure of this node. Three refused bodies every half second took the service down.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -19,10 +18,7 @@ export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
 }
 
-/**
- * Drops the rest of a body. `over` is called once: with true after the whole body, with false if the client left or a limit was
- * reached; then nothing more is read.
- */
+/** Drops the rest of a body. `over` gets true after all of it, or false if the client left or a limit was reached. */
 function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void {
   const end = () => {
     clearTimeout(limit)

@@ -1,6 +1,5 @@
-// Disconnects clients that do not read their responses: an unread response stays in memory (SECURITY.md, I8 and N5). One rule for
-// all connections; only the time limit differs for a stream. Node's idle timeout is not enough, since it starts again whenever
-// the client has taken a single byte.
+// Disconnects clients that do not read their responses: an unread response stays in memory (SECURITY.md, I8 and N5). Node's idle
+// timeout is not enough, since it starts again whenever the client has taken a single byte.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -23,7 +22,7 @@ const minBytes = 64 * 1024
 
 type Limits = { timeoutMs: number; streamTimeoutMs: number; everyMs: number }
 
-/** Checks every `everyMs`, and disconnects a client that has taken too little for `timeoutMs`. */
+/** Checks every `everyMs`, and disconnects a client that has taken too little for `timeoutMs`, or a stream's for `streamTimeoutMs`. */
 export function endSlowReaders(server: Server, { timeoutMs, streamTimeoutMs, everyMs }: Limits): void {
   const sockets = new Map<Socket, Progress>()
   server.on('connection', (socket: Socket) => {

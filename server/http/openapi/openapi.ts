@@ -59,6 +59,9 @@ function describe(route: Route) {
   const fromHeaders = Object.entries(headers).map(([name, description]) => {
     return { name, in: 'header', description, schema: string() }
   })
+  const successes = Object.entries(operation.responses).map(([status, response]) => {
+    return [status, describeResponse(response, status === '304' ? 'Nothing changed since that ETag' : 'Done')] as const
+  })
   const parameters: Parameter[] = [...fromPath, ...fromQuery, ...fromHeaders]
   return {
     summary,
@@ -72,12 +75,7 @@ function describe(route: Route) {
       },
     }),
     responses: {
-      ...Object.fromEntries(
-        Object.entries(operation.responses).map(([status, response]) => [
-          status,
-          describeResponse(response, status === '304' ? 'Nothing changed since that ETag' : 'Done'),
-        ]),
-      ),
+      ...Object.fromEntries(successes),
       ...describeRefusals(route),
       default: describeResponse(['Error'], 'Any other refusal, in the same envelope'),
     },

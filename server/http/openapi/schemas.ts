@@ -110,6 +110,16 @@ const readAll = {
   readAt: time,
 }
 
+const outcomes = ['delivered', 'updated', 'unknown_recipient'] as const
+const DeliveryResult = object({ userId: nullable(id), id: nullable(id), status: oneOf(outcomes) })
+
+const sources = ['connection', 'ignored', 'header', 'unclear'] as const
+const ClientAddress = object(
+  { source: oneOf(sources), hops: count, isMadeUp: boolean() },
+  {},
+  { description: 'For a request with Carillon-Doctor' },
+)
+
 const state = { version: count, unread: count, total: count }
 /** The data of the events of the stream, by event name. */
 export const events = {
@@ -165,34 +175,8 @@ export const responses = {
     ),
   ),
   StreamEvent: anyOf(...Object.values(events)),
-  Delivery: success(
-    object({
-      deliveryId: id,
-      results: array(
-        object({
-          userId: nullable(id),
-          id: nullable(id),
-          status: oneOf(['delivered', 'updated', 'unknown_recipient']),
-        }),
-      ),
-    }),
-  ),
-  Health: success(
-    object(
-      { status: string() },
-      {
-        clientAddress: object(
-          {
-            source: oneOf(['connection', 'ignored', 'header', 'unclear']),
-            hops: integer({ minimum: 0 }),
-            isMadeUp: boolean(),
-          },
-          {},
-          { description: 'For a request with Carillon-Doctor' },
-        ),
-      },
-    ),
-  ),
+  Delivery: success(object({ deliveryId: id, results: array(DeliveryResult) })),
+  Health: success(object({ status: string() }, { clientAddress: ClientAddress })),
 } as const
 
 export type ResponseName = keyof typeof responses

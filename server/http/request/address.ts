@@ -76,24 +76,20 @@ const pair = new RegExp(String.raw`[ \t]*(${token})=(?:(${token})|"((?:[^"\\]|\\
 /** `Forwarded` (RFC 7239, section 4). One unreadable entry makes the whole header unreadable, since quotes could pair across entries. */
 function forwardedChain(text: string): Chain {
   const chain: (string | undefined)[] = []
-  let node: string | undefined
-  let hasNode = false
+  let nodes: (string | undefined)[] = []
   pair.lastIndex = 0
-  for (let isDone = false; !isDone; ) {
+  for (;;) {
     const [whole, name = '', bare, quoted = '', end] = pair.exec(text) ?? []
     if (whole === undefined) return [undefined]
     if (name.toLowerCase() === 'for') {
-      if (hasNode) return [undefined]
-      hasNode = true
-      node = nodeAddress(bare ?? quoted.replace(/\\(.)/g, '$1'))
+      if (nodes.length > 0) return [undefined]
+      nodes = [nodeAddress(bare ?? quoted.replace(/\\(.)/g, '$1'))]
     }
-    isDone = end === ''
     if (end === ';') continue
-    chain.push(node)
-    node = undefined
-    hasNode = false
+    chain.push(nodes[0])
+    if (end === '') return chain
+    nodes = []
   }
-  return chain
 }
 
 const nodeShape = /^(?:\[([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i

@@ -38,7 +38,7 @@ export function refuseOtherSpelling(request: FastifyRequest): void {
   if (!url.includes('%')) return
   // Fastify builds this object at each access, so it is read only if it is needed.
   const { url: path, config } = request.routeOptions
-  if (isOtherSpelling(pathOf(url), path === undefined ? undefined : { path, freeText: config.freeText }))
+  if (isOtherSpelling(pathOf(url), path === undefined ? undefined : { path, freeText: config.operation?.freeText }))
     throw noSuchRoute()
 }
 
@@ -117,7 +117,7 @@ export function comesFromOtherSite({ raw }: Pick<FastifyRequest, 'raw'>, allowed
 export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownHost): void {
   const { host, authorization } = request.raw.headers
   if (authorization !== undefined && (isSafeMethod(request.method) || request.routeOptions.url !== '/login')) return
-  if (host === undefined || isKnownHost(host) || request.routeOptions.config?.anyHost === true) return
+  if (host === undefined || isKnownHost(host) || request.routeOptions.config?.operation?.anyHost) return
   throw new CarillonError('MISDIRECTED_REQUEST', `The host ${host.slice(0, 200)} is not a name of this service`, {
     remedy: 'Use its public URL, or add the name to CARILLON_ALLOWED_HOSTS.',
   })
@@ -136,6 +136,8 @@ export function refuseCrossSite(request: FastifyRequest, allowed: readonly strin
   })
 }
 
+/** Keys in a body, if the operation does not say more. */
+const maxFieldsByDefault = 8
 /** A body of at least this size is parsed in its own share of the event loop: that and its delivery take a millisecond. */
 const largeBytes = 16 * 1024
 
@@ -145,13 +147,14 @@ export function acceptBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     refuseOtherCharset(request)
     if (body.length > largeBytes) await yieldToEventLoop()
-    return body.length === 0 ? null : parseJson(body, request.routeOptions.config.maxFields)
+    if (body.length === 0) return null
+    return parseJson(body, request.routeOptions.config.operation?.maxFields ?? maxFieldsByDefault)
   })
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
-      if (!request.routeOptions.config.acceptsForm)
+      if (!request.routeOptions.config.operation?.acceptsForm)
         throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
       refuseOtherCharset(request)
       return { ...parseForm(body) }

@@ -9,10 +9,7 @@ const preflight = {
   'access-control-max-age': '600',
 }
 
-/**
- * `allowed` has origins exactly as browsers send them, never a pattern, since cookies are allowed too. Returns true if the request
- * is a preflight of an allowed origin; its response is then sent here.
- */
+/** `allowed` has whole origins, never patterns. Returns true if the request is a preflight whose response is sent here. */
 export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return false
   reply.header('vary', 'Origin')

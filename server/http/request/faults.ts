@@ -1,6 +1,7 @@
 // Which fields of a query or a body are invalid, and what would be valid? For a request that its route's schema refused.
-import type { FastifyError, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import type { Fault } from '../../errors.ts'
+import type { Schema } from '../openapi/schema.ts'
 
 /** Unknown fields that one response names. */
 const maxUnknownFields = 8
@@ -9,11 +10,9 @@ const maxUnknownFields = 8
  * The validator stops at the first fault: to find all faults in 500,000 recipients or 10,000 unknown fields took up to 3 s. Then
  * each field of the schema is validated alone, again up to its first fault, so that one response names the usual mistakes together.
  */
-export function faultsOf(
-  { validation = [], validationContext = 'body' }: FastifyError,
-  request: FastifyRequest,
-): Fault[] {
-  const schema = request.routeOptions.schema?.[validationContext as 'body' | 'querystring'] as ObjectSchema | undefined
+export function faultsOf(error: FastifyError, request: FastifyRequest): Fault[] {
+  const { validation = [], validationContext = 'body' } = error
+  const schema = request.routeOptions.schema?.[validationContext as 'body' | 'querystring'] as Schema | undefined
   const value = validationContext === 'body' ? request.body : request.query
   const first = validation.slice(0, 1).map((fault) => faultOf(fault, [], validationContext))
   if (schema?.properties === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
@@ -22,10 +21,8 @@ export function faultsOf(
   return faults.length === 0 ? first : faults
 }
 
-type ObjectSchema = { properties?: Record<string, Record<string, unknown>>; required?: readonly string[] }
-
 /** A field with an empty name is reported as `whole`: the body or the query. */
-function faultsOfNames({ properties = {}, required = [] }: ObjectSchema, value: object, whole: string): Fault[] {
+function faultsOfNames({ properties = {}, required = [] }: Schema, value: object, whole: string): Fault[] {
   const missing = required.filter((name) => !Object.hasOwn(value, name))
   const unknown: string[] = []
   for (const name in value) {
@@ -38,7 +35,7 @@ function faultsOfNames({ properties = {}, required = [] }: ObjectSchema, value: 
   ]
 }
 
-function faultsOfValues({ properties = {} }: ObjectSchema, value: object, request: FastifyRequest): Fault[] {
+function faultsOfValues({ properties = {} }: Schema, value: object, request: FastifyRequest): Fault[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     if (!Object.hasOwn(value, name)) return []
     const validate = request.getValidationFunction(schema) ?? request.compileValidationSchema(schema)
@@ -47,29 +44,17 @@ function faultsOfValues({ properties = {} }: ObjectSchema, value: object, reques
   })
 }
 
-type SchemaFault = {
-  instancePath: string
-  keyword: string
-  params: Record<string, unknown>
-  message?: string | undefined
-}
+type SchemaFault = Omit<FastifySchemaValidationError, 'schemaPath'>
 
-function faultOf(
-  { instancePath, keyword, params, message = 'is not valid' }: SchemaFault,
-  within: string[],
-  whole: string,
-): Fault {
+function faultOf(fault: SchemaFault, within: string[], whole: string): Fault {
+  const { instancePath, keyword, params, message = 'is not valid' } = fault
   const named = params.missingProperty ?? params.additionalProperty
-  const field = [...within, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [String(named)])].join(
-    '.',
-  )
-  return { field: field === '' ? whole : field, reason: reasons[keyword]?.(params) ?? message }
+  const path = [...within, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [named])]
+  return { field: path.join('.') || whole, reason: reasons[keyword]?.(params) ?? message }
 }
-
-type Params = Record<string, unknown>
 
 /** What would be valid, by the keyword of JSON Schema that refused the value. */
-const reasons: Record<string, (params: Params) => string> = {
+const reasons: Record<string, (params: SchemaFault['params']) => string> = {
   required: () => 'is missing',
   additionalProperties: () => 'is not a known field',
   enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).join(', ')}`,

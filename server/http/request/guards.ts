@@ -78,15 +78,9 @@ async function admitProducer({ producerKeys }: Dependencies, { raw }: FastifyReq
   return found
 }
 
-/**
- * The one place that decides who is calling. If the request has an `Authorization` field, that field alone is the proof,
- * valid or not, and the cookie is not read.
- */
-function authenticate(
-  { sessions, accessTokens, cookie }: Dependencies,
-  raw: IncomingMessage,
-  pageOf?: PageOf,
-): Promise<Subject | null> | null {
+/** The one place that decides who is calling. An `Authorization` field, valid or not, is the only proof that is read. */
+function authenticate(dependencies: Dependencies, raw: IncomingMessage, pageOf?: PageOf) {
+  const { sessions, accessTokens, cookie } = dependencies
   if (raw.headers.authorization !== undefined) {
     const presented = bearerToken(authorizationsOf(raw))
     return presented === null ? null : accessTokens.verify(presented)
@@ -125,7 +119,6 @@ function bearerToken(authorization: readonly string[]): string | null {
 
 /** The session cookie's value; null if there is none, or if two values differ. */
 export function sessionSecret(cookieHeader: string | undefined, name: string): string | null {
-  if (cookieHeader === undefined) return null
   const secrets = sessionSecrets(cookieHeader, name)
   return secrets.length === 1 ? (secrets[0] as string) : null
 }

@@ -4,12 +4,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Sink } from '../../inbox/live/live-stream.ts'
 import { watchAsStream } from '../connections/slow-readers.ts'
 
-const eventStreamType = 'text/event-stream; charset=utf-8'
-
 /** Calls back when the response is over, even if its connection broke before this was called. */
 export function onGone({ raw: response, request }: FastifyReply, listener: () => void): void {
   if (request.raw.socket.destroyed) setImmediate(listener)
   else response.once('close', listener)
+}
+
+/** Aborts when the client leaves before it has its response. */
+export function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  onGone(reply, () => gone.abort())
+  return gone.signal
 }
 
 export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink {
@@ -25,7 +30,7 @@ export function eventStream(request: FastifyRequest, reply: FastifyReply): Sink 
       response.on('error', () => {})
       response.useChunkedEncodingByDefault = false
       reply.headers({
-        'content-type': eventStreamType,
+        'content-type': 'text/event-stream; charset=utf-8',
         // Without this, nginx would buffer the events.
         'x-accel-buffering': 'no',
       })

@@ -1,5 +1,6 @@
 // The one place that turns an error into a response: one envelope, one table of codes, and no internals. The cause goes to the log
 // under the same request id.
+import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections/drop-unread.ts'
@@ -39,11 +40,9 @@ function asCarillonError(failure: unknown, request: FastifyRequest): CarillonErr
   const error = failure as Partial<FastifyError>
   if (error.validation !== undefined) return invalidRequest(faultsOf(error as FastifyError, request))
   const [code, message] = refusalOf(error, request)
-  const details =
-    error.code === 'FST_ERR_BAD_URL' ? [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] : undefined
   return new CarillonError(code, message, {
     cause: failure,
-    ...(details && { details }),
+    ...(error.code === 'FST_ERR_BAD_URL' && { details: [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] }),
     ...(error.statusCode === 503 && { report: 'overload' }),
   })
 }
@@ -75,12 +74,8 @@ const rawResponses: Record<string, readonly [ErrorCode, string]> = {
 }
 
 /** The complete response, with its status line, to bytes that are not an HTTP request: Node and Fastify send none. */
-export function rawFailure(
-  cause: string | undefined,
-  requestId: string,
-  headers: Readonly<Record<string, string>>,
-): string {
-  const [code, message] = rawResponses[cause ?? ''] ?? ['INVALID_REQUEST', 'This is not a well-formed HTTP request']
+export function rawFailure(cause = '', requestId: string, headers: Readonly<Record<string, string>>): string {
+  const [code, message] = rawResponses[cause] ?? ['INVALID_REQUEST', 'This is not a well-formed HTTP request']
   const body = envelope(new CarillonError(code, message), requestId)
   const fields = {
     ...headers,
@@ -89,12 +84,7 @@ export function rawFailure(
     connection: 'close',
   }
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${statusOf[code]} ${reasonPhrases[statusOf[code]] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`
+  return `HTTP/1.1 ${statusOf[code]} ${reasonPhrases[statusOf[code]]}\r\n${lines.join('')}\r\n${body}`
 }
 
-const reasonPhrases: Record<number, string> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  413: 'Content Too Large',
-  431: 'Request Header Fields Too Large',
-}
+const reasonPhrases: Readonly<Record<number, string | undefined>> = { ...STATUS_CODES, 413: 'Content Too Large' }

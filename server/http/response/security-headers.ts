@@ -2,10 +2,7 @@
 // costs more than the rest of a cached response.
 
 /** For responses that are data: they load nothing, and no page may frame them, cache them or guess their type (OWASP ASVS 5.0, chapter 3). */
-export function securityHeaders({
-  isHttps,
-  hstsSubdomains = false,
-}: {
+export function securityHeaders(settings: {
   isHttps: boolean
   hstsSubdomains?: boolean
 }): Readonly<Record<string, string>> {
@@ -15,8 +12,8 @@ export function securityHeaders({
     'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    ...(isHttps && {
-      'strict-transport-security': `max-age=63072000${hstsSubdomains ? '; includeSubDomains' : ''}`,
+    ...(settings.isHttps && {
+      'strict-transport-security': `max-age=63072000${settings.hstsSubdomains ? '; includeSubDomains' : ''}`,
     }),
   })
 }

@@ -21,11 +21,8 @@ export const send: Operation<Producer> = {
   handle: sendNotification,
 }
 
-async function sendNotification(
-  { deliveries }: Dependencies,
-  { caller, body, raw }: GuardedRequest<Producer>,
-  reply: FastifyReply,
-) {
+async function sendNotification({ deliveries }: Dependencies, request: GuardedRequest<Producer>, reply: FastifyReply) {
+  const { caller, body, raw } = request
   const key = raw.headersDistinct['idempotency-key']
   if (key !== undefined && key.length > 1)
     throw invalidRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])

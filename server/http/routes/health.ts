@@ -16,15 +16,11 @@ export const live: Operation<null> = {
   handle: reportLive,
 }
 
-async function reportLive(
-  { trustedProxies }: Dependencies,
-  { headers, raw }: GuardedRequest<null>,
-  reply: FastifyReply,
-) {
-  const madeUp = headers['carillon-doctor']
+async function reportLive({ trustedProxies }: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const madeUp = request.headers['carillon-doctor']
   if (madeUp === undefined) return sendData(reply, { status: 'alive' })
   // The address itself is not sent: behind a proxy that is not trusted it would be one of the operator's own network.
-  const { address, source, hops } = traceAddress(raw, trustedProxies)
+  const { address, source, hops } = traceAddress(request.raw, trustedProxies)
   const clientAddress = { source, hops, isMadeUp: source === 'header' && address === madeUp }
   return sendData(reply, { status: 'alive', clientAddress })
 }
@@ -36,11 +32,7 @@ export const ready: Operation<null> = {
   handle: reportReady,
 }
 
-export async function reportReady(
-  { readiness, store }: Pick<Dependencies, 'readiness' | 'store'>,
-  _: GuardedRequest<null>,
-  reply: FastifyReply,
-) {
+export async function reportReady({ readiness, store }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
   readiness.askedAt = performance.now()
   if (!readiness.isReady)
     throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping', {

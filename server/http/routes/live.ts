@@ -5,7 +5,7 @@ import { isPosition } from '../../inbox/live/position.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { ChangesQuery, StreamQuery } from '../openapi/schemas.ts'
 import type { LongLivedCaller } from '../request/guards.ts'
-import { eventStream, onGone } from '../response/event-stream.ts'
+import { eventStream, goneSignal } from '../response/event-stream.ts'
 import { sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
@@ -46,12 +46,8 @@ const idleMarginSeconds = 10
 async function readChanges(dependencies: Dependencies, request: GuardedRequest<LongLivedCaller>, reply: FastifyReply) {
   const { since, limit = 100, wait = 0 } = request.query as ChangesQuery
   if (!isPosition(since)) throw invalidRequest([{ field: 'since', reason: positionReason }])
-  const gone = new AbortController()
-  if (wait > 0) {
-    request.raw.socket.setTimeout((wait + idleMarginSeconds) * 1_000)
-    onGone(reply, () => gone.abort())
-  }
-  const query = { since, limit, waitMs: wait * 1_000, signal: gone.signal }
+  if (wait > 0) request.raw.socket.setTimeout((wait + idleMarginSeconds) * 1_000)
+  const query = { since, limit, waitMs: wait * 1_000, signal: goneSignal(reply) }
   const data = await dependencies.changes.read(request.caller, query)
   // The proof may have ended while the request was held.
   if (wait > 0 && (await request.caller.validUntil()) === null) throw notAuthenticated()

@@ -112,8 +112,5 @@ function notificationId(request: FastifyRequest): string {
 function isKnown(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag || ifNoneMatch === '*') return true
   if (!ifNoneMatch.includes(etag)) return false
-  const tag = /[ \t,]*(?:W\/)?("[^"]*")(?=[ \t]*(?:,|$))/y
-  for (let found = tag.exec(ifNoneMatch); found !== null; found = tag.exec(ifNoneMatch))
-    if (found[1] === etag) return true
-  return false
+  return ifNoneMatch.matchAll(/[ \t,]*(?:W\/)?("[^"]*")(?=[ \t]*(?:,|$))/gy).some(([, tag]) => tag === etag)
 }

@@ -2,10 +2,11 @@
 // since a client needs no proof to cause one (SECURITY.md, L1, L2).
 import type { Log } from '../../log.ts'
 import { LogWindow } from '../../log-window.ts'
+import type { EndedSignIn } from '../../sign-in/end-presented.ts'
 
-/** The request, and the address of its client. */
-export type Source = { requestId: string; address: string }
-export type Variant = 'stateful' | 'stateless'
+/** The address of the client, and its request: in this order in each line. */
+export type Source = { address: string; requestId: string }
+type Variant = EndedSignIn['variant']
 type KnownUser = { id: string; username: string }
 /** `name` is what the client sent; `user` is the user with that name, if there is one. */
 export type NamedAccount = { name: string; user: KnownUser | undefined }
@@ -40,36 +41,29 @@ export class SignInLog {
   }
 
   signedIn(source: Source, { id: userId, username }: KnownUser, variant: Variant): void {
-    this.#log.info({ event: 'sign-in', userId, username, ...inOrder(source), variant }, 'sign-in')
+    this.#log.info({ event: 'sign-in', userId, username, ...source, variant }, 'sign-in')
   }
 
-  signedOut(
-    source: Source,
-    { userId, username, variant }: { userId: string; username: string; variant: Variant },
-  ): void {
-    this.#log.info({ event: 'sign-out', userId, username, ...inOrder(source), variant }, 'sign-out')
+  signedOut(source: Source, { userId, username, variant }: EndedSignIn): void {
+    this.#log.info({ event: 'sign-out', userId, username, ...source, variant }, 'sign-out')
   }
 
-  refused(source: Source, account: NamedAccount, { code, variant }: { code: string; variant: Variant }): void {
+  refused(source: Source, { name, user }: NamedAccount, { code, variant }: { code: string; variant: Variant }): void {
     this.#minute.begin()
-    const named = this.#nameOf(account)
+    const named = user === undefined ? { nameHash: this.#nameHash(name) } : { userId: user.id, username: user.username }
     const pair = this.#pairOf(named, source.address)
     if (pair === undefined) this.#others++
     else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unlogged++
     else {
       this.#lines++
       this.#second.begin()
-      this.#log.info({ event: 'sign-in-refused', code, ...named, ...inOrder(source), variant }, 'sign-in refused')
+      this.#log.info({ event: 'sign-in-refused', code, ...named, ...source, variant }, 'sign-in refused')
     }
   }
 
   /** Writes the counts that are not in the log yet. */
   end(): void {
     this.#minute.end()
-  }
-
-  #nameOf({ name, user }: NamedAccount): Named {
-    return user === undefined ? { nameHash: this.#nameHash(name) } : { userId: user.id, username: user.username }
   }
 
   #pairOf(account: Named, address: string): Pair | undefined {
@@ -95,5 +89,3 @@ export class SignInLog {
     this.#others = 0
   }
 }
-
-const inOrder = ({ address, requestId }: Source) => ({ address, requestId })

@@ -11,7 +11,7 @@ import { LoginBody } from '../openapi/schemas.ts'
 import { addressOf, networkOfClient } from '../request/address.ts'
 import { comesFromOtherSite } from '../request/checks.ts'
 import { presentedTokens, sessionSecrets } from '../request/guards.ts'
-import { onGone } from '../response/event-stream.ts'
+import { goneSignal } from '../response/event-stream.ts'
 import { displayUser, sendData, sendObject } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 import type { Source } from './sign-in-log.ts'
@@ -59,7 +59,7 @@ async function logOut(dependencies: Dependencies, request: GuardedRequest<null>,
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
   const ended = await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
   for (const one of ended) signInLog.signedOut(source, one)
-  if (!isForeign) clearCookie(reply, cookie)
+  if (!isForeign) setCookie(reply, cookie, '')
   return reply.header('clear-site-data', '"cache"').code(204).send()
 }
 
@@ -121,32 +121,22 @@ async function issueToken(dependencies: Dependencies, user: CheckedUser, { reque
   const { token, expiresAt } = await accessTokens.issue(user)
   const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
   await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
-  if (secrets.length > 0) clearCookie(reply, cookie)
+  if (secrets.length > 0) setCookie(reply, cookie, '')
   return { token, expiresAt: iso(expiresAt) }
 }
 
-async function issueSession(
-  { sessions, accessTokens, cookie }: Dependencies,
-  user: CheckedUser,
-  { request, reply }: Exchange,
-) {
+async function issueSession(dependencies: Dependencies, user: CheckedUser, { request, reply }: Exchange) {
+  const { sessions, accessTokens, cookie } = dependencies
   const replaced = sessionSecrets(request.raw.headers.cookie, cookie.name)
   const { secret, expiresAt } = await sessions.issue(user, replaced)
   await endTokens(accessTokens, presentedTokens(request.raw))
-  setCookie(reply, cookie, { value: secret, maxAgeSeconds: Math.floor(cookie.lifetimeMs / 1000) })
+  setCookie(reply, cookie, secret)
   return { expiresAt: iso(expiresAt) }
 }
 
 /** Call it before the first await: Node does not know the address of a closed connection. */
 function sourceOf({ trustedProxies }: Dependencies, { id, raw }: FastifyRequest): Source {
-  return { requestId: id, address: addressOf(raw, trustedProxies) }
-}
-
-/** Aborts when the client leaves before it has its response. */
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  onGone(reply, () => gone.abort())
-  return gone.signal
+  return { address: addressOf(raw, trustedProxies), requestId: id }
 }
 
 /** Undefined for overload, which failure-log.ts counts, and for a client that left: neither is a refusal of this sign-in. */
@@ -155,16 +145,9 @@ function refusalCode(error: unknown): string | undefined {
   return error.report === 'overload' || error.code === 'TIMEOUT' ? undefined : error.code
 }
 
-function clearCookie(reply: FastifyReply, cookie: Cookie): void {
-  setCookie(reply, cookie, { value: '', maxAgeSeconds: 0 })
-}
-
-/** RFC 6265bis: readable by no script, sent by no other site's form, kept to this host by the `__Host-` prefix. */
-function setCookie(
-  reply: FastifyReply,
-  { name, isSecure }: Cookie,
-  { value, maxAgeSeconds }: { value: string; maxAgeSeconds: number },
-): void {
+/** RFC 6265bis: readable by no script, sent by no other site's form, kept to this host by the `__Host-` prefix. '' removes it. */
+function setCookie(reply: FastifyReply, { name, isSecure, lifetimeMs }: Cookie, value: string): void {
   const secure = isSecure ? '; Secure' : ''
+  const maxAgeSeconds = value === '' ? 0 : Math.floor(lifetimeMs / 1000)
   reply.header('set-cookie', `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`)
 }
