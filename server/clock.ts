@@ -43,12 +43,8 @@ export class Clock {
     this.#offset = Math.max(wall - monotonic, offset)
     const now = Math.max(wall, Math.floor(monotonic + this.#offset + rounding))
     const isBehind = now - wall > minReportedMs
-    if (isBehind !== this.#isBehind) this.#report(isBehind, now - wall)
-    return now
-  }
-
-  #report(isBehind: boolean, aheadMs: number): void {
+    if (isBehind && !this.#isBehind) this.#onSetBack(now - wall)
     this.#isBehind = isBehind
-    if (isBehind) this.#onSetBack(aheadMs)
+    return now
   }
 }

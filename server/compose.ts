@@ -103,14 +103,8 @@ async function composeProofs(
     log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
   )
   const sessions = new Sessions({ store, now, idleMs: sessionIdleMs, lifetimeMs: sessionLifetimeMs })
-  const accessTokens = new AccessTokens({
-    keys,
-    revocations,
-    now,
-    issuer: url,
-    lifetimeMs: tokenLifetimeMs,
-    chainMs: tokenChainMs,
-  })
+  const lifetimes = { lifetimeMs: tokenLifetimeMs, chainMs: tokenChainMs }
+  const accessTokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes })
   return { keys, revocations, sessions, accessTokens }
 }
 

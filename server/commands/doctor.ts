@@ -1,7 +1,6 @@
 // `carillon doctor`: checks the machine, the settings, the database and the proxy, and changes nothing. Each finding has a
 // state and the line to change.
 import { isIPv6 } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { databaseTls } from '../config/exposure.ts'
@@ -25,6 +24,7 @@ import { secretIn } from '../start/sealing-secret.ts'
 import type { SigningKey } from '../store/store.ts'
 import { configAndFaults, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
+import { passwordFromStdin } from './terminal/password-input.ts'
 
 type Options = Output & { username?: string; deep?: true }
 type Credentials = { username: string; password: string }
@@ -63,7 +63,7 @@ async function doctor(command: Command, url: string | undefined, options: Option
   ]
   const { deep = false, json } = options
   if (deep && !json) process.stderr.write('Reading every page of the database; this takes minutes if it is large.\n')
-  const kept = config && (await examineKept(config, { areas, deep }))
+  const kept = config && (await examineKept(config, areas, deep))
   if (origin !== undefined) areas.push(...(await examineService({ config, origin, kept, credentials })))
   const all = areas.flatMap(({ findings }) => findings)
   const hasFault = all.some(({ state }) => state === 'fault')
@@ -87,19 +87,14 @@ type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
  * Adds the findings about the database and the secret, and returns the data to compare the service with. Does not connect to
  * a database that `serve` refuses as exposed: doctor would send the password over the same network.
  */
-async function examineKept(
-  config: Config,
-  { areas, deep }: { areas: Area[]; deep: boolean },
-): Promise<Kept | undefined> {
+async function examineKept(config: Config, areas: Area[], deep: boolean): Promise<Kept | undefined> {
   const { database, secret } = config
   if (databaseTls(config, process.env) === 'refused') return undefined
   const { findings, signingKeys } = await examineDatabase(database, { now: Date.now, deep })
   const secretFile = process.env.CARILLON_SECRET_FILE
   const given = { ...(secret !== undefined && { secret }), ...(secretFile !== undefined && { secretFile }) }
-  areas.push({
-    area: 'Database',
-    findings: [...findings, ...(await examineSecret({ database, ...given, signingKeys }))],
-  })
+  findings.push(...(await examineSecret({ database, ...given, signingKeys })))
+  areas.push({ area: 'Database', findings })
   return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
 }
 
@@ -120,17 +115,15 @@ async function examineService({ config, origin, kept, credentials }: Target): Pr
   const areas = [{ area: origin, findings }]
   if (!isReached && direct !== undefined && direct !== origin) {
     const directly = new ProbeClient({ origin: direct, now: Date.now })
-    areas.push({
-      area: `Without the proxy, ${direct}`,
-      findings: (await reach({ client: directly, ...compared })).findings,
-    })
+    const { findings } = await reach({ client: directly, ...compared })
+    areas.push({ area: `Without the proxy, ${direct}`, findings })
   }
   if (!isReached) return areas
   try {
     const { publicUrl, allowedOrigins = [] } = config ?? {}
     findings.push(...(await examineWay({ client, publicUrl, allowedOrigins })))
     findings.push(...(await examineClientAddress({ client, direct, publicUrl })))
-    const proofs = await streamProofs({ config, origin, signingKeys })
+    const proofs = await streamProofs({ config, origin, kept })
     const withStream = proofs.length === 0
     if (!withStream || credentials === undefined) findings.push(await examineStream(client, proofs))
     if (credentials !== undefined) findings.push(...(await trySignIn(client, credentials, { withStream })))
@@ -140,13 +133,12 @@ async function examineService({ config, origin, kept, credentials }: Target): Pr
   return areas
 }
 
-type Signing = { config: Config | undefined; origin: string; signingKeys: SigningKey[] | undefined }
-
 /**
  * A token for an inbox of no user, made as the service makes its tokens; none without the secret or the signing keys. A
  * service without a public URL issues tokens for the address on which it listens, which may be the examined URL.
  */
-async function streamProofs({ config, origin, signingKeys = [] }: Signing): Promise<Proof[]> {
+async function streamProofs({ config, origin, kept }: Omit<Target, 'credentials'>): Promise<Proof[]> {
+  const { signingKeys = [] } = kept ?? {}
   const secret = config && secretIn(config)
   if (config === undefined || secret === undefined || signingKeys.length === 0) return []
   const issuers = new Set(config.publicUrl === undefined ? [directOf(config) ?? origin, origin] : [config.publicUrl])
@@ -180,16 +172,12 @@ async function credentialsOf(username: string | undefined): Promise<Credentials 
   if (username === undefined) return undefined
   if (process.stdin.isTTY)
     throw new WrongUse(`--username reads the password from stdin: npx carillon doctor --username ${username} < FILE`)
-  const password = (await text(process.stdin)).replace(/\r?\n$/, '')
+  const password = await passwordFromStdin()
   if (password === '') throw new WrongUse('--username reads the password from stdin, but stdin is empty')
   return { username, password }
 }
 
-const symbols = {
-  ok: ['✔', 'green'],
-  warning: ['!', 'yellow'],
-  fault: ['✖', 'red'],
-} as const
+const symbols = { ok: ['✔', 'green'], warning: ['!', 'yellow'], fault: ['✖', 'red'] } as const
 
 function formatArea({ area, findings }: Area): string[] {
   const width = Math.max(...findings.map(({ check }) => check.length))

@@ -54,12 +54,10 @@ async function move(options: Options, transfer: Transfer): Promise<void> {
   const onRefusing = () => {
     state = refusingSentence(from)
   }
+  const moved = { from, to, partitions, id: newId(Date.now()), now: Date.now, onRefusing }
   const tables = await interruptible(
     () => state,
-    () =>
-      withProgress(options, (report) =>
-        moveDatabase({ from, to, partitions, id: newId(Date.now()), now: Date.now, report, onRefusing }),
-      ),
+    () => withProgress(options, (report) => moveDatabase({ ...moved, report })),
   )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const secretFile = secret === undefined ? existingSecretFile(from) : undefined

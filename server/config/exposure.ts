@@ -19,13 +19,8 @@ function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): Settin
   const isPublicUrlHere = hostname !== undefined && isLoopback(hostname)
   if (publicUrl !== undefined && !isPublicUrlHere) {
     if (protocol === 'https:') return []
-    return [
-      {
-        field: 'CARILLON_PUBLIC_URL',
-        reason: `is ${JSON.stringify(publicUrl)}: plain HTTP, where ${readable}`,
-        remedy,
-      },
-    ]
+    const reason = `is ${JSON.stringify(publicUrl)}: plain HTTP, where ${readable}`
+    return [{ field: 'CARILLON_PUBLIC_URL', reason, remedy }]
   }
   if (host === undefined || isLoopback(host)) return []
   const found = `is ${JSON.stringify(host)}: plain HTTP beyond this machine`

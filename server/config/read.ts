@@ -116,7 +116,7 @@ function display(setting: Setting, { text, origin }: Found): string | undefined 
 
 function allFaults(faults: readonly SettingFault[]): CarillonError {
   const head = faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`
-  const details = faults.map(({ field, reason, remedy }) => ({
+  const details = faults.map(({ field, reason, remedy = '' }) => ({
     field,
     reason: remedy ? `${reason}; ${remedy}` : reason,
   }))

@@ -16,6 +16,8 @@ type Dependencies = {
   now: () => number
 }
 
+type Wanted = { name: string; scopes: readonly Scope[]; expiresAt: number | null }
+
 export class ProducerKeys {
   readonly #dependencies: Dependencies
 
@@ -24,19 +26,11 @@ export class ProducerKeys {
   }
 
   /** Stores a new key. `expiresAt` is in milliseconds, or null for a key that does not expire. */
-  async issue(wanted: {
-    name: string
-    scopes: readonly Scope[]
-    expiresAt: number | null
-  }): Promise<{ id: string; key: string }> {
+  async issue(wanted: Wanted): Promise<{ id: string; key: string }> {
+    const { store, now } = this.#dependencies
     const id = randomBytes(8).toString('hex')
     const secret = randomBytes(32).toString('base64url')
-    await this.#dependencies.store.addProducer({
-      id,
-      secretHash: hashOf(secret),
-      createdAt: this.#dependencies.now(),
-      ...wanted,
-    })
+    await store.addProducer({ id, secretHash: hashOf(secret), createdAt: now(), ...wanted })
     return { id, key: `crl_${id}_${secret}` }
   }
 
@@ -59,7 +53,8 @@ export class ProducerKeys {
 
   /** Takes effect at once. Throws NOT_FOUND. */
   async revoke(producerId: string): Promise<void> {
-    const outcome = await this.#dependencies.store.revokeProducer({ producerId, at: this.#dependencies.now() })
+    const { store, now } = this.#dependencies
+    const outcome = await store.revokeProducer({ producerId, at: now() })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
   }
 }

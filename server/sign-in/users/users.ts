@@ -56,11 +56,7 @@ async function hashNewPassword({ passwords, passwordMinLength }: Dependencies, w
   const password = preparePassword(wanted.password)
   // The service itself generates one at its first start, and must not load the block list for it.
   if (!wanted.isGenerated)
-    checkPassword(password, {
-      username: wanted.username,
-      minLength: passwordMinLength,
-      blocked: await loadBlockList(),
-    })
+    checkPassword(password, { username: wanted.username, minLength: passwordMinLength, blocked: await loadBlockList() })
   return passwords.hash(password)
 }
 
@@ -76,12 +72,8 @@ async function findByName({ store }: Dependencies, username: string): Promise<Us
  */
 async function revokeTokensAgain(dependencies: Dependencies, { id }: User): Promise<void> {
   const { at, revocationExpiresAt } = revocationNow(dependencies)
-  await dependencies.store.revokeTokens({
-    userId: id,
-    signInId: null,
-    notBefore: at,
-    expiresAt: revocationExpiresAt,
-  })
+  const revocation = { userId: id, signInId: null, notBefore: at, expiresAt: revocationExpiresAt }
+  await dependencies.store.revokeTokens(revocation)
 }
 
 function revocationNow({ now }: Dependencies): { at: number; revocationExpiresAt: number } {
