@@ -1,11 +1,11 @@
-// One spelling for each address, and which addresses a range holds.
+// Converts each address to one spelling, and finds whether an address is in a range.
 import assert from 'node:assert/strict'
 import { BlockList, isIPv6 } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { canonicalAddress, formatRange, isInRanges, networkOf, parseRange } from './ip-addresses.ts'
 
-test('gives each address one spelling, and IPv4 inside IPv6 the one of IPv4', () => {
+test('converts every spelling of an address to one; an IPv4 address inside IPv6 becomes plain IPv4', () => {
   const spellings: Record<string, string | undefined> = {
     '10.0.0.1': '10.0.0.1',
     '::ffff:10.0.0.1': '10.0.0.1',
@@ -28,7 +28,7 @@ test('gives each address one spelling, and IPv4 inside IPv6 the one of IPv4', ()
   for (const [text, expected] of Object.entries(spellings)) assert.equal(canonicalAddress(text), expected, text)
 })
 
-test('reads a range or a single address, and nothing else', () => {
+test('reads a CIDR range or a single address, and refuses every other text', () => {
   const ranges: Record<string, string | undefined> = {
     '10.0.0.0/8': '10.0.0.0/8',
     '10.0.0.1': '10.0.0.1',
@@ -56,17 +56,17 @@ test('reads a range or a single address, and nothing else', () => {
   }
 })
 
-test('finds in a range what Node’s own BlockList finds in it', () => {
+test('finds the same addresses in a range as BlockList of Node (2,000 random pairs)', () => {
   const addresses = fc.oneof(fc.tuple(fc.ipV4(), fc.ipV4()), fc.tuple(fc.ipV6(), fc.ipV6()))
   fc.assert(
     fc.property(addresses, fc.nat(128), ([one, other], length) => {
       const range = parseRange(`${one}/${isIPv6(one) ? length : length % 33}`)
-      const asked = canonicalAddress(other) ?? ''
-      // BlockList finds IPv4 in ranges of IPv6 as well; here an address belongs to one of them.
-      if (range === undefined || isIPv6(asked) !== isIPv6(range.address)) return
+      const wanted = canonicalAddress(other) ?? ''
+      // BlockList also finds IPv4 addresses in IPv6 ranges; here a range has addresses of one version only.
+      if (range === undefined || isIPv6(wanted) !== isIPv6(range.address)) return
       const list = new BlockList()
       list.addSubnet(range.address, range.prefix, isIPv6(range.address) ? 'ipv6' : 'ipv4')
-      for (const each of [asked, range.address, networkOf(range.address, range.prefix)])
+      for (const each of [wanted, range.address, networkOf(range.address, range.prefix)])
         assert.equal(isInRanges(each, [range]), list.check(each, isIPv6(each) ? 'ipv6' : 'ipv4'), each)
     }),
     { numRuns: 2_000 },

@@ -1,9 +1,9 @@
-// What reaches the log is what was logged: nothing that a client sent can look like another line of it.
+// A text that a client sent cannot forge a line of the log, and no secret reaches the log.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
-/** What `createLog` prints for an error and a sign-in; a process of its own, since it writes to stdout. */
+/** The output of `createLog` for an error and a sign-in, in a child process, because the log is written to stdout. */
 function printed(isTerminal: boolean): string {
   const program = `
     import { createLog } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)}
@@ -18,16 +18,16 @@ function printed(isTerminal: boolean): string {
   return stdout
 }
 
-test('no text of an error or a field begins a line on a terminal, or moves its cursor', () => {
+test('on a terminal, a text in an error or a field cannot start a new line or move the cursor', () => {
   const text = printed(true)
   assert.match(text, /forged/)
   for (const line of text.split('\n')) if (line.includes('forged')) assert.match(line, /^ /, line)
-  // The colours are pino-pretty's own.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+  // pino-pretty itself adds the colours.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these characters
   assert.doesNotMatch(text.replace(/\u001b\[\d+m/g, ''), /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
 })
 
-test('each line elsewhere is one object of JSON, and nothing secret is in it', () => {
+test('in a file or a pipe, each line of the log is one JSON object and contains no password', () => {
   const lines = printed(false).trimEnd().split('\n')
   assert.deepEqual(
     lines.map((line) => JSON.parse(line).event),

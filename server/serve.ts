@@ -31,11 +31,10 @@ const databaseTimeoutMs = 30_000
 /** A load balancer that requested `/readyz` this recently will request it again. */
 const watchedWithinMs = 10_000
 
+type Surroundings = { log: Log; clock?: TimeSources }
+
 /** Throws CarillonError with a sentence for the operator if the service cannot start. */
-export async function startService(
-  config: Config,
-  { log, clock }: { log: Log; clock?: TimeSources },
-): Promise<Service> {
+export async function startService(config: Config, { log, clock }: Surroundings): Promise<Service> {
   const store = await openLogged(config, log)
   try {
     // The database's clock, if it has one, is the same for every process of the service.
@@ -50,11 +49,9 @@ export async function startService(
 
 async function openLogged({ database, databasePartitions: partitions }: Config, log: Log): Promise<Store> {
   refuseLostDatabase(database)
-  const startTimeout = {
-    timeoutMs: databaseTimeoutMs,
-    onWait: (reason: string) =>
-      log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`),
-  }
+  const onWait = (reason: string) =>
+    log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`)
+  const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
   const { store, migrations, notice } = await openStore(database, { partitions, startTimeout })
   if (notice !== undefined) log.warn({ event: 'log-set-aside' }, notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
@@ -158,7 +155,7 @@ function notListening({ host, port }: Config, error: unknown): unknown {
   return message === undefined ? error : new CarillonError('UNAVAILABLE', message, { remedy, cause: error })
 }
 
-/** The address that stands for every interface is not reachable itself; this machine uses the loopback address. */
+/** The address that means every interface is not reachable itself; this machine uses the loopback address. */
 function reachable(address: string): string {
   return address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')
 }

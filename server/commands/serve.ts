@@ -38,7 +38,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
     process.exit(status)
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(0, signal))
-  if (service.firstSignIn !== undefined) showOnce(service, { config, isTerminal, log })
+  showOnce(service, { config, isTerminal, log })
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
   log.info({ event: 'started', url: service.url }, 'Carillon is listening')
   const error = await service.failed
@@ -51,10 +51,9 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
 
 /** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
 function showOnce(
-  service: Service,
+  { firstSignIn, url }: Service,
   { config, isTerminal, log }: { config: Config; isTerminal: boolean; log: Log },
 ): void {
-  const { firstSignIn, url } = service
   if (firstSignIn === undefined) return
   const text = firstSignInText(firstSignIn, url)
   if (isTerminal) {
@@ -70,11 +69,9 @@ function showOnce(
       { event: 'first-start', file },
       'first start: the sign-in, the producer key and a curl session are in this file',
     )
-  } catch (error) {
+  } catch (err) {
     const remedy = `carillon user password ${firstSignIn.username}`
-    log.error(
-      { event: 'first-start', file, err: error },
-      `first start: this file cannot be written. Set a new password with: ${remedy}`,
-    )
+    const message = `first start: this file cannot be written. Set a new password with: ${remedy}`
+    log.error({ event: 'first-start', file, err }, message)
   }
 }

@@ -39,14 +39,9 @@ async function tail(command: Command, options: Options): Promise<void> {
   const { signal } = ended
   const isForPrograms = options.json || !process.stdout.isTTY
   const lines = isForPrograms ? (event: TailEvent) => [jsonOf(event)] : (event: TailEvent) => linesOf(event, new Date())
+  const show = (event: TailEvent) => printAll(lines(event), signal)
   try {
-    await requestService(url, async () =>
-      follow(await signedIn({ url, user, password, signal }), {
-        ...options,
-        signal,
-        show: (event) => printAll(lines(event), signal),
-      }),
-    )
+    await requestService(url, () => follow(signedIn({ url, user, password, signal }), { ...options, signal, show }))
   } catch (error) {
     if (!signal.aborted) throw error
   }
@@ -64,13 +59,15 @@ async function signedIn({ url, user, password, signal }: Credentials): Promise<C
 
 type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: TailEvent) => Promise<void> }
 
-async function follow({ inbox }: Carillon, { last, since, signal, show }: Following): Promise<void> {
-  const place = since ?? (await list({ inbox }, { last, signal, show }))
-  for await (const event of inbox.subscribe({ since: place, signal })) await show(event)
+async function follow(client: Promise<Carillon>, following: Following): Promise<void> {
+  const { inbox } = await client
+  const { signal, show } = following
+  const since = following.since ?? (await list(inbox, following))
+  for await (const event of inbox.subscribe({ since, signal })) await show(event)
 }
 
 /** Returns the version of the listed inbox, so that the stream continues exactly there. */
-async function list({ inbox }: Pick<Carillon, 'inbox'>, { last, signal, show }: Following): Promise<string> {
+async function list(inbox: Carillon['inbox'], { last, signal, show }: Following): Promise<string> {
   const { items, version } = await inbox.list({ limit: Math.max(last, 1), signal })
   for (const notification of items.slice(0, last).toReversed()) await show({ type: 'listed', notification })
   return String(version)

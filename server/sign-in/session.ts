@@ -17,9 +17,8 @@ const clockLeewayMs = 60_000
 /** The cookie's value: the user's id, which is no secret and makes the look-up cheap, and 32 random bytes as base64url. */
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
-type SessionStore = Pick<Store, 'addSession' | 'findSession' | 'touchSession' | 'endSessions' | 'removeStaleSessions'>
 type SessionOptions = {
-  store: SessionStore
+  store: Pick<Store, 'addSession' | 'findSession' | 'touchSession' | 'endSessions' | 'removeStaleSessions'>
   now: () => number
   /** A session ends if it is not used for this long, in milliseconds. */
   idleMs: number
@@ -43,13 +42,9 @@ export class Sessions {
     const { store, now, lifetimeMs } = this.#options
     const secret = `${user.id}.${randomBytes(32).toString('base64url')}`
     const at = now()
-    const outcome = await store.addSession({
-      userId: user.id,
-      secretHash: hashOf(secret),
-      checkedPasswordHash: user.passwordHash,
-      at,
-      replaces: keysOf(replaces),
-    })
+    const key = { userId: user.id, secretHash: hashOf(secret) }
+    const checkedPasswordHash = user.passwordHash
+    const outcome = await store.addSession({ ...key, checkedPasswordHash, at, replaces: keysOf(replaces) })
     if (outcome === 'refused') throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
     return { secret, expiresAt: at + lifetimeMs }
   }
@@ -99,11 +94,8 @@ export class Sessions {
   async removeStale(): Promise<void> {
     const { store, now, idleMs, lifetimeMs } = this.#options
     const at = now()
-    await store.removeStaleSessions({
-      createdBefore: at - lifetimeMs,
-      lastSeenBefore: at - idleMs,
-      lastSeenAfter: at + clockLeewayMs,
-    })
+    const [createdBefore, lastSeenBefore] = [at - lifetimeMs, at - idleMs]
+    await store.removeStaleSessions({ createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs })
   }
 
   #endOf({ createdAt, lastSeenAt }: EndedSession, at: number): number {

@@ -28,7 +28,9 @@ export async function sealingSecret({ secret, database }: Sealed, store: Pick<St
         'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
         'such as: openssl rand -base64 32',
     })
-  return generateOnce(file)
+  // If two processes start at the same time, one creates the file and both read it.
+  createDurably(file, `${randomBytes(32).toString('base64url')}\n`)
+  return readSecret(file)
 }
 
 /** The secret that is set, or stored beside the database; undefined if there is none, or if it cannot be read. */
@@ -51,12 +53,6 @@ export function secretFileOf(path: string): string {
   return `${path.replace(/\.db$/, '')}.secret`
 }
 
-/** If two processes start at the same time, one creates the file and both read it. */
-function generateOnce(file: string): string {
-  createDurably(file, `${randomBytes(32).toString('base64url')}\n`)
-  return readSecret(file)
-}
-
 /** The secret in `file`. Throws UNAVAILABLE if the file is empty: an empty secret must never seal a key. */
 export function readSecret(file: string): string {
   const secret = readFileSync(file, 'utf8').trim()
@@ -73,9 +69,7 @@ function readIfThere(file: string): string | undefined {
   } catch (error) {
     if (error instanceof CarillonError) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new CarillonError('UNAVAILABLE', `${file} cannot be read`, {
-      remedy: 'Make it readable for this user.',
-      cause: error,
-    })
+    const remedy = 'Make it readable for this user.'
+    throw new CarillonError('UNAVAILABLE', `${file} cannot be read`, { remedy, cause: error })
   }
 }

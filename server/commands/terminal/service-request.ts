@@ -9,18 +9,12 @@ export async function requestService<Result>(url: string, request: () => Promise
   } catch (cause) {
     if (!isCarillonError(cause)) throw cause
     const { code, status, message, details = [] } = cause
-    if (code === 'NETWORK')
-      throw new CarillonError('UNAVAILABLE', `No service answers at ${url}`, {
-        remedy: 'Is the service running?',
-        cause,
-      })
+    const unavailable = (problem: string, remedy?: string) =>
+      new CarillonError('UNAVAILABLE', problem, { remedy, cause })
+    if (code === 'NETWORK') throw unavailable(`No service answers at ${url}`, 'Is the service running?')
     if (code === 'UNREADABLE' && status === undefined)
-      throw new CarillonError('UNAVAILABLE', `${url} redirects to another address`, {
-        remedy: 'Set CARILLON_URL to that one.',
-        cause,
-      })
-    if (code === 'UNREADABLE')
-      throw new CarillonError('UNAVAILABLE', `The response with status ${status} is not from Carillon`, { cause })
+      throw unavailable(`${url} redirects to another address`, 'Set CARILLON_URL to that one.')
+    if (code === 'UNREADABLE') throw unavailable(`The response with status ${status} is not from Carillon`)
     const reasons = details.map(({ field, reason }) => `\n  ${field} ${reason}`)
     throw new CarillonError(code, `The service refused the request: ${message}${reasons.join('')}`, { cause })
   }
