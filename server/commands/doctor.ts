@@ -115,8 +115,8 @@ async function examineService({ config, origin, kept, credentials }: Target): Pr
   const areas = [{ area: origin, findings }]
   if (!isReached && direct !== undefined && direct !== origin) {
     const directly = new ProbeClient({ origin: direct, now: Date.now })
-    const { findings } = await reach({ client: directly, ...compared })
-    areas.push({ area: `Without the proxy, ${direct}`, findings })
+    const withoutProxy = await reach({ client: directly, ...compared })
+    areas.push({ area: `Without the proxy, ${direct}`, findings: withoutProxy.findings })
   }
   if (!isReached) return areas
   try {

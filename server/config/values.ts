@@ -12,7 +12,7 @@ export const second = 1000
 export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
-export const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: day }
+const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: day }
 
 /** Browsers keep a cookie for at most 400 days (RFC 6265bis, section 5.5), so no sign-in lives longer. */
 export const maxLifetime = 400 * day
@@ -89,13 +89,17 @@ export function readOrigin(text: string): string {
     : invalid('write only scheme, host and port (no path, query or user), such as https://bell.example.org')
 }
 
-export function readOrigins(text: string): readonly string[] {
-  if (text === 'none') return Object.freeze([])
-  return Object.freeze(text.split(',').map((part) => readExactOrigin(part.trim())))
+/** A reader of `none`, or of several values separated by commas. */
+function listOf(readOne: (text: string) => string): (text: string) => readonly string[] {
+  return (text) => Object.freeze(text === 'none' ? [] : text.split(',').map((part) => readOne(part.trim())))
 }
 
+export const readOrigins = listOf(readExactOrigin)
+export const readHosts = listOf(readHostName)
+export const readProxies = listOf(readRange)
+
 /** The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
-export function readExactOrigin(text: string): string {
+function readExactOrigin(text: string): string {
   if (text.includes('*'))
     invalid('patterns are refused, because every matching page could act for your users', 'list the origins')
   const origin = readOrigin(text)
@@ -103,20 +107,10 @@ export function readExactOrigin(text: string): string {
 }
 
 /** Compared with the name in `Host`, so without scheme and port. A full stop at the end is removed: DNS ignores it. */
-export function readHosts(text: string): readonly string[] {
-  if (text === 'none') return Object.freeze([])
-  return Object.freeze(text.split(',').map((part) => readHostName(part.trim())))
-}
-
 function readHostName(text: string): string {
   const name = text.replace(/\.$/, '')
   if (!isHostName(name)) invalid('write only host names (no scheme, port or pattern), such as carillon.internal')
   return name.toLowerCase()
-}
-
-export function readProxies(text: string): readonly string[] {
-  if (text === 'none') return Object.freeze([])
-  return Object.freeze(text.split(',').map((part) => readRange(part.trim())))
 }
 
 /** An address, or a CIDR range that is not all addresses. IPv4 inside IPv6 becomes IPv4. */
