@@ -1,6 +1,5 @@
 // Builds the package: JavaScript without comments, declarations with comments, and a manifest that names both, because Node
-// does not strip types below node_modules. `npm run build -w carillon-client` writes it to client/dist/, ready for
-// `npm publish`. This file is plain JavaScript, so that any version of Node can run it.
+// does not strip types below node_modules. This file is plain JavaScript, so that any version of Node can run it.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

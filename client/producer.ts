@@ -26,8 +26,7 @@ export type Producer = {
 }
 
 const defaultBackoff: Backoff = { retryMs: 500, maxRetryMs: 5_000, random: Math.random }
-/** The statuses of temporary failures. */
-const temporary: readonly (number | undefined)[] = [408, 409, 429, 502, 503, 504]
+const temporaryStatuses: readonly (number | undefined)[] = [408, 409, 429, 502, 503, 504]
 
 export function producerOf(requests: Requests, backoff = defaultBackoff, attemptMs = 30_000): Producer {
   return {
@@ -45,14 +44,12 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
         try {
           return await requests.data<Delivery>(call)
         } catch (error) {
+          const isTemporary =
+            isCarillonError(error) && (error.code === 'NETWORK' || temporaryStatuses.includes(error.status))
           // The comparison is in this order so that NaN attempts count as one.
-          if (!(failures + 1 < attempts && isTemporary(error))) throw error
+          if (!(failures + 1 < attempts && isTemporary)) throw error
           await pause(delayAfter(error, failures, backoff), signal)
         }
     },
   }
-}
-
-function isTemporary(error: unknown): boolean {
-  return isCarillonError(error) && (error.code === 'NETWORK' || temporary.includes(error.status))
 }

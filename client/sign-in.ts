@@ -22,18 +22,14 @@ export type SignIn = {
    * can call this method. Throws UNAUTHORIZED if the token has expired, or if its sign-in is too long ago.
    */
   renew(token: string, options?: CallOptions): Promise<StatelessLogin>
-  /** `POST /logout`: ends the session, or revokes the tokens of this sign-in. No error if nobody is signed in. */
+  /** `POST /logout`: ends the session, or revokes the tokens of this sign-in. No error if no user is signed in. */
   logout(options?: CallOptions): Promise<void>
 }
 
 export function signInOf(requests: Requests): SignIn {
   return {
     login: ({ username, password, variant }: Credentials & { variant?: Variant }, { signal }: CallOptions = {}) =>
-      requests.signIn<never>({
-        path: 'login',
-        body: JSON.stringify({ username, password, variant }),
-        signal,
-      }),
+      requests.signIn<never>({ path: 'login', body: JSON.stringify({ username, password, variant }), signal }),
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
     me: (options) => requests.data({ ...options, path: 'api/me' }),
     renew: (token, options) =>

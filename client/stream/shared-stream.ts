@@ -82,16 +82,12 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
   })
 }
 
-/**
- * The user of the inbox, as the server knows it from the proof. A script cannot read a session cookie, and another
- * sign-in replaces the cookie for all tabs.
- */
+/** A script cannot read a session cookie, and another sign-in replaces it for all tabs: the server knows the user. */
 async function requestMe(requests: Requests, timing: Timing, signal: AbortSignal): Promise<Me> {
   for (let failures = 0; ; failures++)
     try {
       return await requests.data<Me>({ path: 'api/me', signal, timeoutMs: timing.connectMs })
     } catch (error) {
-      signal.throwIfAborted()
       if (isFinal(error)) throw error
       await pause(delayAfter(error, failures, timing), signal)
     }

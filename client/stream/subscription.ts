@@ -80,9 +80,7 @@ class Subscription {
     document?.addEventListener('visibilitychange', onVisibility, { signal })
     for (;;) {
       const ms = yield* this.#connection(signal)
-      await pause(ms, signal, (endPause) => {
-        this.#wake = endPause
-      })
+      await pause(ms, signal, (endPause) => (this.#wake = endPause))
     }
   }
 
@@ -110,8 +108,7 @@ class Subscription {
   async #open(drop: AbortController): Promise<Reader> {
     const { signal } = drop
     // In the query: the header Last-Event-ID would cost pages of another origin a preflight request.
-    const query = { since: this.#position }
-    const opened = this.#requests.open({ path: 'api/notifications/stream', query, signal })
+    const opened = this.#requests.open({ path: 'api/notifications/stream', query: { since: this.#position }, signal })
     const response = await this.#withinTimeout(opened, this.#timing.connectMs, drop)
     if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
       throw unreadable(response)
@@ -175,11 +172,9 @@ class Subscription {
     return new CarillonError(error.code, message, { ...error, reason, cause: error })
   }
 
-  /**
-   * Drops the connection if `promise` takes longer. Uses two clocks: the monotonic one may stop while the machine sleeps,
-   * and the wall clock may be set.
-   */
+  /** Drops the connection if `promise` takes longer. */
   async #withinTimeout<Result>(promise: Promise<Result>, timeoutMs: number, drop: AbortController): Promise<Result> {
+    // Two clocks: the monotonic one may stop while the machine sleeps, and the wall clock may be set.
     const startedAt = Date.now()
     const monotonicStart = performance.now()
     const isLate = () => Math.max(Date.now() - startedAt, performance.now() - monotonicStart) >= timeoutMs
@@ -194,13 +189,11 @@ class Subscription {
   }
 }
 
-/**
- * Would a retry fail in the same way? If there was a stream before, a response that is not from Carillon comes from a proxy
- * or a network login page in between, which is temporary.
- */
+/** Would a retry fail in the same way? */
 export function isFinal(error: unknown, hasConnected = false): boolean {
   if (!isCarillonError(error)) return true
   const { code, status = 500 } = error
+  // From a proxy or a network login page in between, which is temporary.
   if (code === 'UNREADABLE' && hasConnected) return false
   return status < 500 && status !== 408 && status !== 429
 }

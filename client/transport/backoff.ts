@@ -15,10 +15,7 @@ const maxRetryAfterSeconds = 30
 /** A stream that sends `retry: 0` must not make the client retry without a pause. */
 const minRetryMs = 100
 
-/**
- * Milliseconds until the next attempt: the `Retry-After` of `error`, plus a random time up to the exponential limit.
- * @param failures how many attempts failed in a row before this one.
- */
+/** Milliseconds until the next attempt: the `Retry-After` of `error` plus a random time. `failures`: in a row before it. */
 export function delayAfter(error: unknown, failures: number, { retryMs, maxRetryMs, random }: Backoff): number {
   const retryAfter = isCarillonError(error) ? (error.retryAfter ?? 0) : 0
   const limitMs = Math.min(maxRetryMs, Math.max(minRetryMs, retryMs) * 2 ** failures)

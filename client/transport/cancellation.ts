@@ -1,12 +1,9 @@
-// How the abort of a caller's signal reaches the work in progress. Each call gets an AbortController that follows the
-// caller's signal, because some runtimes' fetch keeps its listeners on the signal until garbage collection, and the
-// caller's signal may live as long as the page.
+// How the abort of a caller's signal, which may live as long as the page, reaches the work in progress. Each call gets an
+// AbortController, because some runtimes' fetch keeps its listeners on a signal until garbage collection. `AbortSignal.any`
+// and `AbortSignal.timeout` are missing in some browsers that can share a stream.
 import { networkError } from './errors.ts'
 
-/**
- * Runs `work` with a controller that follows `signal` and, after `timeoutMs`, aborts with `NETWORK`. No listener stays on
- * `signal` after that. `AbortSignal.any` and `AbortSignal.timeout` are missing in some browsers that can share a stream.
- */
+/** Runs `work` with a controller that follows `signal` until the end, and aborts with `NETWORK` after `timeoutMs`. */
 export async function following<Result>(
   signal: AbortSignal | undefined,
   work: (own: AbortController) => Promise<Result>,
@@ -43,10 +40,7 @@ export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSi
   })
 }
 
-/**
- * Waits `ms` milliseconds. `onStart` receives a function that ends the wait early. Rejects with the reason of `signal`
- * when that aborts.
- */
+/** Waits `ms` milliseconds. `onStart` receives a function that ends the wait early. Throws the reason of `signal`. */
 export async function pause(ms: number, signal?: AbortSignal, onStart = (_end: () => void) => {}): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<void>((resolve) => {

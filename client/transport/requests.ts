@@ -18,7 +18,6 @@ export type Connection = {
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
 }
 
-/** Options of every call. */
 export type CallOptions = {
   /** Aborts the call, which then throws the reason of the signal. */
   signal?: AbortSignal | undefined
@@ -89,10 +88,7 @@ export class Requests {
     this.#token = undefined
   }
 
-  /**
-   * A successful response whose body is not read yet; `signal` also aborts that reading. Throws CarillonError for every
-   * other response.
-   */
+  /** A successful response whose body is not read yet; `signal` also aborts that reading. Throws for every other response. */
   async open(call: Call & { signal: AbortSignal }): Promise<Response> {
     if (call.isOpen || this.#auth === 'cookie') return this.#send(call)
     const pending = this.#tokenFrom(this.#auth)
@@ -161,16 +157,13 @@ export class Requests {
   }
 }
 
-/**
- * Throws TypeError for a value that no header field can carry. It does so before `fetch`, whose TypeError would count as a
- * network failure, and without the value, which may be a secret.
- */
 function headersOf(fields: Record<string, string>): Headers {
   const headers = new Headers()
   for (const [name, value] of Object.entries(fields))
     try {
       headers.set(name, value)
     } catch {
+      // Before `fetch`, whose TypeError would count as a network failure, and without the value, which may be a secret.
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers

@@ -57,11 +57,9 @@ export class Follower {
       !last || !areOfOneInbox(position, own) || versionOf(own) < versionOf(position)
     // A greeting means that the leader can respond, so this tab repeats a request that had no response.
     if (event.type === 'hello' || event.type === 'resync') this.#hasRequested = false
-    if (event.type === 'hello') {
-      if (isMissing(event.position)) this.#request()
-      else log.show({ ...event, position: String(own) })
-    } else if (event.type === 'resync' && last && !(versionOf(event.position) < versionOf(own))) log.add(event)
-    else if (isMissing(after)) this.#request()
+    if (event.type === 'resync' && last && !(versionOf(event.position) < versionOf(own))) log.add(event)
+    else if (isMissing(event.type === 'hello' ? event.position : after)) this.#request()
+    else if (event.type === 'hello') log.show({ ...event, position: String(own) })
     else if (versionOf(own) < versionOf(event.position)) log.add(event)
   }
 

@@ -29,9 +29,7 @@ export class Leader {
   async lead(signal: AbortSignal): Promise<'ended' | 'moved'> {
     const { requests, timing, log, channel } = this.#tab
     channel.postMessage({ kind: 'leading' })
-    const onData = () => {
-      this.#aliveAt = performance.now()
-    }
+    const onData = () => (this.#aliveAt = performance.now())
     let failure: unknown
     try {
       for await (const event of openStream(requests, { since: log.position, signal }, timing, onData)) {
@@ -70,10 +68,7 @@ export class Leader {
     log.add(event)
   }
 
-  /**
-   * Tabs with a cookie have the same proof, so its end ends all of them. They would not learn its reason from a request of
-   * their own.
-   */
+  /** The end of a session ends all tabs with its cookie. They would not learn its reason from a request of their own. */
   async #shareError(error: unknown): Promise<void> {
     const { proof, channel } = this.#tab
     if (proof !== 'session' || !isCarillonError(error) || error.status !== 401) return
@@ -82,13 +77,11 @@ export class Leader {
     await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
 
-  /**
-   * Responds to a request with the missed events, or with a resync if they are not kept. Ignores other messages, and all
-   * messages while the stream has been silent for too long.
-   */
+  /** Responds to a request with the missed events, or with a resync if they are not kept. Ignores other messages. */
   #respond(message: Message, isRetry = false): void {
     const { log, channel, silenceMs } = this.#tab
     const { last, position: own } = log
+    // Without a living stream the leader does not respond, so that another tab takes the lock.
     const isSilent = performance.now() - this.#aliveAt >= silenceMs
     if (message.kind !== 'request' || !last || isSilent) return
     const { from: to, position = own } = message
