@@ -62,7 +62,7 @@ class Subscription {
   #failures = 0
   #hasConnected = false
   #sessionEnd: SessionEnd | undefined
-  /** Called when the machine is online again (true) or the page is visible again (false). Depends on the current step. */
+  /** Called when the machine is online again (true), the page is visible again, or time has passed. Depends on the step. */
   #wake: (isOnline: boolean) => unknown = () => {}
 
   constructor(requests: Requests, since: Position | undefined, timing: Timing, onData: () => void) {
