@@ -4,10 +4,7 @@ import { CarillonError } from '../errors.ts'
 
 /** The system refused (disk full, locked, out of connections), and nothing of the call was stored. */
 export function takenBack(cause: unknown): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The store cannot do this now', {
-    remedy: 'Try again in a moment.',
-    cause,
-  })
+  return new CarillonError('UNAVAILABLE', 'The store cannot do this now', { remedy: 'Try again in a moment.', cause })
 }
 
 /** The system failed during the commit: the call may have been stored. */

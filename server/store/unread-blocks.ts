@@ -24,7 +24,7 @@ export function blockOf(seq: number): number {
 export class UnreadBlocks {
   /** They count notifications without a read_at, including those that a read-all covers. */
   #counts: number[] = []
-  #outdated = new Set<number>()
+  readonly outdated = new Set<number>()
   /** The inbox at the last `advance`. */
   inbox: InboxState | undefined
 
@@ -32,13 +32,9 @@ export class UnreadBlocks {
   copy(): UnreadBlocks {
     const copy = new UnreadBlocks()
     copy.#counts = [...this.#counts]
-    copy.#outdated = new Set(this.#outdated)
+    for (const block of this.outdated) copy.outdated.add(block)
     copy.inbox = this.inbox
     return copy
-  }
-
-  get outdated(): ReadonlySet<number> {
-    return this.#outdated
   }
 
   /**
@@ -48,17 +44,17 @@ export class UnreadBlocks {
    */
   advance(inbox: InboxState, changed: readonly number[] | undefined): void {
     const from = changed === undefined ? inbox.readThrough + 1 : Math.max(this.inbox?.lastSeq ?? 0, 1)
-    for (let block = blockOf(from); block <= blockOf(inbox.lastSeq); block++) this.#outdated.add(block)
-    for (const seq of changed ?? []) this.#outdated.add(blockOf(seq))
+    for (let block = blockOf(from); block <= blockOf(inbox.lastSeq); block++) this.outdated.add(block)
+    for (const seq of changed ?? []) this.outdated.add(blockOf(seq))
     // A read-all covers every notification of these blocks.
-    for (const block of this.#outdated) if (block < blockOf(inbox.readThrough + 1)) this.#outdated.delete(block)
+    for (const block of this.outdated) if (block < blockOf(inbox.readThrough + 1)) this.outdated.delete(block)
     this.inbox = inbox
   }
 
   /** Sets a count that was read at the version of `this.inbox` or later. */
   set(block: number, count: number): void {
     this.#counts[block] = count
-    this.#outdated.delete(block)
+    this.outdated.delete(block)
   }
 
   /** `skip` unread notifications of `inbox` lie above the page. No count may be outdated. */

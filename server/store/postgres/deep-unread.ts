@@ -4,7 +4,7 @@ import { toInbox } from '../operations.ts'
 import type { InboxState, Page, PageQuery } from '../store.ts'
 import { blockSize, maxChangesBehind, type UnreadBlocks } from '../unread-blocks.ts'
 import type { Database, Read, Row } from './connection/connection.ts'
-import { toPage, unreadFromText, withInbox } from './pages.ts'
+import { pageParameters, toPage, unreadFromText, withInbox } from './pages.ts'
 
 /** Blocks that one statement counts: some 50 ms, far from its time limit. */
 const maxBlocksAtOnce = 1_000
@@ -21,17 +21,15 @@ export const unreadInBlocksText = `
   ) from unnest($2::bigint[]) as block`
 
 /** `inbox` is the state in which the page was found to be deep. */
-export function readDeepUnread(
-  db: Database,
-  { userId, page, limit }: PageQuery & { page: number },
-  inbox: InboxState,
-): Promise<Page> {
+export function readDeepUnread(db: Database, query: PageQuery, inbox: InboxState): Promise<Page> {
+  const { userId } = query
+  const [limit, skip] = pageParameters(query)
   // A copy: other requests for this inbox may be between two reads.
   const blocks = db.unreadBlocks.of(userId, inbox).copy()
   return db.atOneMoment(async (read) => {
     const counted = await advance(read, { userId, blocks })
     db.unreadBlocks.keep(userId, blocks, counted)
-    const place = blocks.placeOf(counted, (page - 1) * limit)
+    const place = blocks.placeOf(counted, skip)
     const [row] = await read('unreadFrom', unreadFromText, [userId, limit, place.highest, place.skip])
     return toPage(row as Row)
   })

@@ -121,10 +121,7 @@ export function toPage(row: Row, at = 0): Page {
 }
 
 /** Whether `unreadPage` returned nothing because the page is a deep one, among gaps: deep-unread.ts reads it. */
-export function isDeepUnread<Request extends PageRequest>(
-  request: Request,
-  { items, inbox }: Page,
-): request is Request & { page: number } {
+export function isDeepUnread(request: PageRequest, { items, inbox }: Page): boolean {
   if (items !== noItems || !request.unreadOnly || 'before' in request) return false
   return (request.page - 1) * request.limit < inbox.unread
 }

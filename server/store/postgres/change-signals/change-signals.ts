@@ -71,7 +71,6 @@ export class ChangeSignals {
     this.#connection?.close()
   }
 
-  /** The clock of the server, which all processes share: milliseconds since 1970. */
   serverTime(): number {
     return this.#connection?.serverTime() ?? 0
   }

@@ -1,6 +1,6 @@
 // One connection that listens for notices. Every second it sends a notice to itself and reads the server's clock: a
 // connection that is dead without an error, or goes through a pooler that passes no notices, is lost after 3 seconds.
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { Client } from '../connection/pool.ts'
@@ -35,7 +35,6 @@ export class ListeningConnection {
   #heardAt = 0
   /** A time of the server, and when this process received it, by `performance.now()`. */
   #clock = { serverMs: 0, at: 0 }
-  /** Names the history of changes of the database. */
   history = ''
 
   constructor(url: string, options: Options) {
@@ -82,9 +81,8 @@ export class ListeningConnection {
     this.#heartbeat = undefined
     this.#client.removeAllListeners('end')
     this.#client.end().catch(() => {})
-    const { stream } = this.#client.connection
-    if (stream instanceof Socket) stream.destroySoon()
-    else stream.destroy()
+    const stream = this.#client.connection.stream as Socket
+    stream.destroySoon()
   }
 
   async #beat(): Promise<void> {

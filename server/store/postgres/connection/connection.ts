@@ -10,7 +10,6 @@ import type { ChangeSignals } from '../change-signals/change-signals.ts'
 
 /** Calls that wait for a connection: as many as the pool can serve in the two seconds that each may wait. */
 const maxWaiting = 5_000
-/** Rows that one statement removes. */
 const batchSize = 1_000
 
 /** The values of a row, in the order of the columns. */
@@ -72,7 +71,6 @@ export class Database {
     }
   }
 
-  /** Throws UNAVAILABLE if reading or writing cannot work now. */
   async check(): Promise<void> {
     const row = await this.one('isReadOnly', "select current_setting('transaction_read_only')::bool", [])
     if (row?.[0] === true) throw new CarillonError('UNAVAILABLE', 'The store is read-only; it may be a replica')

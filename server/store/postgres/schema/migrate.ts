@@ -53,16 +53,13 @@ async function apply(pool: Pool, { known, from, partitions, functions }: Plan): 
     await execute(`set local lock_timeout = ${lockTimeoutMs};\n${text}`)
     if (functions !== undefined && name === known.at(-1)) await execute(creationOf(functions))
   }
-  return applyPending(new PostgresDialect({ pool }), known, applyOne, retriesOfLocks())
-}
-
-function retriesOfLocks(): (error: unknown) => Promise<boolean> {
   let retries = 0
-  return async (error) => {
+  const mayRetry = async (error: unknown) => {
     if ((error as { code?: string }).code !== lockTimedOut || ++retries > maxRetries) return false
     await sleep(retryMs)
     return true
   }
+  return applyPending(new PostgresDialect({ pool }), known, applyOne, mayRetry)
 }
 
 /** The names of the migrations that the database has; empty if it was never migrated. Only reads. */
