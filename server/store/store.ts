@@ -1,6 +1,5 @@
 // What Carillon stores, as the rest of the program sees it: one interface per noun, and `Store` is all of them together.
-// Each comment is a promise, and the contract (contract/) tests every engine against it in the same words. No SQL and no
-// engine shows here: rules live above this file, SQL lives below it.
+// Each comment is a promise, and the contract (contract/) tests every engine against it in the same words.
 //
 // For every method: times are milliseconds since 1970 UTC. Absence is returned (`undefined`, 'absent'), never thrown.
 // When a write resolves, it is on the disk. If the system fails (disk full, database server unreachable), the call throws

@@ -6,7 +6,15 @@ import { pathToFileURL } from 'node:url'
 import { CarillonError } from '../../errors.ts'
 import { quoted } from '../../files/shell-path.ts'
 import { knownMigrations } from '../../store/migrations.ts'
-import { Database, isDamage, isOurs, openingFailure, readHeader, refuseOldSqlite } from '../../store/sqlite/database.ts'
+import {
+  corrupt,
+  Database,
+  isOurs,
+  openingFailure,
+  readHeader,
+  refuseOldSqlite,
+  resultCode,
+} from '../../store/sqlite/database.ts'
 import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
 import type { SigningKey } from '../../store/store.ts'
@@ -172,7 +180,7 @@ function damagesIn(database: Database): string[] {
     const lines = rows.flatMap(({ quick_check: text }) => String(text).split('\n'))
     return lines.filter((line) => line !== 'ok' && !line.startsWith('***'))
   } catch (error) {
-    if (!isDamage(error)) throw error
+    if (resultCode(error) !== corrupt) throw error
     return [(error as Error).message]
   }
 }

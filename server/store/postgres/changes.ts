@@ -1,7 +1,7 @@
 // What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
 import { notificationJsonSql } from '../notification-json.ts'
 import { type ChangeRow, type ReadAllRow, toChanges, toInbox } from '../operations.ts'
-import type { Changes, Input } from '../store.ts'
+import type { Changes, ChangesQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { inboxField, readAtText, withInbox } from './pages.ts'
 
@@ -37,7 +37,7 @@ const changesText = `
     where m.user_id = $1 and m.version > $2 order by m.version limit $3
   ) from box`
 
-export async function changesSince(db: Database, query: Input<'changesSince'>): Promise<Changes | 'reset'> {
+export async function changesSince(db: Database, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { userId, version, limit, maxBehind = Number.MAX_SAFE_INTEGER } = query
   // A version above every bigint would be an error on the server; here it is one that was never reached.
   const values = [userId, Math.min(version, Number.MAX_SAFE_INTEGER), limit + 1, maxBehind]

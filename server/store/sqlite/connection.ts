@@ -170,7 +170,7 @@ export class Writer {
     this.refuseIfStopped()
     if (this.#weightWaiting >= maxWaiting) throw overloaded('Too many writes are waiting for the disk')
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    const weight = weightOf(request)
+    const weight = request[0] === 'deliver' ? (request[1] as Input<'deliver'>).recipients.length : 1
     this.#waiting.push({ request, weight, resolve, reject })
     this.#weightWaiting += weight
     if (this.#inProgress.length === 0 && this.#waiting.length === 1) setImmediate(() => this.#handOver())
@@ -271,10 +271,6 @@ export class Writer {
     const unknown = wentAway(error)
     for (const { reject } of stranded) reject(unknown)
   }
-}
-
-function weightOf(request: WriteRequest): number {
-  return request[0] === 'deliver' ? (request[1] as Input<'deliver'>).recipients.length : 1
 }
 
 function cannotBeWritten(cause: Error): CarillonError {

@@ -34,11 +34,6 @@ export function resultCode(error: unknown): number | undefined {
   return typeof extended === 'number' ? extended & 0xff : undefined
 }
 
-/** Whether SQLite found a damaged page. */
-export function isDamage(error: unknown): boolean {
-  return resultCode(error) === corrupt
-}
-
 /**
  * Turns SQLite's failures of the system into UNAVAILABLE; any other error stays as it is. If a commit fails with an I/O
  * error, its frames may be in the log nevertheless, and a start after a crash would then find it committed.

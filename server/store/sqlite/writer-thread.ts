@@ -35,11 +35,7 @@ const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion = dataVersion.get()?.data_version
 // Opens the log, so that the guard finds it.
 database.exec('begin; select 1 from sqlite_schema; commit')
-const guard = new FileGuard({
-  path: workerData.path,
-  database: workerData.file,
-  schemaNow: () => schemaIn(database),
-})
+const guard = new FileGuard({ path: workerData.path, database: workerData.file, schemaNow: () => schemaIn(database) })
 let loss: FileLoss | undefined
 let stampedAt = Number.NEGATIVE_INFINITY
 let hasWritten = false

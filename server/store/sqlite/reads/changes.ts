@@ -1,7 +1,7 @@
 // Reads what changed in an inbox after a version.
 import { notificationJsonSql } from '../../notification-json.ts'
 import { type ChangeRow, toChanges } from '../../operations.ts'
-import type { Changes, InboxState, Input } from '../../store.ts'
+import type { Changes, ChangesQuery, InboxState } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import { inboxOf, readAt } from './pages.ts'
 
@@ -20,7 +20,7 @@ export const readAlls = `
   select m.version, n.id, m.at from read_mark m join notification n on n.user_id = m.user_id and n.seq = m.through_seq
   where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`
 
-export async function changesSince(reader: Reader, query: Input<'changesSince'>): Promise<Changes | 'reset'> {
+export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { userId, version, limit, maxBehind = Number.POSITIVE_INFINITY } = query
   const inbox = inboxOf(reader, userId)
   const { readThrough } = inbox
@@ -28,7 +28,7 @@ export async function changesSince(reader: Reader, query: Input<'changesSince'>)
   if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
   if (behind === 0) return { inbox, changes: [], more: false }
   const atOnce = limit + 1
-  const earliest = lastSeqUpTo(reader, { userId, version, limit, behind, inbox })
+  const earliest = lastSeqUpTo(reader, query, inbox)
   const arrived = reader.all<ChangeRow>(arrivals, userId, readThrough, earliest, version, atOnce)
   if (arrived.length === behind) return toChanges(inbox, limit, { notifications: arrived, readAlls: [] })
   const later = reader.all<ChangeRow>(laterChanges, userId, readThrough, version, atOnce)
@@ -37,20 +37,16 @@ export async function changesSince(reader: Reader, query: Input<'changesSince'>)
 }
 
 /**
- * A sequence number with no arrival after `version` at or below it, and with few other notifications above it. At most
- * `behind` notifications can have arrived. If that is more than one result holds, bisection finds it: versions rise with seq.
+ * A sequence number with no arrival after `version` at or below it, and with few other notifications above it. At most one
+ * arrived per version since. If that is more than one result holds, bisection finds it: versions rise with seq.
  */
-function lastSeqUpTo(
-  reader: Reader,
-  of: { userId: string; version: number; limit: number; behind: number; inbox: InboxState },
-): number {
-  const { firstSeq, lastSeq } = of.inbox
-  let low = Math.max(lastSeq - of.behind, firstSeq - 1)
-  let high = lastSeq
-  while (high - low > of.limit) {
+function lastSeqUpTo(reader: Reader, query: ChangesQuery, inbox: InboxState): number {
+  let low = Math.max(inbox.lastSeq - (inbox.version - query.version), inbox.firstSeq - 1)
+  let high = inbox.lastSeq
+  while (high - low > query.limit) {
     const middle = Math.floor((low + high) / 2)
-    const [version = 0] = reader.one<[number]>(versionAt, of.userId, middle) ?? []
-    if (version > of.version) high = middle
+    const [version = 0] = reader.one<[number]>(versionAt, query.userId, middle) ?? []
+    if (version > query.version) high = middle
     else low = middle
   }
   return low

@@ -31,7 +31,11 @@ export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAl
       ? inbox?.last_seq
       : sql.get`select seq from notification where user_id = ${userId} and id = ${throughId}`?.seq
   if (inbox === undefined || through === undefined) return throughId === null ? 'done' : 'absent'
-  const stillUnread = countUnreadAfter(sql, userId, Math.max(Number(through), Number(inbox.read_through)))
+  const after = Math.max(Number(through), Number(inbox.read_through))
+  // Reads only what lies after that: nothing after the last sequence number, and little after what a client has shown.
+  const rest = sql.get`
+    select count(*) as count from notification where user_id = ${userId} and seq > ${after} and read_at is null`
+  const stillUnread = rest?.count as number
   if (stillUnread === inbox.unread) return 'done'
   const changed = sql.get`
     update inbox set version = version + 1, read_through = ${Number(through)}, unread = ${stillUnread}
@@ -42,13 +46,6 @@ export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAl
   recountCategories(sql, userId, { after: Number(through), stillUnread })
   signal({ about: 'inbox', userId })
   return 'done'
-}
-
-/** Reads only what lies after `seq`: nothing after the last sequence number, and little after what a client has shown. */
-function countUnreadAfter(sql: WriteContext['sql'], userId: string, seq: number): number {
-  const row = sql.get`
-    select count(*) as count from notification where user_id = ${userId} and seq > ${seq} and read_at is null`
-  return row?.count as number
 }
 
 type Rest = { after: number; stillUnread: number }
