@@ -21,11 +21,8 @@ const sessionText = `
   from session s left join inbox i on i.user_id = $1
   where s.user_id = $1 and s.secret_hash = $2`
 
-export async function findSession(
-  db: Database,
-  { userId, secretHash }: SessionKey,
-  page?: PageRequest,
-): Promise<LiveSession | undefined> {
+export async function findSession(db: Database, key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined> {
+  const { userId, secretHash } = key
   if (page === undefined) {
     const row = await db.one('session', sessionText, [userId, secretHash])
     return row && toSession(userId, row)

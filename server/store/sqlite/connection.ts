@@ -161,9 +161,8 @@ export class Writer {
   /** Every write (writes/) as an operation of the store. */
   operations(): WriteOperations {
     const names = Object.keys(writes) as (keyof Writes)[]
-    return Object.fromEntries(
-      names.map((name) => [name, async (change: unknown) => this.#write([name, change])]),
-    ) as WriteOperations
+    const operations = names.map((name) => [name, async (change: unknown) => this.#write([name, change])])
+    return Object.fromEntries(operations) as WriteOperations
   }
 
   #write<Result>(request: WriteRequest): Promise<Result> {
