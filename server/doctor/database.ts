@@ -2,15 +2,16 @@
 import type { Database } from '../config/database-url.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
 import { faultOf } from './finding.ts'
-import { examineStore } from './store/examine.ts'
-import type { Examination, Examined } from './store/findings.ts'
+import { type Examination, type Examined, unread } from './store/findings.ts'
 
 export async function examineDatabase(database: Database, how: Examination): Promise<Examined> {
   try {
     refuseLostDatabase(database)
     refuseMissingDatabase(database)
-    return await examineStore(database, how)
+    if (database.engine === 'postgres')
+      return await (await import('./store/postgres.ts')).examinePostgres(database.url, how)
+    return await (await import('./store/sqlite.ts')).examineSqlite(database.path, how)
   } catch (error) {
-    return { findings: [faultOf('database', error, 'correct CARILLON_DATABASE_URL')], signingKeys: undefined }
+    return unread(faultOf('database', error, 'correct CARILLON_DATABASE_URL'))
   }
 }

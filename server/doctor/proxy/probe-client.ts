@@ -32,7 +32,7 @@ export class ProbeClient {
     const before = this.now()
     const response = await fetch(this.origin + path, {
       method,
-      headers: { 'user-agent': 'carillon-doctor', ...(body !== undefined && json), ...headers },
+      headers: { 'user-agent': 'carillon-doctor', ...(body !== undefined && jsonType), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       redirect: 'manual',
       signal: AbortSignal.timeout(defaultTimeoutMs),
@@ -50,19 +50,14 @@ export class ProbeClient {
       ending.abort(silence)
     }
     try {
-      const {
-        status,
-        headers: received,
-        body,
-      } = await fetch(this.origin + path, {
+      const received = await fetch(this.origin + path, {
         headers: { 'user-agent': 'carillon-doctor', ...headers },
         redirect: 'manual',
         signal: ending.signal,
       })
-      const isOpen = status === 200
-      const whole = isOpen ? undefined : parsed(await new Response(body).text())
-      const response = { status, headers: received, json: whole, at: this.now() }
-      return { response, text: new ArrivingText(body), close }
+      const json = received.status === 200 ? undefined : parsed(await received.text())
+      const response = { status: received.status, headers: received.headers, json, at: this.now() }
+      return { response, arrives: (wanted) => arrivesIn(received.body, wanted), close }
     } catch (error) {
       close()
       if (error === silence) return 'silent'
@@ -73,33 +68,28 @@ export class ProbeClient {
 
 const silence = new Error('nothing arrived in time')
 
-export type OpenResponse = { response: ProbeResponse; text: ArrivingText; close(): void }
-
-/** The text of an open response, as it arrives. */
-class ArrivingText {
-  readonly #body: ReadableStream<Uint8Array> | null
-
-  constructor(body: ReadableStream<Uint8Array> | null) {
-    this.#body = body
-  }
-
-  /** Whether `wanted` arrives before the response ends or times out. */
-  async until(wanted: string): Promise<boolean> {
-    const decoder = new TextDecoder()
-    let text = ''
-    try {
-      for await (const bytes of this.#body ?? []) {
-        text += decoder.decode(bytes, { stream: true })
-        if (text.includes(wanted)) return true
-      }
-    } catch (error) {
-      if (error !== silence) throw error
-    }
-    return false
-  }
+export type OpenResponse = {
+  response: ProbeResponse
+  /** Whether this text arrives before the response ends or times out. */
+  arrives(wanted: string): Promise<boolean>
+  close(): void
 }
 
-const json = { 'content-type': 'application/json' }
+async function arrivesIn(body: ReadableStream<Uint8Array> | null, wanted: string): Promise<boolean> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const bytes of body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      if (text.includes(wanted)) return true
+    }
+  } catch (error) {
+    if (error !== silence) throw error
+  }
+  return false
+}
+
+const jsonType = { 'content-type': 'application/json' }
 
 function parsed(text: string): Envelope | undefined {
   try {

@@ -33,12 +33,12 @@ async function examineWith(client: ProbeClient, proof: Proof, timeoutMs: number)
   const opened = await client.open('/api/notifications/stream', { ...proof, accept: 'text/event-stream' }, timeoutMs)
   try {
     if (opened === 'silent') return heldBack(timeoutMs)
-    const { response, text } = opened
+    const { response } = opened
     if (response.status !== 200) return refused(response)
     const type = response.headers.get('content-type') ?? ''
     if (!type.startsWith('text/event-stream'))
       return fault(check, { found: `it arrives as ${type || 'a response without a type'}`, change: keepType })
-    return (await text.until(greeting)) ? ok(check, 'events arrive at once') : heldBack(timeoutMs)
+    return (await opened.arrives(greeting)) ? ok(check, 'events arrive at once') : heldBack(timeoutMs)
   } finally {
     if (opened !== 'silent') opened.close()
   }

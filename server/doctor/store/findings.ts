@@ -13,6 +13,15 @@ export type Examined = {
   signingKeys: SigningKey[] | undefined
 }
 
+/** The one finding, if it prevents all others. */
+export function unread(finding: Finding): Examined {
+  return { findings: [finding], signingKeys: undefined }
+}
+
+export const signingKeysQuery = `
+  select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
+  from signing_key order by created_at, kid`
+
 /** Compares the migrations of a database with those of this program. */
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {
   const newer = applied.find((name) => !known.includes(name))
@@ -31,24 +40,14 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
 export type MovingRow = { target: string; started_at: number; ended_at: number | null }
 
 /** What the transfer state of a database says: its tables exist or not. */
-export function transferFindings({
-  isFilling,
-  moving,
-}: {
-  isFilling: boolean
-  moving: MovingRow | undefined
-}): Finding[] {
-  const findings: Finding[] = []
-  if (isFilling)
-    findings.push(
-      fault('move', {
-        found: 'a move or a restore has only half filled this database',
-        change: 'run the same command again to finish it',
-      }),
-    )
-  if (moving !== undefined) findings.push(fault('move', moveFinding(moving)))
-  return findings
+export function transferFindings(isFilling: boolean, moving: MovingRow | undefined): Finding[] {
+  return [...(isFilling ? [halfFilled] : []), ...(moving === undefined ? [] : [fault('move', moveFinding(moving))])]
 }
+
+const halfFilled = fault('move', {
+  found: 'a move or a restore has only half filled this database',
+  change: 'run the same command again to finish it',
+})
 
 const giveUp = 'or give it up: npx carillon move --give-up --from THIS'
 

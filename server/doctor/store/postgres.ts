@@ -6,11 +6,18 @@ import { connectionsOfProcess, openPool } from '../../store/postgres/connection/
 import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
-import type { SigningKey } from '../../store/store.ts'
 import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { clockFinding } from '../clock.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
-import { type Examination, type Examined, type MovingRow, schemaFinding, transferFindings } from './findings.ts'
+import {
+  type Examination,
+  type Examined,
+  type MovingRow,
+  schemaFinding,
+  signingKeysQuery,
+  transferFindings,
+  unread,
+} from './findings.ts'
 
 const migrations = new URL('../../store/postgres/migrations/', import.meta.url)
 const functions = new URL('../../store/postgres/functions/', import.meta.url)
@@ -31,10 +38,9 @@ export async function examinePostgres(url: string, { now, deep = false }: Examin
     ]
     const applied = await appliedMigrations(pool)
     findings.push(await schema(pool, applied), ...(await transferState(pool)), ...(deep ? await pages(pool) : []))
-    return { findings, signingKeys: applied.length === 0 ? [] : await signingKeysOf(pool) }
+    return { findings, signingKeys: applied.length === 0 ? [] : (await pool.query(signingKeysQuery)).rows }
   } catch (error) {
-    const finding = faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL')
-    return { findings: [finding], signingKeys: undefined }
+    return unread(faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL'))
   } finally {
     await pool?.end()
   }
@@ -187,13 +193,5 @@ async function transferState(pool: pg.Pool): Promise<Finding[]> {
   const { rows } = await pool.query(text, [fillingTable, movingTable])
   const row = `select target, started_at, ended_at from ${movingTable}`
   const moving: MovingRow | undefined = rows[0].moving ? (await pool.query(row)).rows[0] : undefined
-  return transferFindings({ isFilling: rows[0].filling, moving })
-}
-
-async function signingKeysOf(pool: pg.Pool): Promise<SigningKey[]> {
-  const { rows } = await pool.query(
-    `select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
-    from signing_key order by created_at, kid`,
-  )
-  return rows
+  return transferFindings(rows[0].filling, moving)
 }

@@ -22,7 +22,15 @@ import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { ownersBeside, readOnlyMount, rightsOf } from '../file-mode.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { processesWith, processFindings } from '../processes.ts'
-import { type Examination, type Examined, type MovingRow, schemaFinding, transferFindings } from './findings.ts'
+import {
+  type Examination,
+  type Examined,
+  type MovingRow,
+  schemaFinding,
+  signingKeysQuery,
+  transferFindings,
+  unread,
+} from './findings.ts'
 
 const migrations = new URL('../../store/sqlite/migrations/', import.meta.url)
 const mebibyte = 2 ** 20
@@ -150,14 +158,13 @@ function contentOf(file: string, { deep }: { deep: boolean }): Examined {
           ...transferState(database),
           ...(deep ? [pagesOf(database, file)] : []),
         ],
-        signingKeys: applied.length === 0 ? [] : signingKeysOf(database),
+        signingKeys: applied.length === 0 ? [] : signingKeysIn(database),
       }
     } finally {
       database.close()
     }
   } catch (error) {
-    const finding = faultOf('database', openingFailure(error, file), 'restore the backup')
-    return { findings: [finding], signingKeys: undefined }
+    return unread(faultOf('database', openingFailure(error, file), 'restore the backup'))
   }
 }
 
@@ -189,7 +196,7 @@ function transferState(database: Database): Finding[] {
   const find = database.prepare('select 1 from sqlite_schema where name = ?')
   const row = `select target, started_at, ended_at from ${movingTable}`
   const moving = find.get(movingTable) === undefined ? undefined : (database.prepare(row).get() as MovingRow)
-  return transferFindings({ isFilling: find.get(fillingTable) !== undefined, moving })
+  return transferFindings(find.get(fillingTable) !== undefined, moving)
 }
 
 function notOurs(file: string): CarillonError {
@@ -207,25 +214,25 @@ function howToOpen(path: string): string | undefined {
 }
 
 function foreignLog(file: string): Examined {
-  const finding = fault('log', {
-    found: `${file}-wal belongs to another database file, and would damage this one`,
-    change: 'npx carillon migrate, which moves it aside, as the next start does',
-  })
-  return { findings: [finding], signingKeys: undefined }
+  return unread(
+    fault('log', {
+      found: `${file}-wal belongs to another database file, and would damage this one`,
+      change: 'npx carillon migrate, which moves it aside, as the next start does',
+    }),
+  )
 }
 
 function unreadLog(file: string): Examined {
-  const finding = warning('schema', {
-    found: `${file}-wal has writes that are not yet in the database, so the tables were not checked`,
-    change: 'npx carillon migrate',
-  })
-  return { findings: [finding], signingKeys: undefined }
+  return unread(
+    warning('schema', {
+      found: `${file}-wal has writes that are not yet in the database, so the tables were not checked`,
+      change: 'npx carillon migrate',
+    }),
+  )
 }
 
-function signingKeysOf(database: Database): SigningKey[] {
-  const keys = database.prepare(
-    `select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
-    from signing_key order by created_at, kid`,
-  )
-  return keys.all().map((key) => ({ ...key })) as SigningKey[]
+function signingKeysIn(database: Database): SigningKey[] {
+  const keys = database.prepare(signingKeysQuery).all()
+  // The driver's rows have no prototype.
+  return keys.map((key) => ({ ...key })) as SigningKey[]
 }
