@@ -3,7 +3,7 @@
 
 import { readConfig } from '../server/config/read.ts'
 import { CarillonError } from '../server/errors.ts'
-import { createLog } from '../server/log.ts'
+import { createLog } from '../server/log/log.ts'
 import { startService } from '../server/serve.ts'
 import { Passwords } from '../server/sign-in/password/passwords.ts'
 import { ProducerKeys } from '../server/sign-in/producer-key.ts'

@@ -1,7 +1,7 @@
 // The Fastify instance that serves the route table: limits, request checks before any route, and one place for every failure.
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import { isDraining } from './connections/drain.ts'
 import { afterUnreadBody, endAndDrop, isDropping } from './connections/drop-unread.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'

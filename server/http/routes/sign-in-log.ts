@@ -1,7 +1,7 @@
 // The log lines of sign-ins. Each names the user, the client's address and the request. The number of lines about refusals is limited,
 // since a client needs no proof to cause one (SECURITY.md, L1, L2).
-import type { Log } from '../../log.ts'
-import { LogWindow } from '../../log-window.ts'
+import type { Log } from '../../log/log.ts'
+import { LogWindow } from '../../log/log-window.ts'
 import type { EndedSignIn } from '../../sign-in/end-presented.ts'
 
 /** The address of the client, and its request: in this order in each line. */

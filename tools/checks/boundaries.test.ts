@@ -44,12 +44,13 @@ const arrows: { room: string[]; knows: string[] }[] = [
       'server/store/transfer/**',
     ],
   },
-  { room: ['server/*.ts', 'server/files/**'], knows: [] },
+  { room: ['server/*.ts', 'server/files/**', 'server/log/**'], knows: [] },
 ]
 
 /** Files that any room may import. They import only each other. */
 const leaves = [
-  'server/{blanks,bounded-cache,clock,errors,event-loop,ids,ip-addresses,log,log-window,times}.ts',
+  'server/{blanks,bounded-cache,clock,errors,event-loop,ids,ip-addresses,times}.ts',
+  'server/log/*.ts',
   'server/files/*.ts',
   'server/config/{values,database-url}.ts',
 ]
@@ -64,8 +65,8 @@ const rooms: Record<string, string[]> = {
   jose: ['server/sign-in/**'],
   kysely: ['server/store/**'],
   pg: ['server/store/postgres/**', 'server/doctor/store/postgres.ts'],
-  pino: ['server/log.ts'],
-  'pino-pretty': ['server/log.ts'],
+  pino: ['server/log/log.ts'],
+  'pino-pretty': ['server/log/log.ts'],
   uuid: ['server/ids.ts'],
   'node:http': ['server/http/**'],
   'node:sqlite': ['server/store/sqlite/**', 'server/doctor/store/sqlite.ts'],
@@ -105,10 +106,7 @@ test('each runtime dependency has one room', () => {
   holds(product, ({ file, imports }) =>
     outer(imports)
       .filter((name) => rooms[name] && !isIn(file, rooms[name]))
-      .map(
-        (name) =>
-          `${file} imports ${name}, whose room is ${rooms[name]?.join(' and ')}. HttpRequest that room instead.`,
-      ),
+      .map((name) => `${file} imports ${name}, whose room is ${rooms[name]?.join(' and ')}. Call that room instead.`),
   )
 })
 
