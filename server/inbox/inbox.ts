@@ -44,32 +44,24 @@ export class Inbox {
     return 'page' in query && query.page === 1 ? this.#firstPages.get(userId)?.get(variantOf(query)) : undefined
   }
 
-  /**
-   * A page, newest first. A rendered first page is kept and sent again while the inbox has the same version. Deeper pages are
-   * rarely requested twice, and are not kept.
-   */
+  /** Newest first. A first page is kept and sent again while the inbox has its version; deeper ones are rarely requested. */
   async list(reader: Reader, query: ListQuery): Promise<RenderedPage> {
     const { userId, inbox } = reader
     const kept = this.#kept(userId, query)
     if (kept !== undefined && kept.version === inbox?.version) return kept
-    const page = readWith(reader, query) ?? (await this.#read(reader, query, kept))
+    // The store compares the version only if it was not read with the proof: a page that has changed then needs one round trip.
+    const unless = inbox === undefined && kept !== undefined ? { unlessVersion: kept.version } : undefined
+    const page = readWith(reader, query) ?? (await this.#store.readPage({ userId, ...requestOf(query), ...unless }))
     if (page === 'unchanged') return kept as RenderedPage
     const rendered = render(page, query, userId)
     if ('page' in query && query.page === 1) this.#keep(userId, query, rendered)
     return rendered
   }
 
-  /** The store compares the version only if it was not read with the proof: a page that has changed then needs one round trip. */
-  #read({ userId, inbox }: Reader, query: ListQuery, kept: RenderedPage | undefined): Promise<Page | 'unchanged'> {
-    const unless = inbox === undefined && kept !== undefined ? { unlessVersion: kept.version } : undefined
-    return this.#store.readPage({ userId, ...requestOf(query), ...unless })
-  }
-
   #keep(userId: string, query: ListQuery, rendered: RenderedPage): void {
     const pages = this.#firstPages.get(userId) ?? new Map<number, RenderedPage>()
     pages.set(variantOf(query), rendered)
-    let weight = 0
-    for (const { json } of pages.values()) weight += json.length
+    const weight = pages.values().reduce((sum, { json }) => sum + json.length, 0)
     this.#firstPages.set(userId, pages, weight)
   }
 

@@ -23,36 +23,25 @@ const keptForMs = 24 * 3_600_000
 /** RFC 9110, section 5.6.2: visible ASCII characters. */
 const idempotencyKeyShape = /^[\x21-\x7e]{1,255}$/
 
+type DeliveryDependencies = {
+  store: Pick<Store, 'deliver' | 'removeOldDeliveries'>
+  /** `now` is for lifetimes and never goes back; `wall` is the clock that users see. */
+  now: () => number
+  wall: () => number
+  /** The username in its stored form, or undefined if no user can have it. */
+  prepareUsername: (username: string) => string | undefined
+}
+
 export class Deliveries {
-  readonly #store: Pick<Store, 'deliver' | 'removeOldDeliveries'>
-  readonly #now: () => number
-  readonly #wall: () => number
-  readonly #prepareUsername: (username: string) => string | undefined
+  readonly #dependencies: DeliveryDependencies
   readonly #running = new Set<string>()
 
-  constructor(dependencies: {
-    store: Pick<Store, 'deliver' | 'removeOldDeliveries'>
-    /** `now` is for lifetimes and never goes back; `wall` is the clock that users see. */
-    now: () => number
-    wall: () => number
-    /** The username in its stored form, or undefined if no user can have it. */
-    prepareUsername: (username: string) => string | undefined
-  }) {
-    this.#store = dependencies.store
-    this.#now = dependencies.now
-    this.#wall = dependencies.wall
-    this.#prepareUsername = dependencies.prepareUsername
+  constructor(dependencies: DeliveryDependencies) {
+    this.#dependencies = dependencies
   }
 
-  /**
-   * Throws INVALID_REQUEST, CONFLICT (a request with the same key is running) or UNPROCESSABLE (the key was used for another
-   * body).
-   */
-  async deliver(
-    producerId: string,
-    request: DeliveryRequest,
-    idempotencyKey: string | undefined,
-  ): Promise<DeliveryOutcome> {
+  /** Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for another body). */
+  async deliver(producerId: string, request: DeliveryRequest, idempotencyKey?: string): Promise<DeliveryOutcome> {
     refuseInvalid(request, idempotencyKey)
     if (idempotencyKey === undefined) return this.#send(producerId, request, null)
     const delivery = `${producerId} ${idempotencyKey}`
@@ -70,22 +59,24 @@ export class Deliveries {
 
   /** Removes idempotency keys that are older than `keptForMs`. */
   removeOld(): Promise<void> {
-    return this.#store.removeOldDeliveries(this.#now() - keptForMs)
+    const { store, now } = this.#dependencies
+    return store.removeOldDeliveries(now() - keptForMs)
   }
 
   async #send(producerId: string, request: DeliveryRequest, key: string | null): Promise<DeliveryOutcome> {
-    const at = this.#wall()
-    const { title, body = null, url = null, category = null, data = null, key: replaces = null } = request
-    const content = { title, body, url, category, data, key: replaces }
-    const outcome = await this.#store.deliver({
+    const { store, now, wall } = this.#dependencies
+    const at = wall()
+    const { recipients, ...given } = request
+    const content = { body: null, url: null, category: null, data: null, key: null, ...given, createdAt: iso(at) }
+    const outcome = await store.deliver({
       id: newId(at),
       producerId,
       idempotency: key === null ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
-      content: contentJson({ ...content, createdAt: iso(at) }),
+      content: contentJson(content),
       category: content.category,
       key: content.key,
-      recipients: request.recipients.map((to) => ({ to: this.#prepared(to), notificationId: newId(at) })),
-      at: this.#now(),
+      recipients: recipients.map((to) => ({ to: this.#prepared(to), notificationId: newId(at) })),
+      at: now(),
     })
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
@@ -95,7 +86,7 @@ export class Deliveries {
   }
 
   #prepared(to: Recipient): Recipient {
-    return 'username' in to ? { username: this.#prepareUsername(to.username) ?? '' } : to
+    return 'username' in to ? { username: this.#dependencies.prepareUsername(to.username) ?? '' } : to
   }
 }
 

@@ -12,7 +12,7 @@ export class ChangesSince {
   readonly #store: ChangesStore
   readonly #streamLimits: StreamLimits
   /** The held requests of each user, as the functions that wake them. */
-  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #waiting = new Map<string, Set<(value?: unknown) => void>>()
   #isEnding = false
 
   constructor({ store, streamLimits }: { store: ChangesStore; streamLimits: StreamLimits }) {
@@ -59,15 +59,14 @@ export class ChangesSince {
   }
 
   #nextChange(userId: string, { ms, signal }: { ms: number; signal: AbortSignal }) {
-    const { promise: changed, resolve } = Promise.withResolvers<void>()
+    const { promise: changed, resolve } = Promise.withResolvers<unknown>()
     const waiting = this.#waiting.get(userId) ?? new Set()
     this.#waiting.set(userId, waiting.add(resolve))
     const timer = setTimeout(resolve, Math.max(ms, 0))
-    const onAbort = () => resolve()
-    signal.addEventListener('abort', onAbort)
+    signal.addEventListener('abort', resolve)
     const forget = () => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
+      signal.removeEventListener('abort', resolve)
       waiting.delete(resolve)
       if (waiting.size === 0 && this.#waiting.get(userId) === waiting) this.#waiting.delete(userId)
     }
@@ -87,9 +86,7 @@ const reset = '{"reset":true}'
 function render(found: Changes, inboxTag: string): string {
   const { inbox, changes, more } = found
   const textsOf = (...types: Change['type'][]) =>
-    changes.flatMap((change) =>
-      change.type !== 'read-all' && types.includes(change.type) ? [change.notification] : [],
-    )
+    changes.flatMap((one) => (one.type !== 'read-all' && types.includes(one.type) ? [one.notification] : []))
   const readAlls = changes.flatMap((change) => (change.type === 'read-all' ? [`{${readAllJson(change)}}`] : []))
   const version = reached(found)
   return (

@@ -6,7 +6,6 @@ export type Watcher = { userId: string; validUntil: () => Promise<number | null>
 
 /** The response of a stream, without HTTP. */
 export interface Sink {
-  /** Begins the response. */
   begin(): void
   send(bytes: Buffer): void
   /** Bytes that were sent and that the client has not taken. */
@@ -59,8 +58,10 @@ export class LiveStream {
     const { unread } = this.#sink
     // An event above the limit is still sent if nothing is unread. Otherwise the client would be disconnected at the same
     // event after every reconnect.
-    if (unread > 0 && unread + bytes.length > maxUnread) this.#disconnect()
-    else this.#sink.send(bytes)
+    if (unread > 0 && unread + bytes.length > maxUnread) {
+      this.#hasEnded = true
+      this.#sink.disconnect()
+    } else this.#sink.send(bytes)
   }
 
   /** Sends events up to `version`, unless they were sent before. `whole` is the text of all of them. */
@@ -82,17 +83,12 @@ export class LiveStream {
     this.position = version
   }
 
-  /**
-   * Continues from `version`, after the store lost changes that were sent. A stream that is still catching up ends; its client
-   * gets the resync when it reconnects.
-   */
+  /** Continues after the store lost changes that were sent. A stream that catches up ends, and gets the resync later. */
   restart(version: number, resync: Buffer): void {
-    if (!this.isLive) {
-      if (this.#hasBegun) this.end()
-      return
-    }
-    this.position = version
-    this.send(resync)
+    if (this.isLive) {
+      this.position = version
+      this.send(resync)
+    } else if (this.#hasBegun) this.end()
   }
 
   /** Returns whether the proof is still valid; if not, sends the reason and ends the stream. Throws UNAVAILABLE if the store cannot be read. */
@@ -112,11 +108,6 @@ export class LiveStream {
     this.#hasEnded = true
     if (this.#hasBegun) this.#sink.end()
     else this.leave()
-  }
-
-  #disconnect(): void {
-    this.#hasEnded = true
-    this.#sink.disconnect()
   }
 
   leave(): void {

@@ -18,6 +18,8 @@ type LiveDependencies = {
   onFailure: (error: unknown) => void
 }
 
+type Beginning = { from: string | undefined; inbox: InboxState }
+
 const changesAtOnce = 100
 
 const heartbeatMs = 15_000
@@ -43,10 +45,9 @@ class Subscription {
   proofs: Promise<void> | undefined
   heartbeats = 0
 
-  constructor(of: { userId: string; history: string; slot: number }) {
-    this.userId = of.userId
-    this.slot = of.slot
-    this.follow(of.history)
+  constructor(userId: string, slot: number) {
+    this.userId = userId
+    this.slot = slot
   }
 
   /** From here on, positions are those of this history. */
@@ -73,11 +74,8 @@ export class Live {
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
   }
 
-  /** How many streams are open. */
   get size(): number {
-    let size = 0
-    for (const { streams } of this.#subscriptions.values()) size += streams.size
-    return size
+    return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.size, 0)
   }
 
   /**
@@ -120,7 +118,7 @@ export class Live {
     this.#isEnding = true
     this.#dependencies.streamLimits.close()
     clearInterval(this.#ticking)
-    for (const stream of this.#streams()) {
+    for (const stream of this.#subscriptions.values().flatMap(({ streams }) => streams)) {
       stream.send(Buffer.from(retryText(this.#reconnectMs())))
       stream.end()
       await yieldToEventLoop()
@@ -131,15 +129,11 @@ export class Live {
     return reconnectMs.min + this.#dependencies.random() * (reconnectMs.max - reconnectMs.min)
   }
 
-  *#streams(): Generator<LiveStream> {
-    for (const { streams } of this.#subscriptions.values()) yield* streams
-  }
-
   #subscriptionOf(userId: string): Subscription {
     const known = this.#subscriptions.get(userId)
     if (known !== undefined) return known
     const slot = Math.floor(this.#dependencies.random() * slotCount) % slotCount
-    return new Subscription({ userId, history: this.#dependencies.store.history, slot })
+    return new Subscription(userId, slot)
   }
 
   #add(subscription: Subscription, stream: LiveStream): void {
@@ -156,11 +150,7 @@ export class Live {
     this.#reading.remove(subscription)
   }
 
-  #begin(
-    subscription: Subscription,
-    stream: LiveStream,
-    { from, inbox }: { from: string | undefined; inbox: InboxState },
-  ): void {
+  #begin(subscription: Subscription, stream: LiveStream, { from, inbox }: Beginning): void {
     if (subscription.version === undefined) subscription.follow(this.#dependencies.store.history)
     const { inboxTag } = subscription
     const since = from === undefined ? inbox.version : versionIn(from, inboxTag)

@@ -6,12 +6,11 @@ import type { Changes } from '../../store/store.ts'
 /** A client that has missed more changes than this gets a reset: it reads a page faster than this many changes. */
 export const maxBehind = 10_000
 
-const tagLength = 8
 const shape = /^(0|[1-9]\d{0,14})(?:-([0-9a-f]{8}))?$/
 
 /** `history` is the store's: after a restore, another change may have the same version. */
 export function inboxTagOf(history: string, userId: string): string {
-  return hash('sha256', `${history} ${userId}`, 'hex').slice(0, tagLength)
+  return hash('sha256', `${history} ${userId}`, 'hex').slice(0, 8)
 }
 
 export function positionOf(version: number, inboxTag: string): string {

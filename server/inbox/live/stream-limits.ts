@@ -18,10 +18,7 @@ export class StreamLimits {
     this.#random = random
   }
 
-  /**
-   * Counts one more, and returns the function that ends it; calling that again does nothing. Throws TOO_MANY_REQUESTS at a limit, or
-   * UNAVAILABLE after `close`.
-   */
+  /** Counts one more, until the returned function is called. Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
   take(userId: string): () => void {
     if (this.#isClosed) throw stopping()
     const { perUser, perProcess } = this.#max
@@ -30,11 +27,10 @@ export class StreamLimits {
       throw this.#full(`You have ${perUser} streams open (CARILLON_STREAMS_PER_USER): close one, or share one`)
     if (this.#open >= perProcess)
       throw this.#full(`This process has ${perProcess} streams open (CARILLON_STREAMS)`, 'overload')
-    this.#openByUser.set(userId, ofUser + 1)
-    this.#open++
+    this.#count(userId, 1)
     let isOpen = true
     return () => {
-      if (isOpen) this.#release(userId)
+      if (isOpen) this.#count(userId, -1)
       isOpen = false
     }
   }
@@ -44,11 +40,11 @@ export class StreamLimits {
     this.#isClosed = true
   }
 
-  #release(userId: string): void {
-    const left = (this.#openByUser.get(userId) ?? 1) - 1
-    if (left === 0) this.#openByUser.delete(userId)
-    else this.#openByUser.set(userId, left)
-    this.#open--
+  #count(userId: string, difference: 1 | -1): void {
+    const open = (this.#openByUser.get(userId) ?? 0) + difference
+    if (open === 0) this.#openByUser.delete(userId)
+    else this.#openByUser.set(userId, open)
+    this.#open += difference
   }
 
   #full(message: string, report?: 'overload'): CarillonError {
