@@ -80,7 +80,8 @@ export async function startTestService({
   async function fetchJson(path: string, init: RequestInit = {}): Promise<HttpResponse> {
     const received = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
     if (received !== undefined) return received
-    const response = await fetch(address + path, init)
+    const send = () => fetch(address + path, init)
+    const response = await send().catch((error) => (isClosedConnection(error) ? send() : Promise.reject(error)))
     const text = await wholeTextOf(response)
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
   }
@@ -233,6 +234,14 @@ export async function startTestService({
       rmSync(dir, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * If a test keeps the event loop busy for longer than the service keeps an idle connection, fetch uses a closed one. A fault of
+ * the service would fail the second request too.
+ */
+function isClosedConnection({ cause }: Error): boolean {
+  return ['ECONNRESET', 'UND_ERR_SOCKET'].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? '')
 }
 
 /** The pending writes of `lastSeenAt` and `lastUsedAt`. */

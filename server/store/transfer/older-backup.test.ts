@@ -16,7 +16,7 @@ import { backUp } from './backup.ts'
 import { type Digest, digestsOf } from './digest.ts'
 import { writeDump } from './dump.ts'
 import { openEndpoint } from './endpoint/open.ts'
-import { SqliteEndpoint } from './endpoint/sqlite.ts'
+import { openSqliteFile } from './endpoint/sqlite.ts'
 import { asOf, columnsAt, currentMigrations, tables } from './endpoint/tables.ts'
 import { restoreBackup } from './restore.ts'
 import { carillon } from './testing/command.ts'
@@ -37,7 +37,7 @@ async function olderBackups(t: TestContext, schema: string): Promise<Older> {
   const file = (name: string) => join(folder, name)
   await makeDatabase(t, file('carillon.db'), { schema, from: sqliteFile(await filledPlace(t)) })
   copyFileSync(file('carillon.db'), file('sqlite'))
-  const endpoint = SqliteEndpoint.openFile(file('carillon.db'))
+  const endpoint = openSqliteFile(file('carillon.db'))
   assert.ok(endpoint)
   const rows = { batchesAfter: () => asOf(endpoint.batchesAfter(null), schema), counts: () => endpoint.counts() }
   writeFileSync(file('portable'), '')

@@ -4,11 +4,12 @@ import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { type Database, displayDatabase } from '../../config/database-url.ts'
 import { CarillonError, messageOf } from '../../errors.ts'
+import { backupTable } from '../transfer-state.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { Dump } from './dump.ts'
-import type { Source } from './endpoint/endpoint.ts'
+import type { Endpoint, Source } from './endpoint/endpoint.ts'
 import { openEndpoint } from './endpoint/open.ts'
-import { SqliteEndpoint } from './endpoint/sqlite.ts'
+import { openSqliteFile } from './endpoint/sqlite.ts'
 import { asOf, currentMigrations } from './endpoint/tables.ts'
 import { counting, fill, type Report, refuseForeignTarget, refuseOtherSchema, rowsIn, verify } from './fill.ts'
 
@@ -40,11 +41,11 @@ async function withBackup<Result>(file: string, work: (backup: Backup) => Promis
     const dump = await Dump.open(file)
     return work({ source: dump, digests: dump.digests })
   }
-  const endpoint = SqliteEndpoint.openFile(file)
+  const endpoint = openSqliteFile(file)
   if (endpoint === undefined) throw new CarillonError('UNPROCESSABLE', `${file} is not a backup of Carillon`)
   try {
     return await endpoint.snapshot(async () => {
-      await endpoint.refuseDamaged()
+      await refuseDamaged(endpoint, file)
       await refuseOtherSchema(endpoint, file, { mayBeOlder: true })
       const digests = await digestsOf(endpoint.batchesAfter(null))
       await refuseChanged(endpoint, { file, digests })
@@ -60,10 +61,10 @@ async function withBackup<Result>(file: string, work: (backup: Backup) => Promis
  * that time, even if the file was migrated since then.
  */
 async function refuseChanged(
-  endpoint: SqliteEndpoint,
+  endpoint: Endpoint,
   { file, digests }: { file: string; digests: readonly Digest[] },
 ): Promise<void> {
-  const taken = await endpoint.digestsWhenTaken()
+  const taken = await digestsWhenTaken(endpoint)
   const difference = taken && differenceOf(taken, digests)
   if (taken === undefined || difference === undefined) return
   for (const schema of currentMigrations.slice(0, -1).reverse())
@@ -71,6 +72,19 @@ async function refuseChanged(
   throw new CarillonError('UNPROCESSABLE', `${file} has changed since it was taken: ${difference}`, {
     remedy: 'Nothing was restored; use another backup.',
   })
+}
+
+/** Throws UNPROCESSABLE if SQLite finds that the structure of the file is damaged. */
+async function refuseDamaged(endpoint: Endpoint, file: string): Promise<void> {
+  const found = await endpoint.read('pragma integrity_check(1)').then(([row]) => String(row?.[0]), messageOf)
+  if (found !== 'ok') throw new CarillonError('UNPROCESSABLE', `${file} is damaged (${found})`)
+}
+
+/** What the backup held when it was taken, as recorded in it; undefined if the database is not a backup. */
+async function digestsWhenTaken(endpoint: Endpoint): Promise<Digest[] | undefined> {
+  if (!(await endpoint.has(backupTable))) return undefined
+  const rows = await endpoint.read(`select "table", rows, sha256 from ${backupTable}`)
+  return rows.map(([table, count, sha256]) => ({ table: String(table), rows: Number(count), sha256: String(sha256) }))
 }
 
 /** RFC 1952, section 2.3.1. */

@@ -1,6 +1,6 @@
 // The database of either engine that a transfer (backup, restore, move) reads or writes: the same tables of rows in the order of
 // their keys, and the transfer state, which says who may write.
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { fillingTable, movingTable } from '../../transfer-state.ts'
 import { type Batch, columnsAt, columnsOf, type Row, type Table, tables, upgraded } from './tables.ts'
@@ -23,38 +23,59 @@ export type Move = { id: string; target: string; startedAt: number; endedAt: num
 export type Filling = { id: string; place: Place | null }
 export type Engine = 'sqlite' | 'postgres'
 
-/** What the engines write in different words. */
-export type Dialect = {
-  integer: 'integer' | 'bigint'
-  tableOptions: string
-  /** Finds a table by its name. */
-  find: string
-  begin: string
-  /** Begins a transaction whose reads see one moment. */
-  snapshot: readonly string[]
-  asStoreError(error: unknown): unknown
+/** What differs between the engines. */
+export interface Driver {
+  readonly engine: Engine
+  /** For error messages. */
+  readonly name: string
+  /** The newest migration of the rows that are read. */
+  readonly schema: string
+  /** The words in which the dialects differ. `find` finds a table by its name; the reads of `snapshot` see one moment. */
+  readonly dialect: {
+    integer: 'integer' | 'bigint'
+    tableOptions: string
+    find: string
+    begin: string
+    snapshot: readonly string[]
+  }
+  /** `text` has the placeholders $1, $2 ... in this order. The error is that of the database. */
+  query(text: string, values?: Row): Promise<Row[]>
+  insert(batch: Batch): Promise<void>
+  /** Statements after `begin` that wait for the writes in progress and block new ones until the commit. */
+  lock(tables: readonly string[]): string[]
+  /** Whether a lock was not available in time, so that the transaction can be tried again. */
+  isLockTimeout(error: unknown): boolean
+  /** The statements that create the triggers on `guarded`, and those that remove them. */
+  guards(): string[]
+  unguards(): string[]
+  readFailure(error: unknown): CarillonError
+  writeFailure(error: unknown): CarillonError
+  /** Applies the migrations of this program. */
+  migrate(): Promise<void>
+  close(): Promise<void>
 }
 
-export abstract class Endpoint implements Source {
-  abstract readonly engine: Engine
-  /** For error messages. */
-  protected abstract readonly name: string
-  protected abstract readonly dialect: Dialect
-  /** The newest migration of the rows that are read. */
-  protected abstract readonly schema: string
+const lockAttempts = 60
+
+export class Endpoint implements Source {
+  readonly #driver: Driver
+
+  constructor(driver: Driver) {
+    this.#driver = driver
+  }
+
+  get engine(): Engine {
+    return this.#driver.engine
+  }
 
   /** Applies the migrations of this program. */
-  abstract migrate(): Promise<void>
-  abstract close(): Promise<void>
+  migrate(): Promise<void> {
+    return this.#driver.migrate()
+  }
 
-  /** `text` has the placeholders $1, $2 ... in this order. The error is that of the driver. */
-  protected abstract query(text: string, values?: Row): Promise<Row[]>
-  protected abstract insert(batch: Batch): Promise<void>
-  /** A transaction that no other write of these tables overlaps. */
-  protected abstract exclusively(locked: readonly string[], work: () => Promise<void>): Promise<void>
-  /** The statements that create the triggers on `guarded`, and those that remove them. */
-  protected abstract guards(): string[]
-  protected abstract unguards(): string[]
+  close(): Promise<void> {
+    return this.#driver.close()
+  }
 
   /** The names of the applied migrations; empty if there is no schema yet. */
   async migrations(): Promise<string[]> {
@@ -64,11 +85,11 @@ export abstract class Endpoint implements Source {
 
   /** All reads of `work` see one moment, even if other processes write. */
   async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
-    for (const text of this.dialect.snapshot) await this.read(text)
+    for (const text of this.#driver.dialect.snapshot) await this.read(text)
     try {
       return await work()
     } finally {
-      await this.query('rollback').catch(() => {})
+      await this.#driver.query('rollback').catch(() => {})
     }
   }
 
@@ -90,9 +111,9 @@ export abstract class Endpoint implements Source {
   async #rowsAfter(after: Row | null, table: Table): Promise<readonly Row[]> {
     const key = columnsOf(table).slice(0, table.key).join(', ')
     const behind = after === null ? '' : `where (${key}) > (${after.map((_, i) => `$${i + 1}`).join(', ')})`
-    const columns = columnsAt(table, this.schema).join(', ')
+    const columns = columnsAt(table, this.#driver.schema).join(', ')
     const text = `select ${columns} from "${table.name}" ${behind} order by ${key} limit ${rowsInBatch}`
-    return upgraded({ table, rows: await this.read(text, after ?? []) }, this.schema)
+    return upgraded({ table, rows: await this.read(text, after ?? []) }, this.#driver.schema)
   }
 
   async counts(): Promise<Counts> {
@@ -112,16 +133,16 @@ export abstract class Endpoint implements Source {
 
   /** Waits for the writes in progress. From then on it refuses every write of every process. */
   refuseWrites({ id, target, startedAt }: Move): Promise<void> {
-    const { integer, tableOptions } = this.dialect
-    return this.exclusively(guarded, async () => {
+    const { integer, tableOptions } = this.#driver.dialect
+    return this.#exclusively(guarded, async () => {
       if (await this.has(movingTable)) throw inUse()
-      await this.query(
+      await this.#driver.query(
         `create table ${movingTable} (
           id text not null, target text not null, started_at ${integer} not null, ended_at ${integer}
         ) ${tableOptions}`,
       )
-      await this.query(`insert into ${movingTable} values ($1, $2, $3, null)`, [id, target, startedAt])
-      for (const text of this.guards()) await this.query(text)
+      await this.#driver.query(`insert into ${movingTable} values ($1, $2, $3, null)`, [id, target, startedAt])
+      for (const text of this.#driver.guards()) await this.#driver.query(text)
     })
   }
 
@@ -129,14 +150,14 @@ export abstract class Endpoint implements Source {
   async endMove({ id, at }: { id: string; at: number }): Promise<boolean> {
     if (!(await this.has(movingTable))) return false
     const end = `update ${movingTable} set ended_at = $1 where id = $2 returning id`
-    return this.atomically(async () => (await this.query(end, [at, id])).length === 1)
+    return this.#atomically(async () => (await this.#driver.query(end, [at, id])).length === 1)
   }
 
   /** Accepts writes again. */
   allowWrites(): Promise<void> {
-    return this.exclusively(guarded, async () => {
-      for (const text of this.unguards()) await this.query(text)
-      await this.query(`drop table if exists ${movingTable}`)
+    return this.#exclusively(guarded, async () => {
+      for (const text of this.#driver.unguards()) await this.#driver.query(text)
+      await this.#driver.query(`drop table if exists ${movingTable}`)
     })
   }
 
@@ -147,68 +168,77 @@ export abstract class Endpoint implements Source {
   }
 
   beginFilling(id: string): Promise<void> {
-    return this.exclusively(['kysely_migration'], async () => {
+    return this.#exclusively(['kysely_migration'], async () => {
       if (await this.has(fillingTable)) throw inUse()
-      await this.query(
-        `create table ${fillingTable} (id text not null, place text not null) ${this.dialect.tableOptions}`,
+      await this.#driver.query(
+        `create table ${fillingTable} (id text not null, place text not null) ${this.#driver.dialect.tableOptions}`,
       )
-      await this.query(`insert into ${fillingTable} values ($1, 'null')`, [id])
+      await this.#driver.query(`insert into ${fillingTable} values ($1, 'null')`, [id])
     })
   }
 
   /** Writes the rows and the new place in one transaction; false if another process has changed the place. */
   add(batch: Batch, { id, before, after }: { id: string; before: Place | null; after: Place }): Promise<boolean> {
-    return this.atomically(async () => {
+    return this.#atomically(async () => {
       const moveOn = `update ${fillingTable} set place = $1 where id = $2 and place = $3 returning id`
-      const moved = await this.query(moveOn, [JSON.stringify(after), id, JSON.stringify(before)])
+      const moved = await this.#driver.query(moveOn, [JSON.stringify(after), id, JSON.stringify(before)])
       if (moved.length !== 1) return false
-      await this.insert(batch)
+      await this.#driver.insert(batch)
       return true
     })
   }
 
   async endFilling(): Promise<void> {
-    await this.atomically(() => this.query(`drop table if exists ${fillingTable}`))
+    await this.#atomically(() => this.#driver.query(`drop table if exists ${fillingTable}`))
   }
 
-  protected async has(table: string): Promise<boolean> {
-    return (await this.read(this.dialect.find, [table])).length > 0
+  async has(table: string): Promise<boolean> {
+    return (await this.read(this.#driver.dialect.find, [table])).length > 0
   }
 
-  /** As `query`, but names the database in the error. */
-  protected async read(text: string, values: Row = []): Promise<Row[]> {
+  async read(text: string, values: Row = []): Promise<Row[]> {
     try {
-      return await this.query(text, values)
+      return await this.#driver.query(text, values)
     } catch (error) {
-      throw this.readFailure(error)
+      throw this.#driver.readFailure(error)
     }
   }
 
-  protected readFailure(error: unknown): CarillonError {
-    return this.failure(error)
+  /** A transaction that no other write of these tables overlaps. Does not block readers. */
+  async #exclusively(locked: readonly string[], work: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; attempt <= lockAttempts; attempt++) {
+      try {
+        return await this.#transaction(async () => {
+          for (const text of this.#driver.lock(locked)) await this.#driver.query(text)
+          await work()
+        })
+      } catch (error) {
+        if (!this.#driver.isLockTimeout(error)) throw this.#driver.writeFailure(error)
+      }
+      await sleep(100)
+    }
+    throw new CarillonError('UNAVAILABLE', `A write in ${this.#driver.name} has been in progress for half a minute`, {
+      remedy: 'End it, and run the same command again.',
+    })
   }
 
-  protected failure(error: unknown): CarillonError {
-    return callFailure(this.dialect.asStoreError(error), this.name)
-  }
-
-  protected async atomically<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #atomically<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await this.transaction(work)
+      return await this.#transaction(work)
     } catch (error) {
-      throw this.failure(error)
+      throw this.#driver.writeFailure(error)
     }
   }
 
-  /** The error is that of `work` or of the driver. */
-  protected async transaction<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** The error is that of `work` or of the database. */
+  async #transaction<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      await this.query(this.dialect.begin)
+      await this.#driver.query(this.#driver.dialect.begin)
       const result = await work()
-      await this.query('commit')
+      await this.#driver.query('commit')
       return result
     } catch (error) {
-      await this.query('rollback').catch(() => {})
+      await this.#driver.query('rollback').catch(() => {})
       throw error
     }
   }

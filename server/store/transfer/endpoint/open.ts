@@ -9,12 +9,12 @@ import { type Endpoint, endpointFailure } from './endpoint.ts'
 /** Opens a database in any state; creates the file if SQLite has none. `partitions`: see migrate. */
 export async function openEndpoint(database: Database, { partitions = usualPartitions } = {}): Promise<Endpoint> {
   if (database.engine === 'postgres') {
-    const { PostgresEndpoint } = await import('./postgres.ts')
-    return PostgresEndpoint.open(database.url, { partitions, name: displayDatabase(database) })
+    const { openPostgres } = await import('./postgres.ts')
+    return openPostgres(database.url, { partitions, name: displayDatabase(database) })
   }
-  const { SqliteEndpoint } = await import('./sqlite.ts')
+  const { openSqlite } = await import('./sqlite.ts')
   // Absolute, because SQLite does not take ':memory:' and 'file:' as the names of files.
-  return SqliteEndpoint.open(resolve(database.path))
+  return openSqlite(resolve(database.path))
 }
 
 /** Opens a database that is not half filled and has this program's schema. */

@@ -1,12 +1,11 @@
 // A PostgreSQL database as an endpoint of a transfer. Uses one connection, so that all statements of a snapshot or a transaction
 // run on it.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { CarillonError } from '../../../errors.ts'
+import type { CarillonError } from '../../../errors.ts'
 import { asStoreError } from '../../postgres/connection/connection.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
-import { Endpoint, endpointFailure, guarded } from './endpoint.ts'
+import { callFailure, type Driver, Endpoint, endpointFailure, guarded } from './endpoint.ts'
 import { type Batch, columnsOf, newestMigration, type Row } from './tables.ts'
 
 type Pool = Awaited<ReturnType<typeof openCheckedPool>>
@@ -22,51 +21,29 @@ const slowTimeoutMs = 3_600_000
 const guard = 'carillon_moving'
 /** Shorter than the server's deadlock_timeout: in a deadlock the move is cancelled, never a write of the service. */
 const lockWithinMs = 500
-const lockAttempts = 60
-const notNow = new Set(['55P03' /* lock_timeout */, '40P01' /* deadlock */])
+const lockTimeouts = new Set(['55P03' /* lock_timeout */, '40P01' /* deadlock */])
 const types = { text: 'text', integer: 'bigint' } as const
 
-export class PostgresEndpoint extends Endpoint {
+class PostgresDriver implements Driver {
   readonly engine = 'postgres'
-  protected readonly name: string
-  protected readonly dialect = {
+  readonly name: string
+  readonly dialect = {
     integer: 'bigint',
     tableOptions: '',
     find: 'select 1 where to_regclass($1) is not null',
     begin: 'begin',
     snapshot: ['begin isolation level repeatable read read only'],
-    asStoreError,
   } as const
-  protected readonly schema = newestMigration
+  readonly schema = newestMigration
   readonly #pool: Pool
   readonly #client: Client
   readonly #partitions: number
 
-  private constructor(opened: { pool: Pool; client: Client; partitions: number; name: string }) {
-    super()
+  constructor(opened: { pool: Pool; client: Client; partitions: number; name: string }) {
     this.#pool = opened.pool
     this.#client = opened.client
     this.#partitions = opened.partitions
     this.name = opened.name
-  }
-
-  /**
-   * `partitions` matters only if there is no schema yet; every error contains `name`. Throws UNAVAILABLE if the server or the
-   * database cannot be used.
-   */
-  static async open(
-    url: string,
-    { partitions, name }: { partitions: number; name: string },
-  ): Promise<PostgresEndpoint> {
-    let pool: Pool | undefined
-    try {
-      pool = await openCheckedPool(url, { timeoutMs: slowTimeoutMs })
-      const client = await pool.connect()
-      return new PostgresEndpoint({ pool, client, partitions, name })
-    } catch (error) {
-      await pool?.end()
-      throw endpointFailure(openingFailure(error, itsUrl), name)
-    }
   }
 
   async migrate(): Promise<void> {
@@ -82,23 +59,19 @@ export class PostgresEndpoint extends Endpoint {
     await this.#pool.end()
   }
 
-  protected query(text: string, values: Row = []): Promise<Row[]> {
-    return this.#query(text, values)
-  }
-
-  async #query(text: string, values: readonly unknown[]): Promise<Row[]> {
+  async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.#client.query({ text, values: [...values], rowMode: 'array' })).rows
   }
 
-  protected async insert({ table, rows }: Batch): Promise<void> {
+  async insert({ table, rows }: Batch): Promise<void> {
     const lists = Object.values(table.columns).map((type, i) => `$${i + 1}::${types[type]}[]`)
-    await this.#query(
+    await this.query(
       `insert into "${table.name}" (${columnsOf(table).join(', ')}) select * from unnest(${lists.join(', ')})`,
       lists.map((_, i) => rows.map((row) => row[i] ?? null)),
     )
   }
 
-  protected guards(): string[] {
+  guards(): string[] {
     const raise = `create function ${guard}() returns trigger language plpgsql as $$
       begin raise exception using errcode = '${refusedWriteState}', message = '${refusedWrite}'; end $$`
     // For each row, as in SQLite: a statement that changes no row is allowed.
@@ -111,29 +84,45 @@ export class PostgresEndpoint extends Endpoint {
     return [raise, ...triggers]
   }
 
-  protected unguards(): string[] {
+  unguards(): string[] {
     const drop = (table: string) =>
       `drop trigger if exists ${guard} on "${table}"; drop trigger if exists ${guard}_all on "${table}"`
     return [...guarded.map(drop), `drop function if exists ${guard}`]
   }
 
-  /** Waits for the writes in progress, and blocks new ones until the commit. Does not block readers. */
-  protected async exclusively(locked: readonly string[], work: () => Promise<void>): Promise<void> {
-    const names = locked.map((table) => `"${table}"`).join(', ')
-    for (let attempt = 1; attempt <= lockAttempts; attempt++) {
-      try {
-        return await this.transaction(async () => {
-          await this.query(`set local lock_timeout = ${lockWithinMs}`)
-          await this.query(`lock table ${names} in share row exclusive mode`)
-          await work()
-        })
-      } catch (error) {
-        if (!notNow.has(String((error as { code?: unknown }).code))) throw this.failure(error)
-      }
-      await sleep(100)
-    }
-    throw new CarillonError('UNAVAILABLE', `A write in ${this.name} has been in progress for half a minute`, {
-      remedy: 'End it, and run the same command again.',
-    })
+  lock(tables: readonly string[]): string[] {
+    const names = tables.map((table) => `"${table}"`).join(', ')
+    return [`set local lock_timeout = ${lockWithinMs}`, `lock table ${names} in share row exclusive mode`]
+  }
+
+  isLockTimeout(error: unknown): boolean {
+    return lockTimeouts.has(String((error as { code?: unknown }).code))
+  }
+
+  readFailure(error: unknown): CarillonError {
+    return this.writeFailure(error)
+  }
+
+  writeFailure(error: unknown): CarillonError {
+    return callFailure(asStoreError(error), this.name)
+  }
+}
+
+/**
+ * `partitions` matters only if there is no schema yet; every error contains `name`. Throws UNAVAILABLE if the server or the
+ * database cannot be used.
+ */
+export async function openPostgres(
+  url: string,
+  { partitions, name }: { partitions: number; name: string },
+): Promise<Endpoint> {
+  let pool: Pool | undefined
+  try {
+    pool = await openCheckedPool(url, { timeoutMs: slowTimeoutMs })
+    const client = await pool.connect()
+    return new Endpoint(new PostgresDriver({ pool, client, partitions, name }))
+  } catch (error) {
+    await pool?.end()
+    throw endpointFailure(openingFailure(error, itsUrl), name)
   }
 }

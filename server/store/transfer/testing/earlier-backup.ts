@@ -6,11 +6,12 @@ import { backup as copyOnline } from 'node:sqlite'
 import { connect } from '../../sqlite/database.ts'
 import { backupTable } from '../../transfer-state.ts'
 import { type Digest, digestsOf } from '../digest.ts'
-import { SqliteEndpoint } from '../endpoint/sqlite.ts'
+import { Endpoint } from '../endpoint/endpoint.ts'
+import { openSqlite, SqliteDriver } from '../endpoint/sqlite.ts'
 
 /** Copies the database at `path` to `file`. */
 export async function writeEarlierBackup(path: string, file: string): Promise<void> {
-  const endpoint = SqliteEndpoint.open(path)
+  const endpoint = openSqlite(path)
   const source = connect(path)
   rmSync(file, { force: true })
   try {
@@ -27,7 +28,7 @@ export async function writeEarlierBackup(path: string, file: string): Promise<vo
 export async function makeEarlierBackup(file: string, digests: readonly Digest[]): Promise<void> {
   const database = connect(file)
   try {
-    await new SqliteEndpoint(database, file).allowWrites()
+    await new Endpoint(new SqliteDriver(database, file)).allowWrites()
     database.exec(
       `pragma user_version = ${randomInt(1, 2 ** 31)};
       drop table if exists ${backupTable};
