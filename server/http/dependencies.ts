@@ -39,11 +39,9 @@ export type AppDependencies = {
 }
 
 export type Dependencies = AppDependencies & {
-  /** The texts of `/openapi.json`, `/docs` and its style sheet. */
   documentation: Readonly<Record<'json' | 'page' | 'style', () => string>>
 }
 
-/** `lifetimeMs` is the cookie's `Max-Age`, in milliseconds. */
 export type Cookie = { name: string; isSecure: boolean; lifetimeMs: number }
 
 /** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */

@@ -1,5 +1,4 @@
-// One user's inbox: list, get one, counts, mark read, mark all read. Every query is scoped to the user, so another user's
-// notification looks like one that does not exist.
+// One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
 import { BoundedCache } from '../bounded-cache.ts'
 import { CarillonError } from '../errors.ts'
 import { newestIdIn } from '../store/notification-json.ts'
@@ -105,7 +104,6 @@ function readWith({ read }: Reader, query: ListQuery): Page | undefined {
   return 'before' in query && request.before === query.before ? page : undefined
 }
 
-/** The key of a first page among those of one user. */
 function variantOf({ limit, status }: ListQuery): number {
   return status === 'unread' ? -limit : limit
 }
@@ -114,7 +112,6 @@ function notFound(): CarillonError {
   return new CarillonError('NOT_FOUND', 'You have no such notification')
 }
 
-/** Renders the response of the list (docs/guide.md). */
 function render({ inbox, items, next }: Page, query: ListQuery, userId: string): RenderedPage {
   const total = query.status === 'unread' ? inbox.unread : inbox.total
   const hasMore = 'page' in query ? query.page * query.limit < total : next !== null

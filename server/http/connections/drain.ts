@@ -13,7 +13,6 @@ const everyMs = 20
 
 const draining = new WeakSet<FastifyInstance>()
 
-/** Whether a response should close its connection. */
 export function isDraining(app: FastifyInstance): boolean {
   return draining.has(app)
 }

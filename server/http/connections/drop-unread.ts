@@ -13,7 +13,6 @@ const maxDroppingMs = 5_500
 /** For a client whose request timed out: only the time that the response needs to arrive. */
 const afterTimeoutMs = 500
 
-/** Whether a part of the request's body has not arrived yet. */
 export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
 }

@@ -5,7 +5,6 @@ import type { Socket } from 'node:net'
 
 const streams = new WeakSet<Socket>()
 
-/** From now on this connection has the time limit of a stream. */
 export function watchAsStream(socket: Socket): void {
   streams.add(socket)
 }
@@ -22,7 +21,6 @@ const minBytes = 64 * 1024
 
 type Limits = { timeoutMs: number; streamTimeoutMs: number; everyMs: number }
 
-/** Checks every `everyMs`, and disconnects a client that has taken too little for `timeoutMs`, or a stream's for `streamTimeoutMs`. */
 export function endSlowReaders(server: Server, { timeoutMs, streamTimeoutMs, everyMs }: Limits): void {
   const sockets = new Map<Socket, Progress>()
   server.on('connection', (socket: Socket) => {

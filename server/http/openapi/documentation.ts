@@ -1,5 +1,4 @@
-// The texts of the documentation routes: the OpenAPI document, the page and its style sheet. Each is made at its first request
-// and kept, since making one takes 0.4 ms of the event loop and the routes are open to everyone.
+// The documentation's texts. Each is made at its first request and kept: it takes 0.4 ms, and anyone can request it.
 import { readFileSync } from 'node:fs'
 import type { Route } from '../routes/operation.ts'
 import { documentationPage } from './documentation-page.ts'

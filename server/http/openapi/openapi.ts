@@ -82,7 +82,6 @@ function describe(route: Route) {
   }
 }
 
-/** The codes that a route can send: its own, those of its guard, and those of the request checks that apply to it. */
 function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
   const takesBody = operation.body !== undefined
   const applies: Partial<Record<ErrorCode, boolean>> = {
@@ -98,7 +97,6 @@ function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
   return [...new Set([...guard.refusals, ...(operation.refusals ?? []), ...ofChecks])]
 }
 
-/** One response for each status, described by the codes that it can have. */
 function describeRefusals(route: Route): Record<string, Response> {
   const byStatus = Map.groupBy(refusalsOf(route), (code) => statusOf[code])
   return Object.fromEntries(

@@ -37,7 +37,6 @@ export const array = <S extends Schema>(items: S, notes: Notes = {}): Schema<Typ
   items,
   ...notes,
 })
-/** An object with any fields, whose values have the same schema. */
 export const record = <S extends Schema>(values: S, notes: Notes = {}): Schema<Record<string, TypeOf<S>>> => ({
   type: 'object',
   additionalProperties: values,

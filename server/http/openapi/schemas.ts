@@ -121,7 +121,6 @@ const ClientAddress = object(
 )
 
 const state = { version: count, unread: count, total: count }
-/** The data of the events of the stream, by event name. */
 export const events = {
   hello: object(state),
   notification: object({ ...state, notification }),

@@ -28,7 +28,6 @@ export function networkOfClient(address: string): string {
   return isIPv6(address) ? `${networkOf(address, 64)}/64` : address
 }
 
-/** The address with its source, for `doctor`. */
 export function traceAddress({ headers, socket }: Request, trustedProxies: readonly AddressRange[]): TracedAddress {
   const peer = canonicalAddress((socket.remoteAddress ?? '').replace(/%.*$/, '')) ?? 'unknown'
   const { forwarded, 'x-forwarded-for': forwardedFor } = headers
@@ -62,7 +61,6 @@ function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolea
   return traced
 }
 
-/** `X-Forwarded-For`: addresses, perhaps with a port, separated by commas. */
 function forwardedForChain(text: string): Chain {
   return text.split(',').map((entry) => {
     const stripped = stripBlanks(entry)

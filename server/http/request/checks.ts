@@ -49,7 +49,6 @@ export function noteEarlyResponse({ raw }: FastifyRequest): void {
   if (!raw.complete) respondedEarly.set(raw.socket, raw)
 }
 
-/** Whether the request that is being read from a connection already has its response, or an open stream. */
 export function hasResponse(socket: Socket): boolean {
   return isStream(socket) || respondedEarly.get(socket)?.complete === false
 }
@@ -88,10 +87,7 @@ function malformed(field: string, reason: string): CarillonError {
 const maxPipelined = 16
 const pipelined = new WeakMap<Socket, number>()
 
-/**
- * Closes a connection that sends many requests without waiting for the responses (pipelining, RFC 9112, section 9.3.2). Each is
- * handled, and its response stays in memory until it is read: 20 connections with one packet each cost 2 GB.
- */
+/** Pipelining (RFC 9112, section 9.3.2) keeps responses in memory: 20 connections with one packet each cost 2 GB. */
 export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
   // A response has no socket while an earlier one on the connection is not finished.
   if (response.socket !== null) return
@@ -103,16 +99,14 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
 }
 
-/** Whether the browser says that a page of another site sent the request, and the origin is not an allowed one. */
 export function comesFromOtherSite({ raw }: Pick<FastifyRequest, 'raw'>, allowed: readonly string[]): boolean {
   const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
   return isCrossSite({ fetchSite: fetchSite as string | undefined, origin, host, allowed })
 }
 
 /**
- * Against DNS rebinding (SECURITY.md, L6): refuses a host name that is not the service's. A request with `Authorization` passes, so
- * that a backend can use an internal name: a browser never adds that field on its own. At `/login`, which needs no proof, it does
- * not pass. A request without `Host`, which HTTP/1.0 allows, does not come from a browser.
+ * Against DNS rebinding (SECURITY.md, L6). `Authorization`, which no browser adds on its own, lets a backend use an
+ * internal name, but not at `/login`, which needs no proof. A request without `Host` (HTTP/1.0) is not from a browser.
  */
 export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownHost): void {
   const { host, authorization } = request.raw.headers
@@ -136,12 +130,10 @@ export function refuseCrossSite(request: FastifyRequest, allowed: readonly strin
   })
 }
 
-/** Keys in a body, if the operation does not say more. */
 const maxFieldsByDefault = 8
 /** A body of at least this size is parsed in its own share of the event loop: that and its delivery take a millisecond. */
 const largeBytes = 16 * 1024
 
-/** Accepts JSON bodies, and form encoding on the routes that declare it; refuses all other media types. */
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
@@ -164,10 +156,7 @@ export function acceptBodies(app: FastifyInstance): void {
 
 const charsets = /;[ \t]*charset[ \t]*=[ \t]*"?([^ \t;"]*)/gi
 
-/**
- * Every body is read as UTF-8 (RFC 8259, section 8.1), so a media type with another charset is refused. So is one with a byte above
- * 0x7E: Fastify and `\s` read 0xA0 as a space, and a proxy does not.
- */
+/** Bodies are UTF-8 (RFC 8259, section 8.1). ASCII only: Fastify and `\s` read 0xA0 as a space, a proxy does not. */
 function refuseOtherCharset({ headers }: FastifyRequest): void {
   const type = headers['content-type'] ?? ''
   if (/[^\t -~]/.test(type))

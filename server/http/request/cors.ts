@@ -1,5 +1,4 @@
-// Lets the pages of allowed origins send requests and read the responses (the CORS protocol, Fetch Standard, section 3.2). Without
-// allowed origins no header is sent, and browsers then refuse other origins.
+// Lets pages of allowed origins send requests and read responses (the CORS protocol, Fetch Standard, section 3.2).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterUnreadBody } from '../connections/drop-unread.ts'
 

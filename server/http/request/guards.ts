@@ -1,5 +1,4 @@
-// Who is calling, and may they call this route? Reads the proof from the request's header fields, checks it, and gives the
-// handler its caller. A guard either returns the caller of its route or throws the refusal.
+// Who is calling, and may they call this route? A guard either returns the caller of its route or throws the refusal.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { isBlank, stripBlanks } from '../../blanks.ts'
@@ -15,23 +14,17 @@ export type LongLivedCaller = Subject & { validUntil: () => Promise<number | nul
 
 export type Guard<Caller> = {
   name: 'open' | 'user' | 'token' | 'producer'
-  /** The codes of its refusals, for the OpenAPI document. */
   refusals: readonly ErrorCode[]
-  /** `pageOf` names the page that the route will read, for a guard that can read it together with the proof. */
   admit(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Caller>
 }
 
-/** Anyone; the handler gets no caller. */
 export const open: Guard<null> = { name: 'open', refusals: [], admit: async () => null }
 /** A signed-in user, by session or access token. */
 export const user: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitUser }
 /** A signed-in user; the refusal has the code and the words that the API's spec gives for its restricted route. */
 export const restricted: Guard<Subject> = { name: 'user', refusals: ['Unauthorized'], admit: admitToRestricted }
-/** A signed-in user on a long-lived route. */
 export const longLived: Guard<LongLivedCaller> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitLongLived }
-/** A signed-in user, by access token only. */
 export const token: Guard<TokenSubject> = { name: 'token', refusals: ['UNAUTHORIZED'], admit: admitToken }
-/** A producer whose key has this scope. */
 export const producer = (scope: Scope): Guard<Producer> => ({
   name: 'producer',
   refusals: ['UNAUTHORIZED', 'FORBIDDEN'],
@@ -124,9 +117,8 @@ export function sessionSecret(cookieHeader: string | undefined, name: string): s
 }
 
 /**
- * Every distinct value that the cookie header has under exactly this name. Only SP and HTAB are stripped around the name and
- * the value (RFC 6265bis, section 5.6): a browser lets a sibling host set `\xA0__Host-carillon`, and `trim()` would read that
- * as our cookie.
+ * Every distinct value under exactly this name. Only SP and HTAB are stripped (RFC 6265bis, section 5.6): a browser
+ * lets a sibling host set `\xA0__Host-carillon`, and `trim()` would read that as our cookie.
  */
 export function sessionSecrets(cookieHeader: string | undefined, name: string): string[] {
   const values: string[] = []
@@ -143,7 +135,6 @@ export function sessionSecrets(cookieHeader: string | undefined, name: string): 
   return values.length < 2 ? values : [...new Set(values)]
 }
 
-/** Whether there are only blanks between this position and the semicolon before it, or the start of the text. */
 function beginsPair(text: string, at: number): boolean {
   let start = at
   while (start > 0 && isBlank(text.charCodeAt(start - 1))) start--

@@ -1,5 +1,4 @@
-// Parses a query strictly, while Fastify's own parser repairs it: broken encoding and repeated names are refused, and only a decimal
-// integer is a number.
+// Parses a query without Fastify's repairs: refuses broken encoding and repeated names; numbers are decimal integers.
 import type { preValidationHookHandler } from 'fastify'
 import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { Schema } from '../openapi/schema.ts'

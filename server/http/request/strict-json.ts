@@ -3,7 +3,6 @@
 import { isUtf8 } from 'node:buffer'
 import { CarillonError } from '../../errors.ts'
 
-/** How deep objects and arrays may be nested. */
 export const maxDepth = 32
 
 /**
@@ -13,9 +12,8 @@ export const maxDepth = 32
 export const maxKeys = 10_000
 
 /**
- * The value of a JSON body (RFC 8259; for strings, keys and numbers also I-JSON, RFC 7493, section 2). Throws INVALID_REQUEST with
- * the field `body` and the reason; a position in it counts UTF-16 units from 0. `max` limits the keys at all depths together, and
- * three times as many values.
+ * RFC 8259; for strings, keys and numbers also I-JSON (RFC 7493, section 2). Throws INVALID_REQUEST with field `body`;
+ * a position in its reason counts UTF-16 units from 0. `max` limits keys at all depths, and three times as many values.
  */
 export function parseJson(bytes: Buffer, max = maxKeys): unknown {
   const text = textOf(bytes)
@@ -78,7 +76,6 @@ function endOfString(text: string, start: number): number {
   return i
 }
 
-/** From the position of a backslash to that of the last unit of its escape. */
 function endOfEscape(text: string, start: number): number {
   const unit = escapedUnit(text, start)
   if (unit === undefined) return start + 1
@@ -89,7 +86,6 @@ function endOfEscape(text: string, start: number): number {
   return start + 11
 }
 
-/** The UTF-16 unit of a `\uXXXX` at this position; undefined if there is no such escape. */
 function escapedUnit(text: string, at: number): number | undefined {
   if (text.charCodeAt(at) !== backslash || text.charCodeAt(at + 1) !== 0x75) return undefined
   const digits = text.slice(at + 2, at + 6)

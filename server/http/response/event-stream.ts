@@ -10,7 +10,6 @@ export function onGone({ raw: response, request }: FastifyReply, listener: () =>
   else response.once('close', listener)
 }
 
-/** Aborts when the client leaves before it has its response. */
 export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   onGone(reply, () => gone.abort())

@@ -34,7 +34,6 @@ export class FailureLog {
     else this.#count(this.#repeated, message)
   }
 
-  /** Writes the counts that are not in the log yet. */
   end(): void {
     this.#second.end()
     this.#minute.end()

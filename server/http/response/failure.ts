@@ -1,5 +1,4 @@
-// The one place that turns an error into a response: one envelope, one table of codes, and no internals. The cause goes to the log
-// under the same request id.
+// The one place that turns an error into a response, without internals: the cause goes to the log under its request id.
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../errors.ts'
@@ -17,7 +16,6 @@ export function envelope(error: CarillonError, requestId: string): string {
   })
 }
 
-/** Sends the response of a failed request. A failure that is not the caller's mistake goes to `log`. */
 export function sendFailure(log: FailureLog, failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = asCarillonError(failure, request)
   if (error.status >= 429)
@@ -47,7 +45,6 @@ function asCarillonError(failure: unknown, request: FastifyRequest): CarillonErr
   })
 }
 
-/** The code and message for an error of Fastify itself. */
 function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): readonly [ErrorCode, string] {
   switch (error.statusCode) {
     case 400:

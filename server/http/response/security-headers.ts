@@ -1,5 +1,4 @@
-// The header fields of every response, including errors and responses to malformed requests. Made once: making them for each request
-// costs more than the rest of a cached response.
+// The fields of every response. Made once: for each request that would cost more than the rest of a cached response.
 
 /** For responses that are data: they load nothing, and no page may frame them, cache them or guess their type (OWASP ASVS 5.0, chapter 3). */
 export function securityHeaders(settings: {

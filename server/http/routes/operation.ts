@@ -1,5 +1,4 @@
-// What a route consists of: its guard, what it takes, what it sends, and its handler. No route can be declared without a guard,
-// and a handler only fits a guard that gives it the kind of caller that it needs.
+// What a route consists of: never without a guard, and a handler only fits a guard that gives it its kind of caller.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../../errors.ts'
 import type { PageOf } from '../../sign-in/subject.ts'
@@ -11,14 +10,12 @@ import type { Guard } from '../request/guards.ts'
 /** The body of a response: a named JSON shape (several if it depends on the request), events, other text, or none. */
 export type ResponseBody = readonly ResponseName[] | 'events' | 'text' | 'none'
 
-/** A request that the route's guard has admitted. */
 export type GuardedRequest<Caller> = FastifyRequest & { caller: Caller }
 
 export type Operation<Caller> = {
   summary: string
   query?: Schema
   body?: Schema
-  /** Takes form encoding too. */
   acceptsForm?: true
   /** Works under any host name: for supervisors and backends, and of no use to a page of another site. */
   anyHost?: true
@@ -33,10 +30,7 @@ export type Operation<Caller> = {
   responses: Readonly<Record<number, ResponseBody>>
   /** The codes of its own refusals; those of the guard and the request checks are added (openapi.ts). */
   refusals?: readonly ErrorCode[]
-  /**
-   * Names the page that the request will read, so that the guard can read it together with the proof. Called before the guard
-   * admits the caller and before the query is checked: undefined unless the query is certain to pass that check.
-   */
+  /** The page that the guard reads with the proof. Runs before the query's check: undefined unless sure to pass it. */
   pageOf?(dependencies: Dependencies, request: FastifyRequest): PageOf | undefined
   handle(dependencies: Dependencies, request: GuardedRequest<Caller>, reply: FastifyReply): Promise<unknown>
 }
@@ -45,7 +39,6 @@ export type Method = 'GET' | 'POST' | 'PATCH'
 export type Route = {
   method: Method
   path: string
-  /** The path, split at its slashes. */
   segments: readonly string[]
   freeText: string | undefined
   guard: Guard<unknown>

@@ -4,13 +4,11 @@ import type { Log } from '../../log/log.ts'
 import { LogWindow } from '../../log/log-window.ts'
 import type { EndedSignIn } from '../../sign-in/end-presented.ts'
 
-/** The address of the client, and its request: in this order in each line. */
 export type Source = { address: string; requestId: string }
 type Variant = EndedSignIn['variant']
 type KnownUser = { id: string; username: string }
 /** `name` is what the client sent; `user` is the user with that name, if there is one. */
 export type NamedAccount = { name: string; user: KnownUser | undefined }
-/** The account as the log names it. */
 type Named = { userId: string; username: string } | { nameHash: string }
 type Pair = { account: Named; address: string; inMinute: number; unlogged: number }
 
@@ -61,7 +59,6 @@ export class SignInLog {
     }
   }
 
-  /** Writes the counts that are not in the log yet. */
   end(): void {
     this.#minute.end()
   }

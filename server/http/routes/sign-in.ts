@@ -54,7 +54,6 @@ async function logOut(dependencies: Dependencies, request: GuardedRequest<null>,
   const { cookie, signInLog, allowedOrigins } = dependencies
   const source = sourceOf(dependencies, request)
   // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
-  // The cookie of such a request is ignored.
   const isForeign = comesFromOtherSite(request, allowedOrigins)
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
   const ended = await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })

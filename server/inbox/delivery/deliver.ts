@@ -57,7 +57,6 @@ export class Deliveries {
     }
   }
 
-  /** Removes idempotency keys that are older than `keptForMs`. */
   removeOld(): Promise<void> {
     const { store, now } = this.#dependencies
     return store.removeOldDeliveries(now() - keptForMs)

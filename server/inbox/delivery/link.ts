@@ -1,5 +1,4 @@
-// Which links may a notification have? http, https, or a path on the host of the page that displays it. Others are refused when
-// the producer sends them, so that an application can use every link as it is.
+// Refuses links of a producer other than http, https or a path, so that an application can use every link as it is.
 
 // Browsers strip tabs and line breaks from a URL and read a backslash as a slash (WHATWG URL, section 4.4).
 const neverInALink = /[\s\\\p{Cc}\p{Cf}]/u

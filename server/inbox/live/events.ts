@@ -9,7 +9,6 @@ export type StreamEvent = { version: number; text: string }
 
 export const heartbeat = Buffer.from(':\n\n')
 
-/** How long the client waits before it reconnects, in milliseconds. */
 export function retryText(ms: number): string {
   return `retry: ${Math.round(ms)}\n\n`
 }

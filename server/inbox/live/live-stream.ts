@@ -21,11 +21,9 @@ export interface Sink {
 }
 
 const maxUnread = 1024 * 1024
-/** A replay sends this much, and then waits until the client has taken it. */
 const replayBytesAtOnce = 256 * 1024
 
 export class LiveStream {
-  /** The version up to which all events were sent. */
   position = 0
   /** False while it catches up: only a live stream receives what its subscription reads. */
   isLive = false
@@ -56,8 +54,7 @@ export class LiveStream {
   send(bytes: Buffer): void {
     if (!this.#hasBegun || this.#hasEnded) return
     const { unread } = this.#sink
-    // An event above the limit is still sent if nothing is unread. Otherwise the client would be disconnected at the same
-    // event after every reconnect.
+    // If nothing is unread, an event above the limit is sent: otherwise every reconnect would end at the same event.
     if (unread > 0 && unread + bytes.length > maxUnread) {
       this.#hasEnded = true
       this.#sink.disconnect()

@@ -50,7 +50,6 @@ class Subscription {
     this.slot = slot
   }
 
-  /** From here on, positions are those of this history. */
   follow(history: string): void {
     this.history = history
     this.inboxTag = inboxTagOf(history, this.userId)
@@ -105,7 +104,6 @@ export class Live {
     await this.#catchUp(subscription, stream)
   }
 
-  /** Checks the proofs of this user's streams again. */
   checkProofs(userId: string): void {
     const subscription = this.#subscriptions.get(userId)
     if (subscription === undefined) return

@@ -35,7 +35,6 @@ export class StreamLimits {
     }
   }
 
-  /** Refuses all from now on. */
   close(): void {
     this.#isClosed = true
   }
