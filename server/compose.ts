@@ -91,7 +91,6 @@ export async function compose(store: Store, config: Config, environment: Environ
   }
 }
 
-/** Both variants of a sign-in: sessions and access tokens. */
 async function composeProofs(
   store: Store,
   { sessionIdleMs, sessionLifetimeMs, tokenLifetimeMs, tokenChainMs }: Config,
@@ -108,7 +107,6 @@ async function composeProofs(
   return { keys, revocations, sessions, accessTokens }
 }
 
-/** The two ways to follow an inbox: live streams and held polls. */
 function composeStreams(store: Store, config: Config, { log, clock, random }: Environment) {
   const streamLimits = new StreamLimits({ perUser: config.streamsPerUser, perProcess: config.streams }, random)
   const onFailure = (error: unknown) =>
@@ -117,7 +115,6 @@ function composeStreams(store: Store, config: Config, { log, clock, random }: En
   return { live, changes: new ChangesSince({ store, streamLimits }) }
 }
 
-/** The origins and host names that the settings allow. */
 function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains }: Config) {
   const hosts = [publicUrl === undefined ? host : new URL(publicUrl).hostname, ...allowedHosts]
   return { allowedOrigins, hosts, hstsSubdomains }

@@ -2,9 +2,8 @@
 // turns the error into a response, and the commands print it on stderr.
 
 /**
- * Every code that a response may carry, with its HTTP status; docs/guide.md says when each is sent. The client declares the
- * same table as a type, since it is published without the server: it is `StatusOf` in client/transport/types.ts, and
- * client/types.test.ts does not compile if the two differ.
+ * Every code of a response and its HTTP status; docs/guide.md says when each is sent. The client is published alone, with
+ * a copy: `StatusOf` in client/transport/types.ts. client/types.test.ts does not compile if the two differ.
  */
 export const statusOf = {
   Unauthorized: 401,
@@ -68,7 +67,6 @@ export class CarillonError extends Error {
     this.retryAfter = options.retryAfter ?? (statusOf[code] === 503 ? 1 : undefined)
   }
 
-  /** What happened: the message without the remedy. */
   get problem(): string {
     return this.#problem
   }
@@ -78,7 +76,6 @@ export class CarillonError extends Error {
   }
 }
 
-/** The words of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
@@ -88,7 +85,6 @@ export function overloaded(message: string): CarillonError {
   return new CarillonError('UNAVAILABLE', message, { remedy: 'Try again in a moment.', report: 'overload' })
 }
 
-/** The content of a request is invalid; `details` has each invalid field. */
 export function invalidRequest(details: readonly Fault[], cause?: unknown): CarillonError {
   return new CarillonError('INVALID_REQUEST', 'The request is invalid', { details, cause })
 }

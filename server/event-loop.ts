@@ -9,10 +9,7 @@ const waiting = new Set<() => void>()
 let turnBeganAt = 0
 let isTurnScheduled = false
 
-/**
- * Call it between two pieces of long work. Resolves at once if this turn's share is not used up and no other work waits,
- * else in a later turn, first come, first served.
- */
+/** Call it between pieces of long work. Resolves at once, or in a later turn if the share is used up or others wait. */
 export async function yieldToEventLoop(): Promise<void> {
   if (waiting.size === 0 && hasTimeLeft()) return
   const { promise, resolve } = Promise.withResolvers<void>()

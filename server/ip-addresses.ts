@@ -42,7 +42,6 @@ export function isInRanges(address: string, ranges: readonly AddressRange[]): bo
   })
 }
 
-/** The address with all bits after the first `prefix` set to 0. */
 export function networkOf(address: string, prefix: number): string {
   const bytes = bytesOf(address).map((byte, i) => byte & maskOf(prefix, i))
   if (bytes.length === 4) return bytes.join('.')

@@ -139,7 +139,6 @@ async function listen(app: Composition['app'], config: Config): Promise<string> 
   }
 }
 
-/** Why the service could not listen, and what to set. Any other error stays as it is. */
 function notListening({ host, port }: Config, error: unknown): unknown {
   const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`
   const reasons: Record<string, [message: string, remedy: string]> = {

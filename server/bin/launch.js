@@ -23,10 +23,7 @@ function isSuitable() {
   return Number.parseInt(process.versions.node, 10) >= minMajor && sqlite >= 3_051_003
 }
 
-/**
- * Starts the newer Node, forwards signals to it, and ends as it ends. The channel (`ipc`) carries no messages: it closes when
- * this process ends for any reason.
- */
+/** Ends as the newer Node does. The channel (`ipc`) has no messages: it closes however this process ends. */
 function relay() {
   const node = platformNode()
   if (!node) return refuse('npm installed none for this platform')

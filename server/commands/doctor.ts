@@ -83,10 +83,7 @@ function settingFindings(config: Config | undefined, faults: readonly SettingFau
 
 type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
 
-/**
- * Adds the findings about the database and the secret, and returns the data to compare the service with. Does not connect to
- * a database that `serve` refuses as exposed: doctor would send the password over the same network.
- */
+/** Does not connect to a database that `serve` refuses as exposed: doctor would send the password over that network. */
 async function examineKept(config: Config, areas: Area[], deep: boolean): Promise<Kept | undefined> {
   const { database, secret } = config
   if (databaseTls(config, process.env) === 'refused') return undefined

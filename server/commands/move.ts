@@ -89,7 +89,6 @@ function fromOption({ from }: Options): GivenOption {
   return { option: 'from', name: 'CARILLON_DATABASE_URL', value: from }
 }
 
-/** The secret file beside the database, if it exists: it sealed the signing keys. */
 function existingSecretFile(from: Database): string | undefined {
   if (from.engine !== 'sqlite') return undefined
   const file = secretFileOf(resolve(from.path))

@@ -41,7 +41,6 @@ export function configAndFaults(
   return readSettings(process.env, flagsOf(givenOptions(command, family)))
 }
 
-/** An option of the command line, and the setting that it overrides. */
 export type GivenOption = { option: string; name: Setting['name']; value: string | undefined }
 
 /** As `configOf`, for a command whose options have other names than their settings. */

@@ -1,7 +1,6 @@
 // Makes docs/config.md from the table of settings; a test compares the two.
 import { type Setting, settings } from './settings.ts'
 
-/** The text of docs/config.md. */
 export function configPage(): string {
   return `${pageHead}\n${settings.map(pageRow).join('\n')}\n`
 }

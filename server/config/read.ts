@@ -6,14 +6,9 @@ import { type Config, type Setting, settings } from './settings.ts'
 import { maskPasswords } from './url-passwords.ts'
 import { type Environment, invalid, type SettingFault } from './values.ts'
 
-/** Options of the command line, by the name of their setting. */
 export type Flags = { readonly [N in Setting['name']]?: string | undefined }
 
-/**
- * Takes each setting from its option, else from the environment, else from its default. Throws one CarillonError
- * (`INVALID_REQUEST`) with all faults: `details` lists them, the message has a line for each. Neither contains a secret
- * or the content of a `_FILE`.
- */
+/** Throws INVALID_REQUEST with all faults in `details` and text; neither has a secret or the content of a `_FILE`. */
 export function readConfig(env: Environment, flags: Flags = {}): Config {
   const { config, faults } = readSettings(env, flags)
   if (config === undefined || faults.length > 0) throw allFaults(faults)

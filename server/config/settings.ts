@@ -22,7 +22,6 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 type Row = {
   name: `CARILLON_${string}`
-  /** The text that is read if nothing is set. */
   default?: string
   /** For a setting without a default: what happens if it is not set. */
   absent?: string
@@ -30,7 +29,6 @@ type Row = {
   meaning: string
   /** The value is never displayed. */
   secret?: true
-  /** The commands that use it. */
   commands: readonly string[]
   /** Converts the text into the value; throws a CarillonError that says what to write instead. */
   read: (text: string) => unknown
@@ -237,10 +235,7 @@ type Key = keyof Table
 type KeyWithDefault = { [K in Key]: Table[K] extends { default: string } ? K : never }[Key]
 type Values = { readonly [K in Key]: ReturnType<Table[K]['read']> }
 
-/**
- * The settings in effect. Durations are milliseconds, lengths are code points; an origin has no slash at its end, a host name
- * is in lower case. The table says what happens if an optional field is absent.
- */
+/** Durations are milliseconds, lengths code points; an origin has no slash at its end, a host name is in lower case. */
 export type Config = Pick<Values, KeyWithDefault> & Partial<Omit<Values, KeyWithDefault>>
 
 export type Setting = Row & { key: Key; name: Table[Key]['name'] }

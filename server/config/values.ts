@@ -17,7 +17,6 @@ const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d:
 /** Browsers keep a cookie for at most 400 days (RFC 6265bis, section 5.5), so no sign-in lives longer. */
 export const maxLifetime = 400 * day
 
-/** An invalid setting: its name, why it is invalid, and what to write instead. */
 export type SettingFault = Fault & { remedy?: string }
 
 /** Throws INVALID_REQUEST. */

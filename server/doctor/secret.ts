@@ -13,9 +13,7 @@ const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
 
 export type Secret = {
   database: Database
-  /** The value of CARILLON_SECRET. */
   secret?: string
-  /** The file that CARILLON_SECRET_FILE names. */
   secretFile?: string
   /** Of the store; undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined

@@ -29,15 +29,11 @@ export function createDurably(path: string, text: string): boolean {
   })
 }
 
-/**
- * Creates the file (mode 0600) with `text`, and replaces a file or a link of that name. A function gets the status of the new
- * file, for a text that depends on it.
- */
+/** As `createDurably`, but replaces a file or link of that name. A function gets the new file's status for its text. */
 export function replaceDurably(path: string, text: string | ((file: BigIntStats) => string)): void {
   withDraft(path, text, (draft) => renameSync(draft, path))
 }
 
-/** Writes a file's content, or a folder's names, to the disk. */
 export function syncToDisk(path: string): void {
   const isReadOnly = process.platform !== 'win32'
   const file = openSync(path, isReadOnly ? 'r' : 'r+')

@@ -48,7 +48,6 @@ export const sealedAdvice =
   'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to the secret that these signing keys were sealed with; for a database ' +
   'moved from SQLite, that is the .secret file beside the old database'
 
-/** The file with the secret of the database at `path`. */
 export function secretFileOf(path: string): string {
   return `${path.replace(/\.db$/, '')}.secret`
 }

@@ -5,18 +5,15 @@ export class WrongUse extends Error {}
 
 export type Output = { json?: boolean }
 
-/** Prints a result as JSON if `--json` was given, else as lines. */
 export function print({ json }: Output, value: unknown, lines: () => string | readonly string[]): void {
   const text = json ? JSON.stringify(value) : [lines()].flat().join('\n')
   if (text !== '') process.stdout.write(`${text}\n`)
 }
 
-/** Prints a sentence for the operator on stderr. */
 export function warn(sentence: string): void {
   process.stderr.write(`carillon: ${sentence}\n`)
 }
 
-/** Rows under headings, in columns. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)))
   const line = (cells: readonly string[]) =>

@@ -105,7 +105,6 @@ export function isRefusal({ status, json: response }: ProbeResponse, expected: n
   return status === expected && response?.success === false && typeof response.error?.requestId === 'string'
 }
 
-/** Describes a response that is not as expected. */
 export function described({ status, headers, json: response }: ProbeResponse): string {
   const type = headers.get('content-type')?.split(';')[0]
   return `${status}${response?.error?.code ? ` ${response.error.code}` : type ? ` with ${type}` : ''}`

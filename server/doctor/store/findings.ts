@@ -22,7 +22,6 @@ export const signingKeysQuery = `
   select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
   from signing_key order by created_at, kid`
 
-/** Compares the migrations of a database with those of this program. */
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {
   const newer = applied.find((name) => !known.includes(name))
   const missing = known.filter((name) => !applied.includes(name))
@@ -39,7 +38,6 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
 /** The row of the table that records a move (transfer-state.ts). */
 export type MovingRow = { target: string; started_at: number; ended_at: number | null }
 
-/** What the transfer state of a database says: its tables exist or not. */
 export function transferFindings(isFilling: boolean, moving: MovingRow | undefined): Finding[] {
   return [...(isFilling ? [halfFilled] : []), ...(moving === undefined ? [] : [fault('move', moveFinding(moving))])]
 }

@@ -80,7 +80,6 @@ function rights(file: string): Finding[] {
   return findings
 }
 
-/** The database and the files of its log that exist. */
 function filesOf(file: string): string[] {
   const names = new Set(['', '-wal', '-shm'].map((ending) => `${basename(file)}${ending}`))
   return readdirSync(dirname(file))

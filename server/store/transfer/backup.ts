@@ -1,5 +1,4 @@
-// Takes a backup beside a running service: everything as it was at one moment, read back and compared before the file gets
-// its name.
+// Takes a backup beside a running service: all rows of one moment, read back and compared before the file is named.
 
 import { CarillonError } from '../../errors.ts'
 import { type Digest, differenceOf } from './digest.ts'

@@ -28,7 +28,6 @@ export class Digesting {
   }
 }
 
-/** Calls `onRows` with the number of rows of each batch. */
 export async function digestsOf(
   batches: AsyncIterable<Batch>,
   onRows: (count: number) => void = () => {},

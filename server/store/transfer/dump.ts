@@ -76,7 +76,6 @@ export async function writeDump(
 /** A backup file that was read from end to end and is intact. Its rows are given in this program's schema. */
 export class Dump implements Source {
   readonly header: DumpHeader
-  /** Of the rows in this program's schema. */
   readonly digests: readonly Digest[]
   readonly #path: string
 
@@ -176,7 +175,6 @@ async function* batchesIn(path: string, { onHeader, onBody, onFooter }: Listener
   if (last !== undefined) yield last
 }
 
-/** Collects rows into batches. */
 class BatchBuilder {
   readonly #schema: string
   #named = 0

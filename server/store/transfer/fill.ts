@@ -1,5 +1,4 @@
-// Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two. Used by move and
-// restore.
+// Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two.
 import { CarillonError } from '../../errors.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { type Counts, type Endpoint, inUse, type Place, placeAfter, type Source, totalOf } from './endpoint/endpoint.ts'
@@ -83,7 +82,6 @@ export async function verify(
     })
 }
 
-/** A counter for `onRows` that reports one step of `total` rows. */
 export function counting(report: Report, step: 'Copying' | 'Verifying', total: number): (count: number) => void {
   let done = 0
   report({ step, done, total })

@@ -92,10 +92,7 @@ async function compare(
   return expected
 }
 
-/**
- * Throws CONFLICT if an earlier move goes to another database, or is done. If its target is still being filled, only the last
- * step of the move is missing, and the call continues.
- */
+/** Throws CONFLICT if an earlier move has another target or is done, but not if only its last step is missing. */
 async function refuseOther(
   { id, target, endedAt }: Move,
   { from, to }: { from: Database; to: Database },

@@ -16,7 +16,6 @@ import { counting, fill, type Report, refuseForeignTarget, refuseOtherSchema, ro
 type Backup = { source: Source; digests: readonly Digest[] }
 type RestoreOptions = { file: string; to: Database; partitions: number; report: Report }
 
-/** Returns what was restored. */
 export function restoreBackup({ file, to, partitions, report }: RestoreOptions): Promise<readonly Digest[]> {
   return withBackup(file, async ({ source, digests }) => {
     const target = await openEndpoint(to, { partitions })
@@ -56,10 +55,7 @@ async function withBackup<Result>(file: string, work: (backup: Backup) => Promis
   }
 }
 
-/**
- * Throws UNPROCESSABLE if a SQLite backup does not hold what it held when it was taken. Its digests are those of the schema of
- * that time, even if the file was migrated since then.
- */
+/** Throws UNPROCESSABLE if a SQLite backup was changed. Its digests stay those of its old schema if it is migrated. */
 async function refuseChanged(
   endpoint: Endpoint,
   { file, digests }: { file: string; digests: readonly Digest[] },

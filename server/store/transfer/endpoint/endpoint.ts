@@ -8,18 +8,15 @@ import { type Batch, columnsAt, columnsOf, type Row, type Table, tables, upgrade
 /** The progress of a filling: all earlier tables, and `rows` rows of `table`; `key` is the key of the last row. */
 export type Place = { table: string; rows: number; key: Row }
 
-/** A database or a backup that rows are read from. */
 export type Source = {
   /** All rows after a place, or all rows if it is null; the tables in the order of `tables`. */
   batchesAfter(place: Place | null): AsyncIterable<Batch>
-  /** The number of rows of each table. */
   counts(): Promise<Counts>
 }
 export type Counts = Readonly<Record<string, number>>
 
 /** A move, as recorded in the database that is moved. `target` is displayed to people. */
 export type Move = { id: string; target: string; startedAt: number; endedAt: number | null }
-/** The id of the transfer that fills a database, and its progress. */
 export type Filling = { id: string; place: Place | null }
 export type Engine = 'sqlite' | 'postgres'
 
@@ -45,12 +42,10 @@ export interface Driver {
   lock(tables: readonly string[]): string[]
   /** Whether a lock was not available in time, so that the transaction can be tried again. */
   isLockTimeout(error: unknown): boolean
-  /** The statements that create the triggers on `guarded`, and those that remove them. */
   guards(): string[]
   unguards(): string[]
   readFailure(error: unknown): CarillonError
   writeFailure(error: unknown): CarillonError
-  /** Applies the migrations of this program. */
   migrate(): Promise<void>
   close(): Promise<void>
 }
@@ -68,7 +63,6 @@ export class Endpoint implements Source {
     return this.#driver.engine
   }
 
-  /** Applies the migrations of this program. */
   migrate(): Promise<void> {
     return this.#driver.migrate()
   }
@@ -153,7 +147,6 @@ export class Endpoint implements Source {
     return this.#atomically(async () => (await this.#driver.query(end, [at, id])).length === 1)
   }
 
-  /** Accepts writes again. */
   allowWrites(): Promise<void> {
     return this.#exclusively(guarded, async () => {
       for (const text of this.#driver.unguards()) await this.#driver.query(text)
@@ -244,7 +237,6 @@ export class Endpoint implements Source {
   }
 }
 
-/** Of two databases one failed: the error names it. */
 export function endpointFailure({ code, problem, remedy, cause }: CarillonError, name: string): CarillonError {
   return new CarillonError(code, `${name}: ${problem}`, { remedy, cause })
 }
@@ -258,7 +250,6 @@ export function callFailure(error: unknown, name: string): CarillonError {
 }
 const failed = { code: 'UNAVAILABLE', problem: 'a statement failed', remedy: undefined } as const
 
-/** Two processes run the same move, or two transfers use one database. */
 export function inUse(): CarillonError {
   return new CarillonError('CONFLICT', 'Another process moves or fills this database', {
     remedy: 'Wait until it is done.',
@@ -276,7 +267,6 @@ export function placeAfter(before: Place | null, { table, rows }: Batch): Place 
   return { table: table.name, rows: earlier + rows.length, key: last.slice(0, table.key) }
 }
 
-/** Of all tables together. */
 export function totalOf(counts: Counts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }

@@ -108,10 +108,7 @@ class PostgresDriver implements Driver {
   }
 }
 
-/**
- * `partitions` matters only if there is no schema yet; every error contains `name`. Throws UNAVAILABLE if the server or the
- * database cannot be used.
- */
+/** `partitions` matters only without a schema. Throws UNAVAILABLE, with `name`, if the database cannot be used. */
 export async function openPostgres(
   url: string,
   { partitions, name }: { partitions: number; name: string },

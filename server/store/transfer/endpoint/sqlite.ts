@@ -21,7 +21,6 @@ export class SqliteDriver implements Driver {
   readonly schema: string
   readonly #database: Database
 
-  /** `schema` is the newest migration of the rows that are read. */
   constructor(database: Database, path: string, schema = newestMigration) {
     this.#database = database
     this.name = path

@@ -1,6 +1,5 @@
-// Every table of the schema and its columns, the same in both engines: what a backup, a restore and a move copy. The columns
-// of the primary key come first. A test compares this list with the schema of each engine. Rows of an older backup get the
-// columns that they lack.
+// Every table of the schema and its columns, the same in both engines: what a backup, a restore and a move copy. A test
+// compares this list with the schema of each engine. Rows of an older backup get the columns that they lack.
 import { knownMigrations } from '../../migrations.ts'
 
 /** The names of the migrations. They are the same in both engines; a test checks this. */
@@ -119,9 +118,8 @@ export const tables: readonly Table[] = [
 ]
 
 /**
- * By migration and table: the columns that the migration added, and the value that existing rows got. The newest columns are
- * the last ones of their table. A backup from before the migration does not have them. A migration that changes more than
- * that needs code here; a test compares this with the migrations.
+ * By migration and table: the columns that it added, always as the last of their table, and the value that existing
+ * rows got. A migration that changes more than that needs code here; a test compares this with the migrations.
  */
 const addedColumns: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string | number>>>>>> = {
   '0002-credential-generation': { user: { credential_generation: 0 }, token_cutoff: { first_generation: 0 } },
@@ -131,7 +129,6 @@ export function columnsOf(table: Table): string[] {
   return Object.keys(table.columns)
 }
 
-/** The columns that a table did not have when `schema` was the newest migration, and their values. */
 function laterColumns(table: Table, schema: string): [name: string, value: Value][] {
   return Object.entries(addedColumns)
     .filter(([migration]) => migration > schema)
