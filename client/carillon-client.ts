@@ -7,8 +7,7 @@ import { type Auth, type Connection, Requests } from './transport/requests.ts'
 export type Carillon = SignIn & { inbox: Inbox }
 
 /**
- * A client for one user: sign-in and inbox. Create a second one for a second user. Throws TypeError if `baseUrl` is not a
- * URL.
+ * A client for one user: sign-in and inbox. Create one for each user. Throws TypeError if `baseUrl` is not a URL.
  * @param options `auth` defaults to `'cookie'`.
  */
 export function createCarillon({ auth = 'cookie', ...connection }: Connection & { auth?: Auth } = {}): Carillon {

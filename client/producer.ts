@@ -1,5 +1,4 @@
-// The client of an application that sends. Each delivery happens once: if the response may be lost, the client sends the
-// request again under the same idempotency key.
+// The client of an application that sends. It retries under the same idempotency key, so each delivery happens once.
 import { type Backoff, delayAfter } from './transport/backoff.ts'
 import { pause } from './transport/cancellation.ts'
 import { isCarillonError } from './transport/errors.ts'

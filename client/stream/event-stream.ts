@@ -1,5 +1,4 @@
-// The parser of text/event-stream: turns bytes, in chunks of any size, into events, as WHATWG HTML, section 9.2.6
-// "Interpreting an event stream" defines.
+// Parses text/event-stream (WHATWG HTML, section 9.2.6): turns bytes, in chunks of any size, into events.
 
 /** `id` is the id of the last event that had one: an event without an id keeps it, an empty id clears it. */
 export type ServerSentEvent = { type: string; data: string; id: string }
@@ -19,10 +18,7 @@ export class EventStreamParser {
   #data = ''
   #id = ''
 
-  /**
-   * Returns the events that `bytes` complete. An event that is incomplete when the stream ends is dropped. Throws
-   * RangeError if an event has more than 8 Mi characters and is still incomplete.
-   */
+  /** The events that `bytes` complete, never an incomplete one. Throws RangeError if that exceeds 8 Mi characters. */
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true })
     if (text === '') return []

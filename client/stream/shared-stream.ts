@@ -14,9 +14,8 @@ import { inboxTagOf, TabLog } from './tabs/tab-log.ts'
 const maxNameAgeMs = 1_000
 
 /**
- * Yields each event once and in order in every tab: each continues from its own position, so a change of leader neither
- * loses nor repeats an event. Outside a page, or in a browser without Web Locks and BroadcastChannel, each tab has its own
- * stream. As with `openStream`, nothing starts before the first `next()`, and `return()` ends the loop at once.
+ * Each tab continues from its own position, so a change of leader neither loses nor repeats an event. Outside a page,
+ * or without Web Locks and BroadcastChannel, each tab has its own stream. Starts and ends like `openStream`.
  */
 export function openSharedStream(
   requests: Requests,

@@ -1,5 +1,4 @@
-// One live stream over any number of connections: `openStream(requests, { since, signal })` yields each event of the inbox
-// once and in order, reconnects and resumes. event-stream.ts parses the bytes; transport/requests.ts adds the proof.
+// One live stream over any number of connections: yields each event once and in order, reconnects and resumes.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { follow, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError, isCarillonError, unreadable } from '../transport/errors.ts'
@@ -16,7 +15,6 @@ export type StreamOptions = CallOptions & {
 export type Timing = Backoff & {
   /** The server sends something at least this often. After 2.5 times as long without data, the client reconnects. */
   heartbeatMs: number
-  /** The time limit for a connection attempt. */
   connectMs: number
 }
 
@@ -147,7 +145,6 @@ class Subscription {
     return known && { type, position: String(this.#position ?? ''), ...known }
   }
 
-  /** The connection brought more than a greeting, so earlier failures no longer count. */
   #resetFailures(): void {
     this.#failures = 0
     this.#sessionEnd = undefined
@@ -172,7 +169,6 @@ class Subscription {
     return new CarillonError(error.code, message, { ...error, reason, cause: error })
   }
 
-  /** Drops the connection if `promise` takes longer. */
   async #withinTimeout<Result>(promise: Promise<Result>, timeoutMs: number, drop: AbortController): Promise<Result> {
     // Two clocks: the monotonic one may stop while the machine sleeps, and the wall clock may be set.
     const startedAt = Date.now()

@@ -1,5 +1,4 @@
-// Retry delays: exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015). It
-// spreads clients that failed at the same moment, at the lowest load for the server.
+// Retry delays: exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
 import { isCarillonError } from './errors.ts'
 
 export type Backoff = {

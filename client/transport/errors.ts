@@ -52,7 +52,6 @@ export function networkError(cause: unknown): CarillonError<ClientErrorCode> {
   return new CarillonError('UNREADABLE', message, { cause })
 }
 
-/** A response that is not from Carillon. */
 export function unreadable(response: Response, cause?: unknown): CarillonError<'UNREADABLE'> {
   const message = `The response (status ${response.status}) is not from Carillon`
   return new CarillonError('UNREADABLE', message, { ...fieldsOf(response), cause })
@@ -64,7 +63,6 @@ function fieldsOf({ status, headers }: Response) {
   return { status, retryAfter: Number.isFinite(seconds) ? Math.max(0, seconds) : undefined }
 }
 
-/** The error of a response whose status is not a success. `text` is the body of the response. */
 export function errorOf(response: Response, text: string): CarillonError {
   try {
     const { code, message, requestId, details } = JSON.parse(text).error

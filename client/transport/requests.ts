@@ -67,7 +67,6 @@ export class Requests {
     })
   }
 
-  /** The `data` of a successful response. */
   data<Data>(call: Call): Promise<Data> {
     return this.#receive(call, (text) => {
       const { success, data } = JSON.parse(text)
@@ -76,7 +75,6 @@ export class Requests {
     })
   }
 
-  /** For routes whose response is 204, without a body. */
   nothing(call: Call): Promise<void> {
     return this.#receive(call, (_, { status }) => {
       if (status !== 204) throw new TypeError('Expected status 204')

@@ -1,5 +1,4 @@
-// The wire format as types: responses, events, request bodies and error codes. client/types.test.ts checks that they equal
-// the schemas of the server and its table of error codes.
+// The wire format as types. client/types.test.ts checks that they equal the server's schemas and its error codes.
 
 /** A point in time: ISO 8601, UTC, with milliseconds. */
 export type Time = string

@@ -1,5 +1,4 @@
-// Ends every session and every token that a request presents, of either variant, at a sign-out and at a sign-in. A request can
-// carry several, and a sign-out means all of them.
+// Ends every session and every token that a request presents, of either variant, at a sign-out and at a sign-in.
 
 import type { Sessions } from './session.ts'
 import type { AccessTokens, TokenSubject } from './token/access-token.ts'

@@ -1,5 +1,4 @@
-// Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. Issue, verify, revoke: the same
-// verbs in the same order as access-token.ts, so that the two can be read side by side.
+// Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
 import { hash, randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import type { EndedSession, SessionKey, Store } from '../store/store.ts'
@@ -9,10 +8,8 @@ import type { PageOf, Subject } from './subject.ts'
 /** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
-/**
- * The last use of a session may be this much in the future, because another node's clock is ahead. If it is further in the
- * future, the clock was set back before this process started. The session's age is then unknown, and it counts as ended.
- */
+// Another node's clock may be this much ahead. If the last use of a session is further in the future, the clock was set
+// back before this process started: the session's age is unknown, and it counts as ended.
 const clockLeewayMs = 60_000
 /** The cookie's value: the user's id, which is no secret and makes the look-up cheap, and 32 random bytes as base64url. */
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
@@ -20,9 +17,8 @@ const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 type SessionOptions = {
   store: Pick<Store, 'addSession' | 'findSession' | 'touchSession' | 'endSessions' | 'removeStaleSessions'>
   now: () => number
-  /** A session ends if it is not used for this long, in milliseconds. */
   idleMs: number
-  /** A session ends this long after the sign-in, in milliseconds, even if it is used. */
+  /** From the sign-in, even if the session is used. */
   lifetimeMs: number
 }
 
@@ -49,10 +45,7 @@ export class Sessions {
     return { secret, expiresAt: at + lifetimeMs }
   }
 
-  /**
-   * The session's user, or null if there is no live session. The page that `pageOf` names is read in the same call of the
-   * store, which is one round trip on PostgreSQL.
-   */
+  /** Null without a live session. The page of `pageOf` is read in the same store call: one round trip on PostgreSQL. */
   async verify(secret: string, pageOf?: PageOf): Promise<Subject | null> {
     const key = keyOf(secret)
     if (key === null) return null
@@ -90,7 +83,6 @@ export class Sessions {
     return ended.filter((session) => at < this.#endOf(session, at))
   }
 
-  /** Deletes the rows of sessions that have ended. */
   async removeStale(): Promise<void> {
     const { store, now, idleMs, lifetimeMs } = this.#options
     const at = now()
@@ -103,10 +95,8 @@ export class Sessions {
     return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
   }
 
-  /**
-   * No request waits for it, and after a failure only the idle timeout comes a little early. The next attempt waits ten
-   * seconds, because a store that refuses writes (during a move, for instance) still serves reads.
-   */
+  // No request waits for it, and after a failure only the idle timeout comes a little early. The next attempt waits ten
+  // seconds, because a store that refuses writes (during a move, for instance) still serves reads.
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)
@@ -115,7 +105,6 @@ export class Sessions {
   }
 }
 
-/** The store's key of a cookie's session, or null if the value does not have the form of our cookie. */
 function keyOf(secret: string): SessionKey | null {
   const userId = cookieShape.exec(secret)?.[1]
   return userId === undefined ? null : { userId, secretHash: hashOf(secret) }

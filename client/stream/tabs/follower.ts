@@ -1,11 +1,9 @@
-// A tab that waits for the lock of the inbox: it receives the events from the leader, requests events that it has missed, and
-// takes the lock from a leader that sends nothing any more.
+// A tab that waits for the lock: receives events from the leader, requests missed ones, and replaces a silent leader.
 import { CarillonError } from '../../transport/errors.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'
 import { areOfOneInbox, versionOf } from './tab-log.ts'
 
-/** The reason with which a follower aborts its wait for the lock if the leader is silent. */
 export const leaderIsSilent = Symbol()
 
 export class Follower {
@@ -78,11 +76,8 @@ export class Follower {
       if (event.type === 'resync' || versionOf(log.position) < versionOf(event.position)) log.add(event)
   }
 
-  /**
-   * Waits for the next message of the leader, then sends a request, then takes the lock. The leader sends no heartbeats,
-   * because browsers throttle the timers of hidden tabs; a message wakes them. The last wait is random, so that not all
-   * tabs take the lock at once, even if the timers of all tabs end together after the machine has slept.
-   */
+  // The leader sends no heartbeats, because browsers throttle the timers of hidden tabs; a message wakes them. The last
+  // wait is random, so that not all tabs take the lock at once, even if all timers end together after sleep.
   #watchLeader(): void {
     const { silenceMs, timing } = this.#tab
     clearTimeout(this.#timer)

@@ -1,5 +1,4 @@
-// The tab that holds the lock of the inbox: it reads the stream, sends each event to the other tabs, and responds to tabs
-// that have missed events.
+// The tab that holds the lock: it reads the stream, sends each event to the other tabs, and resends events they missed.
 import { isCarillonError } from '../../transport/errors.ts'
 import type { StreamEvent } from '../../transport/types.ts'
 import { openStream } from '../subscription.ts'
@@ -15,7 +14,6 @@ const messageMs = 1_000
 
 export class Leader {
   readonly #tab: Tab
-  /** An event that the leader has not passed on yet. */
   #held: StreamEvent | undefined
   /** When the stream last received data, by `performance.now()`; negative infinity without a stream. */
   #aliveAt = Number.NEGATIVE_INFINITY

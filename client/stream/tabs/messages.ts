@@ -1,5 +1,4 @@
-// What the two roles of a tab, leader and follower, share: the messages that the tabs of one inbox send each other. The name
-// of the channel has the version of their format: tabs with another version of the client use another channel.
+// The messages that the tabs of one inbox send each other. Tabs with another `formatVersion` use another channel.
 import type { CarillonError } from '../../transport/errors.ts'
 import type { Requests } from '../../transport/requests.ts'
 import type { Position, Proof, StreamEvent } from '../../transport/types.ts'
@@ -10,13 +9,11 @@ export const formatVersion = 2
 
 /** A tab ignores messages of an unknown kind. */
 export type Message =
-  /** A tab has become the leader and opens the stream. */
   | { kind: 'leading' }
   /** An event of the stream. A follower that is not at `after` yet has missed events. */
   | { kind: 'event'; event: StreamEvent; after: Position | undefined }
   /** A follower requests the events after its position, or only a greeting if it has no position. */
   | { kind: 'request'; from: string; position: Position | undefined }
-  /** The response of the leader: a greeting, and the events after the position in the request. */
   | { kind: 'response'; to: string; hello: StreamEvent; missed: StreamEvent[] }
   /** The proof that all tabs share has ended. */
   | { kind: 'error'; error: Omit<CarillonError, 'cause'> }

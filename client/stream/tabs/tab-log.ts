@@ -25,7 +25,6 @@ export class TabLog {
     this.position = since
   }
 
-  /** Adds an event, which becomes the position of this tab. */
   add(event: StreamEvent): void {
     const isChange = event.type !== 'hello' && event.type !== 'resync'
     this.position = event.position

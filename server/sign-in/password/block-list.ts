@@ -1,5 +1,4 @@
-// Is a password one that attackers try first, or little more than that? The list is that of @zxcvbn-ts/language-common:
-// 49,000 common passwords in lower case.
+// Is a password little more than a common one? @zxcvbn-ts/language-common lists 49,000 of them in lower case.
 
 export type BlockList = ReadonlySet<string>
 

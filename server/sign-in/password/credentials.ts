@@ -1,5 +1,4 @@
-// Username and password -> user. An unknown user, a wrong password and a disabled user get the same response, after the
-// same work.
+// Username and password -> user. Unknown user, wrong password, disabled user: the same response, after the same work.
 import { CarillonError } from '../../errors.ts'
 import type { Store, User } from '../../store/store.ts'
 import { findableUsername } from '../users/username.ts'
@@ -26,10 +25,7 @@ export async function findAccount(
   return { name, user: await store.findCredentials(findable ?? '') }
 }
 
-/**
- * Throws INVALID_CREDENTIALS, or UNAVAILABLE if too many passwords wait to be checked. The queue orders attempts by `address`
- * and account; `signal` aborts if the client disconnects.
- */
+/** Throws INVALID_CREDENTIALS, or UNAVAILABLE if too many passwords wait. `signal` aborts if the client disconnects. */
 export async function checkCredentials(
   { passwords }: { passwords: Passwords },
   { name, user }: Account,

@@ -45,9 +45,8 @@ export class HashQueue {
   }
 
   /**
-   * Runs `work` when it is this attempt's turn. A full queue throws UNAVAILABLE for an attempt of the address or account with
-   * the most waiting attempts, which may be this one. Throws UNAVAILABLE after `maxWaitMs`, too, and TIMEOUT if `signal` aborts
-   * before `work` begins.
+   * A full queue throws UNAVAILABLE for an attempt of the address or account with the most waiting attempts, maybe this
+   * one. Throws UNAVAILABLE after `maxWaitMs`, too, and TIMEOUT if `signal` aborts before `work` begins.
    */
   async run<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
     if (attempt.signal?.aborted) throw clientLeft()
@@ -142,19 +141,15 @@ export class HashQueue {
   }
 }
 
-/**
- * Round robin: the lowest rank runs first. It counts when the address or the account was last served, whichever is later.
- * Among the attempts of one account, the address that was served longer ago runs first; among those of one address, the account.
- */
+// Round robin: the lowest rank runs first. It counts when address or account was last served, whichever is later. Among
+// attempts of one account, the address that was served longer ago runs first; among those of one address, the account.
 function orderOf({ address, account, pair, at }: Waiter): readonly number[] {
   const byAddress = Math.max(at, address.servedAt)
   return [Math.max(byAddress, account.servedAt), byAddress, Math.max(at, pair.servedAt), at]
 }
 
-/**
- * The lowest rank is refused: the newest attempt of the address with the most waiting attempts, or of the account with the most
- * waiting addresses. An account counts each address once: otherwise one address could get the attempts of another user refused.
- */
+// The lowest rank is refused: the newest attempt of the address with the most waiting attempts, or of the account with
+// the most waiting addresses. If an account counted attempts, one address could get those of others refused.
 function lengthOf({ address, account, pair, at }: Waiter): readonly number[] {
   return [-Math.max(address.waiting, account.waiting), -pair.waiting, -at]
 }

@@ -35,10 +35,7 @@ export class Passwords {
     return this.#queue.refuseIfFull(attempt)
   }
 
-  /**
-   * Whether the password matches; `passwordHash` is undefined for an unknown user. Throws UNAVAILABLE like `hash`, and TIMEOUT if
-   * the client disconnects while the attempt waits.
-   */
+  /** `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if the client disconnects. */
   verify(password: string, passwordHash: string | undefined, attempt: Attempt = operator): Promise<boolean> {
     return this.#queue.run(attempt, async () => {
       const matches = await verify(passwordHash ?? unknownUserHash, password)

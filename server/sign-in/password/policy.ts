@@ -10,9 +10,8 @@ export const maxPasswordLength = 256
 const maxInput = maxPasswordLength * 4 * 2
 
 /**
- * The form that is hashed, for a new password and at sign-in alike: every space is U+0020, then NFC. Refuses nothing, so
- * that a wrong password is only ever wrong; doing it twice changes nothing. A text that stays too long in any form is
- * returned unchanged, so that no client makes the service work on a megabyte.
+ * The form that is hashed, also at sign-in; twice changes nothing. Refuses nothing, so that a wrong password is only
+ * ever wrong. Returns a text too long in any form unchanged, so that no client makes the service work on a megabyte.
  */
 export function preparePassword(text: string): string {
   return text.length > maxInput ? text : text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
@@ -39,10 +38,8 @@ export function checkPassword(password: string, { username, minLength, blocked }
   if (isRepeated(folded, minLength, blocked)) refuse('choose another: this one repeats the same characters')
 }
 
-/**
- * Control characters, half surrogate pairs and unassigned code points, whose normal form could still change (RFC 8264,
- * section 9.10). Ignorable ones pass, against section 9.13: the emoji of a phone's keyboard contain them.
- */
+// Control characters, half surrogate pairs and unassigned code points, whose normal form could still change (RFC 8264,
+// section 9.10). Ignorable ones pass, against section 9.13: the emoji of a phone's keyboard contain them.
 const unusable = /[\p{Cc}\p{Cs}\p{Cn}]/u
 
 function refuse(reason: string): never {
@@ -70,12 +67,10 @@ function wordsOf(text: string): string[] {
   return text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '')
 }
 
-/** The characters from the first letter to the last. */
 function withoutEnds(text: string): string[] {
   return [...text.replace(/^[^\p{L}\p{M}]+|[^\p{L}\p{M}]+$/gu, '')]
 }
 
-/** A piece that would be too short as a password, or is a common one, again and again. */
 function isRepeated(folded: string, minLength: number, blocked: BlockList): boolean {
   const piece = repeatedPiece(folded)
   return piece !== folded && ([...piece].length < minLength || isListed(piece, blocked))

@@ -1,6 +1,5 @@
-// Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). Issue, verify,
-// revoke: the same verbs in the same order as session.ts. A stateless proof usually cannot be revoked; ours can, by a small
-// table in memory (revocations.ts). read-token.ts checks the contents of a token.
+// Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). A stateless
+// proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as session.ts.
 import { BoundedCache } from '../../bounded-cache.ts'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
 import { madeAt, newId } from '../../ids.ts'
@@ -42,9 +41,8 @@ export class AccessTokens {
   }
 
   /**
-   * A token for a user whose credentials were checked; nothing is stored. `credentialGeneration` was read with the password
-   * hash, so a password change during the check revokes the token. Throws INVALID_CREDENTIALS if this node has already
-   * received that revocation.
+   * `credentialGeneration` was read with the password hash, so a password change during the check revokes the token.
+   * Throws INVALID_CREDENTIALS if this node has already received that revocation.
    */
   async issue(user: Pick<User, 'id' | 'username' | 'credentialGeneration'>): Promise<IssuedToken> {
     const { id: userId, username, credentialGeneration: generation } = user
@@ -76,9 +74,8 @@ export class AccessTokens {
   }
 
   /**
-   * A new token of the same sign-in, with the same generation. `user` is the user's current row. Throws UNAUTHORIZED if the
-   * sign-in is too old, or if the row has another generation: after a revocation that this node has not received, or after a
-   * backup was restored.
+   * `user` is the user's current row. Throws UNAUTHORIZED if the sign-in is too old, or if the row has another
+   * generation: after a revocation that this node has not received, or after a backup was restored.
    */
   async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
     const { generation = user.credentialGeneration, signedInAt } = subject
@@ -90,7 +87,6 @@ export class AccessTokens {
   async #sign(signIn: SignIn & { username: string }): Promise<IssuedToken> {
     const { keys, now, issuer, lifetimeMs, chainMs } = this.#options
     const at = now()
-    // No renewed token lives longer than the chain.
     const endsAt = Math.min(at + Math.min(lifetimeMs, maxTokenLifeMs), signIn.signedInAt + chainMs)
     const claims = claimsOf(signIn, { issuer: issuer(), at, endsAt })
     const token = await signToken(keys.current, claims)
@@ -99,7 +95,6 @@ export class AccessTokens {
     return { token, expiresAt }
   }
 
-  /** The cheap checks first, then the check of the signature, which waits in a queue. */
   async #checkNew(token: string): Promise<TokenSubject | null> {
     if (this.#refused.get(token)) return null
     const read = readToken(token, this.#options.issuer())

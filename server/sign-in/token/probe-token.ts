@@ -13,7 +13,6 @@ export type Probe = {
   secret: string
   /** The service's public URL: `iss` and `aud`. */
   issuer: string
-  /** How long after a sign-in the service renews tokens, in milliseconds. */
   chainMs: number
   now: () => number
 }

@@ -1,14 +1,11 @@
-// The claims of a token. Reads a token and checks its contents in full before the signature is checked: that costs about 110 us of processor time,
-// all of this about 10. A token that passes is one that this service issued, if its signature is valid (RFC 7519, RFC 9068).
+// The claims of a token. Checks its contents in full, in about 10 us, before its signature, which costs about 110 us. A
+// token that passes is one that this service issued, if its signature is valid (RFC 7519, RFC 9068).
 import { madeAt, newId } from '../../ids.ts'
 import type { SignIn } from './revocations.ts'
 
 /** No token lives longer, whatever the settings are. */
 export const maxTokenLifeMs = 15 * 60_000
-/**
- * Our tokens have about 700 characters, and 1,800 with the longest username and host name. A request has room for 16,000, and
- * parsing that many blocks the event loop for 0.7 ms, for a token that need not even be signed.
- */
+/** Characters. Ours have 700 to 1,800. A request has room for 16,000; parsing them blocks the event loop for 0.7 ms. */
 const maxTokenLength = 2_048
 /** How far another node's clock may be ahead of ours. */
 export const clockLeewaySeconds = 60
@@ -80,10 +77,8 @@ export function ageOf({ iat, exp, nbf = iat }: Claims, now: number): 'valid' | '
   return iat > seconds + clockLeewaySeconds || (nbf !== iat && nbf > seconds) ? 'early' : 'valid'
 }
 
-/**
- * The JSON object in a segment, if it is spelled exactly as we write it: no name twice (readers differ in which value they
- * take; RFC 7519, section 4), no white space, no unused bits after the last byte (RFC 4648, section 3.5). Null otherwise.
- */
+// The JSON object in a segment, or null if it is not spelled exactly as we write it: no name twice (readers take
+// different values; RFC 7519, section 4), no white space, no unused bits after the last byte (RFC 4648, section 3.5).
 function objectIn(segment: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString())

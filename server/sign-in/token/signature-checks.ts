@@ -1,6 +1,5 @@
-// Checks signatures of tokens, in the order of arrival, and limits the processor time that forged ones take from other
-// requests. A failed check uses up a small allowance, a successful one is free. While the allowance is used up, checks wait.
-// A token that was verified before needs no check, so its requests never wait here.
+// Checks signatures of tokens, in the order of arrival, and limits the processor time that forged ones take: a failed
+// check uses up a small allowance, and while that is used up, checks wait. A token verified before needs no check.
 import { type KeyObject, verify } from 'node:crypto'
 import { overloaded } from '../../errors.ts'
 import { yieldToEventLoop } from '../../event-loop.ts'
@@ -28,10 +27,7 @@ export class SignatureChecks {
     this.#creditedAt = now()
   }
 
-  /**
-   * Runs `check` when all earlier checks are done. `check` calls `isSigned` only if it still needs the result. Throws
-   * UNAVAILABLE if too many wait.
-   */
+  /** `check` calls `isSigned` only if it still needs the result. Throws UNAVAILABLE if too many wait. */
   enqueue<Result>(check: (isSigned: (signature: Signature) => boolean) => Result): Promise<Result> {
     if (this.#waiting.length >= maxWaiting) throw overloaded('Too many tokens wait for a signature check')
     const { promise, resolve, reject } = Promise.withResolvers<Result>()

@@ -9,10 +9,7 @@ export const maxUsernameLength = 64
 /** ASCII without space and control characters: for these the rules below only convert to lower case. */
 const plainName = /^[!-~]{1,64}$/
 
-/**
- * The prepared username, 1 to 64 code points; preparing it again gives the same. Throws `INVALID_REQUEST` with the
- * field `username` and the reason.
- */
+/** 1 to 64 code points; preparing it again changes nothing. Throws INVALID_REQUEST with the reason for `username`. */
 export function prepareUsername(text: string): string {
   if (plainName.test(text)) return text.toLowerCase()
   if (text.length > maxInput) refuse(tooLong)
@@ -37,10 +34,8 @@ const tooLong = `write at most ${maxUsernameLength} characters`
 /** UTF-16 units. NFC makes one code point of at most four, of two units each. */
 const maxInput = maxUsernameLength * 4 * 2
 
-/**
- * RFC 8264, section 7, demands a form that the rules do not change again, and allows four passes to reach it. Contextual
- * code points are refused, and without them no text is known that needs a second pass; such a text would be refused.
- */
+// RFC 8264, section 7, demands a form that the rules do not change again, and allows four passes to reach it. Without
+// contextual code points, which are refused, no text is known that needs a second pass; such a text would be refused.
 function settle(text: string): string {
   const prepared = applyRules(text)
   return applyRules(prepared) === prepared
@@ -94,9 +89,8 @@ function refuseOutsideClass(character: string): void {
   if (accepted.size < maxAccepted) accepted.add(character)
 }
 
-// The Bidi Rule, RFC 5893, section 2, for a name with right-to-left characters. Regular expressions have no Bidi classes, so
-// these expressions use blocks (Unicode, DerivedBidiClass.txt) for the characters that IdentifierClass allows: letters,
-// digits, combining marks and ASCII.
+// The Bidi Rule, RFC 5893, section 2, for a name with right-to-left characters. Regular expressions have no Bidi classes:
+// these use blocks (Unicode, DerivedBidiClass.txt) for what IdentifierClass allows: letters, digits, marks, ASCII.
 
 /** NSM: nonspacing combining marks, without the five of class L. */
 const nonspacing = String.raw`(?:(?![\u0cbf\u0cc6\u{11a07}\u{11a08}\u{11c3f}])\p{Mn})`

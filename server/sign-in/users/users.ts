@@ -66,10 +66,8 @@ async function findByName({ store }: Dependencies, username: string): Promise<Us
   return user
 }
 
-/**
- * For tokens without a credential generation, which nodes of the version before issue. A sign-in that read the old
- * password may issue such a token after the moment of the first revocation and before its commit.
- */
+// For tokens without a credential generation, which nodes of the version before issue. A sign-in that read the old
+// password may issue such a token after the moment of the first revocation and before its commit.
 async function revokeTokensAgain(dependencies: Dependencies, { id }: User): Promise<void> {
   const { at, revocationExpiresAt } = revocationNow(dependencies)
   const revocation = { userId: id, signInId: null, notBefore: at, expiresAt: revocationExpiresAt }
