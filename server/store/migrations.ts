@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs'
 import type { Dialect } from 'kysely'
 import { CarillonError } from '../errors.ts'
 
-/** The names of the migrations in a folder, in order. */
 export function knownMigrations(folder: URL): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
   return files.map((name) => name.slice(0, -4)).sort()
@@ -21,10 +20,7 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   )
 }
 
-/**
- * Applies each pending migration in one transaction with its entry in the ledger, and returns the names of those applied. After
- * a failure it waits for `mayRetry`, and tries the same migration again if that resolves to true.
- */
+/** A migration and its ledger entry are one transaction. Returns the applied names; retries a failure if `mayRetry`. */
 export async function applyPending(
   dialect: Dialect,
   known: readonly string[],

@@ -20,17 +20,13 @@ export function contentJson({ title, body, url, category, data, key, createdAt }
 
 const beforeId = '{"id":"'
 
-/**
- * The JSON text of a row `n` of the table notification, as an expression in SQLite's and PostgreSQL's SQL. `readAt` is an
- * expression: when the notification was read, or null.
- */
+/** The JSON text of a row `n` of notification, as SQL of both engines. `readAt`: an expression, when read, or null. */
 export function notificationJsonSql(readAt: string): string {
   return `
   '${beforeId}' || n.id || '",' || n.content ||
   coalesce(',"read":true,"readAt":"' || ${readAt} || '"', ',"read":false,"readAt":null') || ',"archivedAt":null}'`
 }
 
-/** `Page.items` of a page without notifications. */
 export const noItems = '[]'
 
 /** The id of the newest notification in `Page.items`, or undefined if the page is empty. */

@@ -33,7 +33,6 @@ export type ChangeRow = [version: number, type: 'arrived' | 'replaced' | 'read',
 export type ReadAllRow = [version: number, throughId: string, at: string]
 type ChangeRows = { notifications: readonly ChangeRow[]; readAlls: readonly ReadAllRow[] }
 
-/** The first `limit` of the changes that were found, in the order of their versions. */
 export function toChanges(inbox: InboxState, limit: number, { notifications, readAlls }: ChangeRows): Changes {
   const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
   for (const [version, throughId, at] of readAlls) all.push({ version, type: 'read-all', throughId, at })

@@ -7,7 +7,6 @@
 
 export type Store = Operations & Lifecycle
 export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries
-/** What an operation receives: its first argument. */
 export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
 
 export type User = {

@@ -23,7 +23,6 @@ export function writeRefusal(cause: unknown): CarillonError {
   })
 }
 
-/** For every attempt to use a database that a transfer has not filled completely. */
 export function halfFilled(): CarillonError {
   return new CarillonError('UNAVAILABLE', 'This database is half filled by a move or a restore that is not done', {
     remedy: 'Run the same command again to finish it.',

@@ -35,7 +35,6 @@ export function readDeepUnread(db: Database, query: PageQuery, inbox: InboxState
   })
 }
 
-/** Brings the counts up to date; returns the inbox that they belong to. */
 async function advance(read: Read, { userId, blocks }: { userId: string; blocks: UnreadBlocks }): Promise<InboxState> {
   const since = blocks.inbox?.version
   const values = [userId, since ?? Number.MAX_SAFE_INTEGER, maxChangesBehind + 1]

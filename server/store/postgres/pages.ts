@@ -70,7 +70,6 @@ const pages = {
   },
 } satisfies Record<string, PageSql>
 
-/** The inbox, the page as a JSON array, the sequence number of its last row, and whether older ones follow. */
 const pageColumns = ({ hasOlder }: PageSql) => `
   box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
   (select min(seq) from picked), ${hasOlder}`
@@ -114,7 +113,6 @@ export function pageParameters(request: PageRequest): [limit: number, place: num
   return [request.limit, Math.min(place, Number.MAX_SAFE_INTEGER)]
 }
 
-/** The columns of a page, which begin at `at`. */
 export function toPage(row: Row, at = 0): Page {
   const [items, lowest, hasOlder] = row.slice(at + 6) as [string, number, boolean]
   return { inbox: toInbox(row, at), items, next: hasOlder ? lowest : null }

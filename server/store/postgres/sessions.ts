@@ -34,7 +34,6 @@ export async function findSession(db: Database, key: SessionKey, page?: PageRequ
   return { ...toSession(userId, row), ...(!isDeepUnread(page, found) && { page: found }) }
 }
 
-/** The session's columns come first, then those of the inbox. */
 function toSession(userId: string, row: Row): LiveSession {
   const [username, createdAt, lastSeenAt] = row as unknown as [string, number, number]
   return { userId, username, createdAt, lastSeenAt, inbox: toInbox(row, 3) }
@@ -65,7 +64,6 @@ function signalSessions(db: Database, userIds: readonly string[]): void {
   for (const userId of new Set(userIds)) db.changeSignals.send({ about: 'session', userId })
 }
 
-/** Keys as two arrays, in the same order. */
 function columnsOf(keys: readonly SessionKey[]): [userIds: string[], secretHashes: string[]] {
   return [keys.map(({ userId }) => userId), keys.map(({ secretHash }) => secretHash)]
 }

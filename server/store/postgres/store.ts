@@ -1,5 +1,4 @@
-// The store on PostgreSQL, for many processes: a pool of connections, one round trip per call, change signals between the
-// processes by NOTIFY. This file opens it and puts the operations of the nouns together.
+// The store on PostgreSQL, for many processes: pooled connections, one round trip per call, change signals by NOTIFY.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { bindOperations } from '../operations.ts'
@@ -19,15 +18,11 @@ import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
 const migrationTimeoutMs = 3_600_000
-/** Between two attempts to open the database while the server cannot be reached. */
 const retryMs = 500
 
 type Opened = { store: Store; migrations: string[] }
 
-/**
- * Opens the database that `url` names, and migrates it if needed. Throws UNAVAILABLE with a sentence: at once, or after
- * `startTimeout` if the server cannot be reached.
- */
+/** Throws UNAVAILABLE with a sentence: at once, or after `startTimeout` if the server cannot be reached. */
 export async function openPostgresStore(
   url: string,
   { partitions, startTimeout }: { partitions: number; startTimeout?: StartTimeout },

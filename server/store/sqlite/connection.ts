@@ -35,12 +35,10 @@ export class Reader {
     this.#commit = database.prepare('commit')
   }
 
-  /** The first row, as values in the order of the columns. */
   one<Row extends unknown[]>(sql: string, ...values: Value[]): Row | undefined {
     return this.#read('get', sql, values) as Row | undefined
   }
 
-  /** Every row, as values in the order of the columns. */
   all<Row extends unknown[]>(sql: string, ...values: Value[]): Row[] {
     return this.#read('all', sql, values) as Row[]
   }
@@ -133,7 +131,6 @@ export class Writer {
   readonly #thread: Worker
   readonly #onCommit: (signals: readonly ChangeSignal[]) => void
   readonly #failure = Promise.withResolvers<Error>()
-  /** Resolves with the reason when nothing can be written any more. */
   readonly failed = this.#failure.promise
   #loss: FileLoss | undefined
   #waiting: PendingWrite[] = []
@@ -158,7 +155,6 @@ export class Writer {
     })
   }
 
-  /** Every write (writes/) as an operation of the store. */
   operations(): WriteOperations {
     const names = Object.keys(writes) as (keyof Writes)[]
     const operations = names.map((name) => [name, async (change: unknown) => this.#write([name, change])])

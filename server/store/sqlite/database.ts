@@ -1,5 +1,4 @@
-// Opens a database file, or throws one sentence that says why it cannot and leaves the file unchanged. The only file that imports
-// node:sqlite. The statements are in reads/ and writes/.
+// Opens a database file, or throws one sentence saying why not and leaves it unchanged. Only this imports node:sqlite.
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
@@ -57,10 +56,7 @@ export function connect(path: string): Database {
   }
 }
 
-/**
- * Opens the file at `path` in WAL mode, and creates it (mode 0600) and its folder (0700) if they are missing. Throws
- * UNAVAILABLE with a sentence if it cannot be used.
- */
+/** In WAL mode. Creates the file (0600) and its folder (0700) if missing. Throws UNAVAILABLE if it cannot be used. */
 export function openDatabase(path: string): Database {
   refuseOldSqlite(process.versions.sqlite ?? '0')
   prepareFile(path)
@@ -77,10 +73,7 @@ export function openDatabase(path: string): Database {
   }
 }
 
-/**
- * Runs `look` on a Carillon database whose log was not copied into it yet, before `openDatabase` would copy it. Ignores other
- * errors, which `openDatabase` will report.
- */
+/** Runs `look` if `openDatabase` has a log to copy. Ignores other errors, which `openDatabase` will report. */
 export function peek(path: string, look: (database: Database) => void): void {
   if (!existsSync(`${path}-wal`) || !existsSync(path) || !isOurs(readHeader(path))) return
   let database: Database | undefined
@@ -98,7 +91,6 @@ export function refuseHalfFilled(database: Database): void {
   if (database.prepare('select 1 from sqlite_schema where name = ?').get(fillingTable) !== undefined) throw halfFilled()
 }
 
-/** The reason why the database at `path` cannot be opened, as a sentence to display. */
 export function openingFailure(error: unknown, path: string): CarillonError {
   if (error instanceof CarillonError) return error
   const [reason, remedy] = reasonAndRemedy(error)

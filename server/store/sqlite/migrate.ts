@@ -1,5 +1,4 @@
-// Brings a SQLite database to the schema of this program: numbered SQL files, each applied in one transaction with its entry in
-// the ledger.
+// Brings a SQLite database to this program's schema: numbered SQL files, each in one transaction with its ledger entry.
 import { readFileSync } from 'node:fs'
 import { applyPending, knownMigrations, refuseNewer as refuseNewerThan } from '../migrations.ts'
 import type { Database } from './database.ts'

@@ -1,5 +1,4 @@
-// The store on SQLite, for one process: reads on the main thread, writes on one writer thread, both on one file in WAL mode.
-// This file opens it and puts the operations together.
+// The store on SQLite, for one process: reads on the main thread, writes on one writer thread, one file in WAL mode.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { bindOperations } from '../operations.ts'
@@ -19,10 +18,7 @@ import * as users from './reads/users.ts'
 /** Every exported function of these files is the store's read of that name. */
 const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes }
 
-/**
- * Opens the database in `file`; creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice` is a sentence
- * for the operator: the write-ahead log of another file was found and moved aside.
- */
+/** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)

@@ -57,10 +57,8 @@ function isLost(): boolean {
   return loss !== undefined
 }
 
-/**
- * Runs all writes in one transaction without savepoints, because a savepoint copies every page that is changed. If a write
- * fails, the transaction is rolled back and all writes run again, each in a savepoint, so that only that one fails.
- */
+// Runs all writes in one transaction without savepoints, because a savepoint copies every page that is changed. If a
+// write fails, the transaction is rolled back and all writes run again, each in a savepoint: only that one fails.
 function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
   return commit(requests, run) ?? commit(requests, runAlone) ?? refuseAll(requests, new Error('no write could run'))
 }
@@ -133,7 +131,6 @@ function settle(): void {
   } catch {}
 }
 
-/** Takes the write lock and commits, which shows whether a write can succeed now. */
 function changeNothing(context: WriteContext, _: null): void {
   context.sql.run`delete from token_cutoff where expires_at < 0`
 }
@@ -148,10 +145,8 @@ function everySecond(): void {
   else if (!guard.isSettled) settle()
 }
 
-/**
- * Closing the last connection writes the log into the file at the path, so it must be the right file. If it is not, this
- * connection stays open; when the thread ends, the reader's open connection keeps SQLite from writing.
- */
+// Closing the last connection writes the log into the file at the path, so it must be the right file. If it is not,
+// this connection stays open; when the thread ends, the reader's open connection keeps SQLite from writing.
 function end(): void {
   if (isLost()) port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
   if (loss?.isLogOnly === false) return

@@ -16,14 +16,12 @@ const maxUsersInNotice = 150
 const maxNotices = 40
 
 export class ChangeSignals {
-  /** Names this process in its notices. */
   readonly #node = randomUUID()
   readonly #url: string
   readonly #pool: pg.Pool
   readonly #listeners = new Set<(signal: ChangeSignal) => void>()
   /** The current one; after its loss the last one, whose clock and history still hold. */
   #connection: ListeningConnection | undefined
-  /** The users whose inboxes changed since the last notices. */
   readonly #gathered = new Set<string>()
   #sending: NodeJS.Timeout | undefined
   #retryMs = firstRetryMs
@@ -75,7 +73,6 @@ export class ChangeSignals {
     return this.#connection?.serverTime() ?? 0
   }
 
-  /** Names the history of changes, read with every new connection. The signal "anything" follows a change of it. */
   get history(): string {
     return this.#connection?.history ?? ''
   }

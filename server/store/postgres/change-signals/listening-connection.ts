@@ -116,11 +116,9 @@ export class ListeningConnection {
   }
 }
 
-/**
- * When the database was made, by its ledger, and when its server was started. A server that lost changes was always started
- * in between: a replica that took over has its own start (and another timeline), and so has a restored snapshot of the
- * files, whose timeline is the same. It costs each reader one resync after every restart of PostgreSQL.
- */
+// When the database was made, by its ledger, and when its server was started. A server that lost changes was always
+// started in between: a replica that took over has its own start (and another timeline), and so has a restored snapshot
+// of the files, whose timeline is the same. It costs each reader one resync after every restart of PostgreSQL.
 async function historyOf(client: Client): Promise<string> {
   const { rows } = await client.query(
     "select concat_ws(' ', min(timestamp), extract(epoch from pg_postmaster_start_time())) as history from kysely_migration",

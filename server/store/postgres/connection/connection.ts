@@ -12,7 +12,6 @@ import type { ChangeSignals } from '../change-signals/change-signals.ts'
 const maxWaiting = 5_000
 const batchSize = 1_000
 
-/** The values of a row, in the order of the columns. */
 export type Row = readonly (string | number | boolean | null)[]
 type Value = string | number | null | readonly (string | null)[] | readonly number[]
 /** `name` is that of the prepared statement: one text for each name. */
@@ -96,10 +95,8 @@ export class Database {
     }
   }
 
-  /**
-   * Waits for a connection, at most as long as the pool allows and with at most `maxWaiting` other calls. If it throws, nothing was
-   * done. The caller lowers `#callsInProgress` at its end.
-   */
+  // Waits for a connection, at most as long as the pool allows and with at most `maxWaiting` other calls. If it throws,
+  // nothing was done. The caller lowers `#callsInProgress` at its end.
   async #beginCall(): Promise<pg.PoolClient> {
     if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     if (this.#pool.waitingCount >= maxWaiting) throw overloaded('Too many calls are waiting for the store')

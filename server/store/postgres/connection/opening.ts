@@ -85,7 +85,6 @@ const awayCodes =
 /** The same in messages of pg that have no code. */
 const awayMessages = /timeout|terminated/
 
-/** Whether an opening failed because the server cannot be reached, is starting or stopping, or has no connection left. */
 export function isServerAway(error: unknown): error is CarillonError {
   if (!(error instanceof CarillonError) || error.cause === undefined) return false
   const { cause } = error

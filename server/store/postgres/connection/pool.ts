@@ -63,13 +63,11 @@ export function openPool(
   return pool
 }
 
-/**
- * Every statement is prepared and touches one partition, whatever its values: planned once, never compiled. (Citus needs
- * the values to choose the node, so there PostgreSQL decides.) The functions in functions/ rely on read committed, so the
- * database's default is replaced. `options` of the URL may set `plan_cache_mode` and `jit`, but no timeouts: a caller waits
- * only as long as ours. All of it is set once for each connection, after it was made: PgBouncer refuses startup parameters
- * that it does not know.
- */
+// Every statement is prepared and touches one partition, whatever its values: planned once, never compiled. (Citus
+// needs the values to choose the node, so there PostgreSQL decides.) The functions in functions/ rely on read
+// committed, so the database's default is replaced. `options` of the URL may set `plan_cache_mode` and `jit`, but no
+// timeouts: a caller waits only as long as ours. All of it is set once for each connection, after it was made:
+// PgBouncer refuses startup parameters that it does not know.
 function settingsFor(own: string, timeoutMs: number): string {
   const settings = {
     plan_cache_mode:

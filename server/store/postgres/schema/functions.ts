@@ -34,10 +34,7 @@ export function creationOf({ version, hash, text }: Functions): string {
   return `${text}\ncomment on table kysely_migration is 'carillon functions ${version} ${hash}';`
 }
 
-/**
- * True if the database needs the functions of this program: it has none yet, older ones, or other texts under the same
- * number (which only happens between commits of one version). Only reads.
- */
+/** True if the database has none, older ones, or other texts under the same number (between commits). Only reads. */
 export async function needsFunctions(database: Pick<Pool, 'query'>, { version, hash }: Functions): Promise<boolean> {
   const { rows } = await database.query("select obj_description(to_regclass('kysely_migration'), 'pg_class') as label")
   const [, found, foundHash] = label.exec(rows[0]?.label ?? '') ?? []

@@ -8,26 +8,21 @@ import { bringFunctions, creationOf, type Functions, knownFunctions } from './fu
 
 const folder = new URL('../migrations/', import.meta.url)
 
-/**
- * While a migration waits for a table lock, every later statement on that table waits behind it. During a backup, which reads
- * every table in one transaction, the sign-ins on other nodes failed until the backup ended. So a migration waits for a
- * moment, lets the others continue, and tries again.
- */
+// While a migration waits for a table lock, every later statement on that table waits behind it. During a backup, which
+// reads every table in one transaction, the sign-ins on other nodes failed until the backup ended. So a migration waits
+// for a moment, lets the others continue, and tries again.
 const lockTimeoutMs = 500
 const retryMs = 1_000
 const maxRetries = 3_600
 /** lock_not_available (PostgreSQL, appendix A). */
 const lockTimedOut = '55P03'
-/**
- * For a database that Citus distributes: Citus refuses to create a function in a transaction that has changed a distributed
- * table over several connections to one node. Other servers accept the setting and ignore it.
- */
+// For a database that Citus distributes: Citus refuses to create a function in a transaction that has changed a
+// distributed table over several connections to one node. Other servers accept the setting and ignore it.
 const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
 
 /**
- * Applies the missing migrations and returns their names. `partitions` is the number of partitions that the first migration
- * makes of each table that belongs to users. Refuses a schema newer than this program. The functions are in the folder
- * `functions` beside the folder `from`.
+ * Applies the missing migrations and returns their names. Refuses a schema newer than this program. `partitions`: how
+ * many the first migration makes of each table of users. The functions are in the folder `functions` beside `from`.
  */
 export async function migrate(
   pool: Pool,

@@ -9,7 +9,6 @@ export type FileNumber = { dev: bigint; ino: bigint }
 /** A checkpoint writes some 16 MB. */
 const checkpointTimeoutMs = 1_000
 
-/** Why the process must stop using its file. */
 export type FileLoss = {
   reason: string
   remedy: string
@@ -75,10 +74,8 @@ export class FileGuard {
     return true
   }
 
-  /**
-   * A checkpoint in progress makes the file shorter only if another process vacuumed the database just before. So the file is
-   * read again until that checkpoint has completed.
-   */
+  // A checkpoint in progress makes the file shorter only if another process vacuumed the database just before. So the
+  // file is read again until that checkpoint has completed.
   #isTruncated({ size }: BigIntStats): boolean {
     if (this.#seen === undefined || size >= this.#seen.size) return false
     for (let waitedMs = 0; waitedMs < checkpointTimeoutMs; waitedMs += 20) {

@@ -12,7 +12,6 @@ import { corrupt, Database, notADatabase, readHeader, resultCode } from '../data
 type FileId = { inode: string; bornAt?: string }
 
 export type Identity = {
-  /** Names the history of changes that this database continues. */
   history: string
   /** The stamp of the file without its log, then the last two stamps of the file with its log. */
   stamps: number[]
@@ -26,7 +25,6 @@ const stampRange = 2 ** 31 - 1
 /** https://sqlite.org/fileformat.html section 1.3: the user version. */
 const stampOffset = 60
 
-/** The path of the identity file of the database at `path`. It lies beside the file itself, like the log. */
 export function identityFileOf(path: string): string {
   return `${resolved(path).replace(/\.db$/, '')}.identity`
 }
@@ -205,7 +203,6 @@ export function statusOf(path: string): BigIntStats | undefined {
   }
 }
 
-/** Lets one process at a time read and write the identity. */
 function inWriteLock<Result>(database: Database, work: () => Result): Result {
   database.exec('begin immediate')
   try {

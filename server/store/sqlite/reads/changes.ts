@@ -36,10 +36,8 @@ export async function changesSince(reader: Reader, query: ChangesQuery): Promise
   return toChanges(inbox, limit, { notifications, readAlls: reader.all(readAlls, userId, version, atOnce) })
 }
 
-/**
- * A sequence number with no arrival after `version` at or below it, and with few other notifications above it. At most one
- * arrived per version since. If that is more than one result holds, bisection finds it: versions rise with seq.
- */
+// A sequence number with no arrival after `version` at or below it, and with few other notifications above it. At most
+// one arrived per version since. If that is more than one result holds, bisection finds it: versions rise with seq.
 function lastSeqUpTo(reader: Reader, query: ChangesQuery, inbox: InboxState): number {
   let low = Math.max(inbox.lastSeq - (inbox.version - query.version), inbox.firstSeq - 1)
   let high = inbox.lastSeq

@@ -6,10 +6,7 @@ import { emptyInbox, type InboxState, type Page, type PageQuery } from '../../st
 import { blockSize, type UnreadPlace } from '../../unread-blocks.ts'
 import type { Reader } from '../connection.ts'
 
-/**
- * A column of the first read-all that covers the sequence number `seq`: when it was made, or up to where it goes. Null if
- * none covers it. `?1` is the user.
- */
+/** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user. */
 export function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
   return `(
     select m.${column} from read_mark m where m.user_id = ?1 and m.through_seq >= ${seq} order by m.through_seq limit 1

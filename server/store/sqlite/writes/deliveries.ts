@@ -1,5 +1,4 @@
-// Delivers notifications, once per idempotency key. The writer thread's transaction makes a delivery one step: all known
-// recipients get it, or none.
+// Delivers notifications, once per idempotency key: to all known recipients or none (the writer thread's transaction).
 import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 

@@ -1,5 +1,4 @@
-// Marks notifications as read: one, or all. Each write runs in the writer thread's transaction, and every change raises the
-// version of the inbox by one.
+// Marks notifications as read. Each write runs in the writer thread's transaction; each change raises the version by 1.
 import { iso } from '../../../times.ts'
 import type { Input } from '../../store.ts'
 import type { WriteContext } from './context.ts'
