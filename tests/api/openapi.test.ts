@@ -51,8 +51,15 @@ test('the document is valid: its schemas compile, its references resolve, and it
     for (const scheme of security.flatMap((one) => Object.keys(one)))
       assert.ok(scheme in document.components.securitySchemes, `${place} names ${scheme}`)
   }
+})
+
+test('each operation has an operationId of its own, a verb and a noun in camel case, and one described tag (I9)', () => {
   const ids = api.operations.map(({ operation }) => operation.operationId)
-  assert.equal(new Set(ids).size, ids.length)
+  for (const one of ids) assert.match(one, /^[a-z]+([A-Z][a-z]+)+$/)
+  const doubled = ids.filter((one, index) => ids.indexOf(one) !== index)
+  assert.deepEqual(doubled, [], 'generated code would have two functions of one name')
+  const tags = document.tags.map(({ name }) => name)
+  for (const { operation } of api.operations) assert.equal(tags.filter((tag) => operation.tags.includes(tag)).length, 1)
 })
 
 test('every named schema compiles and is used (I9)', () => {

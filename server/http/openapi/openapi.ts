@@ -1,7 +1,7 @@
 // Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
 import { type ErrorCode, statusOf } from '../../errors.ts'
 import type { Guard } from '../request/guards.ts'
-import type { ResponseBody, Route } from '../routes/operation.ts'
+import { type ResponseBody, type Route, tags } from '../routes/operation.ts'
 import { type Schema, string } from './schema.ts'
 import { responses } from './schemas.ts'
 
@@ -27,6 +27,7 @@ export function openApi(routes: readonly Route[], version: string) {
       summary: 'Sign-in and a notification inbox for any application.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    tags: tagsOf(routes),
     paths,
     components: {
       schemas: responses,
@@ -39,6 +40,14 @@ export function openApi(routes: readonly Route[], version: string) {
   }
 }
 
+/** Those that are in use, in the order of their table. */
+function tagsOf(routes: readonly Route[]) {
+  const used = new Set(routes.map(({ operation }) => operation.tag))
+  return Object.entries(tags).flatMap(([name, description]) =>
+    used.has(name as keyof typeof tags) ? [{ name, description }] : [],
+  )
+}
+
 const security: Record<Guard<unknown>['name'], readonly object[]> = {
   open: [],
   user: [{ session: [] }, { token: [] }],
@@ -47,7 +56,7 @@ const security: Record<Guard<unknown>['name'], readonly object[]> = {
 }
 
 function describe(route: Route) {
-  const { path, method, guard, operation } = route
+  const { path, guard, operation } = route
   const { summary, query, headers = {}, body, acceptsForm } = operation
   const id = string({ format: 'uuid' })
   const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
@@ -64,8 +73,9 @@ function describe(route: Route) {
   })
   const parameters: Parameter[] = [...fromPath, ...fromQuery, ...fromHeaders]
   return {
+    operationId: operation.id,
+    tags: [operation.tag],
     summary,
-    operationId: operationId(method, path),
     security: security[guard.name],
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
@@ -118,9 +128,4 @@ const eventText = {
   contentSchema: { $ref: '#/components/schemas/StreamEvent' },
   description:
     'Events; the `data` of each is a StreamEvent as one line of JSON, and the `id` of those with a version is a position',
-}
-
-function operationId(method: string, path: string): string {
-  const words = path.split(/[^A-Za-z]+/).filter((word) => word !== '')
-  return [method.toLowerCase(), ...words.map((word) => word[0]?.toUpperCase() + word.slice(1))].join('')
 }

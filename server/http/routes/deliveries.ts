@@ -11,6 +11,8 @@ import type { GuardedRequest, Operation } from './operation.ts'
 const mebibyte = 1024 * 1024
 
 export const send: Operation<Producer> = {
+  id: 'sendNotification',
+  tag: 'producers',
   summary: 'Send a notification to up to 1,000 recipients: all that are known, or none',
   body: DeliveryBody,
   bodyLimit: mebibyte,

@@ -6,6 +6,8 @@ import { sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
 export const openApi: Operation<null> = {
+  id: 'getOpenApi',
+  tag: 'documentation',
   summary: 'This description (OpenAPI 3.1)',
   responses: { 200: 'text' },
   handle: sendOpenApi,
@@ -16,6 +18,8 @@ async function sendOpenApi({ documentation }: Dependencies, _: GuardedRequest<nu
 }
 
 export const page: Operation<null> = {
+  id: 'getDocs',
+  tag: 'documentation',
   summary: 'This description, to read',
   responses: { 200: 'text' },
   handle: sendPage,
@@ -32,6 +36,8 @@ async function sendPage({ documentation }: Dependencies, _: GuardedRequest<null>
 }
 
 export const style: Operation<null> = {
+  id: 'getDocsStyle',
+  tag: 'documentation',
   summary: 'The style sheet of that page',
   responses: { 200: 'text' },
   handle: sendStyle,

@@ -7,6 +7,8 @@ import { sendData } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
 export const live: Operation<null> = {
+  id: 'getLiveness',
+  tag: 'health',
   summary: 'The process is alive',
   responses: { 200: ['Health'] },
   anyHost: true,
@@ -26,6 +28,8 @@ async function reportLive({ trustedProxies }: Dependencies, request: GuardedRequ
 }
 
 export const ready: Operation<null> = {
+  id: 'getReadiness',
+  tag: 'health',
   summary: 'The service takes requests: it is not stopping and its store works',
   responses: { 200: ['Health'] },
   anyHost: true,

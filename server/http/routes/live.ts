@@ -10,6 +10,8 @@ import { sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
 export const stream: Operation<LongLivedCaller> = {
+  id: 'streamEvents',
+  tag: 'inbox',
   summary: 'The live stream of what happens in the inbox (Server-Sent Events)',
   query: StreamQuery,
   headers: { 'Last-Event-ID': 'The id of the last event that was received; the events after it are sent' },
@@ -31,6 +33,8 @@ async function openStream({ live }: Dependencies, request: GuardedRequest<LongLi
 }
 
 export const changes: Operation<LongLivedCaller> = {
+  id: 'listChanges',
+  tag: 'inbox',
   summary:
     'What changed since a version, on request held until there is a change; or that everything has to be fetched again',
   query: ChangesQuery,

@@ -11,6 +11,8 @@ import type { GuardedRequest, Operation } from './operation.ts'
 type Request = GuardedRequest<Subject>
 
 export const list: Operation<Subject> = {
+  id: 'listNotifications',
+  tag: 'inbox',
   summary: "The caller's notifications, newest first, in pages",
   query: ListQuery,
   headers: { 'If-None-Match': 'The ETag of an earlier response: 304 if nothing changed since' },
@@ -37,6 +39,8 @@ async function listNotifications({ inbox }: Dependencies, request: Request, repl
 }
 
 export const one: Operation<Subject> = {
+  id: 'getNotification',
+  tag: 'inbox',
   summary: "One of the caller's notifications",
   responses: { 200: ['OneNotification'] },
   handle: getNotification,
@@ -47,6 +51,8 @@ async function getNotification({ inbox }: Dependencies, request: Request, reply:
 }
 
 export const counts: Operation<Subject> = {
+  id: 'countNotifications',
+  tag: 'inbox',
   summary: 'How many there are and how many are unread, also by category; exact',
   responses: { 200: ['Counts'] },
   handle: countNotifications,
@@ -57,6 +63,8 @@ async function countNotifications({ inbox }: Dependencies, { caller }: Request, 
 }
 
 export const read: Operation<Subject> = {
+  id: 'markRead',
+  tag: 'inbox',
   summary: 'Mark one as read; repeating keeps the first readAt',
   responses: { 204: 'none' },
   handle: markRead,
@@ -68,6 +76,8 @@ async function markRead({ inbox }: Dependencies, request: Request, reply: Fastif
 }
 
 export const readAll: Operation<Subject> = {
+  id: 'markAllRead',
+  tag: 'inbox',
   summary: 'Mark all as read, or all up to and including the one that `through` names',
   query: ReadAllQuery,
   responses: { 204: 'none' },

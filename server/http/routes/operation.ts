@@ -12,7 +12,20 @@ export type ResponseBody = readonly ResponseName[] | 'events' | 'text' | 'none'
 
 export type GuardedRequest<Caller> = FastifyRequest & { caller: Caller }
 
+/** Groups of routes in the published document, each with what it is for. */
+export const tags = {
+  'sign-in': 'Sign in, sign out, and find out who is signed in',
+  inbox: 'The notifications of the signed-in user',
+  producers: 'Send notifications, with a producer key',
+  users: 'Create, change and delete users and their tokens, with a producer key',
+  health: 'For supervisors and load balancers',
+  documentation: 'This description',
+} as const
+
 export type Operation<Caller> = {
+  /** The `operationId`, a verb and what it acts on. Generated clients name a function after it, so a released one never changes. */
+  id: string
+  tag: keyof typeof tags
   summary: string
   query?: Schema
   body?: Schema

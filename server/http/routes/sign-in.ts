@@ -17,6 +17,8 @@ import type { GuardedRequest, Operation } from './operation.ts'
 import type { Source } from './sign-in-log.ts'
 
 export const login: Operation<null> = {
+  id: 'signIn',
+  tag: 'sign-in',
   summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
   body: LoginBody,
   acceptsForm: true,
@@ -45,6 +47,8 @@ async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, 
 }
 
 export const logout: Operation<null> = {
+  id: 'signOut',
+  tag: 'sign-in',
   summary: 'Sign out: ends every session and token that the request presents; 204 even if none was valid',
   responses: { 204: 'none' },
   handle: logOut,
@@ -63,6 +67,8 @@ async function logOut(dependencies: Dependencies, request: GuardedRequest<null>,
 }
 
 export const renew: Operation<TokenSubject> = {
+  id: 'renewToken',
+  tag: 'sign-in',
   summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
   responses: { 200: ['StatelessLogin'] },
   handle: renewToken,
@@ -75,6 +81,8 @@ async function renewToken(dependencies: Dependencies, { caller }: GuardedRequest
 }
 
 export const keySet: Operation<null> = {
+  id: 'getKeySet',
+  tag: 'sign-in',
   summary: 'The public keys that verify access tokens (RFC 7517)',
   responses: { 200: ['KeySet'] },
   anyHost: true,
@@ -86,6 +94,8 @@ async function sendKeySet({ keys }: Dependencies, _: GuardedRequest<null>, reply
 }
 
 export const restricted: Operation<Subject> = {
+  id: 'getRestricted',
+  tag: 'sign-in',
   summary: 'The restricted route: 200 with valid proof, 401 without',
   responses: { 200: ['Restricted'] },
   handle: sendCaller,
@@ -97,6 +107,8 @@ async function sendCaller(_: Dependencies, { caller }: GuardedRequest<Subject>, 
 }
 
 export const me: Operation<Subject> = {
+  id: 'getMe',
+  tag: 'sign-in',
   summary: 'The signed-in user and the proof in use',
   responses: { 200: ['Me'] },
   handle: sendMe,

@@ -183,7 +183,13 @@ test('a query is refused at its ninth field, and ignored by a route without quer
 })
 
 test('a long path is split into no more segments than the longest route has (I2)', () => {
-  const operation: Operation<null> = { summary: '', responses: {}, handle: async () => null }
+  const operation: Operation<null> = {
+    id: 'getIt',
+    tag: 'health',
+    summary: '',
+    responses: {},
+    handle: async () => null,
+  }
   const routes = [route('GET', '/a/:id', open, operation), route('POST', '/', open, operation)]
   const parts: number[] = []
   const path = new (class extends String {

@@ -9,8 +9,9 @@ export type Schema = { readonly [keyword: string]: unknown }
 export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema }
 type Content = Record<string, { schema: Schema }>
 export type Operation = {
-  summary: string
   operationId: string
+  tags: string[]
+  summary: string
   security: Record<string, unknown>[]
   parameters?: Parameter[]
   requestBody?: { required?: boolean; content: Content }
@@ -20,6 +21,7 @@ export type Described = { method: string; template: string; operation: Operation
 export type Document = {
   openapi: string
   info: { title: string; version: string }
+  tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Schema>; securitySchemes: Record<string, Schema> }
 }
