@@ -87,8 +87,7 @@ async function issuers(store: Store, clock: () => number = now) {
   const producers = new ProducerKeys({ store, now })
   type User = Parameters<Sessions['issue']>[0]
   return {
-    cookie: async (user: Omit<User, 'disabledAt' | 'credentialGeneration'>) =>
-      `Cookie: carillon=${(await sessions.issue({ ...user, disabledAt: null, credentialGeneration: 0 }, [])).secret}`,
+    cookie: async (user: User) => `Cookie: carillon=${(await sessions.issue(user, [])).secret}`,
     token: async (user: { id: string; username: string }) =>
       `Authorization: Bearer ${(await accessTokens.issue({ ...user, credentialGeneration: 0 })).token}`,
     producer: async () =>

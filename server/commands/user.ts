@@ -75,7 +75,12 @@ async function disableOne(dependencies: Dependencies, username: string, options:
 
 async function listAll({ store }: Dependencies, options: Output): Promise<void> {
   const users = await everyUser(store)
-  const rows = users.map(({ username, id, createdAt, disabledAt }) => [username, id, day(createdAt), day(disabledAt)])
+  const rows = users.map(({ username, id, createdAt, disabledAt }) => [
+    username ?? '',
+    id,
+    day(createdAt),
+    day(disabledAt),
+  ])
   print(options, users, () =>
     users.length === 0
       ? 'There are no users yet. Add one with: carillon user add NAME'

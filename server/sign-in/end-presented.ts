@@ -3,7 +3,7 @@
 import type { Sessions } from './session.ts'
 import type { AccessTokens, TokenSubject } from './token/access-token.ts'
 
-export type EndedSignIn = { userId: string; username: string; variant: 'stateful' | 'stateless' }
+export type EndedSignIn = { userId: string; username: string | null; variant: 'stateful' | 'stateless' }
 
 /** Checked in one request. No client sends more than one, and each costs the check of a signature, even without a proof. */
 const maxTokens = 4

@@ -34,7 +34,10 @@ export class Sessions {
    * Stores a new session with a new secret and ends the sessions with the secrets in `replaces`. Throws INVALID_CREDENTIALS if
    * the user was disabled or the password was changed while the old one was checked.
    */
-  async issue(user: CheckedUser, replaces: readonly string[]): Promise<{ secret: string; expiresAt: number }> {
+  async issue(
+    user: Pick<CheckedUser, 'id' | 'passwordHash'>,
+    replaces: readonly string[],
+  ): Promise<{ secret: string; expiresAt: number }> {
     const { store, now, lifetimeMs } = this.#options
     const secret = `${user.id}.${randomBytes(32).toString('base64url')}`
     const at = now()

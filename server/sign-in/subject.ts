@@ -3,7 +3,8 @@ import type { InboxState, Page, PageRequest } from '../store/store.ts'
 
 export type Subject = {
   userId: string
-  username: string
+  /** Null for a user without a username, and for a token that does not name one. */
+  username: string | null
   proof: 'session' | 'access-token'
   /** When the proof ends at the latest, in milliseconds. */
   expiresAt: number

@@ -11,17 +11,26 @@ export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[
 
 export type User = {
   id: string
-  /** As prepared by sign-in/users/username.ts. Unique, and never changes. */
-  username: string
+  /** As prepared by sign-in/users/username.ts. Unique; null for a user who cannot sign in with a password. */
+  username: string | null
   displayName: string | null
   createdAt: number
   disabledAt: number | null
   /** Starts at 0. Each new password and each call that disables the user raises it by one, which revokes earlier tokens. */
   credentialGeneration: number
+  /** The id that the user has in an application, compared byte by byte. Unique for its issuer; null for a user without one. */
+  externalId: string | null
+  /** The issuer of foreign tokens that the external id belongs to; '' for a plain id. */
+  issuer: string
+  /** A BCP 47 language tag. */
+  locale: string | null
+  email: string | null
+  /** Starts at 0. Each revocation of the user's issued tokens raises it by one. */
+  issuedGeneration: number
 }
 
-export type NewUser = Omit<User, 'disabledAt' | 'credentialGeneration'> & { passwordHash: string }
-export type Credentials = User & { passwordHash: string }
+export type NewUser = Pick<User, 'id' | 'displayName' | 'createdAt'> & { username: string; passwordHash: string }
+export type Credentials = User & { username: string; passwordHash: string }
 export type UserChange = { userId: string; at: number; revocationExpiresAt: number }
 
 export interface Users {

@@ -6,10 +6,10 @@ import type { EndedSignIn } from '../../sign-in/end-presented.ts'
 
 export type Source = { address: string; requestId: string }
 type Variant = EndedSignIn['variant']
-type KnownUser = { id: string; username: string }
+type KnownUser = { id: string; username: string | null }
 /** `name` is what the client sent; `user` is the user with that name, if there is one. */
 export type NamedAccount = { name: string; user: KnownUser | undefined }
-type Named = { userId: string; username: string } | { nameHash: string }
+type Named = { userId: string; username: string | null } | { nameHash: string }
 type Pair = { account: Named; address: string; inMinute: number; unlogged: number }
 
 const minuteMs = 60_000

@@ -1,14 +1,12 @@
 // Username and password -> user. Unknown user, wrong password, disabled user: the same response, after the same work.
 import { CarillonError } from '../../errors.ts'
-import type { Store, User } from '../../store/store.ts'
+import type { Credentials, Store } from '../../store/store.ts'
 import { findableUsername } from '../users/username.ts'
 import type { Passwords } from './passwords.ts'
 import { preparePassword } from './policy.ts'
 
-export type CheckedUser = User & {
-  /** The hash that was checked. A proof is issued only if the stored hash is still this one. */
-  passwordHash: string
-}
+/** `passwordHash` is the hash that was checked. A proof is issued only if the stored hash is still this one. */
+export type CheckedUser = Credentials
 
 /** `name` is the prepared username, or the text that the client sent if no user can have that name. */
 export type Account = { name: string; user: CheckedUser | undefined }

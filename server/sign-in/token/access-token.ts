@@ -84,7 +84,7 @@ export class AccessTokens {
     return this.#sign(subject)
   }
 
-  async #sign(signIn: SignIn & { username: string }): Promise<IssuedToken> {
+  async #sign(signIn: SignIn & { username: string | null }): Promise<IssuedToken> {
     const { keys, now, issuer, lifetimeMs, chainMs } = this.#options
     const at = now()
     const endsAt = Math.min(at + Math.min(lifetimeMs, maxTokenLifeMs), signIn.signedInAt + chainMs)
@@ -126,7 +126,7 @@ export class AccessTokens {
 function subjectOf(claims: Claims): TokenSubject {
   return {
     userId: claims.sub,
-    username: claims.preferred_username,
+    username: claims.preferred_username ?? null,
     proof: 'access-token',
     expiresAt: claims.exp * 1000,
     signInId: claims.sid,

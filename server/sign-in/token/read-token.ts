@@ -12,7 +12,8 @@ export const clockLeewaySeconds = 60
 
 export type Claims = {
   sub: string
-  preferred_username: string
+  /** Absent if the user has no username. */
+  preferred_username?: string
   sid: string
   auth_time: number
   /** The user's credential generation; absent in tokens that an earlier version issued. */
@@ -34,11 +35,11 @@ export type ReadToken = {
 
 /** `at` and `endsAt` are in milliseconds, the claims in seconds. */
 export function claimsOf(
-  { userId, username, signInId, generation }: SignIn & { username: string },
+  { userId, username, signInId, generation }: SignIn & { username: string | null },
   { issuer, at, endsAt }: { issuer: string; at: number; endsAt: number },
 ): Claims {
   return {
-    preferred_username: username,
+    ...(username !== null && { preferred_username: username }),
     sid: signInId,
     auth_time: Math.floor(madeAt(signInId) / 1000),
     ...(generation !== undefined && { gen: generation }),
@@ -94,7 +95,7 @@ function hasSoundClaims(claims: Record<string, unknown>): claims is Claims {
   const { sub, jti, sid, preferred_username: name, iat, exp, auth_time, gen, nbf } = claims
   const ids = [sub, jti, sid].every((claim) => typeof claim === 'string' && idShape.test(claim))
   const times = [iat, exp].every((claim) => Number.isSafeInteger(claim))
-  if (!ids || !times || typeof name !== 'string' || name === '') return false
+  if (!ids || !times || (name !== undefined && (typeof name !== 'string' || name === ''))) return false
   if (gen !== undefined && !(Number.isSafeInteger(gen) && (gen as number) >= 0)) return false
   if (nbf !== undefined && typeof nbf !== 'number') return false
   if (auth_time !== Math.floor(madeAt(sid as string) / 1000)) return false

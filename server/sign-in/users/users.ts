@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { Store, User } from '../../store/store.ts'
+import type { Credentials, Store, User } from '../../store/store.ts'
 import { loadBlockList } from '../password/block-list.ts'
 import type { Passwords } from '../password/passwords.ts'
 import { checkPassword, preparePassword } from '../password/policy.ts'
@@ -20,14 +20,15 @@ type Dependencies = {
 type Wanted = { username: string; password: string; isGenerated?: boolean }
 
 /** Throws INVALID_REQUEST (name or password not acceptable) or CONFLICT (name taken). */
-export async function addUser(dependencies: Dependencies, wanted: Wanted): Promise<User> {
+export async function addUser(dependencies: Dependencies, wanted: Wanted): Promise<User & { username: string }> {
   const username = prepareUsername(wanted.username)
   const passwordHash = await hashNewPassword(dependencies, { ...wanted, username })
   const createdAt = dependencies.now()
   const user = { id: newId(createdAt), username, displayName: null, createdAt }
   const outcome = await dependencies.store.addUser({ ...user, passwordHash })
   if (outcome === 'taken') throw new CarillonError('CONFLICT', `There is a user ${username} already`)
-  return { ...user, disabledAt: null, credentialGeneration: 0 }
+  const none = { disabledAt: null, externalId: null, issuer: '', locale: null, email: null }
+  return { ...user, ...none, credentialGeneration: 0, issuedGeneration: 0 }
 }
 
 /** Ends every session and token of the user. Throws INVALID_REQUEST or NOT_FOUND. */
@@ -60,7 +61,7 @@ async function hashNewPassword({ passwords, passwordMinLength }: Dependencies, w
   return passwords.hash(password)
 }
 
-async function findByName({ store }: Dependencies, username: string): Promise<User> {
+async function findByName({ store }: Dependencies, username: string): Promise<Credentials> {
   const user = await store.findCredentials(prepareUsername(username))
   if (user === undefined) throw new CarillonError('NOT_FOUND', `There is no user ${username}`)
   return user

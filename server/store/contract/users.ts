@@ -51,7 +51,7 @@ export function userPromises(promise: PromiseOf): void {
       const users = await store.listUsers({ after: listed.at(-1) ?? '', limit: 3 })
       assert.ok(users.length <= 3)
       if (users.length === 0) break
-      listed.push(...users.map(({ username }) => username))
+      listed.push(...users.map(({ username }) => username ?? ''))
     }
     assert.deepEqual(listed, inOrder)
     const [first] = await store.listUsers({ after: 'ann', limit: 1 })

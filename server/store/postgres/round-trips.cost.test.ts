@@ -30,7 +30,7 @@ const inbox = new Inbox({ store, now })
 const sessions = new Sessions({ store, now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
 const user = { id: newId(now()), username: 'ann', displayName: null, createdAt: now(), passwordHash: 'hash' }
 await store.addUser(user)
-const { secret } = await sessions.issue({ ...user, disabledAt: null, credentialGeneration: 0 }, [])
+const { secret } = await sessions.issue(user, [])
 const sealingSecret = 'a secret for this test alone, of more than enough characters'
 const deliver = () =>
   store.deliver({

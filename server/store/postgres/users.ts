@@ -3,7 +3,8 @@ import type { Credentials, Input, NewUser, User } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 
 const columns = `id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
-  credential_generation as "credentialGeneration"`
+  credential_generation as "credentialGeneration", external_id as "externalId", issuer, locale, email,
+  issued_generation as "issuedGeneration"`
 
 export async function addUser(db: Database, user: NewUser): Promise<'added' | 'taken'> {
   const text = `insert into "user" (id, username, display_name, password_hash, created_at) values ($1, $2, $3, $4, $5)

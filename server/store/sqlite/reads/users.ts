@@ -3,7 +3,8 @@ import type { Credentials, Input, User } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 
 const columns = `id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
-  credential_generation as "credentialGeneration"`
+  credential_generation as "credentialGeneration", external_id as "externalId", issuer, locale, email,
+  issued_generation as "issuedGeneration"`
 
 export const userById = `select ${columns} from user where id = ?`
 

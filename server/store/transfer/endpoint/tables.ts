@@ -28,6 +28,11 @@ export const tables: readonly Table[] = [
       created_at: 'integer',
       disabled_at: 'integer',
       credential_generation: 'integer',
+      external_id: 'text',
+      issuer: 'text',
+      locale: 'text',
+      email: 'text',
+      issued_generation: 'integer',
     },
   },
   {
@@ -39,6 +44,7 @@ export const tables: readonly Table[] = [
       username: 'text',
       created_at: 'integer',
       last_seen_at: 'integer',
+      sign_in_id: 'text',
     },
   },
   {
@@ -108,6 +114,8 @@ export const tables: readonly Table[] = [
       read_at: 'text',
       changed_version: 'integer',
       replaced_version: 'integer',
+      count: 'integer',
+      updated_at: 'text',
     },
   },
   {
@@ -121,8 +129,13 @@ export const tables: readonly Table[] = [
  * By migration and table: the columns that it added, always as the last of their table, and the value that existing
  * rows got. A migration that changes more than that needs code here; a test compares this with the migrations.
  */
-const addedColumns: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string | number>>>>>> = {
+const addedColumns: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Value>>>>>> = {
   '0002-credential-generation': { user: { credential_generation: 0 }, token_cutoff: { first_generation: 0 } },
+  '0003-users-and-seq': {
+    user: { external_id: null, issuer: '', locale: null, email: null, issued_generation: 0 },
+    session: { sign_in_id: null },
+    notification: { count: 1, updated_at: null },
+  },
 }
 
 export function columnsOf(table: Table): string[] {
