@@ -48,7 +48,7 @@ const script = `
   const producer = createProducer({ baseUrl, key })
   for await (const event of carillon.inbox.subscribe()) {
     if (event.type === 'hello') await producer.send({ recipients: [{ username }], title: 'From ' + process.version })
-    if (event.type !== 'notification') continue
+    if (event.type !== 'created') continue
     console.log(event.notification.title)
     break
   }
@@ -75,7 +75,7 @@ const { inbox } = createCarillon({ baseUrl: 'https://bell.example', auth: () => 
 for await (const event of inbox.subscribe()) if (event.type === 'read-all') event.through satisfies string
 const next: string | null = (await inbox.list({ limit: 5 })).next
 export const isNotFound = (error: unknown) => isCarillonError(error, 'NOT_FOUND') && (error.code satisfies 'NOT_FOUND')
-export type Title = Extract<StreamEvent, { type: 'notification' }>['notification']['title']
+export type Title = Extract<StreamEvent, { type: 'created' }>['created']['title']
 export const title: Title = next ?? ''
 `,
   )

@@ -66,7 +66,7 @@ function useTheService(): void {
   expect(201, [...send, ...post('/api/notifications', { recipients: [{ username }], title: 'Hi' })])
   expect(201, [...send, ...post('/api/notifications', { recipients: [{ username }], title: 'Hi again' })])
   for (const proof of proofs) {
-    const names = ['hello', 'notification', 'notification']
+    const names = ['hello', 'created', 'created']
     assert.deepEqual(eventsSince(welcome.version, proof), names, 'the stream sends every delivery')
   }
   const [last, hello] = tail(username ?? '', password ?? '')

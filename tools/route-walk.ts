@@ -54,7 +54,7 @@ async function walkReaderRoutes(
   const held = get(`/api/notifications/changes?since=${position}&wait=20`)
   const id = idIn(await step(`${name}: a delivery`, user.deliver(`for ${name}`), 201))
   check(`${name}: the held poll receives it`, JSON.stringify((await held).json()).includes(id))
-  check(`${name}: the stream sends it`, (await stream.next('notification')).data.notification.id === id)
+  check(`${name}: the stream sends it`, (await stream.next('created')).data.notification.id === id)
   const list = await get('/api/notifications?page=1&limit=5')
   check(`${name}: the newest comes first`, list.json().data.items[0].id === id)
   await get('/api/notifications?status=unread&limit=5')

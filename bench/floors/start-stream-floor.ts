@@ -38,7 +38,7 @@ export async function sampleStream(
   const opening = await until(/\nevent: hello\n[\s\S]*\n\n$/)
   const { status, body } = await request(port, delivery)
   assert.equal(status, 201, body)
-  const whole = await until(/\nevent: notification\n[\s\S]*\n\n$/)
+  const whole = await until(/\nevent: created\n[\s\S]*\n\n$/)
   socket.destroy()
   const end = opening.indexOf('\r\n\r\n')
   const fields = opening.slice(0, end).split('\r\n').slice(1)

@@ -21,7 +21,7 @@ const openedAtOnce = 64
 const timeoutMs = 120_000
 const opened = /^HTTP\/1\.1 200[\s\S]*\nevent: hello\n[\s\S]*\n\n$/
 /** JSON text contains no raw line break, so these bytes occur only at the start of an event. */
-const beginning = Buffer.from('event: notification\n')
+const beginning = Buffer.from('event: created\n')
 const bytes = Buffer.allocUnsafeSlow(64 * 1024)
 
 type Stream = { socket: Socket; head: string; isOpen: boolean; moments: number[] }

@@ -52,15 +52,15 @@ for (const variant of variants)
     const following = follow(carillon)
     await until(() => following.count('hello') === 1)
     const [first = '', second = ''] = await deliver(ann, 2)
-    await until(() => following.count('notification') === 2)
+    await until(() => following.count('created') === 2)
     await carillon.inbox.read(first)
     await until(() => following.count('read') === 1)
     await carillon.inbox.readAll()
     await until(() => following.count('read-all') === 1)
     await following.leave()
-    assert.deepEqual(following.seen(), ['hello 0', 'notification 1', 'notification 2', 'read 3', 'read-all 4'])
+    assert.deepEqual(following.seen(), ['hello 0', 'created 1', 'created 2', 'read 3', 'read-all 4'])
     const [hello, arrived, , read, readAll] = following.events
-    assert.ok(hello?.type === 'hello' && arrived?.type === 'notification' && read?.type === 'read')
+    assert.ok(hello?.type === 'hello' && arrived?.type === 'created' && read?.type === 'read')
     assert.ok(readAll?.type === 'read-all')
     assert.deepEqual([hello.unread, hello.total], [0, 0])
     assert.deepEqual([arrived.notification.id, arrived.notification.title], [first, 'Number 1'])
@@ -78,16 +78,16 @@ test('a new stream resumes from a stored position or version', async () => {
   const earlier = follow(carillon)
   await until(() => earlier.count('hello') === 1)
   await deliver(ann, 2)
-  await until(() => earlier.count('notification') === 2)
+  await until(() => earlier.count('created') === 2)
   await earlier.leave()
   await deliver(ann, 3, 3)
   const since = earlier.events[1]?.position
   const again = follow(carillon, { since })
-  await until(() => again.count('notification') === 4)
+  await until(() => again.count('created') === 4)
   await again.leave()
-  assert.deepEqual(again.seen().slice(1), ['notification 2', 'notification 3', 'notification 4', 'notification 5'])
+  assert.deepEqual(again.seen().slice(1), ['created 2', 'created 3', 'created 4', 'created 5'])
   const byVersion = follow(carillon, { since: 4 })
-  await until(() => byVersion.count('notification') === 1)
+  await until(() => byVersion.count('created') === 1)
   await byVersion.leave()
 })
 
@@ -98,9 +98,9 @@ test('an unknown position yields a resync, and the stream continues', async () =
   const following = follow(carillon, { since: '7-00000000' })
   await until(() => following.count('resync') === 1)
   await deliver(ann, 1)
-  await until(() => following.count('notification') === 1)
+  await until(() => following.count('created') === 1)
   await following.leave()
-  assert.deepEqual(following.seen(), ['hello 1', 'resync 1', 'notification 2'])
+  assert.deepEqual(following.seen(), ['hello 1', 'resync 1', 'created 2'])
 })
 
 test('at least 200 notifications over randomly broken connections arrive once each, in order', async (t) => {
@@ -132,10 +132,10 @@ test('at least 200 notifications over randomly broken connections arrive once ea
   for (; sent < 200 || disconnects < 10; sent += 4)
     await Promise.all([1, 2, 3, 4].map((i) => service.deliver({ to: ann, title: `Number ${sent + i}` })))
   proxy.intercept = undefined
-  await until(() => following.count('notification') >= sent)
+  await until(() => following.count('created') >= sent)
   await sleep(50)
   await following.leave()
-  const versions = following.events.filter(({ type }) => type === 'notification').map(({ version }) => version)
+  const versions = following.events.filter(({ type }) => type === 'created').map(({ version }) => version)
   assert.deepEqual(
     versions,
     Array.from({ length: sent }, (_, i) => i + 1),
@@ -152,14 +152,14 @@ test('after a restart of the service the client reconnects without help and miss
   await own.restart()
   const from = performance.now()
   await own.deliver({ to: ann, title: 'Sent before the reconnect' })
-  await until(() => following.count('notification') === 1)
+  await until(() => following.count('created') === 1)
   const tookMs = performance.now() - from
   await following.leave()
   t.diagnostic(`reconnected after ${Math.round(tookMs)} ms`)
   assert.ok(tookMs < 60_000, `it took ${tookMs} ms`)
   // The client may reconnect before the delivery.
   const [, hello] = following.events
-  assert.deepEqual(following.seen(), ['hello 0', `hello ${hello?.version}`, 'notification 1'])
+  assert.deepEqual(following.seen(), ['hello 0', `hello ${hello?.version}`, 'created 1'])
 })
 
 test('after a sign-out elsewhere the stream ends with the reason, and the client does not reconnect again', async () => {
@@ -197,13 +197,13 @@ test('after its token expires the client calls `auth` again, and the stream cont
   const following = follow(carillon)
   await until(() => following.count('hello') === 1)
   await deliver(ann, 1)
-  await until(() => following.count('notification') === 1)
+  await until(() => following.count('created') === 1)
   service.pass(16 * 60_000)
   await until(() => following.count('hello') === 2)
   await deliver(ann, 1, 2)
-  await until(() => following.count('notification') === 2)
+  await until(() => following.count('created') === 2)
   await following.leave()
-  assert.deepEqual(following.seen(), ['hello 0', 'notification 1', 'hello 1', 'notification 2'])
+  assert.deepEqual(following.seen(), ['hello 0', 'created 1', 'hello 1', 'created 2'])
   assert.equal(calls, 2)
 })
 

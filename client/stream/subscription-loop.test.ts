@@ -61,11 +61,11 @@ test('after an abort the loop receives no event, even if one has arrived already
   const failing = (async () => {
     for await (const { type } of subscribe(server, { signal: controller.signal })) {
       seen.push(type)
-      if (type === 'notification') controller.abort()
+      if (type === 'created') controller.abort()
     }
   })()
   await assert.rejects(failing, { name: 'AbortError' })
-  assert.deepEqual(seen, ['hello', 'notification'])
+  assert.deepEqual(seen, ['hello', 'created'])
 })
 
 test('with a custom fetch that ignores the signal, break cancels the body; a failure to cancel has no effect', async () => {
@@ -136,7 +136,7 @@ test('a process can exit when its loop has ended', async (t) => {
   const script = `
     import { createCarillon } from '${new URL('../carillon-client.ts', import.meta.url)}'
     const { inbox } = createCarillon({ baseUrl: '${server.url}' })
-    for await (const { type } of inbox.subscribe()) if (type === 'notification') break
+    for await (const { type } of inbox.subscribe()) if (type === 'created') break
     const ending = AbortSignal.timeout(50)
     try { for await (const _ of inbox.subscribe({ signal: ending })); } catch {}
     console.log('over')
@@ -198,7 +198,7 @@ for (const [event, happens] of [
     await sleep(50)
     assert.equal(server.streams.length, 1, 'a hidden page does not reconnect early')
     happens(page)
-    assert.deepEqual(await receiving, ['hello 0', 'notification 1'])
+    assert.deepEqual(await receiving, ['hello 0', 'created 1'])
     assert.deepEqual(getEventListeners(page.window, 'online'), [])
     assert.deepEqual(getEventListeners(page.document, 'visibilitychange'), [])
   })
@@ -213,7 +213,7 @@ test('the event online drops the connection, because it belongs to the lost netw
   const receiving = received(subscribe(server), 1, seen)
   await until(() => seen.length === 1)
   page.online()
-  assert.deepEqual(await receiving, ['hello 0', 'hello 0', 'notification 1'])
+  assert.deepEqual(await receiving, ['hello 0', 'hello 0', 'created 1'])
 })
 
 test('a page that is visible again after a sleep drops a connection that is over its time limit, and keeps another', async (t) => {
@@ -231,5 +231,5 @@ test('a page that is visible again after a sleep drops a connection that is over
   const now = Date.now()
   t.mock.method(Date, 'now', () => now + 1_500_000)
   page.show('visible')
-  assert.deepEqual(await receiving, ['hello 0', 'hello 0', 'notification 1'])
+  assert.deepEqual(await receiving, ['hello 0', 'hello 0', 'created 1'])
 })

@@ -22,12 +22,12 @@ test('yields typed events with the position to resume from', async () => {
   const seen: StreamEvent[] = []
   for await (const event of subscribe(server)) {
     seen.push(event)
-    if (event.type === 'notification') break
+    if (event.type === 'created') break
   }
   assert.deepEqual(seen, [
     { type: 'hello', position: positionOf(4), version: 4, unread: 4, total: 4 },
     {
-      type: 'notification',
+      type: 'created',
       position: positionOf(5),
       version: 5,
       unread: 5,
@@ -59,13 +59,13 @@ test('after a connection ends within an event, the client resumes after the last
   await received(subscribe(server), 5, seen)
   assert.deepEqual(seen, [
     'hello 0',
-    'notification 1',
-    'notification 2',
+    'created 1',
+    'created 2',
     'hello 2',
-    'notification 3',
+    'created 3',
     'hello 3',
-    'notification 4',
-    'notification 5',
+    'created 4',
+    'created 5',
   ])
   assert.deepEqual(
     server.streams.map(({ since }) => since),
@@ -84,7 +84,7 @@ test('a stream that arrives byte by byte yields the same events', async () => {
       await new Promise(setImmediate)
     }
   })
-  assert.deepEqual(await received(subscribe(server), 2), ['hello 0', 'notification 1', 'notification 2'])
+  assert.deepEqual(await received(subscribe(server), 2), ['hello 0', 'created 1', 'created 2'])
 })
 
 test('the first connection starts at the position in `since`', async () => {
@@ -110,13 +110,13 @@ test('a hello without an id keeps the requested position, and the resync after i
   const positions: string[] = []
   for await (const event of subscribe(server, { since: 'garbage' })) {
     positions.push(`${event.type} ${event.position}`)
-    if (event.type === 'notification') break
+    if (event.type === 'created') break
   }
   assert.deepEqual(positions, [
     'hello garbage',
     `resync ${positionOf(9)}`,
     `hello ${positionOf(9)}`,
-    `notification ${positionOf(10)}`,
+    `created ${positionOf(10)}`,
   ])
   assert.equal(server.streams[1]?.since, positionOf(9))
 })
@@ -126,16 +126,16 @@ test('the client skips unknown types of events, and resumes after them', async (
     (stream) => stream.greet(0).write(eventText('archive', 1)).write(eventText('toString', 2)).end(),
     (stream) => stream.greet(2).notify(3),
   )
-  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 2', 'notification 3'])
+  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 2', 'created 3'])
   assert.equal(server.streams[1]?.since, positionOf(2))
 })
 
 test('after an event with invalid JSON the client reconnects and requests that event again', async () => {
   await using server = await StreamServer.with(
-    (stream) => stream.greet(0).write('event: notification\nid: 1-x\ndata: {"version":1,\xff\n\n').notify(2),
+    (stream) => stream.greet(0).write('event: created\nid: 1-x\ndata: {"version":1,\xff\n\n').notify(2),
     (stream) => stream.greet(0).notify(1).notify(2),
   )
-  assert.deepEqual(await received(subscribe(server), 2), ['hello 0', 'hello 0', 'notification 1', 'notification 2'])
+  assert.deepEqual(await received(subscribe(server), 2), ['hello 0', 'hello 0', 'created 1', 'created 2'])
   assert.equal(server.streams[1]?.since, positionOf(0))
 })
 
@@ -171,7 +171,7 @@ test('if the server accepts the connection but sends no response, the client dro
   )
   // The client checks the time limit three times per heartbeat.
   const shortLimits = { heartbeatMs: 1_500, connectMs: 200 }
-  assert.deepEqual(await received(subscribe(server, { timing: shortLimits }), 1), ['hello 0', 'notification 1'])
+  assert.deepEqual(await received(subscribe(server, { timing: shortLimits }), 1), ['hello 0', 'created 1'])
 })
 
 test('the client waits for the time in Retry-After before it reconnects', async () => {
@@ -263,7 +263,7 @@ test('a response that is not from Carillon ends the stream at the first connecti
     (stream) => stream.response.writeHead(404).end('no backend'),
     (stream) => stream.greet(0).notify(1),
   )
-  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
+  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'created 1'])
 })
 
 test('a 401 or 403 of a proxy ends the stream at the first connection; later the client retries', async () => {
@@ -274,7 +274,7 @@ test('a 401 or 403 of a proxy ends the stream at the first connection; later the
       page,
       (stream) => stream.greet(0).notify(1),
     )
-    assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
+    assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'created 1'])
     await using closed = await StreamServer.with(page)
     assert.ok(isCarillonError(await failureOf(subscribe(closed)), 'UNREADABLE'))
   }
@@ -289,7 +289,7 @@ test('after an event that is too long the client reconnects', async () => {
     await stream.closed
   }
   await using server = await StreamServer.with(endless, (stream) => stream.greet(0).notify(1))
-  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'notification 1'])
+  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'created 1'])
 })
 
 test('a token that a header field cannot have ends the stream at once, and no error message contains it', async () => {
@@ -326,7 +326,7 @@ test('after its token expires the client calls `auth` again, and the stream resu
   }
   await using server = await StreamServer.with(byToken)
   const seen = await received(subscribe(server, { auth, timing: { retryMs: 600_000, maxRetryMs: 600_000 } }), 2)
-  assert.deepEqual(seen, ['hello 0', 'notification 1', 'hello 1', 'notification 2'])
+  assert.deepEqual(seen, ['hello 0', 'created 1', 'hello 1', 'created 2'])
   assert.equal(calls, 2)
 })
 
@@ -363,5 +363,5 @@ test('an error of `auth` ends the stream; after a network failure of `auth` the 
     if (++calls < 3) throw new TypeError('fetch failed')
     return 'token'
   }
-  assert.deepEqual(await received(subscribe(server, { auth }), 1), ['hello 0', 'notification 1'])
+  assert.deepEqual(await received(subscribe(server, { auth }), 1), ['hello 0', 'created 1'])
 })

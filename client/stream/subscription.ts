@@ -42,9 +42,11 @@ export function openStream(
 /** The types that the loop receives. The client skips events of other types. */
 export const eventTypes: Record<keyof StreamData, true> = {
   hello: true,
-  notification: true,
+  created: true,
+  replaced: true,
   read: true,
   'read-all': true,
+  removed: true,
   resync: true,
 }
 

@@ -67,7 +67,7 @@ export function eventText(type: string, version: number, more: object = {}): str
 }
 
 export function notificationText(version: number): string {
-  return eventText('notification', version, { notification: { id: `n${version}`, title: `Ünïcödé 🔔 ${version}` } })
+  return eventText('created', version, { notification: { id: `n${version}`, title: `Ünïcödé 🔔 ${version}` } })
 }
 
 export const sessionEndedText = (reason: string) => `event: session-ended\nid:\ndata: {"reason":"${reason}"}\n\n`

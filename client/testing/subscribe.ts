@@ -26,7 +26,7 @@ export async function received(
 ): Promise<string[]> {
   for await (const { type, version } of events) {
     seen.push(`${type} ${version}`)
-    if (seen.filter((one) => one.startsWith('notification')).length === notifications) break
+    if (seen.filter((one) => one.startsWith('created')).length === notifications) break
   }
   return seen
 }

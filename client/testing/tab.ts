@@ -67,7 +67,7 @@ class Tab {
   /** Also follows with the browser's own EventSource. */
   listen(): void {
     const source = new EventSource('/api/notifications/stream')
-    for (const type of ['message', 'hello', 'notification', 'read', 'read-all', 'resync'])
+    for (const type of ['message', 'hello', 'created', 'replaced', 'read', 'read-all', 'removed', 'resync'])
       source.addEventListener(type, ({ lastEventId: id, data }) => this.sourceEvents.push({ type, id, data }))
   }
 
@@ -95,7 +95,7 @@ class Tab {
 
   received(): Received {
     const error = this.#error
-    const news = this.events.filter((event) => event.type === 'notification')
+    const news = this.events.filter((event) => event.type === 'created')
     return {
       types: this.events.map(({ type }) => type),
       versions: news.map(({ position }) => Number.parseInt(position, 10)),

@@ -56,8 +56,11 @@ export type Counts = {
   categories: Record<string, { total: number; unread: number }>
 }
 
-/** One request marked all notifications up to and including `through` as read. */
-export type ReadAll = { through: string; readAt: Time }
+/**
+ * One request marked all notifications with a `seq` up to `throughSeq` as read. `through` is the id of the newest of them;
+ * null if it has another `seq` since.
+ */
+export type ReadAll = { through: string | null; throughSeq: number; readAt: Time }
 
 /** `reset`: the position is too old or belongs to another inbox; list again. Otherwise the server omits the field. */
 export type Changes =
@@ -85,9 +88,11 @@ export type InboxState = { version: number; unread: number; total: number }
 /** The data of each kind of event, as the stream carries it. */
 export type StreamData = {
   hello: InboxState
-  notification: InboxState & { notification: Notification }
+  created: InboxState & { notification: Notification }
+  replaced: InboxState & { notification: Notification }
   read: InboxState & { notification: Notification }
   'read-all': InboxState & ReadAll
+  removed: InboxState & { id: string }
   resync: InboxState
 }
 
@@ -96,8 +101,9 @@ export type StreamData = {
  * pass it as `since` later to resume after this event.
  *
  * - `hello`: the stream is connected. The first event, also after every reconnect.
- * - `notification`: a new notification, or new content of one with a known id.
- * - `read`: one notification was marked read. `read-all`: all up to and including `through` were.
+ * - `created`: a new notification. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
+ * - `read`: one notification was marked read. `read-all`: all with a `seq` up to `throughSeq` were.
+ * - `removed`: the notification with that id no longer exists.
  * - `resync`: the server can no longer send the events since your position; list again. The stream continues from here.
  */
 export type StreamEvent = {

@@ -1,6 +1,7 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. A delivery
 // stores the immutable members once. A read joins id and read state to them in SQL, so no row is parsed or becomes an
 // object on the way from the database to the response.
+import type { Change } from './store.ts'
 
 /** `data` is JSON already checked by the request's schema; `createdAt` is ISO 8601. */
 export type NotificationContent = {
@@ -37,6 +38,6 @@ export function newestIdIn(items: string): string | undefined {
 }
 
 /** The members that describe a change of type 'read-all', without braces. */
-export function readAllJson({ throughId, at }: { throughId: string; at: string }): string {
-  return `"through":"${throughId}","readAt":"${at}"`
+export function readAllJson({ throughId, throughSeq, at }: Extract<Change, { type: 'read-all' }>): string {
+  return `"through":${throughId === null ? null : `"${throughId}"`},"throughSeq":${throughSeq},"readAt":"${at}"`
 }

@@ -29,13 +29,14 @@ export function toInbox(row: readonly unknown[], at = 0): InboxState {
   }
 }
 
-export type ChangeRow = [version: number, type: 'arrived' | 'replaced' | 'read', notification: string]
-export type ReadAllRow = [version: number, throughId: string, at: string]
+export type ChangeRow = [version: number, type: 'created' | 'replaced' | 'read', notification: string]
+export type ReadAllRow = [version: number, throughSeq: number, throughId: string | null, at: string]
 type ChangeRows = { notifications: readonly ChangeRow[]; readAlls: readonly ReadAllRow[] }
 
 export function toChanges(inbox: InboxState, limit: number, { notifications, readAlls }: ChangeRows): Changes {
   const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
-  for (const [version, throughId, at] of readAlls) all.push({ version, type: 'read-all', throughId, at })
+  for (const [version, throughSeq, throughId, at] of readAlls)
+    all.push({ version, type: 'read-all', throughSeq, throughId, at })
   all.sort((a, b) => a.version - b.version)
   return { inbox, changes: all.slice(0, limit), more: all.length > limit }
 }

@@ -185,8 +185,9 @@ export type Counts = { inbox: InboxState; categories: Record<string, { total: nu
 
 /** `notification` is JSON text as of now, not as of `version`. 'replaced': a later delivery replaced its content. */
 export type Change =
-  | { version: number; type: 'arrived' | 'replaced' | 'read'; notification: string }
-  | { version: number; type: 'read-all'; throughId: string; at: string }
+  | { version: number; type: 'created' | 'replaced' | 'read'; notification: string }
+  /** `throughId` is null if that notification has another sequence number since. */
+  | { version: number; type: 'read-all'; throughSeq: number; throughId: string | null; at: string }
 export type ChangesQuery = { userId: string; version: number; limit: number; maxBehind?: number }
 export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 

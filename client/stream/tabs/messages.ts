@@ -5,7 +5,7 @@ import type { Position, Proof, StreamEvent } from '../../transport/types.ts'
 import type { Timing } from '../subscription.ts'
 import type { TabLog } from './tab-log.ts'
 
-export const formatVersion = 2
+export const formatVersion = 3
 
 /** A tab ignores messages of an unknown kind. */
 export type Message =

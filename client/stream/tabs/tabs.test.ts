@@ -34,7 +34,7 @@ test('seven tabs share one stream, and each receives every event once and in ord
   await send(ann, 40)
   for (const tab of tabs) assert.deepEqual(await versionsOf(tab, 40), upTo(40))
   assert.deepEqual([openStreams.size, opened.max], [1, 1])
-  for (const tab of tabs) assert.deepEqual((await receivedIn(tab)).types.slice(0, 2), ['hello', 'notification'])
+  for (const tab of tabs) assert.deepEqual((await receivedIn(tab)).types.slice(0, 2), ['hello', 'created'])
 })
 
 test('after the leading tab is closed or crashes, another tab leads: no event is lost or repeated', async () => {
@@ -79,7 +79,7 @@ test('a tab that joins late receives the kept events after its position, or a re
   assert.deepEqual(await versionsOf(fromNow, 11), [11])
   for (const tab of [older, foreign, garbage]) {
     assert.deepEqual(await versionsOf(tab, 11), [11])
-    assert.deepEqual((await receivedIn(tab)).types, ['hello', 'resync', 'notification'])
+    assert.deepEqual((await receivedIn(tab)).types, ['hello', 'resync', 'created'])
   }
   const resync = await older.evaluate(() => tab.events[1])
   const { version, unread, total, position } = resync ?? {}
@@ -150,7 +150,7 @@ test('a following tab ignores repeated and old events, and requests missing ones
   const positions = await follower.evaluate(() => tab.events.map(({ type, position }) => `${type} ${position}`))
   assert.deepEqual(
     positions.map((text) => text.replace(/-.*/, '')),
-    ['hello 0', 'notification 1', 'notification 2', 'notification 3', 'hello 3', 'notification 4'],
+    ['hello 0', 'created 1', 'created 2', 'created 3', 'hello 3', 'created 4'],
   )
 })
 
@@ -170,7 +170,7 @@ test('a tab ignores messages of an unknown kind, of an older client, and without
   await send(ann, 2)
   for (const tab of tabs) {
     assert.deepEqual(await versionsOf(tab, 2), [1, 2])
-    assert.deepEqual((await receivedIn(tab)).types, ['hello', 'notification', 'notification'])
+    assert.deepEqual((await receivedIn(tab)).types, ['hello', 'created', 'created'])
   }
   assert.deepEqual(browser.uncaught, [])
 })
@@ -251,7 +251,7 @@ test('a loop that falls 1,000 events behind receives a resync, and continues', a
   })
   const versions = await versionsOf(held, 1_100)
   assert.deepEqual(versions, upTo(1_100).slice(-versions.length))
-  assert.deepEqual((await receivedIn(held)).types.slice(0, 3), ['hello', 'resync', 'notification'])
+  assert.deepEqual((await receivedIn(held)).types.slice(0, 3), ['hello', 'resync', 'created'])
 })
 
 for (const [name, missing] of [

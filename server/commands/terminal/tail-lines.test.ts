@@ -24,7 +24,7 @@ const state = { version: 7, unread: 2, total: 9, position: '7-00000000' }
 
 test('shows each event on a line, with the body below', () => {
   const full = { ...tea, body: 'with milk\nand sugar', url: '/kitchen', category: 'house' }
-  assert.deepEqual(linesOf({ type: 'notification', ...state, notification: full }, now), [
+  assert.deepEqual(linesOf({ type: 'created', ...state, notification: full }, now), [
     '12:34:56    new     Tea is ready [house] /kitchen',
     '            with milk',
     '            and sugar',
@@ -33,9 +33,13 @@ test('shows each event on a line, with the body below', () => {
   const read = { ...tea, read: true, readAt: '2026-01-01T13:00:00.000Z' }
   assert.deepEqual(linesOf({ type: 'listed', notification: read }, now), ['12:34:56    read    Tea is ready'])
   assert.deepEqual(linesOf({ type: 'read', ...state, notification: read }, now), ['13:00:00    read    Tea is ready'])
-  assert.deepEqual(linesOf({ type: 'read-all', ...state, through: tea.id, readAt: time }, now), [
+  assert.deepEqual(linesOf({ type: 'read-all', ...state, through: tea.id, throughSeq: 9, readAt: time }, now), [
     '12:34:56    read    everything; 2 unread of 9',
   ])
+  assert.deepEqual(linesOf({ type: 'replaced', ...state, notification: tea }, now), [
+    '12:34:56    changed Tea is ready',
+  ])
+  assert.deepEqual(linesOf({ type: 'removed', ...state, id: tea.id }, now), [`            removed ${tea.id}`])
   assert.deepEqual(linesOf({ type: 'hello', ...state }, now), ['-- live: 2 unread of 9 --'])
   const later = new Date('2026-01-02T00:00:00Z')
   assert.deepEqual(linesOf({ type: 'listed', notification: tea }, later), ['2026-01-01  unread  Tea is ready'])
@@ -45,7 +49,7 @@ test('shows each event on a line, with the body below', () => {
 test('C9: no text of a notification controls the terminal', () => {
   const hostile = '\u001b[2J\u0007\u009b31m\u0000\u202e\u2066\u2028\rnew'
   const evil = { ...tea, title: hostile, body: `${hostile}\n${hostile}`, url: `/${hostile}`, category: hostile }
-  for (const type of ['notification', 'read'] as const) {
+  for (const type of ['created', 'replaced', 'read'] as const) {
     const event = { type, ...state, notification: evil }
     for (const line of [...linesOf(event, now), jsonOf(event)])
       assert.doesNotMatch(line, /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)

@@ -28,12 +28,16 @@ export function linesOf(event: TailEvent, now: Date): string[] {
       return described(event.notification, event.notification.read ? 'read' : 'unread')
     case 'hello':
       return [`-- live: ${event.unread} unread of ${event.total} --`]
-    case 'notification':
+    case 'created':
       return described(event.notification, 'new')
+    case 'replaced':
+      return described(event.notification, 'changed')
     case 'read':
       return [line(event.notification.readAt, 'read', event.notification.title)]
     case 'read-all':
       return [line(event.readAt, 'read', `everything; ${event.unread} unread of ${event.total}`)]
+    case 'removed':
+      return [line(null, 'removed', event.id)]
     case 'resync':
       return [`-- some events were missed; now ${event.unread} unread of ${event.total} --`]
   }

@@ -106,7 +106,13 @@ const Notification = object({
 })
 const notification = ref<TypeOf<typeof Notification>>('Notification')
 const readAll = {
-  through: string({ format: 'uuid', description: 'The newest notification that it covered' }),
+  through: nullable(
+    string({
+      format: 'uuid',
+      description: 'The newest notification that it covered; null if it has another seq since',
+    }),
+  ),
+  throughSeq: integer({ minimum: 1, description: 'It covered the notifications with a seq up to this one' }),
   readAt: time,
 }
 
@@ -123,9 +129,11 @@ const ClientAddress = object(
 const state = { version: count, unread: count, total: count }
 export const events = {
   hello: object(state),
-  notification: object({ ...state, notification }),
+  created: object({ ...state, notification }),
+  replaced: object({ ...state, notification }),
   read: object({ ...state, notification }),
   'read-all': object({ ...state, ...readAll }),
+  removed: object({ ...state, id }),
   resync: object(state),
   'session-ended': object({ reason: oneOf(['expired', 'revoked']) }),
 } as const

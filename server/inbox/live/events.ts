@@ -28,10 +28,9 @@ export function endText(reason: 'expired' | 'revoked'): string {
 }
 
 export function eventOf(change: Change, inbox: InboxState, inboxTag: string): StreamEvent {
-  const { version } = change
-  const name = change.type === 'arrived' || change.type === 'replaced' ? 'notification' : change.type
-  const more = change.type === 'read-all' ? readAllJson(change) : `"notification":${change.notification}`
-  return { version, text: framed(name, { inbox, version, inboxTag, more }) }
+  const { version, type } = change
+  const more = type === 'read-all' ? readAllJson(change) : `"notification":${change.notification}`
+  return { version, text: framed(type, { inbox, version, inboxTag, more }) }
 }
 
 type Framed = { inbox: InboxState; version: number; inboxTag: string; more?: string }

@@ -337,11 +337,11 @@ test('if the history of the store changes, every open stream gets a resync, and 
   const resync = readers[0]?.events.find(({ type }) => type === 'resync')
   assert.notEqual(resync?.id, before?.id)
   await world.send(ann)
-  for (const reader of readers) await reader.until(() => reader.types.at(-1) === 'notification')
+  for (const reader of readers) await reader.until(() => reader.types.at(-1) === 'created')
   const late = await open(ann, { from: before?.id ?? '' })
   assert.deepEqual(late.types.slice(0, 2), ['hello', 'resync'])
   const resumed = await open(ann, { from: resync?.id ?? '' })
-  await resumed.until(() => resumed.types.join() === 'hello,notification')
+  await resumed.until(() => resumed.types.join() === 'hello,created')
 })
 
 test('if the store lost changes that were sent, every stream gets a resync, and then the next changes', async (t) => {
@@ -362,8 +362,8 @@ test('if the store lost changes that were sent, every stream gets a resync, and 
   isLost = false
   await world.send(ann, 'three')
   for (const reader of readers) {
-    await reader.until(() => reader.types.at(-1) === 'notification' && reader.versions.at(-1) === 3)
-    assert.deepEqual(reader.types, ['hello', 'notification', 'resync', 'notification'])
+    await reader.until(() => reader.types.at(-1) === 'created' && reader.versions.at(-1) === 3)
+    assert.deepEqual(reader.types, ['hello', 'created', 'resync', 'created'])
     assert.deepEqual(reader.events[2]?.data, { version: 2, unread: 2, total: 2 })
   }
 })
@@ -405,7 +405,7 @@ test('two reads that find the loss at the same time send one resync, and a strea
   isLost = false
   await world.send(ann)
   await reader.until(() => reader.versions.at(-1) === 4)
-  assert.deepEqual(reader.types, ['hello', 'resync', 'notification', 'notification'])
+  assert.deepEqual(reader.types, ['hello', 'resync', 'created', 'created'])
   assert.deepEqual(reader.versions, [2, 3, 4])
 })
 

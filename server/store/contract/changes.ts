@@ -50,7 +50,7 @@ export function changePromises(promise: PromiseOf): void {
       isLast = !isWriting
       for (const change of await follower.read(7)) {
         versions.push(change.version)
-        if (change.type === 'arrived') ids.push(JSON.parse(change.notification).id)
+        if (change.type === 'created') ids.push(JSON.parse(change.notification).id)
       }
       await new Promise(setImmediate)
     }
@@ -78,7 +78,7 @@ export function changePromises(promise: PromiseOf): void {
       )
       return { listed, versions: changes.map((change) => change.version), more }
     }
-    const arrived = [first, second, third].map((id) => ['arrived', id])
+    const arrived = [first, second, third].map((id) => ['created', id])
     const [read, readAll] = [
       ['read', second],
       ['read-all', second],
@@ -105,7 +105,7 @@ export function changePromises(promise: PromiseOf): void {
     const seen = JSON.parse((await world.store.readNotification({ userId: ann.id, id })) ?? '')
     assert.deepEqual([seen.title, seen.read], ['Deployed', true])
     assert.deepEqual(await changesAfter(0), [
-      [1, 'arrived'],
+      [1, 'created'],
       [3, 'replaced'],
     ])
     assert.deepEqual(await changesAfter(1), [[3, 'replaced']])

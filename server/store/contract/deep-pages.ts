@@ -79,7 +79,7 @@ export function deepPagePromises(promise: PromiseOf): void {
     await inbox.perform({ arrive: 250 })
     await inbox.perform({ read: Array.from({ length: 300 }, (_, index) => index) })
     const all = await changesFrom(world, inbox.ann, { version: 0, limit: 2_000 })
-    assert.equal(all.filter(({ type }) => type === 'arrived').length, 850)
+    assert.equal(all.filter(({ type }) => type === 'created').length, 850)
     for (const version of [0, 1, 299, 599, 600, 601, 899, 900, 901, 1_000, 1_149, 1_150, 1_151, 1_299, 1_300]) {
       const expected = all.filter((change) => change.version > version)
       for (const size of [1, 7, 100])

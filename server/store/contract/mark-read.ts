@@ -28,7 +28,7 @@ export function markReadPromises(promise: PromiseOf): void {
     assert.equal(await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(6) }), 'done')
     const changed = await world.store.changesSince({ userId: ann.id, version, limit: 10 })
     assert.deepEqual(changed !== 'reset' && changed.changes, [
-      { version: version + 1, type: 'read-all', throughId: ids.at(-1) ?? '', at: isoAt(6) },
+      { version: version + 1, type: 'read-all', throughSeq: 100, throughId: ids.at(-1) ?? '', at: isoAt(6) },
     ])
     await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(7) })
     await world.store.markRead({ userId: ann.id, id: ids[1] ?? '', at: at(8) })

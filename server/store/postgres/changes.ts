@@ -24,7 +24,7 @@ const changesText = `
     where high - low > $3
   )
   select box.*, array(
-    select json_build_array(n.version, 'arrived', ${text})::text from notification n
+    select json_build_array(n.version, 'created', ${text})::text from notification n
     where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
     order by n.seq limit $3
   ), array(
@@ -32,8 +32,8 @@ const changesText = `
       ${text})::text from notification n
     where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
   ), array(
-    select json_build_array(m.version, n.id, m.at)::text
-    from read_mark m join notification n on n.user_id = $1 and n.seq = m.through_seq
+    select json_build_array(m.version, m.through_seq, n.id, m.at)::text
+    from read_mark m left join notification n on n.user_id = $1 and n.seq = m.through_seq
     where m.user_id = $1 and m.version > $2 order by m.version limit $3
   ) from box`
 
@@ -45,7 +45,7 @@ export async function changesSince(db: Database, query: ChangesQuery): Promise<C
   const inbox = toInbox(row)
   const behind = inbox.version - version
   if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
-  const [arrived, later, readAlls] = row.slice(6) as unknown as [string[], string[], string[]]
-  const notifications = [...arrived, ...later].map((json) => JSON.parse(json) as ChangeRow)
+  const [created, later, readAlls] = row.slice(6) as unknown as [string[], string[], string[]]
+  const notifications = [...created, ...later].map((json) => JSON.parse(json) as ChangeRow)
   return toChanges(inbox, limit, { notifications, readAlls: readAlls.map((json) => JSON.parse(json) as ReadAllRow) })
 }

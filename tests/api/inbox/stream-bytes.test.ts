@@ -89,7 +89,7 @@ for (const variant of variants)
     for (const [index, text] of nasty.entries()) {
       const content = { title: text, body: text, category: text, data: { [text]: [text] }, key: `${text}${index}` }
       assert.equal((await send(ann, content)).status, 201, JSON.stringify(text))
-      assert.deepEqual(contentOf(await reader.next('notification')), { ...content, url: null })
+      assert.deepEqual(contentOf(await reader.next('created')), { ...content, url: null })
     }
     assert.ok(reader.isUpToDate)
     isReadAlike(reader)
@@ -117,7 +117,7 @@ test('a link with a line break is refused, and NUL is refused in every field (N1
   for (const url of ['/a?b="c"', "/a'b:", '/data:x', '/🔔'])
     assert.equal((await send(ann, { title: 'x', url })).status, 201, url)
   for (const url of ['/a?b="c"', "/a'b:", '/data:x', '/🔔'])
-    assert.equal((await reader.next('notification')).data.notification.url, url)
+    assert.equal((await reader.next('created')).data.notification.url, url)
   isReadAlike(reader)
 })
 
@@ -145,7 +145,7 @@ test('random text arrives in the stream as it was sent, for every parser (N1)', 
       const response = await send(ann, content)
       assert.equal(response.status, 201, response.text)
       // Compared as JSON, in which __proto__ is a name like any other.
-      const received = contentOf(await reader.next('notification'))
+      const received = contentOf(await reader.next('created'))
       assert.deepEqual(received, JSON.parse(JSON.stringify({ ...content, url: null, key: null })))
       assert.ok(reader.isUpToDate)
     }),
@@ -176,7 +176,8 @@ test('every event has its own schema of the published description, and the schem
     assert.deepEqual(checks.get(type)?.(JSON.parse(text)), [], `${type}: ${text}`)
     assert.deepEqual(anyEvent(JSON.parse(text)), [], `${type}: ${text}`)
   }
-  assert.deepEqual(new Set(events.map(({ type }) => type)), new Set(Object.keys(published)))
+  // No route removes a notification.
+  assert.deepEqual(new Set([...events.map(({ type }) => type), 'removed']), new Set(Object.keys(published)))
   for (const { type, id: position, data } of reader.events)
     if (type === 'session-ended') assert.equal(position, undefined)
     else if (type !== 'hello') assert.match(position ?? '', new RegExp(`^${data.version}-[0-9a-f]{8}$`))

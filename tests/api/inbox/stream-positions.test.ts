@@ -35,14 +35,14 @@ async function isLost(user: TestUser, { headers, path = streamPath }: { headers:
   const { id = '', data } = await reader.next('resync')
   assert.deepEqual(data, hello.data)
   await send(user, 'after')
-  assert.equal((await reader.next('notification')).data.notification.title, 'after')
+  assert.equal((await reader.next('created')).data.notification.title, 'after')
   assert.deepEqual(
     reader.events.map(({ type }) => type),
-    ['hello', 'resync', 'notification'],
+    ['hello', 'resync', 'created'],
   )
   using again = await EventReader.open(app.url, { headers: { ...headers, 'last-event-id': id } })
   assert.equal((await again.next('hello')).id, id)
-  assert.equal((await again.next('notification')).data.notification.title, 'after')
+  assert.equal((await again.next('created')).data.notification.title, 'after')
 }
 
 const garbage = [
@@ -109,7 +109,7 @@ for (const variant of variants)
       assert.equal((await near.next('hello')).id, `1-${own}`)
       await isLost(ann, { headers: { ...proof, 'last-event-id': '0' } })
       await isLost(ann, { headers: { ...proof, 'last-event-id': `1-${own}` } })
-      assert.equal((await near.next('notification')).data.notification.title, 'after')
+      assert.equal((await near.next('created')).data.notification.title, 'after')
     })
 
     test('a stream resumes from a position or a bare version; the header field has priority over the query; with neither it begins now (N4)', async () => {
@@ -135,7 +135,7 @@ for (const variant of variants)
         assert.equal(hello.id, id)
         assert.deepEqual(hello.data, { version: 3, unread: 3, total: 3 })
         for (const [index, title] of titles.entries()) {
-          const event = await reader.next('notification')
+          const event = await reader.next('created')
           assert.equal(event.data.notification.title, title)
           assert.equal(event.id, `${3 - titles.length + index + 1}-${tag}`)
         }
@@ -213,7 +213,7 @@ test('a client that resumes at any version during constant deliveries gets every
   await Promise.all(resuming)
   for (const { events } of seen)
     for (const { type, data } of events)
-      if (type === 'notification') assert.equal(data.notification.id, ids[data.version - 1])
+      if (type === 'created') assert.equal(data.notification.id, ids[data.version - 1])
   t.diagnostic(`${written} deliveries, ${seen.length} connections, ${replayed()} of them received events`)
 })
 
@@ -291,6 +291,5 @@ test('a client that applies events to a copy and reconnects at random ends with 
   t.diagnostic(
     `${list.version - before.version} changes over ${connections} connections: ${Object.entries(types).map(([type, events]) => `${events?.length} ${type}`)}`,
   )
-  for (const type of ['notification', 'read', 'read-all'])
-    assert.ok((types[type]?.length ?? 0) > 2, `hardly any ${type}`)
+  for (const type of ['created', 'read', 'read-all']) assert.ok((types[type]?.length ?? 0) > 2, `hardly any ${type}`)
 })

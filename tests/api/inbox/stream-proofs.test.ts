@@ -61,7 +61,7 @@ test('an event for one user never reaches another, however many streams there ar
     await reader.until(() => reader.events.length > own.size)
     await app.post('/api/notifications/read-all', undefined, await app.signIn(user, 'stateful'))
     await reader.until(() => reader.events.some(({ type }) => type === 'read-all'))
-    const ids = reader.events.flatMap(({ type, data }) => (type === 'notification' ? [data.notification.id] : []))
+    const ids = reader.events.flatMap(({ type, data }) => (type === 'created' ? [data.notification.id] : []))
     assert.deepEqual(new Set(ids), own)
     assert.equal(ids.length, own.size)
     reader.close()
@@ -153,7 +153,7 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
       await app.post('/logout', undefined, one)
       await hasEnded(ended, { url: app.url, proof: one, reason: 'revoked', withinMs: soonMs })
       await send(ann)
-      await stays.next('notification')
+      await stays.next('created')
     }
   })
 
@@ -196,7 +196,7 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
       own.store.findSession = findSession
     }
     await own.deliver({ to: ann, title: 'Hi' })
-    await reader.next('notification')
+    await reader.next('created')
     assert.ok(!reader.isOver)
   })
 })

@@ -151,7 +151,7 @@ test('streams of the ended proofs end, and streams of other users stay open (Z5,
       await reader.ended()
     }
     await app.deliver({ to: ann, title: 'Still here' })
-    await other.next('notification')
+    await other.next('created')
     other[Symbol.dispose]()
   }
 })

@@ -24,9 +24,9 @@ for (const variant of variants)
     assert.deepEqual(listed, { titles: ['Before'], unread: 1 })
     const [id] = await service.deliver({ to: ann, title: 'Ding 🔔', data: { table: 4 } })
     const received = await until(page, ({ titles }) => titles.includes('Ding 🔔'))
-    assert.deepEqual(received.types, ['hello', 'notification'])
+    assert.deepEqual(received.types, ['hello', 'created'])
     const types = await page.evaluate(readOneThenAll, id ?? '')
-    assert.deepEqual(types, ['hello', 'notification', 'read', 'read-all'])
+    assert.deepEqual(types, ['hello', 'created', 'read', 'read-all'])
     assert.equal((await service.list(await service.signIn(ann, variant))).unread, 0)
     assert.deepEqual(browser.uncaught, [])
   })
@@ -70,7 +70,7 @@ test('the client and EventSource receive the same events, and hostile texts arri
     ours.map(({ type, position, ...data }) => ({ type, id: position, data })),
     theirs.map(({ type, id, data }) => ({ type, id, data: JSON.parse(data) })),
   )
-  const received = ours.flatMap((event) => (event.type === 'notification' ? [event.notification] : []))
+  const received = ours.flatMap((event) => (event.type === 'created' ? [event.notification] : []))
   assert.deepEqual(
     received.map(({ title, body: text, data }) => ({ title, body: text, data })),
     sent,
@@ -97,11 +97,8 @@ test('the client and EventSource reconnect after a restart of the service, witho
   for (const title of titles.slice(6)) await app.deliver({ to: ann, title })
   const received = await until(page, (state) => state.titles.length >= titles.length)
   assert.deepEqual(received.titles, titles)
-  await page.waitForFunction(
-    (count) => tab.sourceEvents.filter(({ type }) => type === 'notification').length >= count,
-    9,
-  )
-  const inSource = await page.evaluate(() => tab.sourceEvents.filter(({ type }) => type === 'notification'))
+  await page.waitForFunction((count) => tab.sourceEvents.filter(({ type }) => type === 'created').length >= count, 9)
+  const inSource = await page.evaluate(() => tab.sourceEvents.filter(({ type }) => type === 'created'))
   assert.deepEqual(
     inSource.map(({ data }) => JSON.parse(data).notification.title),
     titles,

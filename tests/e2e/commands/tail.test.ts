@@ -51,13 +51,13 @@ suite('carillon tail', () => {
     await using running = tailing()
     await running.live()
     const id = idIn(await operator.deliver('Tea is ready'))
-    await running.until((all) => all.some(({ type }) => type === 'notification'))
+    await running.until((all) => all.some(({ type }) => type === 'created'))
     const proof = await operator.signIn()
     await operator.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
     const printed = await running.until((all) => all.some(({ type }) => type === 'read'))
     assert.deepEqual(
       printed.map(({ type }) => type),
-      ['listed', 'hello', 'notification', 'read'],
+      ['listed', 'hello', 'created', 'read'],
     )
     assert.deepEqual([printed[2]?.notification.id, printed[3]?.notification.id], [id, id])
     const { status } = await running.end('SIGINT')
@@ -85,7 +85,7 @@ suite('carillon tail', () => {
     const printed = await running.until((all) => all.some(({ notification }) => notification?.id === id))
     assert.deepEqual(
       printed.map(({ type }) => type).filter((type) => type !== 'hello'),
-      ['notification'],
+      ['created'],
     )
   })
 

@@ -158,7 +158,7 @@ test(`${idlers} clients that do not read ${sentMiB} MiB each are disconnected, m
     const responses = Array.from({ length: 5 }, () => user.post('/api/notifications', { recipients, ...big() }, key))
     for (const response of await Promise.all(responses)) assert.equal(response.status, 201, response.text)
     assert.equal((await user.deliver(`No. ${n}`)).status, 201)
-    for (const reader of readers) assert.equal((await reader.next('notification')).data.notification.title, `No. ${n}`)
+    for (const reader of readers) assert.equal((await reader.next('created')).data.notification.title, `No. ${n}`)
   }
   const disconnectedAfterMs = await untilSo(async () => service.sockets <= quietSockets, 32_000)
   isOver = true
@@ -240,7 +240,7 @@ test(`${visits} streams that are closed in order or abruptly leave no connection
   )
   await user.deliver('received by all')
   for (const reader of readers) {
-    assert.equal((await reader.next('notification')).data.notification.title, 'received by all')
+    assert.equal((await reader.next('created')).data.notification.title, 'received by all')
     reader.close()
   }
   user.close()

@@ -95,7 +95,7 @@ suite('a lost listening connection', { concurrency: true }, () => {
     // It notices the loss after two seconds at the earliest.
     if (from - deafAt < 1_500)
       assert.deepEqual([reader.isUpToDate, ending.isOver], [true, false], 'it received the change signals')
-    for (const id of ids) assert.equal((await reader.next('notification', withinMs)).data.notification.id, id)
+    for (const id of ids) assert.equal((await reader.next('created', withinMs)).data.notification.id, id)
     t.diagnostic(`sent after ${(performance.now() - from).toFixed(0)} ms`)
     await ending.until(() => ending.isOver, withinMs)
     assert.equal(ending.events.at(-1)?.type, 'session-ended')

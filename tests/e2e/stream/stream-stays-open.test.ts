@@ -50,7 +50,7 @@ suite('a stream that stays open', { concurrency: true }, () => {
       }
       const id = idIn(await user.deliver('after a long silence'))
       for (const reader of readers) {
-        assert.equal((await reader.next('notification')).data.notification.id, id)
+        assert.equal((await reader.next('created')).data.notification.id, id)
         reader.close()
       }
     })
@@ -97,7 +97,7 @@ suite('a stream that stays open', { concurrency: true }, () => {
     assert.equal(backup.status, 0, backup.stderr)
     await user.deliver('lost')
     using reader = await EventReader.of(first.url, { ...proof, 'last-event-id': '2' })
-    const lost = await reader.next('notification')
+    const lost = await reader.next('created')
     assert.match(lost.id ?? '', /^3-/)
     await first.process.end('SIGTERM')
 
@@ -116,6 +116,6 @@ suite('a stream that stays open', { concurrency: true }, () => {
     assert.deepEqual(titles.slice(0, 2), ['another one', 'in the backup'])
     // A version from a list of this database is valid.
     using bare = await EventReader.of(second.url, { ...proof, 'last-event-id': '2' })
-    assert.equal((await bare.next('notification')).data.notification.title, 'another one')
+    assert.equal((await bare.next('created')).data.notification.title, 'another one')
   })
 })

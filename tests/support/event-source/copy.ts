@@ -28,7 +28,7 @@ export class InboxCopy {
       assert.ok(version > this.version, `after version ${this.version}: ${text}`)
       Object.assign(this, { version, unread: data.unread, total: data.total })
     }
-    if (type === 'notification') this.#items.set(notification.id, notification)
+    if (type === 'created' || type === 'replaced') this.#items.set(notification.id, notification)
     else if (type === 'read') {
       assert.ok(this.#items.has(notification.id) && notification.read, text)
       this.#items.set(notification.id, notification)

@@ -189,5 +189,5 @@ export class EventReader implements Disposable {
 
 /** The ids of the notifications in these events, in order of arrival. */
 export function arrivals(events: readonly StreamEvent[]): string[] {
-  return events.flatMap(({ type, data }) => (type === 'notification' ? [data.notification.id] : []))
+  return events.flatMap(({ type, data }) => (type === 'created' ? [data.notification.id] : []))
 }

@@ -49,7 +49,7 @@ export class Follower {
       if (change.type !== 'read-all') this.#put(JSON.parse(change.notification))
       else
         for (const item of this.#items.values())
-          if (!item.read && (seqOf.get(item.id) ?? Infinity) <= (seqOf.get(change.throughId) ?? 0))
+          if (!item.read && (seqOf.get(item.id) ?? Infinity) <= change.throughSeq)
             this.#put({ ...item, read: true, readAt: change.at })
     assert.deepEqual(this.#items, new Map(pages.map((item) => [item.id, item])))
     assert.ok(this.version <= version)

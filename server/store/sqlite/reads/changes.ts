@@ -10,14 +10,15 @@ const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
 
 export const versionAt = 'select version from notification where user_id = ? and seq = ?'
 export const arrivals = `
-  select n.version, 'arrived', ${notificationJsonSql(readAtBeyond)} from notification n
+  select n.version, 'created', ${notificationJsonSql(readAtBeyond)} from notification n
   where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
 export const laterChanges = `
   select n.changed_version, case when n.replaced_version > ?3 then 'replaced' else 'read' end,
     ${notificationJsonSql(readAtBeyond)}
   from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
 export const readAlls = `
-  select m.version, n.id, m.at from read_mark m join notification n on n.user_id = m.user_id and n.seq = m.through_seq
+  select m.version, m.through_seq, n.id, m.at
+  from read_mark m left join notification n on n.user_id = m.user_id and n.seq = m.through_seq
   where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`
 
 export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
@@ -29,10 +30,10 @@ export async function changesSince(reader: Reader, query: ChangesQuery): Promise
   if (behind === 0) return { inbox, changes: [], more: false }
   const atOnce = limit + 1
   const earliest = lastSeqUpTo(reader, query, inbox)
-  const arrived = reader.all<ChangeRow>(arrivals, userId, readThrough, earliest, version, atOnce)
-  if (arrived.length === behind) return toChanges(inbox, limit, { notifications: arrived, readAlls: [] })
+  const created = reader.all<ChangeRow>(arrivals, userId, readThrough, earliest, version, atOnce)
+  if (created.length === behind) return toChanges(inbox, limit, { notifications: created, readAlls: [] })
   const later = reader.all<ChangeRow>(laterChanges, userId, readThrough, version, atOnce)
-  const notifications = [...arrived, ...later]
+  const notifications = [...created, ...later]
   return toChanges(inbox, limit, { notifications, readAlls: reader.all(readAlls, userId, version, atOnce) })
 }
 
