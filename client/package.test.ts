@@ -72,10 +72,10 @@ test('the published package has types with docstrings', () => {
     join(app, 'right.ts'),
     `import { createCarillon, isCarillonError, type StreamEvent } from 'carillon-client'
 const { inbox } = createCarillon({ baseUrl: 'https://bell.example', auth: () => 'token' })
-for await (const event of inbox.subscribe()) if (event.type === 'read-all') event.through satisfies string
+for await (const event of inbox.subscribe()) if (event.type === 'read-all') event.throughSeq satisfies number
 const next: string | null = (await inbox.list({ limit: 5 })).next
 export const isNotFound = (error: unknown) => isCarillonError(error, 'NOT_FOUND') && (error.code satisfies 'NOT_FOUND')
-export type Title = Extract<StreamEvent, { type: 'created' }>['created']['title']
+export type Title = Extract<StreamEvent, { type: 'created' }>['notification']['title']
 export const title: Title = next ?? ''
 `,
   )
