@@ -21,7 +21,7 @@ test('R9: a rolling upgrade from the version before, under load: 0 failed reques
   await using nodes = new Nodes(database.url)
   const before = await nodes.add({ launcher })
   const functionsBefore = await functionsOf(database.url)
-  const load = new Load(nodes.firstSignIn)
+  await using load = new Load(nodes.firstSignIn)
   using streamBefore = await load.streamOf(before)
   load.startOn(before, 'the version before')
   await sleep(loadMs)
@@ -32,14 +32,15 @@ test('R9: a rolling upgrade from the version before, under load: 0 failed reques
   const sentBefore = load.sent.length
   load.startOn(current, 'this version')
   await sleep(loadMs)
-  // A rollback starts the version before on a database that this version has migrated.
-  load.startOn(await nodes.add({ launcher }), 'the version before, started again')
+  // The version before, started again, does not know the newest migration. The nodes that run are not affected.
+  const late = await nodes.begin({ launcher })
+  await assert.rejects(late.process.isReady(), /was written by a newer Carillon/)
   await sleep(loadMs)
   await load.stop()
 
   t.diagnostic(JSON.stringify([...load.counts]))
   assert.deepEqual(load.failures, [])
-  assert.equal(load.counts.size, 3 * Object.keys(load.requests).length, 'each node served each kind of request')
+  assert.equal(load.counts.size, 2 * Object.keys(load.requests).length, 'each node served each kind of request')
   const reader = current.user(nodes.firstSignIn)
   const titles = (await reader.inbox(await reader.signIn())).map(({ title }) => title)
   assert.deepEqual(titles.sort(), [...load.sent, 'Welcome to Carillon'].sort())
@@ -66,7 +67,7 @@ async function receives(stream: EventReader, titles: readonly string[]): Promise
 type Proofs = { session: Record<string, string>; token: Record<string, string> }
 
 /** Sends each kind of request to each of its nodes, one after another on each node, until it is stopped. */
-class Load {
+class Load implements AsyncDisposable {
   readonly counts = new Map<string, number>()
   readonly failures: string[] = []
   /** The titles of all deliveries. */
@@ -105,6 +106,10 @@ class Load {
   async stop(): Promise<void> {
     this.#isOver = true
     await Promise.all(this.#loops)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
   }
 
   async #loop(user: UserOfService, name: string): Promise<void> {
