@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts'
 import type { Config } from './config/settings.ts'
 import { createApp } from './http/app.ts'
 import type { Cookie, Readiness } from './http/dependencies.ts'
+import { docsPath } from './http/routes/documentation.ts'
 import { SignInLog } from './http/routes/sign-in-log.ts'
 import { Deliveries } from './inbox/delivery/deliver.ts'
 import { Inbox } from './inbox/inbox.ts'
@@ -65,7 +66,8 @@ export async function compose(store: Store, config: Config, environment: Environ
     passwords,
     ...proofs,
     variant: config.variant,
-    cookie: cookieOf(config, isHttps),
+    cookie: cookieOf(config),
+    publicUrl: environment.url,
     signInLog,
     trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
     producerKeys,
@@ -81,7 +83,15 @@ export async function compose(store: Store, config: Config, environment: Environ
     app,
     readiness,
     firstStart: () =>
-      firstStart({ store, passwords, producerKeys, deliveries, passwordMinLength: config.passwordMin, now }),
+      firstStart({
+        store,
+        passwords,
+        producerKeys,
+        deliveries,
+        passwordMinLength: config.passwordMin,
+        docsPath: docsPath(environment.url()),
+        now,
+      }),
     removeOld: () => Promise.all([proofs.sessions.removeStale(), deliveries.removeOld()]),
     endStreams() {
       streams.changes.end()
@@ -120,6 +130,10 @@ function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains
   return { allowedOrigins, hosts, hstsSubdomains }
 }
 
-function cookieOf({ sessionLifetimeMs }: Config, isHttps: boolean): Cookie {
-  return { name: isHttps ? '__Host-carillon' : 'carillon', isSecure: isHttps, lifetimeMs: sessionLifetimeMs }
+/** With a path, `__Secure-` and not `__Host-`, which requires `Path=/` (docs/decisions/0031-public-url-with-a-path.md). */
+function cookieOf({ publicUrl, sessionLifetimeMs: lifetimeMs }: Config): Cookie {
+  const { protocol, pathname } = new URL(publicUrl ?? 'http://localhost')
+  const isSecure = protocol === 'https:'
+  const prefix = !isSecure ? '' : pathname === '/' ? '__Host-' : '__Secure-'
+  return { name: `${prefix}carillon`, path: pathname, isSecure, lifetimeMs }
 }

@@ -188,13 +188,16 @@ test('every link leads to an existing file and heading', () => {
   assert.deepEqual(broken, [])
 })
 
-test('docs/scale.md shows the load balancer configurations exactly as their files have them', () => {
-  const page = readFileSync(join(root, 'docs/scale.md'), 'utf8')
+test('docs/scale.md and docs/integrate.md show the proxy configurations exactly as their files have them', () => {
   const folder = join(root, 'docs/proxies')
-  const files = readdirSync(folder)
-  assert.deepEqual(files.sort(), ['Caddyfile', 'haproxy.cfg', 'nginx.conf'])
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => !file.endsWith('with-a-path'),
+  )
+  const withPath = ['with-a-path/Caddyfile', 'with-a-path/nginx.conf']
+  assert.deepEqual(files.sort(), ['Caddyfile', 'haproxy.cfg', 'nginx.conf', ...withPath])
   for (const file of files) {
-    const printed = page.split(`[${file}](proxies/${file}):\n\n`)[1] ?? ''
+    const page = readFileSync(join(root, withPath.includes(file) ? 'docs/integrate.md' : 'docs/scale.md'), 'utf8')
+    const printed = page.split(`[${posix.basename(file)}](proxies/${file}):\n\n`)[1] ?? ''
     assert.equal(/^```\w+\n(.*?)```/s.exec(printed)?.[1], readFileSync(join(folder, file), 'utf8'), file)
   }
 })

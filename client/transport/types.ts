@@ -115,20 +115,21 @@ export type SessionEnd = 'expired' | 'revoked'
 
 export type Recipient = { username: string } | { userId: string }
 
+/** A null means that the member is absent. */
 export type DeliveryRequest = {
   /** 1 to 1,000 recipients. */
   recipients: Recipient[]
   /** 1 to 200 characters. */
   title: string
   /** Up to 4,000 characters. */
-  body?: string | undefined
+  body?: string | null | undefined
   /** http, https or relative. */
-  url?: string | undefined
-  category?: string | undefined
+  url?: string | null | undefined
+  category?: string | null | undefined
   /** At most 8 KiB as JSON. */
-  data?: Record<string, unknown> | undefined
+  data?: Record<string, unknown> | null | undefined
   /** The subject of the notification: a later one with the same key replaces the content of the earlier one. */
-  key?: string | undefined
+  key?: string | null | undefined
 }
 
 export type DeliveryResult = {

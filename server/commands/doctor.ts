@@ -6,7 +6,7 @@ import { Command } from 'commander'
 import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
-import { readOrigin, type SettingFault } from '../config/values.ts'
+import { readServiceUrl, type SettingFault } from '../config/values.ts'
 import { examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { examineDatabase } from '../doctor/database.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
@@ -55,7 +55,7 @@ export function doctorCommand(): Command {
 
 async function doctor(command: Command, url: string | undefined, options: Options) {
   const { config, faults } = configAndFaults(command, 'doctor')
-  const origin = url === undefined ? config && (config.publicUrl ?? directOf(config)) : originOf(url)
+  const target = url === undefined ? config && (config.publicUrl ?? directOf(config)) : targetOf(url)
   const credentials = await credentialsOf(options.username)
   const areas: Area[] = [
     { area: 'This machine', findings: examineMachine({ node: process.versions.node, now: Date.now }) },
@@ -64,7 +64,7 @@ async function doctor(command: Command, url: string | undefined, options: Option
   const { deep = false, json } = options
   if (deep && !json) process.stderr.write('Reading every page of the database; this takes minutes if it is large.\n')
   const kept = config && (await examineKept(config, areas, deep))
-  if (origin !== undefined) areas.push(...(await examineService({ config, origin, kept, credentials })))
+  if (target !== undefined) areas.push(...(await examineService({ config, url: target, kept, credentials })))
   const all = areas.flatMap(({ findings }) => findings)
   const hasFault = all.some(({ state }) => state === 'fault')
   print(
@@ -97,21 +97,21 @@ async function examineKept(config: Config, areas: Area[], deep: boolean): Promis
 
 type Target = {
   config: Config | undefined
-  origin: string
+  url: string
   kept: Kept | undefined
   credentials: Credentials | undefined
 }
 
-async function examineService({ config, origin, kept, credentials }: Target): Promise<Area[]> {
-  const client = new ProbeClient({ origin, now: Date.now })
+async function examineService({ config, url, kept, credentials }: Target): Promise<Area[]> {
+  const client = new ProbeClient({ url, now: Date.now })
   const direct = config && directOf(config)
   const { signingKeys, isMoved } = kept ?? { signingKeys: undefined, isMoved: false }
   const isDatabaseAway = kept !== undefined && signingKeys === undefined
   const compared = { direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
   const { isReached, findings } = await reach({ client, ...compared })
-  const areas = [{ area: origin, findings }]
-  if (!isReached && direct !== undefined && direct !== origin) {
-    const directly = new ProbeClient({ origin: direct, now: Date.now })
+  const areas = [{ area: url, findings }]
+  if (!isReached && direct !== undefined && direct !== url) {
+    const directly = new ProbeClient({ url: direct, now: Date.now })
     const withoutProxy = await reach({ client: directly, ...compared })
     areas.push({ area: `Without the proxy, ${direct}`, findings: withoutProxy.findings })
   }
@@ -120,7 +120,7 @@ async function examineService({ config, origin, kept, credentials }: Target): Pr
     const { publicUrl, allowedOrigins = [] } = config ?? {}
     findings.push(...(await examineWay({ client, publicUrl, allowedOrigins })))
     findings.push(...(await examineClientAddress({ client, direct, publicUrl })))
-    const proofs = await streamProofs({ config, origin, kept })
+    const proofs = await streamProofs({ config, url, kept })
     const withStream = proofs.length === 0
     if (!withStream || credentials === undefined) findings.push(await examineStream(client, proofs))
     if (credentials !== undefined) findings.push(...(await trySignIn(client, credentials, { withStream })))
@@ -134,11 +134,11 @@ async function examineService({ config, origin, kept, credentials }: Target): Pr
  * A token for an inbox of no user, made as the service makes its tokens; none without the secret or the signing keys. A
  * service without a public URL issues tokens for the address on which it listens, which may be the examined URL.
  */
-async function streamProofs({ config, origin, kept }: Omit<Target, 'credentials'>): Promise<Proof[]> {
+async function streamProofs({ config, url, kept }: Omit<Target, 'credentials'>): Promise<Proof[]> {
   const { signingKeys = [] } = kept ?? {}
   const secret = config && secretIn(config)
   if (config === undefined || secret === undefined || signingKeys.length === 0) return []
-  const issuers = new Set(config.publicUrl === undefined ? [directOf(config) ?? origin, origin] : [config.publicUrl])
+  const issuers = new Set(config.publicUrl === undefined ? [directOf(config) ?? url, url] : [config.publicUrl])
   const probe = { signingKeys, secret, chainMs: config.tokenChainMs, now: Date.now }
   try {
     const tokens = await Promise.all([...issuers].map((issuer) => probeToken({ ...probe, issuer })))
@@ -156,9 +156,9 @@ function directOf({ host, port }: Config): string | undefined {
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
-function originOf(url: string): string {
+function targetOf(url: string): string {
   try {
-    return readOrigin(url)
+    return readServiceUrl(url)
   } catch (error) {
     throw new WrongUse(`The URL is ${JSON.stringify(maskPasswords(url))}; ${(error as CarillonError).message}`)
   }

@@ -236,9 +236,17 @@ test('refuses an invalid value and says what to write instead', () => {
       [
         'bell.example',
         'ftp://a',
-        'https://a/b',
         'https://a?',
+        'https://a/b?c',
         'https://a/#',
+        'https://a/b#',
+        'https://a/b;c',
+        'https://a/b%2Fc',
+        'https://a//b',
+        'https://a/b//',
+        'https://a/b/../c',
+        'https://a/./b',
+        'https://a/b/..',
         'https://u@a',
         'https://',
         'https:a',
@@ -249,7 +257,7 @@ test('refuses an invalid value and says what to write instead', () => {
       ],
       /only scheme, host and port/,
     ],
-    ['CARILLON_URL', ['127.0.0.1:7464', 'http://127.0.0.1:7464/api'], /only scheme, host and port/],
+    ['CARILLON_URL', ['127.0.0.1:7464', 'http://127.0.0.1:7464/?a'], /only scheme, host and port/],
     ['CARILLON_INSECURE_HTTP', ['true', '1', 'ON', 'yes'], /on or off/],
     [
       'CARILLON_ALLOWED_HOSTS',
@@ -301,8 +309,12 @@ test('refuses an idle timeout longer than the session lifetime, and a chain shor
   assert.ok(readConfig({ CARILLON_TOKEN_CHAIN: '15m' }))
 })
 
-test('normalises an origin: one slash at the end, letter case, the default port', () => {
-  assert.equal(readConfig({ CARILLON_PUBLIC_URL: 'HTTPS://Bell.Example:443/' }).publicUrl, 'https://bell.example')
+test('normalises a URL: one slash at the end, letter case of the host, the default port; a path keeps its case', () => {
+  const normalised = (url: string) => readConfig({ CARILLON_PUBLIC_URL: url }).publicUrl
+  assert.equal(normalised('HTTPS://Bell.Example:443/'), 'https://bell.example')
+  assert.equal(normalised('HTTPS://Bell.Example:443/Bell/'), 'https://bell.example/Bell')
+  assert.equal(normalised('https://bell.example/apps/bell-1.0_x~'), 'https://bell.example/apps/bell-1.0_x~')
+  assert.equal(readConfig({ CARILLON_URL: 'http://127.0.0.1:1/bell/' }).url, 'http://127.0.0.1:1/bell')
 })
 
 test('refuses trusted proxies that are not addresses, and ranges that trust too many machines', () => {

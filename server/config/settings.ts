@@ -9,11 +9,11 @@ import {
   oneOf,
   readHost,
   readHosts,
-  readOrigin,
   readOrigins,
   readProducerKey,
   readProxies,
   readSecret,
+  readServiceUrl,
   readSwitch,
   second,
 } from './values.ts'
@@ -83,9 +83,10 @@ const table = {
   publicUrl: {
     name: 'CARILLON_PUBLIC_URL',
     absent: 'derived from host and port',
-    meaning: 'The origin under which browsers reach the service, such as `https://bell.example.org`.',
+    meaning:
+      'The URL under which browsers reach the service, such as `https://bell.example.org`; with a path (`https://example.org/bell/`) if a proxy strips that path.',
     commands: ['serve', 'doctor'],
-    read: readOrigin,
+    read: readServiceUrl,
   },
   insecureHttp: {
     name: 'CARILLON_INSECURE_HTTP',
@@ -218,7 +219,7 @@ const table = {
     default: 'http://127.0.0.1:7464',
     meaning: 'The URL of the running service.',
     commands: ['send', 'tail'],
-    read: readOrigin,
+    read: readServiceUrl,
   },
   producerKey: {
     name: 'CARILLON_PRODUCER_KEY',
@@ -235,7 +236,7 @@ type Key = keyof Table
 type KeyWithDefault = { [K in Key]: Table[K] extends { default: string } ? K : never }[Key]
 type Values = { readonly [K in Key]: ReturnType<Table[K]['read']> }
 
-/** Durations are milliseconds, lengths code points; an origin has no slash at its end, a host name is in lower case. */
+/** Durations are milliseconds, lengths code points; a URL has no slash at its end, a host name is in lower case. */
 export type Config = Pick<Values, KeyWithDefault> & Partial<Omit<Values, KeyWithDefault>>
 
 export type Setting = Row & { key: Key; name: Table[Key]['name'] }

@@ -88,6 +88,17 @@ export function readOrigin(text: string): string {
     : invalid('write only scheme, host and port (no path, query or user), such as https://bell.example.org')
 }
 
+/** The URL under which a proxy offers the service: an origin, perhaps with a path. The result has no slash at its end. */
+export function readServiceUrl(text: string): string {
+  const url = /^https?:\/\/[^\s/?#\\@]+(?:\/[\w.~-]+)*\/?$/i.test(text) ? URL.parse(text) : null
+  // A parser resolves the segments `.` and `..`, so the path would not be the one that was written.
+  return url && !/\/\.{1,2}(?:\/|$)/.test(text)
+    ? url.href.replace(/\/$/, '')
+    : invalid(
+        'write only scheme, host and port, perhaps with a path (no query, fragment or user), such as https://bell.example.org',
+      )
+}
+
 /** A reader of `none`, or of several values separated by commas. */
 function listOf(readOne: (text: string) => string): (text: string) => readonly string[] {
   return (text) => Object.freeze(text === 'none' ? [] : text.split(',').map((part) => readOne(part.trim())))

@@ -22,6 +22,7 @@ import { allowOrigin } from './request/cors.ts'
 import { isSafeMethod } from './request/cross-site.ts'
 import { knownHosts } from './request/known-hosts.ts'
 import { parseQuery, readQuery } from './request/query.ts'
+import { RefusedOrigins } from './request/refused-origins.ts'
 import { targetToRoute } from './request/spelling.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
@@ -70,9 +71,10 @@ const serverOptions = {
 }
 
 export function createApp(given: AppDependencies): FastifyInstance {
-  const dependencies: Dependencies = { ...given, documentation: documentationOf(routes) }
+  const dependencies: Dependencies = { ...given, documentation: documentationOf(routes, given.publicUrl) }
   const { log, allowedOrigins } = given
   const failures = new FailureLog(log)
+  const refusedOrigins = new RefusedOrigins(log)
   const headers = securityHeaders(given)
   const nextRequestId = requestIds()
   const isKnownHost = knownHosts(given.hosts)
@@ -109,7 +111,10 @@ export function createApp(given: AppDependencies): FastifyInstance {
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(fail)
   app.decorateRequest('caller', null)
-  app.addHook('onClose', async () => failures.end())
+  app.addHook('onClose', async () => {
+    failures.end()
+    refusedOrigins.end()
+  })
   // Not async, like everything that every request passes: one promise each would cost a tenth of the throughput.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
@@ -119,6 +124,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
       refuseFlood(request, reply)
       refuseMisdirected(request, isKnownHost)
       refuseOtherSpelling(request)
+      if (request.raw.headers.origin !== undefined) refusedOrigins.noteFrom(request, allowedOrigins)
       refuseCrossSite(request, allowedOrigins)
       if (allowOrigin(request, reply, allowedOrigins)) return
       // In this hook and not in a not-found handler, so that the body of such a request is not parsed.

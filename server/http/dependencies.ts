@@ -23,6 +23,8 @@ export type AppDependencies = {
   /** The variant of a login that does not name one. */
   variant: 'stateful' | 'stateless'
   cookie: Cookie
+  /** The public URL, without a slash at its end. If it is not a setting, it is known only after the service listens. */
+  publicUrl: () => string
   producerKeys: ProducerKeys
   inbox: Inbox
   live: Live
@@ -42,7 +44,8 @@ export type Dependencies = AppDependencies & {
   documentation: Readonly<Record<'json' | 'page' | 'style', () => string>>
 }
 
-export type Cookie = { name: string; isSecure: boolean; lifetimeMs: number }
+/** `path`: where browsers send it, seen from outside: the path of the public URL. */
+export type Cookie = { name: string; path: string; isSecure: boolean; lifetimeMs: number }
 
 /** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
 export type Readiness = { isReady: boolean; askedAt: number }

@@ -29,6 +29,7 @@ export const routes: readonly Route[] = [
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),
   route('GET', '/openapi.json', open, documentation.openApi),
+  route('GET', '/', open, documentation.start),
   route('GET', '/docs', open, documentation.page),
   route('GET', '/docs/style.css', open, documentation.style),
 ]

@@ -16,9 +16,11 @@ export async function firstStart(dependencies: {
   producerKeys: ProducerKeys
   deliveries: Deliveries
   passwordMinLength: number
+  /** The path of the documentation page, as browsers see it. */
+  docsPath: string
   now: () => number
 }): Promise<FirstSignIn | undefined> {
-  const { store, producerKeys, deliveries } = dependencies
+  const { store, producerKeys, deliveries, docsPath } = dependencies
   if ((await store.listUsers({ after: '', limit: 1 })).length > 0) return undefined
   const credentials = { username: 'operator', password: makePassphrase() }
   try {
@@ -33,7 +35,7 @@ export async function firstStart(dependencies: {
     recipients: [{ username: credentials.username }],
     title: 'Welcome to Carillon',
     body: 'This inbox works. Send the next notification with your producer key.',
-    url: '/docs',
+    url: docsPath,
     category: 'welcome',
   }
   await deliveries.deliver(id, welcome, undefined)

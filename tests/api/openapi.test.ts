@@ -171,6 +171,7 @@ test('the description is correct for every successful use of every route (I9)', 
   }
   for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
     assert.equal((await record({ path })).status, 200, path)
+  assert.equal((await record({ path: '/', headers: { accept: 'text/html' } })).status, 302)
   assert.equal((await record({ method: 'POST', path: '/token/renew', headers: token })).status, 200)
   for (const recipients of [[{ username: 'ann' }, { userId: eve.id }], [{ username: 'nobody' }], [{ userId: 'none' }]])
     assert.equal((await post('/api/notifications', { recipients, title: 'Hi', key: 'k' }, producer)).status, 201)

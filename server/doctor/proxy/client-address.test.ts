@@ -33,7 +33,7 @@ async function found(service: { url: string }, onTheWay: OnTheWay) {
   const proxy = await startProxy(service.url, { onTheWay })
   const publicUrl = proxy.url
   try {
-    const probe = new ProbeClient({ origin: proxy.url, now: Date.now })
+    const probe = new ProbeClient({ url: proxy.url, now: Date.now })
     const [finding, ...more] = await examineClientAddress({ client: probe, direct: service.url, publicUrl })
     assert.deepEqual(more, [])
     return finding
@@ -101,7 +101,7 @@ test('finds two headers that disagree, and one that cannot be read', async () =>
 test('finds nothing wrong without a proxy, whichever proxies are trusted', async () => {
   for (const service of [trusting, trustsNone]) {
     for (const origin of [service.url, service.url.replace('127.0.0.1', 'localhost')]) {
-      const probe = new ProbeClient({ origin, now: Date.now })
+      const probe = new ProbeClient({ url: origin, now: Date.now })
       const [finding] = await examineClientAddress({ client: probe, direct: service.url, publicUrl: undefined })
       assert.deepEqual([finding?.state, finding?.found], ['ok', 'it is the address of the connection'])
     }

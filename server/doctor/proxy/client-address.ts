@@ -38,7 +38,7 @@ export async function examineClientAddress(place: Place): Promise<Finding[]> {
         }),
       ]
     case 'connection': {
-      const made = leadsTo(client.origin, direct) ? undefined : await spoofFinding(client, plain)
+      const made = leadsTo(client.url, direct) ? undefined : await spoofFinding(client, plain)
       if (made !== undefined) return [made]
       return [isProxy(place) ? nameless : ok(check, 'it is the address of the connection')]
     }
@@ -84,13 +84,13 @@ async function trace(client: ProbeClient, headers: Record<string, string> = {}):
 }
 
 /** Whether a proxy is in front: Carillon has no TLS of its own, and browsers reach it at the public URL. */
-function isProxy({ client: { origin }, direct, publicUrl }: Place): boolean {
-  return origin.startsWith('https:') || (origin === publicUrl && direct !== undefined && !leadsTo(origin, direct))
+function isProxy({ client: { url }, direct, publicUrl }: Place): boolean {
+  return url.startsWith('https:') || (url === publicUrl && direct !== undefined && !leadsTo(url, direct))
 }
 
-/** Whether an origin is the service itself, perhaps under another name of this machine. */
-function leadsTo(origin: string, direct: string | undefined): boolean {
-  if (direct === undefined || origin === direct) return true
-  const [one, other] = [new URL(origin), new URL(direct)]
+/** Whether a URL is the service itself, perhaps under another name of this machine. */
+function leadsTo(url: string, direct: string | undefined): boolean {
+  if (direct === undefined || url === direct) return true
+  const [one, other] = [new URL(url), new URL(direct)]
   return one.port === other.port && isLoopback(one.hostname) && isLoopback(other.hostname)
 }

@@ -19,18 +19,22 @@ export type RequestOptions = { method?: string; headers?: Record<string, string>
 const defaultTimeoutMs = 5_000
 
 export class ProbeClient {
+  /** Of the service, perhaps with a path; without a slash at its end. */
+  readonly url: string
+  /** What a browser on a page of that URL sends in `Origin`. */
   readonly origin: string
   readonly now: () => number
 
-  constructor({ origin, now }: { origin: string; now: () => number }) {
-    this.origin = origin
+  constructor({ url, now }: { url: string; now: () => number }) {
+    this.url = url
+    this.origin = new URL(url).origin
     this.now = now
   }
 
   /** Follows no redirect. Rejects if no response arrives. */
   async request(path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}): Promise<ProbeResponse> {
     const before = this.now()
-    const response = await fetch(this.origin + path, {
+    const response = await fetch(this.url + path, {
       method,
       headers: { 'user-agent': 'carillon-doctor', ...(body !== undefined && jsonType), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -50,7 +54,7 @@ export class ProbeClient {
       ending.abort(silence)
     }
     try {
-      const received = await fetch(this.origin + path, {
+      const received = await fetch(this.url + path, {
         headers: { 'user-agent': 'carillon-doctor', ...headers },
         redirect: 'manual',
         signal: ending.signal,

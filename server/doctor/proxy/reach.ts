@@ -34,24 +34,31 @@ export async function reach(place: Place): Promise<{ isReached: boolean; finding
 function notCarillon(response: ProbeResponse, { client, publicUrl, direct = 'http://127.0.0.1:7464' }: Place): Finding {
   const check = 'reached'
   const { status, headers } = response
-  const goal = URL.parse(headers.get('location') ?? '', client.origin)
+  const goal = URL.parse(headers.get('location') ?? '', client.url)
   if (status >= 300 && status < 400 && goal !== null && goal.origin !== client.origin) {
-    const isSet = goal.origin === publicUrl
-    const change = isSet ? `npx carillon doctor ${goal.origin}` : `CARILLON_PUBLIC_URL=${goal.origin}`
-    return fault(check, { found: `it redirects to ${goal.origin}`, change })
+    const to = goal.origin + (/^(.*)\/livez$/.exec(goal.pathname)?.[1] ?? '')
+    const change = to === publicUrl ? `npx carillon doctor ${to}` : `CARILLON_PUBLIC_URL=${to}`
+    return fault(check, { found: `it redirects to ${to}`, change })
   }
+  const { pathname } = new URL(client.url)
+  const location = `location / { proxy_pass ${direct}; }`
   if (isRefusal(response, 404))
-    return fault(check, {
-      found: 'Carillon responds, but receives another path than was sent',
-      change: `nginx: location / { proxy_pass ${direct}; }  (no path behind the port; Caddy: no handle_path)`,
-    })
+    return pathname === '/'
+      ? fault(check, {
+          found: 'Carillon responds, but receives another path than was sent',
+          change: `nginx: ${location}  (no path behind the port; Caddy: no handle_path)`,
+        })
+      : fault(check, {
+          found: `Carillon responds, but the proxy does not strip ${pathname}`,
+          change: `Caddy: handle_path ${pathname}/* { reverse_proxy ${direct} }  (nginx: docs/proxies/with-a-path/nginx.conf)`,
+        })
   const isGateway = status >= 502 && status <= 504
   const found = isGateway
     ? `the proxy responds ${status}: it does not reach Carillon`
     : `another program responds, with ${described(response)}`
   return fault(check, {
     found,
-    change: `nginx: location / { proxy_pass ${direct}; }  (Caddy: reverse_proxy ${direct})`,
+    change: `nginx: ${location}  (Caddy: reverse_proxy ${direct})`,
   })
 }
 
@@ -66,7 +73,7 @@ const ownAuthority = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/
 
 function unreachable(error: unknown, { client, direct }: Place): Finding {
   const { code = '', message = '' } = ((error as Error).cause ?? error) as { code?: string; message?: string }
-  const isDirect = client.origin === direct || direct === undefined
+  const isDirect = client.url === direct || direct === undefined
   const start = isDirect ? 'npx carillon serve' : 'start the proxy, or correct CARILLON_PUBLIC_URL'
   if (code === 'ECONNREFUSED') return fault('reached', { found: 'no program listens there', change: start })
   if (ownAuthority.test(code))

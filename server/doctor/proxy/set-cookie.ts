@@ -8,21 +8,21 @@ const check = 'Set-Cookie'
 
 export function setCookieFinding(
   response: ProbeResponse,
-  { origin, publicUrl }: { origin: string; publicUrl: string | undefined },
+  { url, publicUrl }: { url: string; publicUrl: string | undefined },
 ): Finding {
-  const line = response.headers.getSetCookie().find((one) => /^(__Host-)?carillon=/.test(one))
+  const line = response.headers.getSetCookie().find((one) => /^(__(Host|Secure)-)?carillon=/.test(one))
   if (line === undefined) {
     const found = `the response has none (${described(response)}), so no user can sign in with a cookie`
     return fault(check, { found, change: 'nginx: no proxy_hide_header and no proxy_ignore_headers for Set-Cookie' })
   }
-  const isPrefixed = line.startsWith('__Host-')
-  const isHttps = origin.startsWith('https:')
+  const isPrefixed = line.startsWith('__')
+  const isHttps = url.startsWith('https:')
   if (isHttps && !isPrefixed)
     return fault(check, {
       found: 'the cookie is sent without Secure: the service does not know that it is behind HTTPS',
-      change: `CARILLON_PUBLIC_URL=${origin}, then start the service again`,
+      change: `CARILLON_PUBLIC_URL=${url}, then start the service again`,
     })
-  const changed = changedAttributes(line, isPrefixed)
+  const changed = changedAttributes(line, { isSecure: isPrefixed, path: new URL(publicUrl ?? url).pathname })
   if (changed !== undefined)
     return fault(check, {
       found: `between Carillon and here the cookie ${changed}`,
@@ -36,9 +36,9 @@ export function setCookieFinding(
   return ok(check, `it arrives${isPrefixed ? ', with Secure' : ''}`)
 }
 
-function changedAttributes(line: string, isSecure: boolean): string | undefined {
-  const attributes = line.split(';').map((part) => stripBlanks(part).toLowerCase())
-  const wanted = ['path=/', 'httponly', 'samesite=lax', ...(isSecure ? ['secure'] : [])]
+function changedAttributes(line: string, { isSecure, path }: { isSecure: boolean; path: string }): string | undefined {
+  const attributes = line.split(';').map((part) => stripBlanks(part).replace(/^\w+/, (name) => name.toLowerCase()))
+  const wanted = [`path=${path}`, 'httponly', 'samesite=Lax', ...(isSecure ? ['secure'] : [])]
   const lost = wanted.filter((attribute) => !attributes.includes(attribute))
   const domain = attributes.find((part) => part.startsWith('domain='))
   if (domain !== undefined) return `got "${domain}"`

@@ -30,7 +30,7 @@ const patientMs = 60_000
 
 async function through(spoil: Spoil, timeoutMs: number) {
   const proxy = await startProxy(service.url, spoil)
-  const client = new ProbeClient({ origin: proxy.url, now: Date.now })
+  const client = new ProbeClient({ url: proxy.url, now: Date.now })
   try {
     return await examineStream(client, [nonsense, { authorization: `Bearer ${await token()}` }], timeoutMs)
   } finally {
@@ -56,7 +56,7 @@ test('finds a proxy that compresses a stream and so delays it', async () => {
   const { port } = server.address() as AddressInfo
   try {
     const compressed = await examineStream(
-      new ProbeClient({ origin: `http://127.0.0.1:${port}`, now: Date.now }),
+      new ProbeClient({ url: `http://127.0.0.1:${port}`, now: Date.now }),
       [{}],
       silentMs,
     )
@@ -69,7 +69,7 @@ test('finds a proxy that compresses a stream and so delays it', async () => {
 })
 
 test('warns if a stream cannot be checked, and says how to check it', async () => {
-  const client = new ProbeClient({ origin: service.url, now: Date.now })
+  const client = new ProbeClient({ url: service.url, now: Date.now })
   const unproved = await examineStream(client, [])
   assert.deepEqual(
     [unproved.state, unproved.change?.startsWith('run doctor where the service runs')],
@@ -80,7 +80,7 @@ test('warns if a stream cannot be checked, and says how to check it', async () =
 })
 
 test('checks the stream with the sign-in if there is no other proof', async () => {
-  const client = new ProbeClient({ origin: service.url, now: Date.now })
+  const client = new ProbeClient({ url: service.url, now: Date.now })
   const findings = await trySignIn(client, await service.user(), { withStream: true })
   assert.equal(findings.find(({ check }) => check === 'stream')?.state, 'ok', JSON.stringify(findings))
 })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { type RunningProxy, type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
+import { startBehindPath } from '../../../tests/support/network/stripping-proxy.ts'
 import { startTestService, type TestUser } from '../../../tests/support/service.ts'
 import type { Finding } from '../finding.ts'
 import { ProbeClient } from './probe-client.ts'
@@ -35,7 +36,7 @@ async function look(options: Look): Promise<Finding[]> {
     isDatabaseAway = false,
     now = Date.now,
   } = options
-  const client = new ProbeClient({ origin: proxy.url, now })
+  const client = new ProbeClient({ url: proxy.url, now })
   const compared = { direct: service.url, publicUrl, signingKeys: keys, isMoved, isDatabaseAway }
   const { isReached, findings } = await reach({ client, ...compared })
   if (!isReached) return findings
@@ -263,7 +264,7 @@ suite('finds each fault of a proxy alone, with the line to change', () => {
 test('finds a service that does not know that it is behind HTTPS, and a request that bypasses the HTTPS proxy', async (t) => {
   const inner = await startProxy(behindHttps.url)
   t.after(inner.stop)
-  const client = new ProbeClient({ origin: inner.url, now: Date.now })
+  const client = new ProbeClient({ url: inner.url, now: Date.now })
   const past = await examineWay({ client, publicUrl: 'https://bell.example', allowedOrigins: [] })
   isFound(past, [
     ['public URL', 'warning', /^npx carillon doctor https:\/\/bell\.example$/],
@@ -271,16 +272,34 @@ test('finds a service that does not know that it is behind HTTPS, and a request 
   ])
   const cookie = await client.request('/logout', { method: 'POST' })
   const origin = 'https://bell.example'
-  isFound([setCookieFinding(cookie, { origin, publicUrl: origin })], [])
+  isFound([setCookieFinding(cookie, { url: origin, publicUrl: origin })], [])
   const [line = ''] = cookie.headers.getSetCookie()
   // A browser does not take U+00A0 for a space, so `Secure` with one after it is lost.
   const changed = { ...cookie, headers: new Headers({ 'set-cookie': `${line}\xa0` }) }
-  isFound([setCookieFinding(changed, { origin, publicUrl: origin })], [['Set-Cookie', 'fault', /nginx/]])
-  const plain = await new ProbeClient({ origin: service.url, now: Date.now }).request('/logout', { method: 'POST' })
+  isFound([setCookieFinding(changed, { url: origin, publicUrl: origin })], [['Set-Cookie', 'fault', /nginx/]])
+  const plain = await new ProbeClient({ url: service.url, now: Date.now }).request('/logout', { method: 'POST' })
   isFound(
-    [setCookieFinding(plain, { origin, publicUrl: origin })],
+    [setCookieFinding(plain, { url: origin, publicUrl: origin })],
     [['Set-Cookie', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example, then start the service again$/]],
   )
+})
+
+test('finds nothing wrong behind a proxy that strips the path of the public URL', async (t) => {
+  const behind = await startBehindPath()
+  t.after(behind.stop)
+  const bob = await behind.service.user('bob')
+  const client = new ProbeClient({ url: behind.url, now: Date.now })
+  const place = { client, publicUrl: behind.url, direct: behind.service.url }
+  const { findings } = await reach({ ...place, signingKeys: await behind.service.store.signingKeys() })
+  isFound([...findings, ...(await examineWay({ ...place, allowedOrigins: [] })), ...(await trySignIn(client, bob))], [])
+})
+
+test('says how a proxy strips the path of the public URL if it does not', async (t) => {
+  const proxy = await startProxy(service.url)
+  t.after(proxy.stop)
+  isFound(await look({ proxy: { ...proxy, url: `${proxy.url}/bell` } }), [
+    ['reached', 'fault', /^Caddy: handle_path \/bell\/\* \{ reverse_proxy http:\S+ \} .*with-a-path/],
+  ])
 })
 
 test('finds a service on another database than the settings name', async (t) => {
@@ -340,7 +359,7 @@ test('finds a service that is not ready, and does not advise a restart if its da
 
 test('reports refused credentials without the password', async () => {
   const password = 'not the password of ann'
-  const [finding, ...none] = await trySignIn(new ProbeClient({ origin: service.url, now: Date.now }), {
+  const [finding, ...none] = await trySignIn(new ProbeClient({ url: service.url, now: Date.now }), {
     username: 'ann',
     password,
   })

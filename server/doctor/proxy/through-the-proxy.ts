@@ -14,26 +14,24 @@ export type Way = { client: ProbeClient; publicUrl: string | undefined; allowedO
 
 /** Rejects if no response arrives. */
 export async function examineWay({ client, publicUrl, allowedOrigins }: Way): Promise<Finding[]> {
-  const findings = [publicUrlFinding(client.origin, publicUrl)]
+  const findings = [publicUrlFinding(client.url, publicUrl)]
   const ready = await client.request('/readyz')
-  findings.push(clockOf(ready), ...headerFindings(ready, client.origin), await caching(client))
+  findings.push(clockOf(ready), ...headerFindings(ready, client.url), await caching(client))
   // With such a Host, the service refuses every other request.
   if (isRefusal(await client.request('/api/me'), 421)) return [...findings, unknownHost(client)]
   const own = await hostAndOrigin(client)
   const foreign = await foreignOrigin(client)
   findings.push(own, foreign, await fetchSite(client), await authorization(client))
-  findings.push(
-    setCookieFinding(await client.request('/logout', { method: 'POST' }), { origin: client.origin, publicUrl }),
-  )
+  findings.push(setCookieFinding(await client.request('/logout', { method: 'POST' }), { url: client.url, publicUrl }))
   if (foreign.state === 'ok') findings.push(await cookie(client))
   for (const origin of allowedOrigins) findings.push(await preflight(client, origin))
   return findings
 }
 
-function publicUrlFinding(origin: string, publicUrl: string | undefined): Finding {
-  if (publicUrl === origin) return ok('public URL', 'CARILLON_PUBLIC_URL is this address')
-  if (publicUrl === undefined && origin.startsWith('http:')) return ok('public URL', 'none is set, and none is needed')
-  const change = origin.startsWith('https:') ? `CARILLON_PUBLIC_URL=${origin}` : `npx carillon doctor ${publicUrl}`
+function publicUrlFinding(url: string, publicUrl: string | undefined): Finding {
+  if (publicUrl === url) return ok('public URL', 'CARILLON_PUBLIC_URL is this address')
+  if (publicUrl === undefined && url.startsWith('http:')) return ok('public URL', 'none is set, and none is needed')
+  const change = url.startsWith('https:') ? `CARILLON_PUBLIC_URL=${url}` : `npx carillon doctor ${publicUrl}`
   return warning('public URL', { found: `CARILLON_PUBLIC_URL is ${publicUrl ?? 'not set'}`, change })
 }
 
@@ -45,8 +43,8 @@ function clockOf({ headers, at }: ProbeResponse): Finding {
   return clockFinding('clock', { whose: "the service's clock", aheadMs: date + 500 - at })
 }
 
-function headerFindings({ headers }: ProbeResponse, origin: string): Finding[] {
-  const expected = Object.entries(securityHeaders({ isHttps: origin.startsWith('https:') }))
+function headerFindings({ headers }: ProbeResponse, url: string): Finding[] {
+  const expected = Object.entries(securityHeaders({ isHttps: url.startsWith('https:') }))
   // The proxy may choose how long a browser insists on HTTPS.
   const isChanged = ([name, value]: [string, string]) =>
     name === 'strict-transport-security' ? !headers.has(name) : headers.get(name) !== value
@@ -78,10 +76,10 @@ async function caching(client: ProbeClient): Promise<Finding> {
 const incomplete = { username: 'doctor' }
 const keepHost = 'nginx: proxy_set_header Host $http_host;  (Apache: ProxyPreserveHost On)'
 
-function unknownHost({ origin }: ProbeClient): Finding {
+function unknownHost({ url }: ProbeClient): Finding {
   return fault('Host and Origin', {
     found: 'Host arrives as a name that the service does not know, and the response is 421',
-    change: `${keepHost}, or CARILLON_ALLOWED_HOSTS with that name (${new URL(origin).hostname} if no proxy changes it)`,
+    change: `${keepHost}, or CARILLON_ALLOWED_HOSTS with that name (${new URL(url).hostname} if no proxy changes it)`,
   })
 }
 

@@ -2,6 +2,7 @@
 import type { Described, Document, Parameter } from './openapi.ts'
 import type { Schema } from './schema.ts'
 
+/** Its links are relative, so that they work behind a proxy that strips a path. */
 export function documentationPage({ info, paths, components }: Document): string {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
@@ -14,9 +15,9 @@ export function documentationPage({ info, paths, components }: Document): string
   )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${text(info.title)} ${text(info.version)}: the API</title><link rel="stylesheet" href="/docs/style.css"></head>
+<title>${text(info.title)} ${text(info.version)}: the API</title><link rel="stylesheet" href="docs/style.css"></head>
 <body><nav aria-label="Routes"><h1>${text(info.title)} <small>${text(info.version)}</small></h1>
-<p>${text(info.summary)} <a href="/openapi.json">openapi.json</a></p><ul>${list.join('')}</ul>
+<p>${text(info.summary)} <a href="openapi.json">openapi.json</a></p><ul>${list.join('')}</ul>
 <p><a href="#shapes">Shapes</a></p></nav>
 <main>${routes.map(routeSection).join('')}<h2 id="shapes">Shapes</h2>${shapes.join('')}</main></body></html>`
 }
@@ -76,7 +77,7 @@ function typeOf(schema: Schema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' or ')
   if (schema.items !== undefined) return `array of ${typeOf(schema.items)}`
   if (schema.properties !== undefined) return `object${shape(schema)}`
-  return text(schema.type ?? 'anything')
+  return text([schema.type ?? 'anything'].flat().join(' or '))
 }
 
 type Call = { proofs: readonly string[]; body: Schema | undefined }

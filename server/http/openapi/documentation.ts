@@ -8,8 +8,8 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string
 }
 
-export function documentationOf(routes: readonly Route[]) {
-  const document = once(() => openApi(routes, version))
+export function documentationOf(routes: readonly Route[], publicUrl: () => string) {
+  const document = once(() => openApi(routes, { version, url: publicUrl() }))
   return {
     json: once(() => JSON.stringify(document(), null, 2)),
     page: once(() => documentationPage(document())),

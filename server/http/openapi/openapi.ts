@@ -13,7 +13,8 @@ export type Described = ReturnType<typeof describe>
 type Response = { description: string; content?: Record<string, { schema: Schema }> }
 export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema }
 
-export function openApi(routes: readonly Route[], version: string) {
+/** `url` is the public URL of the service. */
+export function openApi(routes: readonly Route[], { version, url }: { version: string; url: string }) {
   const paths: Record<string, Record<string, Described>> = {}
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
@@ -28,11 +29,17 @@ export function openApi(routes: readonly Route[], version: string) {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     tags: tagsOf(routes),
+    servers: [{ url }],
     paths,
     components: {
       schemas: responses,
       securitySchemes: {
-        session: { type: 'apiKey', in: 'cookie', name: 'carillon', description: '`__Host-carillon` on HTTPS' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'carillon',
+          description: '`__Host-carillon` on HTTPS, `__Secure-carillon` if the public URL has a path',
+        },
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'at+jwt' },
         producer: { type: 'http', scheme: 'bearer', description: 'A producer key, `crl_<id>_<secret>`' },
       },

@@ -6,7 +6,7 @@ declare const described: unique symbol
 /** A schema, and at compile time the type of the values that it accepts. */
 export type Schema<Value = unknown> = {
   readonly [described]?: Value
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
@@ -41,6 +41,11 @@ export const record = <S extends Schema>(values: S, notes: Notes = {}): Schema<R
   type: 'object',
   additionalProperties: values,
   ...notes,
+})
+/** A member of a request that may also be null, which means that it is absent: responses contain such nulls. */
+export const orNull = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
+  ...(schema as Schema<TypeOf<S>>),
+  type: [schema.type, 'null'].flat() as string[],
 })
 export const nullable = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
   anyOf: [schema, { type: 'null' }],

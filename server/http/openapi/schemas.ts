@@ -10,6 +10,7 @@ import {
   nullable,
   object,
   oneOf,
+  orNull,
   record,
   ref,
   type Schema,
@@ -67,15 +68,17 @@ export const DeliveryBody = object(
     title: string({ minLength: 1, maxLength: 200 }),
   },
   {
-    body: string({ maxLength: 4000 }),
-    url: string({ minLength: 1, maxLength: 2048, description: 'http, https or relative' }),
-    category: string({ minLength: 1, maxLength: 64 }),
-    data: record(anything, { description: 'At most 8 KiB as JSON' }),
-    key: string({
-      minLength: 1,
-      maxLength: 255,
-      description: 'A later notification with this key replaces the text of the earlier one',
-    }),
+    body: orNull(string({ maxLength: 4000 })),
+    url: orNull(string({ minLength: 1, maxLength: 2048, description: 'http, https or relative' })),
+    category: orNull(string({ minLength: 1, maxLength: 64 })),
+    data: orNull(record(anything, { description: 'At most 8 KiB as JSON' })),
+    key: orNull(
+      string({
+        minLength: 1,
+        maxLength: 255,
+        description: 'A later notification with this key replaces the text of the earlier one',
+      }),
+    ),
   },
 )
 export type DeliveryBody = TypeOf<typeof DeliveryBody>

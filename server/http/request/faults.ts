@@ -53,7 +53,8 @@ const reasons: Record<string, (params: SchemaFault['params']) => string> = {
   required: () => 'is missing',
   additionalProperties: () => 'is not a known field',
   enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).join(', ')}`,
-  type: ({ type }) => `must be ${type === 'integer' ? 'a whole number in decimal digits' : `of the type ${type}`}`,
+  type: ({ type }) =>
+    `must be ${type === 'integer' ? 'a whole number in decimal digits' : `of the type ${[type].flat().join(' or ')}`}`,
   format: ({ format }) => `must be ${format === 'uuid' ? 'a UUID' : `a ${format}`}`,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,

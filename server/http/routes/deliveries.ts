@@ -29,8 +29,15 @@ async function sendNotification({ deliveries }: Dependencies, request: GuardedRe
   if (key !== undefined && key.length > 1)
     throw invalidRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])
   const { recipients, ...content } = body as DeliveryBody
-  const outcome = await deliveries.deliver(caller.id, { recipients: recipients.map(toRecipient), ...content }, key?.[0])
+  const delivery = { recipients: recipients.map(toRecipient), ...withoutNulls(content) }
+  const outcome = await deliveries.deliver(caller.id, delivery, key?.[0])
   return sendData(reply.code(201), outcome)
+}
+
+/** A null means that the member is absent, also for the comparison of two bodies with one idempotency key. */
+function withoutNulls<Members extends object>(members: Members) {
+  const given = Object.entries(members).filter(([, value]) => value !== null)
+  return Object.fromEntries(given) as { [Name in keyof Members]: Exclude<Members[Name], null> }
 }
 
 /** The schema has checked that exactly one of the two is there. */

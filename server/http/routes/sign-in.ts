@@ -156,9 +156,12 @@ function refusalCode(error: unknown): string | undefined {
   return error.report === 'overload' || error.code === 'TIMEOUT' ? undefined : error.code
 }
 
-/** RFC 6265bis: readable by no script, sent by no other site's form, kept to this host by the `__Host-` prefix. '' removes it. */
-function setCookie(reply: FastifyReply, { name, isSecure, lifetimeMs }: Cookie, value: string): void {
+/** RFC 6265bis: readable by no script, sent by no other site's form, kept to this host by `__Host-` if the public URL has no path. '' removes it. */
+function setCookie(reply: FastifyReply, { name, path, isSecure, lifetimeMs }: Cookie, value: string): void {
   const secure = isSecure ? '; Secure' : ''
   const maxAgeSeconds = value === '' ? 0 : Math.floor(lifetimeMs / 1000)
-  reply.header('set-cookie', `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`)
+  reply.header(
+    'set-cookie',
+    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`,
+  )
 }

@@ -139,7 +139,6 @@ const refused: [string, object, string, RegExp][] = [
   ['a category of 65', { category: x(65) }, 'category', /at most 64 \w+/],
   ['data that is a list', { data: [] }, 'data', /object/],
   ['data that is a text', { data: 'x' }, 'data', /object/],
-  ['data that is null', { data: null }, 'data', /object/],
   ['data beyond 8 KiB', { data: data(8193) }, 'data', /at most 8192 bytes/],
   ['data beyond 8 KiB in UTF-8', { data: data(8196, 'éé') }, 'data', /at most 8192 bytes/],
   ['an empty key', { key: '' }, 'key', /at least 1 \w+/],
@@ -148,6 +147,12 @@ const refused: [string, object, string, RegExp][] = [
   ['the id of a producer', { producerId: 'x' }, 'producerId', /not a known field/],
   ['a time of creation', { createdAt: '2020-01-01T00:00:00.000Z' }, 'createdAt', /not a known field/],
 ]
+test('null in place of an optional field means that it is absent, as in the responses', async () => {
+  const { id } = (await sent({ body: null, url: null, category: null, data: null, key: null })).results[0]
+  const shown = await displayed(id)
+  for (const field of ['body', 'url', 'category', 'data', 'key']) assert.equal(shown[field], null, field)
+})
+
 for (const [name, changes, field, reason] of refused)
   test(`refuses ${name}: names ${field} with a reason, and sends nothing`, async () => {
     const version = await app.database.version()

@@ -45,6 +45,13 @@ test('other whitespace and escapes in the JSON do not make another body (P1)', a
   assert.deepEqual([again.status, again.text], [201, first.text])
 })
 
+test('a field that is null and a field that is absent are the same body (P1)', async () => {
+  const ann = await app.user()
+  const first = await send('nulls', body(ann))
+  const again = await send('nulls', { ...body(ann), body: null, url: null, category: null, data: null, key: null })
+  assert.deepEqual([again.status, again.text], [201, first.text])
+})
+
 test('the same key with another body is 422 and changes nothing (P2)', async () => {
   const [ann, bob] = [await app.user(), await app.user()]
   const first = await send('order-2', body(ann))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { pino } from 'pino'
 import { startTestService } from '../../support/service.ts'
 
 const listed = 'https://app.example'
@@ -36,6 +37,25 @@ test('no other origin is allowed, and every response varies by Origin (C4)', asy
       assert.match(response.headers.get('vary') ?? '', /\bOrigin\b/i)
     }
   }
+})
+
+test('the log names the origin of a refused page, and the setting that would allow it, once (L1)', async (t) => {
+  const lines: Record<string, unknown>[] = []
+  const write = (line: string) => lines.push(JSON.parse(line))
+  const noting = await startTestService({ log: pino({ base: null }, { write }) })
+  t.after(() => noting.stop())
+  const headers = { origin: listed }
+  for (let n = 0; n < 20; n++) {
+    await noting.request('/api/notifications', { method: 'OPTIONS', headers: { ...headers, ...preflightFields } })
+    await noting.get('/api/me', headers)
+    await noting.post('/login', { username: 'ann', password: 'x' }, headers)
+  }
+  const about = lines.filter(({ event }) => event === 'origin-refused')
+  assert.deepEqual(
+    about.map(({ origins }) => origins),
+    [{ [listed]: 1 }],
+  )
+  assert.match(String(about[0]?.msg), /CARILLON_ALLOWED_ORIGINS/)
 })
 
 test('without CARILLON_ALLOWED_ORIGINS no CORS header is sent (C4)', async () => {

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SqliteBehind } from '../../support/network/database-behind.ts'
+import { freePort } from '../../support/network/free-port.ts'
 import {
   CarillonProcess,
   Folder,
@@ -40,6 +41,21 @@ test('a first start without a terminal writes the sign-in to a file that only it
   assert.equal(mode(folder.file('carillon.secret')), '600')
   assert.deepEqual(await inStore(folder), made)
   assert.ok(running.lines.some(({ file }) => file === folder.file('first-sign-in.txt')))
+})
+
+test('requests for /readyz write no line of the log while the service starts', async () => {
+  using folder = new Folder()
+  const port = await freePort()
+  await using running = new CarillonProcess(folder, { env: { CARILLON_PORT: String(port) } })
+  const statuses = new Set<number>()
+  while (!statuses.has(200)) {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+    if (response !== undefined) statuses.add(response.status)
+    else await sleep(5)
+  }
+  await running.isReady()
+  const warnings = running.lines.filter(({ level, event }) => level >= 40 && event !== 'plain-http')
+  assert.deepEqual([warnings, running.stderr], [[], ''])
 })
 
 test('the curl session of the first sign-in runs unchanged', async () => {

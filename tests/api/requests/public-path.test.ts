@@ -1,0 +1,91 @@
+// The service below a path of another site, behind a proxy that strips the path: `CARILLON_PUBLIC_URL=https://app.example/bell/`.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createCarillon, createProducer } from '../../../client/carillon-client.ts'
+import { CookieJar } from '../../../client/testing/cookie-jar.ts'
+import { startBehindPath } from '../../support/network/stripping-proxy.ts'
+import { startTestService } from '../../support/service.ts'
+
+const behind = await startBehindPath()
+const { service, url } = behind
+after(() => behind.stop())
+const ann = await service.user('ann')
+
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+
+test('the issuer and audience of a token are the public URL without its last slash, and the keys are below it', async () => {
+  const login = await fetch(`${url}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'ann', password: ann.password, variant: 'stateless' }),
+  })
+  const { token } = (await login.json()) as { token: string }
+  const { iss, aud } = claimsOf(token)
+  assert.deepEqual({ iss, aud }, { iss: url, aud: url })
+  const me = await fetch(`${url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
+  assert.equal(me.status, 200)
+  const { keys } = (await (await fetch(`${iss}/.well-known/jwks.json`)).json()) as { keys: unknown[] }
+  assert.equal(keys.length, 1)
+})
+
+test('the cookie has the path of the public URL; on HTTPS its name then has the prefix __Secure- (S1)', async (t) => {
+  const secure = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://app.example/bell/' } })
+  t.after(() => secure.stop())
+  const { username, password } = await secure.user()
+  const login = await secure.post('/login', { username, password })
+  const [line = ''] = login.headers.getSetCookie()
+  assert.match(line, /^__Secure-carillon=\S+; Path=\/bell; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/)
+  const proof = { cookie: line.split(';')[0] ?? '' }
+  assert.equal((await secure.get('/api/me', proof)).status, 200)
+  const logout = await secure.post('/logout', undefined, proof)
+  assert.deepEqual(logout.headers.getSetCookie(), [
+    '__Secure-carillon=; Path=/bell; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
+  ])
+  const plain = await service.post('/login', { username: 'ann', password: ann.password })
+  assert.match(plain.headers.getSetCookie().join(), /^carillon=\S+; Path=\/bell; Max-Age=\d+; HttpOnly; SameSite=Lax$/)
+})
+
+test('the client with a path in baseUrl signs in by cookie, lists, and follows the stream', async () => {
+  const { fetch: fetchWithCookies } = new CookieJar()
+  for (const baseUrl of [url, `${url}/`]) {
+    const carillon = createCarillon({ baseUrl, fetch: fetchWithCookies })
+    await carillon.login({ username: 'ann', password: ann.password, variant: 'stateful' })
+    const { key } = await service.producerKey()
+    for await (const event of carillon.inbox.subscribe()) {
+      if (event.type !== 'hello') break
+      await createProducer({ baseUrl, key }).send({ recipients: [{ userId: ann.id }], title: `to ${baseUrl}` })
+    }
+    const { items } = await carillon.inbox.list({ limit: 1 })
+    assert.equal(items[0]?.title, `to ${baseUrl}`)
+    await carillon.inbox.read(items[0]?.id ?? '')
+    await carillon.logout()
+  }
+})
+
+test('/ leads a browser to the documentation page, whose links all work below the path', async () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  const start = await fetch(`${url}/`, { headers: { accept }, redirect: 'manual' })
+  assert.deepEqual([start.status, start.headers.get('location'), await start.text()], [302, '/bell/docs', ''])
+  const page = await fetch(`${url}/`, { headers: { accept } })
+  assert.equal(page.url, `${url}/docs`)
+  const links = [...(await page.text()).matchAll(/href="([^"#]+)"/g)].map(([, link = '']) => new URL(link, page.url))
+  assert.deepEqual(links.map(String).sort(), [`${url}/docs/style.css`, `${url}/openapi.json`])
+  for (const link of links) assert.equal((await fetch(link)).status, 200, link.href)
+})
+
+test('openapi.json names the public URL as its server', async () => {
+  const { servers } = (await (await fetch(`${url}/openapi.json`)).json()) as { servers: unknown }
+  assert.deepEqual(servers, [{ url }])
+})
+
+test('a request that does not accept HTML gets JSON at /, with the way to the documentation', async (t) => {
+  const app = await startTestService()
+  t.after(() => app.stop())
+  for (const accept of ['application/json', '*/*']) {
+    const response = await app.get('/', { accept })
+    assert.equal(response.status, 404)
+    assert.match(response.json().error.message, /\/docs lists the routes/)
+  }
+  const redirect = await app.request('/', { headers: { accept: 'text/html' }, redirect: 'manual' })
+  assert.deepEqual([redirect.status, redirect.headers.get('location')], [302, '/docs'])
+})
