@@ -1,13 +1,13 @@
 // A node of Carillon without HTTP, with its own pool and its own listening connection, to measure what a change signal costs
 // and how long it takes to another node. Runs in a separate process. With `changeSignals: 'off'` it sends none: the floor.
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
-import { newId } from '../../server/ids.ts'
 import { openStore } from '../../server/store/open.ts'
 import { ChangeSignals } from '../../server/store/postgres/change-signals/change-signals.ts'
 import type { Store } from '../../server/store/store.ts'
 import { sharedNow } from '../processes/clock.ts'
 import { type ProbeRequest, probe } from '../processes/probe.ts'
 import { serveRequests } from '../processes/respond.ts'
+import { deliveryTo } from '../setup/delivery.ts'
 
 export type ChangeSignalRequest =
   | { step: 'open'; url: string; changeSignals: 'on' | 'off' }
@@ -45,30 +45,6 @@ async function deliver(
   }
   await Promise.all(Array.from({ length: atOnce }, deliverOn))
   return { perSecond: (count / (performance.now() - startedAt)) * 1_000, committed }
-}
-
-function deliveryTo(username: string, turn: number): Parameters<Store['deliver']>[0] {
-  const at = Date.now()
-  const content = JSON.stringify({
-    title: `Number ${turn}`,
-    body: 'It is on its way.',
-    url: null,
-    category: 'orders',
-    data: null,
-    key: null,
-    createdAt: new Date(at).toISOString(),
-  }).slice(1, -1)
-  const recipients = [{ to: { username }, notificationId: newId(at) }]
-  return {
-    id: newId(at),
-    producerId: 'bench',
-    idempotency: null,
-    content,
-    category: 'orders',
-    key: null,
-    recipients,
-    at,
-  }
 }
 
 function listen(on: Store): void {

@@ -1,12 +1,12 @@
 // Deliveries per second to the disk without HTTP: 256 at once through the store, and one commit per delivery. The second is
 // the floor, with the same statements and database settings. Runs in a separate process.
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
-import { newId } from '../../server/ids.ts'
 import { openStore } from '../../server/store/open.ts'
 import { connect } from '../../server/store/sqlite/database.ts'
 import { deliver } from '../../server/store/sqlite/writes/deliveries.ts'
 import type { Delivery } from '../../server/store/store.ts'
 import { serveRequests } from '../processes/respond.ts'
+import { deliveryTo } from '../setup/delivery.ts'
 import { databaseIn } from '../setup/service.ts'
 
 export type WriteRequest = {
@@ -19,28 +19,7 @@ export type WriteRequest = {
 export type WriteResult = { perSecond: number }
 
 function* deliveries(usernames: readonly string[]): Generator<Delivery, never> {
-  for (let i = 0; ; i++) {
-    const at = Date.now()
-    const username = usernames[i % usernames.length] as string
-    yield {
-      id: newId(at),
-      producerId: 'bench',
-      idempotency: null,
-      content: JSON.stringify({
-        title: `Number ${i}`,
-        body: 'It is on its way.',
-        url: null,
-        category: 'orders',
-        data: null,
-        key: null,
-        createdAt: new Date(at).toISOString(),
-      }).slice(1, -1),
-      category: 'orders',
-      key: null,
-      recipients: [{ to: { username }, notificationId: newId(at) }],
-      at,
-    }
-  }
+  for (let i = 0; ; i++) yield deliveryTo(usernames[i % usernames.length] as string, i)
 }
 
 async function writeTogether({ dir, atOnce, usernames, seconds }: WriteRequest): Promise<WriteResult> {

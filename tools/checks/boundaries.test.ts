@@ -6,6 +6,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { matchesGlob, posix } from 'node:path'
 import { test } from 'node:test'
+import { isTest, withoutComments } from './product-files.ts'
 
 const entryPoints = ['server/{carillon,serve,compose}.ts']
 const composition = [...entryPoints, 'server/start/**', 'server/commands/**']
@@ -223,7 +224,7 @@ function holds<Item>(items: readonly Item[], breachesOf: (item: Item) => string[
 function read(path: string): Source {
   const file = path.replaceAll('\\', '/')
   const text = readFileSync(path, 'utf8')
-  const code = text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+  const code = withoutComments(text)
   const forms = [
     /^(?:import|export)\b[^'";]*?\bfrom '([^']+)'/gm,
     /^import '([^']+)'/gm,
@@ -271,6 +272,3 @@ function isIn(file: string, globs: string[]): boolean {
 }
 
 /** Tests, contract suites and what only tests use. */
-function isTest(file: string): boolean {
-  return /\.(test|contract)\.ts$|\/(contract|testing)\//.test(file)
-}

@@ -1,8 +1,9 @@
 // Checks that only server/http/request/address.ts determines the address of a client. A forwarding header that any other code
 // reads could be the client's own claim (A11). It reads the source as text.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { codeOf, productFiles } from './product-files.ts'
 
 const home = 'server/http/request/address.ts'
 /** The peer of a connection, Fastify's own reading of forwarding headers, and the headers themselves. */
@@ -17,15 +18,11 @@ const forms = [
 /** `doctor` sends such headers to see what the proxy makes of them. */
 const senders = ['server/doctor/proxy/client-address.ts']
 
-const product = globSync('server/**/*.ts')
-  .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => !/\.(test|contract)\.ts$|\/(contract|testing)\//.test(path))
-
 test('only one function reads the peer of a connection or a forwarding header (A11)', () => {
-  assert.ok(product.includes(home), 'address.ts was not found: this test looks in the wrong place.')
-  const breaches = product.flatMap((path) => {
+  assert.ok(productFiles.includes(home), 'address.ts was not found: this test looks in the wrong place.')
+  const breaches = productFiles.flatMap((path) => {
     if (path === home || senders.includes(path)) return []
-    const code = readFileSync(path, 'utf8').replace(/(^|\s)\/\/.*$/gm, '$1')
+    const code = codeOf(path)
     return forms.flatMap((form) =>
       (code.match(form) ?? []).map((what) => `${path}: ${what}. Call addressOf (${home}).`),
     )

@@ -1,8 +1,8 @@
 // Checks that product code compares secrets, hashes and signatures only by server/sign-in/equal-secrets.ts. An ordinary
 // comparison ends at the first difference, so its duration shows how much of a guess is right. It reads the source as text.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { codeOf, productFiles } from './product-files.ts'
 
 const home = 'server/sign-in/equal-secrets.ts'
 
@@ -33,14 +33,6 @@ function comparedIn(code: string): string[] {
   return found.filter((one) => isSecret(one) && !isHarmless(one)).map(([whole]) => whole)
 }
 
-function withoutComments(text: string): string {
-  return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1')
-}
-
-const product = globSync('server/**/*.ts')
-  .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => !/\.(test|contract)\.ts$|\/(contract|testing)\//.test(path))
-
 test('finds a comparison of secrets in every form of writing it', () => {
   for (const code of [
     'if (producer.secretHash === hashOf(secret)) return',
@@ -62,9 +54,9 @@ test('finds a comparison of secrets in every form of writing it', () => {
 })
 
 test('product code compares secrets in constant time only (P4)', () => {
-  assert.ok(product.includes(home), 'equal-secrets.ts was not found: this test looks in the wrong place.')
-  const breaches = product.flatMap((path) => {
-    const code = withoutComments(readFileSync(path, 'utf8'))
+  assert.ok(productFiles.includes(home), 'equal-secrets.ts was not found: this test looks in the wrong place.')
+  const breaches = productFiles.flatMap((path) => {
+    const code = codeOf(path)
     const imported = path !== home && code.includes('timingSafeEqual') ? ['timingSafeEqual'] : []
     const compared = path === home || path in exceptions ? [] : comparedIn(code)
     return [...imported, ...compared].map((what) => `${path}: ${what}. Call equalSecrets (${home}).`)
@@ -74,9 +66,5 @@ test('product code compares secrets in constant time only (P4)', () => {
 
 test('every exception is still needed', () => {
   for (const path of Object.keys(exceptions))
-    assert.notDeepEqual(
-      comparedIn(withoutComments(readFileSync(path, 'utf8'))),
-      [],
-      `${path} no longer compares a hash`,
-    )
+    assert.notDeepEqual(comparedIn(codeOf(path)), [], `${path} no longer compares a hash`)
 })

@@ -1,10 +1,10 @@
 // Checks that every line of the log has an event name that docs/operations.md explains. It reads the source as text.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { productFiles } from './product-files.ts'
 
-const product = globSync('server/**/*.ts').filter((path) => !/\.(test|contract)\.ts$|\/(contract|testing)\//.test(path))
-const calls = product.flatMap((path) => {
+const calls = productFiles.flatMap((path) => {
   const code = readFileSync(path, 'utf8')
   return [...code.matchAll(/\blog\.(?:fatal|error|warn|info|debug|trace)\(\s*(\{[^}]*)/g)].map(([, fields = '']) => ({
     path,

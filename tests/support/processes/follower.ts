@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { arrivals, EventReader, type StreamEvent } from '../event-source/event-source.ts'
 import type { Proof } from '../service.ts'
+import { onlyBroken } from './broken-connection.ts'
 
 export class Follower implements AsyncDisposable {
   readonly events: StreamEvent[] = []
@@ -87,9 +88,4 @@ export class Follower implements AsyncDisposable {
     this.events.push(event)
     this.position = event.id ?? this.position
   }
-}
-
-/** Ignores a broken or refused connection. Throws any other failure. */
-function onlyBroken(error: NodeJS.ErrnoException): undefined {
-  if (error.code === undefined || error instanceof assert.AssertionError) throw error
 }

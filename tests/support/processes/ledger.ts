@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpResponse, Proof } from '../service.ts'
+import { onlyBroken } from './broken-connection.ts'
 import { idIn, type UserOfService } from './user-of-service.ts'
 
 const pauseAfterFailureMs = 50
@@ -76,9 +77,4 @@ export function isUnavailable(response: HttpResponse): void {
   assert.equal(response.status, 503, response.text)
   assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
   assert.equal(response.json().error.code, 'UNAVAILABLE')
-}
-
-/** Ignores a broken connection. Throws any other failure. */
-function onlyBroken(error: NodeJS.ErrnoException): undefined {
-  if (error.code === undefined || error instanceof assert.AssertionError) throw error
 }
