@@ -98,3 +98,8 @@ export function noSuchRoute(): CarillonError {
 export function notAuthenticated(): CarillonError {
   return new CarillonError('UNAUTHORIZED', 'Not authenticated')
 }
+
+/** The same error for an unknown user, a wrong password, a disabled user, and a password that changed during the sign-in. */
+export function invalidCredentials(): CarillonError {
+  return new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
+}

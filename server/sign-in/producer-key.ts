@@ -1,9 +1,9 @@
 // The key of a producer, `crl_<id>_<secret>`: displayed once, stored as a hash, with scopes and an expiry. A producer is not
 // a user: its key opens no route of a user, and a user's proof opens no route of a producer.
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import type { Producer, Store } from '../store/store.ts'
-import { equalSecrets } from './equal-secrets.ts'
+import { equalSecrets, hashOf } from './secrets.ts'
 
 export const scopes = ['send', 'users'] as const
 export type Scope = (typeof scopes)[number]
@@ -57,8 +57,4 @@ export class ProducerKeys {
     const outcome = await store.revokeProducer({ producerId, at: now() })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
   }
-}
-
-function hashOf(secret: string): string {
-  return hash('sha256', secret, 'base64url')
 }

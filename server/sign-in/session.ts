@@ -1,8 +1,9 @@
 // Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
-import { hash, randomBytes } from 'node:crypto'
-import { CarillonError } from '../errors.ts'
+import { randomBytes } from 'node:crypto'
+import { invalidCredentials } from '../errors.ts'
 import type { EndedSession, SessionKey, Store } from '../store/store.ts'
 import type { CheckedUser } from './password/credentials.ts'
+import { hashOf } from './secrets.ts'
 import type { PageOf, Subject } from './subject.ts'
 
 /** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
@@ -44,7 +45,7 @@ export class Sessions {
     const key = { userId: user.id, secretHash: hashOf(secret) }
     const checkedPasswordHash = user.passwordHash
     const outcome = await store.addSession({ ...key, checkedPasswordHash, at, replaces: keysOf(replaces) })
-    if (outcome === 'refused') throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
+    if (outcome === 'refused') throw invalidCredentials()
     return { secret, expiresAt: at + lifetimeMs }
   }
 
@@ -115,9 +116,4 @@ function keyOf(secret: string): SessionKey | null {
 
 function keysOf(secrets: readonly string[]): SessionKey[] {
   return secrets.map(keyOf).filter((key) => key !== null)
-}
-
-/** Only the hash is stored, so that a reader of the database learns no secret. */
-function hashOf(secret: string): string {
-  return hash('sha256', secret, 'base64url')
 }

@@ -1,10 +1,10 @@
-// Checks that product code compares secrets, hashes and signatures only by server/sign-in/equal-secrets.ts. An ordinary
+// Checks that product code compares secrets, hashes and signatures only by server/sign-in/secrets.ts. An ordinary
 // comparison ends at the first difference, so its duration shows how much of a guess is right. It reads the source as text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeOf, productFiles } from './product-files.ts'
 
-const home = 'server/sign-in/equal-secrets.ts'
+const home = 'server/sign-in/secrets.ts'
 
 /** Files that compare hashes which are not secret, with the reason. */
 const exceptions: Record<string, string> = {
@@ -54,7 +54,7 @@ test('finds a comparison of secrets in every form of writing it', () => {
 })
 
 test('product code compares secrets in constant time only (P4)', () => {
-  assert.ok(productFiles.includes(home), 'equal-secrets.ts was not found: this test looks in the wrong place.')
+  assert.ok(productFiles.includes(home), 'secrets.ts was not found: this test looks in the wrong place.')
   const breaches = productFiles.flatMap((path) => {
     const code = codeOf(path)
     const imported = path !== home && code.includes('timingSafeEqual') ? ['timingSafeEqual'] : []

@@ -1,5 +1,5 @@
 // Username and password -> user. Unknown user, wrong password, disabled user: the same response, after the same work.
-import { CarillonError } from '../../errors.ts'
+import { invalidCredentials } from '../../errors.ts'
 import type { Credentials, Store } from '../../store/store.ts'
 import { findableUsername } from '../users/username.ts'
 import type { Passwords } from './passwords.ts'
@@ -32,7 +32,6 @@ export async function checkCredentials(
   const { address, signal } = presented
   const attempt = { account: name, address, signal }
   const matches = await passwords.verify(preparePassword(presented.password), user?.passwordHash, attempt)
-  if (user === undefined || !matches || user.disabledAt !== null)
-    throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
+  if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()
   return user
 }

@@ -1,7 +1,7 @@
 // Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). A stateless
 // proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as session.ts.
 import { BoundedCache } from '../../bounded-cache.ts'
-import { CarillonError, notAuthenticated } from '../../errors.ts'
+import { invalidCredentials, notAuthenticated } from '../../errors.ts'
 import { madeAt, newId } from '../../ids.ts'
 import type { User } from '../../store/store.ts'
 import type { Subject } from '../subject.ts'
@@ -48,8 +48,7 @@ export class AccessTokens {
     const { id: userId, username, credentialGeneration: generation } = user
     const signedInAt = this.#options.now()
     const signIn = { userId, username, signInId: newId(signedInAt), signedInAt, generation }
-    if (this.#options.revocations.isRevoked(signIn))
-      throw new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
+    if (this.#options.revocations.isRevoked(signIn)) throw invalidCredentials()
     return this.#sign(signIn)
   }
 

@@ -4,8 +4,8 @@ import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
 import type { Producer } from '../store/store.ts'
-import { equalSecrets } from './equal-secrets.ts'
 import { ProducerKeys } from './producer-key.ts'
+import { equalSecrets } from './secrets.ts'
 
 /** Counts the comparisons in constant time while `work` runs. */
 async function constantTimeComparisons(work: () => unknown): Promise<number> {

@@ -1,0 +1,14 @@
+// How is a secret stored, and when are two secrets equal? Only the hash of a secret is stored, so that a reader of the database
+// learns no secret. A comparison takes the same time at whichever character two values differ, so its duration reveals nothing about
+// a guess. tools/checks/constant-time.test.ts refuses any other comparison.
+import { hash, timingSafeEqual } from 'node:crypto'
+
+/** Both are hashed first: `timingSafeEqual` throws for different lengths, and a check of the length would reveal it. */
+export function equalSecrets(a: string, b: string): boolean {
+  return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
+}
+
+/** SHA-256 as base64url. For secrets of 32 random bytes, which cannot be guessed from their hash; not for passwords. */
+export function hashOf(secret: string): string {
+  return hash('sha256', secret, 'base64url')
+}
