@@ -32,4 +32,5 @@ export {
   type ServerErrorCode,
 } from './transport/errors.ts'
 export type { Auth, CallOptions, Connection } from './transport/requests.ts'
+export type { TokenReason, TokenRequest, TokenResult } from './transport/tokens.ts'
 export type * from './transport/types.ts'

@@ -129,11 +129,11 @@ function code(): string {
     .join('')
 }
 
-test('bundled, minified and compressed, the published package has less than 6 KB', async (t) => {
+test('bundled, minified and compressed, the published package has less than 7 KB', async (t) => {
   const bundle = await rolldown({ input: join(installed, 'carillon-client.js') })
   const { output } = await bundle.generate({ format: 'esm', minify: true })
   assert.equal(output.length, 1)
   const bytes = gzipSync(output[0].code, { level: 9 }).length
   t.diagnostic(`${bytes} bytes; ${gzipSync(code(), { level: 9 }).length} before bundling`)
-  assert.ok(bytes < 6_000, `${bytes} bytes`)
+  assert.ok(bytes < 7_000, `${bytes} bytes`)
 })

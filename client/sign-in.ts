@@ -36,7 +36,7 @@ export function signInOf(requests: Requests): SignIn {
       requests.signIn({ ...options, path: 'token/renew', headers: { authorization: `Bearer ${token}` } }),
     async logout(options) {
       await requests.nothing({ ...options, method: 'POST', path: 'logout' })
-      requests.forgetToken()
+      requests.tokens?.forget()
     },
   }
 }

@@ -91,6 +91,11 @@ class Subscription {
     let reader: Reader | undefined
     try {
       reader = await this.#open(drop)
+      // The next connection has the new token. A renewal that fails leaves this one until the server ends it.
+      this.#requests.tokens?.replaced(drop.signal).then(
+        () => drop.abort(),
+        () => {},
+      )
       return yield* this.#read(reader, drop)
     } catch (error) {
       signal.throwIfAborted()

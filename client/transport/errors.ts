@@ -43,13 +43,36 @@ export function isCarillonError<Code extends ErrorCode = ErrorCode>(
   return error instanceof CarillonError && (codes.length === 0 || codes.includes(error.code as Code))
 }
 
-/** The error for a TypeError of fetch: a redirect, which the client does not follow, no response, or an incomplete one. */
-export function networkError(cause: unknown): CarillonError<ClientErrorCode> {
+/** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
+export async function asNetworkError<Result>(
+  promise: Promise<Result>,
+  { signal, url }: { signal?: AbortSignal | undefined; url?: URL } = {},
+): Promise<Result> {
+  try {
+    return await promise
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error instanceof TypeError ? networkError(error, url) : error
+  }
+}
+
+/**
+ * The error for a TypeError of fetch: a redirect, which the client does not follow, no response, or an incomplete one. With
+ * `url`, there was no response from there.
+ */
+export function networkError(cause: unknown, url?: URL): CarillonError<ClientErrorCode> {
   // The error of Node, Deno and Bun, or its cause, names the redirect. The error of a browser does not.
   const isRedirect = cause instanceof TypeError && /redirect/i.test(`${cause.message} ${cause.cause}`)
-  if (!isRedirect) return new CarillonError('NETWORK', 'No response from Carillon', { cause })
+  if (!isRedirect) return new CarillonError('NETWORK', `No response from Carillon${originHint(url)}`, { cause })
   const message = 'The server redirects to another address, and the client follows no redirect: correct baseUrl'
   return new CarillonError('UNREADABLE', message, { cause })
+}
+
+/** A browser does not let a script see that the server refused the page's origin. */
+function originHint(url?: URL): string {
+  const page = globalThis.location?.origin
+  if (!url || !page || page === url.origin) return ''
+  return `, or ${url.origin} does not allow this page to read it: CARILLON_ALLOWED_ORIGINS there has to contain ${page}`
 }
 
 export function unreadable(response: Response, cause?: unknown): CarillonError<'UNREADABLE'> {

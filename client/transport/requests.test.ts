@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import { startTestService, type TestService } from '../../tests/support/service.ts'
 import { CarillonError, createCarillon, createProducer, type ErrorCode, isCarillonError } from '../carillon-client.ts'
 import { failureOf, signedIn, until } from '../testing/clients.ts'
@@ -299,8 +299,60 @@ test('a path prefix in baseUrl is kept, with and without a slash at its end', as
   assert.deepEqual(urls, Array(3).fill('https://app.example/bell/api/notifications?page=2&status=unread'))
 })
 
+test('without a page, a client can be created with a relative baseUrl, and its first call says what to set', async () => {
+  for (const baseUrl of [undefined, '/bell/', 'bell.example']) {
+    const fetchNever = () => assert.fail('the client sent a request')
+    const carillon = createCarillon({ baseUrl, fetch: fetchNever })
+    const calls = [
+      () => carillon.inbox.list(),
+      () => carillon.login({ username: 'ann', password: 'plum orchard gate 41' }),
+      () => carillon.inbox.subscribe().next(),
+    ]
+    for (const call of calls) {
+      const failure = await failureOf(call())
+      assert.ok(failure instanceof TypeError)
+      assert.match(failure.message, /is relative and there is no page: set baseUrl to the address of Carillon/)
+    }
+  }
+})
+
+test('the first call resolves a relative baseUrl, after a page with an address exists', async (t) => {
+  const urls: string[] = []
+  const fetchNoted = async (url: string) => {
+    urls.push(url)
+    return new Response('{"success":true,"data":{}}')
+  }
+  const clients = [undefined, '/bell'].map((baseUrl) => createCarillon({ baseUrl, fetch: fetchNoted }))
+  atPage(t, 'https://app.example/shop?a#b')
+  for (const { inbox } of clients) await inbox.counts()
+  assert.deepEqual(urls, [
+    'https://app.example/api/notifications/counts',
+    'https://app.example/bell/api/notifications/counts',
+  ])
+})
+
+test('without a response from another origin, the error names CARILLON_ALLOWED_ORIGINS and the origin of the page', async (t) => {
+  const fetchFailing = () => Promise.reject(new TypeError('Failed to fetch'))
+  const messageFor = async (baseUrl: string) =>
+    `${await failureOf(createCarillon({ baseUrl, fetch: fetchFailing }).inbox.list())}`
+  assert.doesNotMatch(await messageFor('https://bell.example'), /CARILLON_ALLOWED_ORIGINS/, 'no page')
+  atPage(t, 'https://app.example/shop')
+  assert.equal(
+    await messageFor('https://bell.example'),
+    'CarillonError: No response from Carillon, or https://bell.example does not allow this page to read it: CARILLON_ALLOWED_ORIGINS there has to contain https://app.example',
+  )
+  assert.doesNotMatch(await messageFor('https://app.example/bell/'), /CARILLON_ALLOWED_ORIGINS/, 'the same origin')
+})
+
+/** The address of the page, until the end of the test. */
+function atPage(t: TestContext, href: string): void {
+  Object.defineProperty(globalThis, 'location', { value: new URL(href), configurable: true })
+  t.after(() => Reflect.deleteProperty(globalThis, 'location'))
+}
+
 test('createCarillon throws TypeError for a baseUrl that is not a URL', () => {
-  for (const baseUrl of ['bell.example', undefined]) assert.throws(() => createCarillon({ baseUrl }), TypeError)
+  for (const baseUrl of ['https://bell example', 'http://['])
+    assert.throws(() => createCarillon({ baseUrl }), TypeError)
 })
 
 for (const status of [301, 302, 303, 307, 308])

@@ -1,18 +1,27 @@
 // Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
 import { following, unlessAborted } from './cancellation.ts'
-import { errorOf, isCarillonError, networkError, unreadable } from './errors.ts'
+import { asNetworkError, errorOf, isCarillonError, unreadable } from './errors.ts'
+import { type TokenSource, Tokens } from './tokens.ts'
 
 /**
  * The proof that requests carry. With `'cookie'` the browser sends its session cookie. A function returns an access token:
- * the client calls it when it has no token, and once more when the server refuses the token. All requests that wait for a
- * token share one call. An error of the function is thrown by the requests that wait; a TypeError, which is how `fetch`
- * reports a network failure, becomes `NETWORK`. If the function does not return within 30 seconds, the next request calls
- * it again.
+ * the client calls it when it has no token, before the token ends, and after the server refused the token. It gets the
+ * reason, and the token to renew if there is one. So this is enough for any number of token lifetimes:
+ * `auth: ({ token }) => (token ? carillon.renew(token) : signIn())`. The client reads the end of a token from the token, a
+ * JSON Web Token; it replaces any other token only after a refusal. A live stream renews the token when it is due, other
+ * requests when they are sent.
+ *
+ * All requests that wait for a token share one call. An error of the function is thrown by the requests that wait, but an
+ * error of a renewal only ends that renewal. A TypeError, which is how `fetch` reports a network failure, becomes `NETWORK`.
+ * If the function does not return within 30 seconds, the next request calls it again.
  */
-export type Auth = 'cookie' | (() => string | Promise<string>)
+export type Auth = 'cookie' | TokenSource
 
 export type Connection = {
-  /** The address of Carillon, including a path prefix if its routes have one. Default: the origin of the page. */
+  /**
+   * The address of Carillon, including a path prefix if its routes have one. Default: the origin of the page. A relative
+   * one, such as `/bell/`, is an address of the page; the first call throws TypeError if there is no page.
+   */
   baseUrl?: string | URL | undefined
   /** Replaces the global `fetch`: for a cookie jar, a dispatcher or a test. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
@@ -38,24 +47,31 @@ export type Call = CallOptions & {
 }
 
 export class Requests {
-  readonly base: URL
-  readonly #auth: Auth
+  /** Undefined if the proof is a cookie. */
+  readonly tokens: Tokens | undefined
+  readonly #baseUrl: string
   readonly #fetch: NonNullable<Connection['fetch']>
-  readonly #tokenTimeoutMs: number
-  #token: Promise<string> | undefined
-  /** Until then, by `performance.now()`, requests share `#token`. Infinity after the function returned a token. */
-  #tokenSharedUntil = 0
 
-  /** Throws TypeError if `baseUrl` is not a URL, or if it is missing outside a page. */
+  /** Throws TypeError if `baseUrl` is not a URL. */
   constructor(
     { baseUrl = '', fetch = (url, init) => globalThis.fetch(url, init) }: Connection,
     auth: Auth,
     tokenTimeoutMs = 30_000,
   ) {
-    this.base = new URL(String(baseUrl).replace(/\/*$/, '/'), globalThis.location?.href)
+    this.#baseUrl = String(baseUrl).replace(/\/*$/, '/')
+    new URL(this.#baseUrl, 'http://page.invalid')
     this.#fetch = fetch
-    this.#auth = auth
-    this.#tokenTimeoutMs = tokenTimeoutMs
+    this.tokens = auth === 'cookie' ? undefined : new Tokens(auth, tokenTimeoutMs)
+  }
+
+  /** Throws TypeError if `baseUrl` is relative and there is no page, as during server-side rendering. */
+  get base(): URL {
+    try {
+      return new URL(this.#baseUrl, globalThis.location?.href)
+    } catch (cause) {
+      const message = `"${this.#baseUrl}" is relative and there is no page: set baseUrl to the address of Carillon, such as https://bell.example`
+      throw new TypeError(message, { cause })
+    }
   }
 
   /** The body of a sign-in. Unlike other responses, it has no envelope. */
@@ -81,22 +97,17 @@ export class Requests {
     })
   }
 
-  /** Drops the token: the server refused it, or its sign-in has ended. */
-  forgetToken(): void {
-    this.#token = undefined
-  }
-
   /** A successful response whose body is not read yet; `signal` also aborts that reading. Throws for every other response. */
   async open(call: Call & { signal: AbortSignal }): Promise<Response> {
-    if (call.isOpen || this.#auth === 'cookie') return this.#send(call)
-    const pending = this.#tokenFrom(this.#auth)
-    const token = await unlessAborted(pending, call.signal)
+    const { tokens } = this
+    if (call.isOpen || !tokens) return this.#send(call)
+    const token = await unlessAborted(tokens.get(), call.signal)
     try {
       return await this.#send(call, token)
     } catch (error) {
       if (!isCarillonError(error) || error.status !== 401) throw error
-      if (this.#token === pending) this.forgetToken()
-      const fresh = await unlessAborted(this.#tokenFrom(this.#auth), call.signal)
+      tokens.refuse(token)
+      const fresh = await unlessAborted(tokens.get(), call.signal)
       if (fresh === token) throw error
       return this.#send(call, fresh)
     }
@@ -105,7 +116,7 @@ export class Requests {
   #receive<Result>(call: Call, read: (text: string, response: Response) => Result): Promise<Result> {
     const send = async ({ signal }: AbortController) => {
       const response = await this.open({ ...call, signal })
-      const text = await asNetworkError(response.text(), signal)
+      const text = await asNetworkError(response.text(), { signal })
       try {
         return read(text, response)
       } catch (cause) {
@@ -131,27 +142,11 @@ export class Requests {
       // Carillon never redirects. A followed redirect could send the token or the password to another server.
       redirect: 'error',
       // Set for cookies only: not every runtime supports the field.
-      ...(this.#auth === 'cookie' && { credentials: 'include' }),
+      ...(!this.tokens && { credentials: 'include' }),
     }
-    const response = await asNetworkError(this.#fetch(url.href, init), signal)
+    const response = await asNetworkError(this.#fetch(url.href, init), { signal, url })
     if (response.ok) return response
-    throw errorOf(response, await asNetworkError(response.text(), signal))
-  }
-
-  /** One call of `auth` for all requests that wait. A token that failed or did not come in time is not kept. */
-  #tokenFrom(auth: Exclude<Auth, 'cookie'>): Promise<string> {
-    if (this.#token !== undefined && performance.now() < this.#tokenSharedUntil) return this.#token
-    const pending = asNetworkError((async () => auth())())
-    this.#token = pending
-    this.#tokenSharedUntil = performance.now() + this.#tokenTimeoutMs
-    const shareUntil = (time: number) => {
-      if (this.#token === pending) this.#tokenSharedUntil = time
-    }
-    pending.then(
-      () => shareUntil(Number.POSITIVE_INFINITY),
-      () => shareUntil(0),
-    )
-    return pending
+    throw errorOf(response, await asNetworkError(response.text(), { signal }))
   }
 }
 
@@ -165,14 +160,4 @@ function headersOf(fields: Record<string, string>): Headers {
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers
-}
-
-/** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
-async function asNetworkError<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
-  try {
-    return await promise
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw error instanceof TypeError ? networkError(error) : error
-  }
 }

@@ -1,0 +1,161 @@
+// When the client calls `auth`, with which reason and token, and which token its requests carry.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createCarillon } from '../carillon-client.ts'
+import { failureOf } from '../testing/clients.ts'
+import { jwt } from '../testing/jwt.ts'
+import type { TokenRequest, TokenResult } from './tokens.ts'
+
+/** A client of a server that refuses the tokens in `refused`, after 200 ms. */
+function clientWith(auth: (request: TokenRequest) => TokenResult | Promise<TokenResult>, refused = new Set<string>()) {
+  const calls: TokenRequest[] = []
+  const sent: string[] = []
+  const fetch = async (_url: string, { headers }: RequestInit) => {
+    const token = new Headers(headers).get('authorization')?.slice('Bearer '.length) ?? ''
+    sent.push(token)
+    if (!refused.has(token)) return new Response('{"success":true,"data":{}}')
+    await sleep(200)
+    return new Response('{"success":false,"error":{"code":"UNAUTHORIZED","message":"Refused"}}', { status: 401 })
+  }
+  const noted = (request: TokenRequest) => {
+    calls.push(request)
+    return auth(request)
+  }
+  const { inbox } = createCarillon({ baseUrl: 'https://bell.example', fetch, auth: noted })
+  return { calls, sent, request: () => inbox.counts() }
+}
+
+test('before a token ends, a request renews it: `auth` gets the reason and the token, and the request has the new one', async () => {
+  const tokens: string[] = []
+  const { calls, sent, request } = clientWith(() => {
+    const token = jwt({ id: calls.length, endsIn: 2.3, lifetime: 20 })
+    tokens.push(token)
+    return token
+  })
+  while (calls.length < 3) {
+    await request()
+    await sleep(20)
+  }
+  assert.deepEqual(calls, [
+    { reason: 'first', token: undefined },
+    { reason: 'expiring', token: tokens[0] },
+    { reason: 'expiring', token: tokens[1] },
+  ])
+  assert.deepEqual([...new Set(sent)], tokens)
+  assert.equal(sent.at(-1), tokens[2])
+})
+
+test('requests that wait for a renewal share one call of `auth`', async () => {
+  const [old, fresh] = [jwt({ id: 1, endsIn: 2.1, lifetime: 20 }), jwt({ id: 2, endsIn: 100 })]
+  const { calls, sent, request } = clientWith(async ({ token }) => {
+    await sleep(20)
+    return token ? fresh : old
+  })
+  await request()
+  await sleep(150)
+  await Promise.all(Array.from({ length: 8 }, request))
+  assert.equal(calls.length, 2)
+  assert.deepEqual(sent, [old, ...Array(8).fill(fresh)])
+})
+
+test('`auth` may return the response of a sign-in or a renewal', async () => {
+  const { sent, request } = clientWith(async () => ({ token: 'a.b.c', expiresAt: '2030-01-01T00:00:00.000Z' }))
+  await request()
+  assert.deepEqual(sent, ['a.b.c'])
+})
+
+test('a refused token is not given to `auth`, which cannot renew it', async () => {
+  const tokens = ['one', 'two', 'three']
+  const refused = new Set(['one'])
+  const { calls, request } = clientWith(() => tokens[calls.length - 1] ?? assert.fail(), refused)
+  await request()
+  refused.add('two')
+  await request()
+  assert.deepEqual(calls, [
+    { reason: 'first', token: undefined },
+    { reason: 'refused', token: undefined },
+    { reason: 'refused', token: undefined },
+  ])
+})
+
+test('if a renewal fails, requests carry the token that is still valid; after its refusal they get another one', async () => {
+  const [old, fresh] = [jwt({ id: 1, endsIn: 2.1, lifetime: 20 }), jwt({ id: 2, endsIn: 100 })]
+  const refused = new Set<string>()
+  const { calls, sent, request } = clientWith(({ reason }) => {
+    if (reason === 'expiring') throw new Error('the sign-in is too long ago')
+    return reason === 'first' ? old : fresh
+  }, refused)
+  await request()
+  await sleep(150)
+  await Promise.all([request(), request()])
+  await request()
+  assert.deepEqual(
+    calls.map(({ reason }) => reason),
+    ['first', 'expiring'],
+    'the next renewal is later',
+  )
+  refused.add(old)
+  await request()
+  assert.equal(calls.at(-1)?.reason, 'refused')
+  assert.deepEqual(sent, [old, old, old, old, old, fresh])
+})
+
+test('a token that is refused during its renewal is not used again, even if the renewal fails', async () => {
+  const [old, fresh] = [jwt({ id: 1, endsIn: 2.1, lifetime: 20 }), jwt({ id: 2, endsIn: 100 })]
+  const refused = new Set<string>()
+  const renewal = Promise.withResolvers<string>()
+  const { calls, sent, request } = clientWith(
+    ({ reason }) => (reason === 'expiring' ? renewal.promise : reason === 'first' ? old : fresh),
+    refused,
+  )
+  await request()
+  refused.add(old)
+  const early = request()
+  await sleep(150)
+  const late = request()
+  await sleep(100)
+  renewal.reject(new Error('the sign-in was revoked'))
+  await Promise.all([early, late])
+  assert.deepEqual(sent, [old, old, fresh, fresh])
+  assert.deepEqual(
+    calls.map(({ reason }) => reason),
+    ['first', 'expiring', 'refused'],
+  )
+})
+
+const neverRenewed = {
+  'a token that is not a JSON Web Token': 'opaque',
+  'a token with a payload that is not JSON': 'a.b.c',
+  'a token with a payload of null': `a.${btoa('null')}.c`,
+  'a token without an end': jwt({ id: 1 }),
+  'a token with an end in a thousand years': jwt({ id: 1, endsIn: 3e10 }),
+  'a token that ended long ago by a wrong clock': jwt({ id: 1, endsIn: -3_600, lifetime: 900 }),
+  'a token from the future by a wrong clock': jwt({ id: 1, endsIn: 3_600, lifetime: 900 }),
+  'a token without a lifetime': jwt({ id: 1, endsIn: -1, lifetime: 0 }),
+}
+for (const [what, token] of Object.entries(neverRenewed))
+  test(`${what} is kept until it is refused`, async () => {
+    const refused = new Set<string>()
+    const { calls, request } = clientWith(({ reason }) => (reason === 'first' ? token : 'another'), refused)
+    for (let count = 0; count < 5; count++) await request()
+    assert.equal(calls.length, 1)
+    refused.add(token)
+    await request()
+    assert.deepEqual(calls[1], { reason: 'refused', token: undefined })
+  })
+
+test('if `auth` always returns the same token, it is renewed once at most, and its refusal is thrown', async () => {
+  const token = jwt({ id: 1, endsIn: 2.1, lifetime: 20 })
+  const refused = new Set<string>()
+  const { calls, request } = clientWith(() => token, refused)
+  await request()
+  await sleep(150)
+  for (let count = 0; count < 5; count++) await request()
+  assert.deepEqual(
+    calls.map(({ reason }) => reason),
+    ['first', 'expiring'],
+  )
+  refused.add(token)
+  assert.match(`${await failureOf(request())}`, /Refused/)
+})

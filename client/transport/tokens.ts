@@ -1,0 +1,134 @@
+// The access token of the requests: gets it from `auth`, and replaces it before its end or after a refusal. All requests
+// share one token, and one call of `auth`.
+import { pause, unlessAborted } from './cancellation.ts'
+import { asNetworkError } from './errors.ts'
+
+/**
+ * Why the client needs a token. `first`: it has none. `expiring`: the one that it has ends soon, in 30 seconds or in a tenth
+ * of its lifetime, whichever is less. `refused`: the server refused the one that it had.
+ */
+export type TokenReason = 'first' | 'expiring' | 'refused'
+/** `token` is the one to renew: set only if it is still valid, so with the reason `expiring`. */
+export type TokenRequest = { reason: TokenReason; token?: string | undefined }
+/** A token, or the response of `login`, `renew` or another route that has it as `token`. */
+export type TokenResult = string | { token: string }
+export type TokenSource = (request: TokenRequest) => TokenResult | Promise<TokenResult>
+
+/** The times are in milliseconds of `performance.now()`; infinite for a token that does not say when it ends. */
+type Held = { token: string; exp: number; renewAt: number; endsAt: number }
+
+const maxLeadMs = 30_000
+/** After a renewal that failed, the next one is after half of the remaining time, as long as that is more than this. */
+const minRetryMs = 1_000
+/** A longer timer would end at once. */
+const maxTimerMs = 2 ** 31 - 1
+
+export class Tokens {
+  readonly #auth: TokenSource
+  readonly #timeoutMs: number
+  #held: Held | undefined
+  #pending: Promise<string> | undefined
+  /** If `auth` has not returned by then, the next request calls it again. */
+  #pendingUntil = 0
+  #wasRefused = false
+
+  constructor(auth: TokenSource, timeoutMs: number) {
+    this.#auth = auth
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** The token for the next request. A renewal that fails returns the token that it should have replaced. */
+  async get(): Promise<string> {
+    const now = performance.now()
+    if (this.#pending && now < this.#pendingUntil) return this.#pending
+    const held = this.#held
+    if (!held) return this.#request({ reason: this.#wasRefused ? 'refused' : 'first', token: undefined })
+    // After its end it is sent all the same: only the server knows the time.
+    if (now < held.renewAt || now >= held.endsAt) return held.token
+    return this.#request({ reason: 'expiring', token: held.token }, held)
+  }
+
+  /** Drops the token that the server refused, unless another one has replaced it. */
+  refuse(token: string): void {
+    if (this.#held?.token !== token) return
+    this.#held = undefined
+    this.#wasRefused = true
+  }
+
+  /** Drops the token, because its sign-in has ended. */
+  forget(): void {
+    this.#held = undefined
+    this.#pending = undefined
+  }
+
+  /** Renews the token when it expires. Resolves when another one has replaced it. Throws the reason of `signal`. */
+  async replaced(signal: AbortSignal): Promise<void> {
+    const held = this.#held
+    while (held && this.#held === held) {
+      const now = performance.now()
+      const ms = now < held.endsAt ? held.renewAt - now : maxTimerMs
+      await pause(Math.min(Math.max(ms, 0), maxTimerMs), signal)
+      await unlessAborted(this.get(), signal)
+    }
+  }
+
+  #request(request: TokenRequest, renewed?: Held): Promise<string> {
+    const isCurrent = () => this.#pending === pending
+    const pending = this.#called(request, renewed, isCurrent).finally(() => {
+      if (isCurrent()) this.#pending = undefined
+    })
+    this.#pending = pending
+    this.#pendingUntil = performance.now() + this.#timeoutMs
+    return pending
+  }
+
+  async #called(request: TokenRequest, renewed: Held | undefined, isCurrent: () => boolean): Promise<string> {
+    try {
+      const result = await asNetworkError((async () => this.#auth(request))())
+      const token = typeof result === 'string' ? result : result.token
+      if (isCurrent()) this.#keep(token, renewed)
+      return token
+    } catch (error) {
+      if (!renewed) throw error
+      if (this.#held !== renewed) {
+        // The server has refused it in the meantime.
+        if (isCurrent()) this.#pending = undefined
+        return this.get()
+      }
+      const remainingMs = renewed.endsAt - performance.now()
+      renewed.renewAt = remainingMs > 2 * minRetryMs ? renewed.endsAt - remainingMs / 2 : Number.POSITIVE_INFINITY
+      return renewed.token
+    }
+  }
+
+  #keep(token: string, renewed: Held | undefined): void {
+    this.#wasRefused = false
+    const held = heldOf(token)
+    // No token outlives its sign-in, so there is a last one.
+    if (renewed && this.#held === renewed && held.exp <= renewed.exp) renewed.renewAt = Number.POSITIVE_INFINITY
+    else this.#held = held
+  }
+}
+
+/** When it ends, by its claims (RFC 7519, section 4.1). */
+function heldOf(token: string): Held {
+  const { exp, iat } = claimsOf(token)
+  const remainingMs = exp * 1_000 - Date.now()
+  const lifetimeMs = Number.isFinite(iat) ? (exp - iat) * 1_000 : remainingMs
+  if (!(lifetimeMs > 0)) return { token, exp, renewAt: Number.POSITIVE_INFINITY, endsAt: Number.POSITIVE_INFINITY }
+  const leadMs = Math.min(maxLeadMs, lifetimeMs / 10)
+  // Otherwise the clock of this machine is wrong, or the token is an old one, which the server will refuse: taken for new.
+  const isPlausible = remainingMs > leadMs && remainingMs <= lifetimeMs
+  const endsAt = performance.now() + (isPlausible ? remainingMs : lifetimeMs)
+  return { token, exp, renewAt: endsAt - leadMs, endsAt }
+}
+
+/** In seconds since 1970; NaN for what the token does not say, or if it is not a JSON Web Token. */
+function claimsOf(token: string): { exp: number; iat: number } {
+  try {
+    const { exp, iat } = JSON.parse(atob(token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? ''))
+    return { exp: Number(exp ?? Number.NaN), iat: Number(iat ?? Number.NaN) }
+  } catch {
+    return { exp: Number.NaN, iat: Number.NaN }
+  }
+}
