@@ -169,6 +169,7 @@ for (const variant of variants) {
             username: user.username,
             created_at: app.now(),
             last_seen_at: app.now(),
+            sign_in_id: null,
           },
         ],
       )
