@@ -91,7 +91,7 @@ async function listAll({ store }: Dependencies, options: Output): Promise<void> 
 async function everyUser(store: Store) {
   const users = await store.listUsers({ after: '', limit: listedAtOnce })
   for (let page = users; page.length === listedAtOnce; ) {
-    page = await store.listUsers({ after: page.at(-1)?.username ?? '', limit: listedAtOnce })
+    page = await store.listUsers({ after: page.at(-1)?.id ?? '', limit: listedAtOnce })
     users.push(...page)
   }
   return users

@@ -29,28 +29,64 @@ export type User = {
   issuedGeneration: number
 }
 
-export type NewUser = Pick<User, 'id' | 'displayName' | 'createdAt'> & { username: string; passwordHash: string }
+/** Without `issuer`, the external id is a plain one. */
+export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
+  Partial<Pick<User, 'externalId' | 'issuer' | 'locale' | 'email'>> & { passwordHash: string | null }
+/** An absent field keeps its value; null clears it. */
+export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email'>>
 export type Credentials = User & { username: string; passwordHash: string }
+export type UserQuery = { after: string; limit: number; search?: string; externalId?: string; issuer?: string }
 export type UserChange = { userId: string; at: number; revocationExpiresAt: number }
 
 export interface Users {
-  /** Adds a user. If the username is taken, returns 'taken' and changes nothing. */
-  addUser(user: NewUser): Promise<'added' | 'taken'>
+  /** Adds a user. If the username or the external id is taken, says so and changes nothing. */
+  addUser(user: NewUser): Promise<'added' | 'username-taken' | 'external-id-taken'>
+  /**
+   * Creates each user whose external id is new for the issuer, and updates the others, all in one step. Returns them in the
+   * same order, as they are afterwards. An external id that is named twice is one user: the later values count, and `created`
+   * is true the first time only. Of calls at the same time, one creates the user.
+   */
+  putUsers(put: {
+    issuer: string
+    at: number
+    users: readonly ({ newId: string; externalId: string } & Profile)[]
+  }): Promise<{ user: User; created: boolean }[]>
   findUser(userId: string): Promise<User | undefined>
-  /** Finds a user by prepared username, with the password hash and the credential generation that belongs to that hash. */
+  /** Finds a user by prepared username. */
+  findUserByUsername(username: string): Promise<User | undefined>
+  /** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id. */
+  findUserByExternalId(wanted: { issuer: string; externalId: string }): Promise<User | undefined>
+  /** Finds a user by prepared username who has a password, with the password hash and the credential generation that belongs to that hash. */
   findCredentials(username: string): Promise<Credentials | undefined>
-  /** Lists users ordered by username, at most `limit` of them, starting after the username `after`. */
-  listUsers(query: { after: string; limit: number }): Promise<User[]>
+  /**
+   * Lists users ordered by id, which is the order of creation, at most `limit` of them, starting after the id `after`. With
+   * `search`, only those whose username, display name, e-mail address or external id contains it; upper and lower case of ASCII
+   * letters are the same. With `externalId`, only those with this external id; without `issuer`, of every issuer.
+   */
+  listUsers(query: UserQuery): Promise<User[]>
+  /** Changes the fields that are given. A new username applies to the user's sessions in the same step. */
+  updateUser(change: { userId: string; username?: string } & Profile): Promise<'done' | 'absent' | 'username-taken'>
   /**
    * Disables a user. In one step it raises the credential generation, ends every session and revokes every token.
    * Repeating the call keeps the first `disabledAt`.
    */
   disableUser(change: UserChange): Promise<'done' | 'absent'>
+  /** Enables a disabled user. The proofs that ended when the user was disabled stay ended. */
+  enableUser(change: { userId: string }): Promise<'done' | 'absent'>
   /**
    * Sets a password and enables the user. In one step it raises the credential generation, ends every session and revokes
    * every token.
    */
   setPassword(change: UserChange & { passwordHash: string }): Promise<'done' | 'absent'>
+  /**
+   * Replaces a password hash by another one of the same password, and revokes nothing. If the user no longer has the hash that
+   * was checked, it changes nothing and returns 'refused'.
+   */
+  rehashPassword(change: {
+    userId: string
+    checkedPasswordHash: string
+    passwordHash: string
+  }): Promise<'done' | 'refused'>
 }
 
 /** A session is stored under its user, so that a look-up touches only rows of that user. */

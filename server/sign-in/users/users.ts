@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { Credentials, Store, User } from '../../store/store.ts'
+import type { Store, User } from '../../store/store.ts'
 import { loadBlockList } from '../password/block-list.ts'
 import type { Passwords } from '../password/passwords.ts'
 import { checkPassword, preparePassword } from '../password/policy.ts'
@@ -10,7 +10,7 @@ import { revocationKeptForMs } from '../token/access-token.ts'
 import { prepareUsername } from './username.ts'
 
 type Dependencies = {
-  store: Pick<Store, 'addUser' | 'findCredentials' | 'setPassword' | 'disableUser' | 'revokeTokens'>
+  store: Pick<Store, 'addUser' | 'findUserByUsername' | 'setPassword' | 'disableUser' | 'revokeTokens'>
   passwords: Passwords
   passwordMinLength: number
   now: () => number
@@ -24,17 +24,17 @@ export async function addUser(dependencies: Dependencies, wanted: Wanted): Promi
   const username = prepareUsername(wanted.username)
   const passwordHash = await hashNewPassword(dependencies, { ...wanted, username })
   const createdAt = dependencies.now()
-  const user = { id: newId(createdAt), username, displayName: null, createdAt }
+  const none = { displayName: null, externalId: null, issuer: '', locale: null, email: null }
+  const user = { id: newId(createdAt), username, createdAt, ...none }
   const outcome = await dependencies.store.addUser({ ...user, passwordHash })
-  if (outcome === 'taken') throw new CarillonError('CONFLICT', `There is a user ${username} already`)
-  const none = { disabledAt: null, externalId: null, issuer: '', locale: null, email: null }
-  return { ...user, ...none, credentialGeneration: 0, issuedGeneration: 0 }
+  if (outcome !== 'added') throw new CarillonError('CONFLICT', `There is a user ${username} already`)
+  return { ...user, disabledAt: null, credentialGeneration: 0, issuedGeneration: 0 }
 }
 
 /** Ends every session and token of the user. Throws INVALID_REQUEST or NOT_FOUND. */
 export async function setPassword(dependencies: Dependencies, wanted: Wanted): Promise<void> {
   const user = await findByName(dependencies, wanted.username)
-  const passwordHash = await hashNewPassword(dependencies, { ...wanted, username: user.username })
+  const passwordHash = await hashNewPassword(dependencies, { ...wanted, username: user.username ?? '' })
   await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies) })
   await revokeTokensAgain(dependencies, user)
 }
@@ -61,8 +61,8 @@ async function hashNewPassword({ passwords, passwordMinLength }: Dependencies, w
   return passwords.hash(password)
 }
 
-async function findByName({ store }: Dependencies, username: string): Promise<Credentials> {
-  const user = await store.findCredentials(prepareUsername(username))
+async function findByName({ store }: Dependencies, username: string): Promise<User> {
+  const user = await store.findUserByUsername(prepareUsername(username))
   if (user === undefined) throw new CarillonError('NOT_FOUND', `There is no user ${username}`)
   return user
 }

@@ -6,6 +6,7 @@ import { changeSignalPromises } from './change-signals.ts'
 import { changePromises } from './changes.ts'
 import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
+import { externalIdPromises } from './external-ids.ts'
 import { lifecyclePromises } from './lifecycle.ts'
 import { markReadPromises } from './mark-read.ts'
 import { pagePromises } from './pages.ts'
@@ -20,6 +21,7 @@ export function storeContract(engine: Engine): void {
   const promise = promisesOf(engine)
   describe(`the store on ${engine.name}`, () => {
     describe('users', () => userPromises(promise))
+    describe('users of applications', () => externalIdPromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
     describe('producers', () => producerPromises(promise))

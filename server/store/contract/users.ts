@@ -8,21 +8,24 @@ export function userPromises(promise: PromiseOf): void {
   promise('finds a user by id, and by username with the password hash', async ({ store }) => {
     const user = { id: newId(), username: 'ann', displayName: 'Ann Bee', createdAt: at(1) }
     assert.equal(await store.addUser({ ...user, passwordHash: 'hash' }), 'added')
-    const found = { ...user, disabledAt: null, credentialGeneration: 0 }
+    const none = { disabledAt: null, externalId: null, issuer: '', locale: null, email: null }
+    const found = { ...user, ...none, credentialGeneration: 0, issuedGeneration: 0 }
+    assert.deepEqual(await store.findUserByUsername('ann'), found)
     assert.deepEqual(await store.findUser(user.id), found)
     assert.deepEqual(await store.findCredentials('ann'), { ...found, passwordHash: 'hash' })
   })
 
   promise('returns undefined for an id or a username that was never added', async ({ store }) => {
     assert.equal(await store.findUser(newId()), undefined)
+    assert.equal(await store.findUserByUsername('unknown'), undefined)
     assert.equal(await store.findCredentials('unknown'), undefined)
   })
 
-  promise('returns "taken" for a username that is taken, and changes nothing', async (world) => {
+  promise('returns "username-taken" for a username that is taken, and changes nothing', async (world) => {
     const ann = await world.addUser('ann')
     const before = await world.store.findCredentials(ann.username)
     const second = { ...ann, id: newId(), passwordHash: 'other', displayName: 'Other', createdAt: at(9) }
-    assert.equal(await world.store.addUser(second), 'taken')
+    assert.equal(await world.store.addUser(second), 'username-taken')
     assert.deepEqual(await world.store.findCredentials(ann.username), before)
     assert.equal(await world.store.findUser(second.id), undefined)
   })
@@ -41,21 +44,46 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal((await store.findCredentials('ann'))?.id, winner?.id)
   })
 
-  promise('lists users ordered by username, starting after a name, at most `limit` of them', async ({ store }) => {
-    const names = ['zoe', 'ann', 'a-b', 'a.b', 'ab', 'a1', 'a_b', 'élise', 'ünal', '李雷', 'B']
-    for (const username of names)
-      await store.addUser({ id: newId(), username, displayName: null, createdAt: at(0), passwordHash: 'hash' })
-    const inOrder = names.toSorted()
+  promise('lists users ordered by id, starting after an id, at most `limit` of them', async (world) => {
+    const people = await world.addUsers(11)
     const listed: string[] = []
     for (;;) {
-      const users = await store.listUsers({ after: listed.at(-1) ?? '', limit: 3 })
+      const users = await world.store.listUsers({ after: listed.at(-1) ?? '', limit: 3 })
       assert.ok(users.length <= 3)
       if (users.length === 0) break
-      listed.push(...users.map(({ username }) => username ?? ''))
+      listed.push(...users.map(({ id }) => id))
     }
-    assert.deepEqual(listed, inOrder)
-    const [first] = await store.listUsers({ after: 'ann', limit: 1 })
-    assert.deepEqual(first, await store.findUser(first?.id ?? ''))
+    assert.deepEqual(listed, people.map(({ id }) => id).sort())
+    const [first] = await world.store.listUsers({ after: '', limit: 1 })
+    assert.deepEqual(first, await world.store.findUser(first?.id ?? ''))
+  })
+
+  promise('changes a username, also in the user’s sessions; a name that is taken changes nothing', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const session = await world.signIn(ann)
+    assert.equal(await world.store.updateUser({ userId: ann.id, username: 'anna', displayName: 'Anna' }), 'done')
+    assert.equal((await world.store.findUser(ann.id))?.username, 'anna')
+    assert.equal((await world.store.findCredentials('anna'))?.id, ann.id)
+    assert.equal(await world.store.findCredentials(ann.username), undefined)
+    assert.equal((await world.store.findSession(session))?.username, 'anna')
+    const before = await world.store.findUser(ann.id)
+    const taken = { userId: ann.id, username: ben.username, displayName: 'Ben' }
+    assert.equal(await world.store.updateUser(taken), 'username-taken')
+    assert.deepEqual(await world.store.findUser(ann.id), before)
+    assert.equal((await world.store.findSession(session))?.username, 'anna')
+    assert.equal(await world.store.updateUser({ userId: newId(), displayName: 'Nobody' }), 'absent')
+  })
+
+  promise('an update changes the fields that are given, and null clears a field', async (world) => {
+    const ann = await world.addUser('ann')
+    const profile = { displayName: 'Ann', locale: 'de', email: 'ann@example.com' }
+    await world.store.updateUser({ userId: ann.id, ...profile })
+    await world.store.updateUser({ userId: ann.id, locale: 'fr', email: null })
+    const found = await world.store.findUser(ann.id)
+    assert.deepEqual(
+      [found?.username, found?.displayName, found?.locale, found?.email],
+      [ann.username, 'Ann', 'fr', null],
+    )
   })
 
   promise('disables a user; repeating the call keeps the first disabledAt', async (world) => {
@@ -156,6 +184,30 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal((await world.store.findUser(ann.id))?.disabledAt, null)
     assert.equal(await world.store.findSession(session), undefined)
     await world.signIn({ ...ann, passwordHash: 'new hash' })
+  })
+
+  promise('enables a disabled user, whose earlier sessions stay ended', async (world) => {
+    const ann = await world.addUser('ann')
+    const session = await world.signIn(ann)
+    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
+    assert.equal(await world.store.enableUser({ userId: ann.id }), 'done')
+    const found = await world.store.findUser(ann.id)
+    assert.deepEqual([found?.disabledAt, found?.credentialGeneration], [null, 1])
+    assert.equal(await world.store.findSession(session), undefined)
+    await world.signIn(ann)
+    assert.equal(await world.store.enableUser({ userId: newId() }), 'absent')
+  })
+
+  promise('replaces the hash that was checked, and revokes nothing; another hash is kept', async (world) => {
+    const ann = await world.addUser('ann')
+    const session = await world.signIn(ann)
+    const change = { userId: ann.id, checkedPasswordHash: ann.passwordHash, passwordHash: 'new hash' }
+    assert.equal(await world.store.rehashPassword(change), 'done')
+    assert.equal(await world.store.rehashPassword({ ...change, passwordHash: 'newer hash' }), 'refused')
+    const found = await world.store.findCredentials(ann.username)
+    assert.deepEqual([found?.passwordHash, found?.credentialGeneration], ['new hash', 0])
+    assert.equal((await world.store.findSession(session))?.userId, ann.id)
+    assert.deepEqual(await world.store.tokenRevocations(at(0)), [])
   })
 
   promise('returns "absent" for an unknown user, and revokes nothing', async ({ store }) => {

@@ -17,7 +17,20 @@ import { migrate } from './schema/migrate.ts'
 import { addSession, endSessions, findSession, removeStaleSessions, touchSession } from './sessions.ts'
 import { operations } from './store.ts'
 import { ensureSigningKey, revokeTokens, signingKeys, tokenRevocations } from './tokens.ts'
-import { addUser, disableUser, findCredentials, findUser, listUsers, setPassword } from './users.ts'
+import {
+  addUser,
+  disableUser,
+  enableUser,
+  findCredentials,
+  findUser,
+  findUserByExternalId,
+  findUserByUsername,
+  listUsers,
+  putUsers,
+  rehashPassword,
+  setPassword,
+  updateUser,
+} from './users.ts'
 
 /** A call, and the tables that it reads: how, and (in brackets) by which columns of an index. */
 type Path = { of: string; run: () => Promise<unknown>; reads: string[]; partitions?: number }
@@ -25,6 +38,7 @@ type Path = { of: string; run: () => Promise<unknown>; reads: string[]; partitio
 const at = Date.parse('2026-01-01T00:00:00.000Z')
 const user = 'user by key (id)'
 const userByName = 'user by user_username_key (username)'
+const userByExternalId = 'user by user_by_external_id (external_id, issuer)'
 const session = 'session by key (user_id, secret_hash)'
 const producer = 'producer by key (id)'
 const delivery = 'delivery by key (producer_id, idempotency_key)'
@@ -68,7 +82,39 @@ const [before, unreadBefore] = [false, true].map((unreadOnly) => ({ before: 100,
 const paths: Path[] = [
   { of: 'findUser', run: () => findUser(db, 'u1'), reads: [user] },
   { of: 'findCredentials', run: () => findCredentials(db, 'name1'), reads: [userByName] },
-  { of: 'listUsers', run: () => listUsers(db, { after: 'name1', limit: 50 }), reads: [userByName] },
+  { of: 'findUserByUsername', run: () => findUserByUsername(db, 'name1'), reads: [userByName] },
+  {
+    of: 'findUserByExternalId',
+    run: () => findUserByExternalId(db, { issuer: '', externalId: 'e1' }),
+    reads: [userByExternalId],
+  },
+  { of: 'listUsers', run: () => listUsers(db, { after: 'u1', limit: 50 }), reads: [user] },
+  {
+    of: 'listUsers',
+    run: () => listUsers(db, { after: 'u1', limit: 50, externalId: 'e1' }),
+    reads: ['sorted', 'user by user_by_external_id (external_id)'],
+  },
+  {
+    of: 'putUsers',
+    run: () =>
+      putUsers(db, {
+        issuer: '',
+        at: 1,
+        users: ['e1', 'new'].map((externalId) => ({ newId: externalId, externalId })),
+      }),
+    reads: ['sorted'],
+  },
+  {
+    of: 'updateUser',
+    run: () => updateUser(db, { userId: 'u1', username: 'new name' }),
+    reads: [user, allSessions],
+  },
+  { of: 'enableUser', run: () => enableUser(db, { userId: 'u1' }), reads: [user] },
+  {
+    of: 'rehashPassword',
+    run: () => rehashPassword(db, { userId: 'u1', checkedPasswordHash: 'hash', passwordHash: 'new hash' }),
+    reads: [user],
+  },
   {
     of: 'addUser',
     run: () => addUser(db, { id: 'new', username: 'new name', displayName: null, passwordHash: 'hash', createdAt: 1 }),
@@ -250,8 +296,8 @@ after(async () => {
 
 // 5,000 users with a session, 400 of them with many notifications; every table has so many rows that no plan reads all of it.
 await client.query(`
-  insert into "user" (id, username, password_hash, created_at)
-    select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 20000) n;
+  insert into "user" (id, username, password_hash, created_at, external_id)
+    select 'u' || n, 'name' || n, 'hash', n, 'e' || n from generate_series(1, 20000) n;
   insert into session select 'u' || n % 5000, 'h' || n, 'name', n, n from generate_series(1, 20000) n;
   insert into inbox select 'u' || n, 200, 1, 200, 200, 150, 40 from generate_series(1, 400) n;
   insert into inbox select 'u' || n, 1, 1, 0, 0, 0, 0 from generate_series(401, 8000) n;

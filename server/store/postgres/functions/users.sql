@@ -1,5 +1,5 @@
--- Disable a user, or set a password: in both cases all sessions and tokens of the user end in the same transaction. The
--- functions raise the credential generation, so nodes of the version before raise it too.
+-- Add and change users. Disabling a user and setting a password end all sessions and tokens of the user in the same transaction.
+-- The functions raise the credential generation, so nodes of the version before raise it too.
 
 -- On Citus "user" is copied to every node, and a row lock locks the whole copy on each node. Two callers that upgrade such a
 -- lock would deadlock. So sign-ins and changes of users take turns there.
@@ -8,6 +8,67 @@ begin
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
     perform pg_advisory_xact_lock(hashtext('carillon users'));
   end if;
+end $$;
+
+create or replace function add_user(
+  new_id text, name text, hash text, of_external_id text, of_issuer text, of_display_name text, of_locale text, of_email text,
+  moment bigint
+) returns text language plpgsql as $$
+begin
+  perform lock_users();
+  insert into "user" (id, username, password_hash, external_id, issuer, display_name, locale, email, created_at)
+    values (new_id, name, hash, of_external_id, of_issuer, of_display_name, of_locale, of_email, moment)
+    on conflict do nothing;
+  if found then return 'added'; end if;
+  perform 1 from "user" where username = name;
+  return case when found then 'username-taken' else 'external-id-taken' end;
+end $$;
+
+-- given: by the id that a new user gets, an object with externalId and the fields to set; every external id once. The rows are
+-- locked in the order of the external ids, so that two calls cannot deadlock.
+create or replace function put_users(of_issuer text, moment bigint, given jsonb) returns setof "user" language plpgsql as $$
+begin
+  perform lock_users();
+  return query
+    insert into "user" as known (id, created_at, external_id, issuer, display_name, locale, email)
+    select g.key, moment, g.value ->> 'externalId', of_issuer, g.value ->> 'displayName', g.value ->> 'locale',
+      g.value ->> 'email'
+    from jsonb_each(given) g order by (g.value ->> 'externalId') collate "C"
+    on conflict (external_id, issuer) where external_id is not null do update set
+      display_name = case when given -> excluded.id ? 'displayName' then excluded.display_name else known.display_name end,
+      locale = case when given -> excluded.id ? 'locale' then excluded.locale else known.locale end,
+      email = case when given -> excluded.id ? 'email' then excluded.email else known.email end
+    returning known.*;
+end $$;
+
+create or replace function update_user(of_user text, name text, profile jsonb) returns text language plpgsql as $$
+begin
+  perform lock_users();
+  update "user" set
+      username = coalesce(name, username),
+      display_name = case when profile ? 'displayName' then profile ->> 'displayName' else display_name end,
+      locale = case when profile ? 'locale' then profile ->> 'locale' else locale end,
+      email = case when profile ? 'email' then profile ->> 'email' else email end
+    where id = of_user;
+  if not found then return 'absent'; end if;
+  if name is not null then update session set username = name where user_id = of_user; end if;
+  return 'done';
+exception when unique_violation then
+  return 'username-taken';
+end $$;
+
+create or replace function enable_user(of_user text) returns boolean language plpgsql as $$
+begin
+  perform lock_users();
+  update "user" set disabled_at = null where id = of_user;
+  return found;
+end $$;
+
+create or replace function rehash_password(of_user text, checked_hash text, new_hash text) returns boolean language plpgsql as $$
+begin
+  perform lock_users();
+  update "user" set password_hash = new_hash where id = of_user and password_hash = checked_hash;
+  return found;
 end $$;
 
 create or replace function end_proofs(of_user text, moment bigint, cut_until bigint) returns void language plpgsql as $$

@@ -25,6 +25,7 @@ const hashes: Record<number, string> = {
   5: 'b259ee52ec7bc5ac',
   6: '0eb7e6fa82905767',
   7: '43d06744c53badc5',
+  8: 'bf321c3561226b13',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

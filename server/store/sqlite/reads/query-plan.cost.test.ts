@@ -17,7 +17,10 @@ const paths: Record<string, Record<string, string>> = {
   users: {
     userById: 'user by key',
     credentialsByUsername: 'user by sqlite_autoindex_user_2',
-    usersAfter: 'user by sqlite_autoindex_user_2',
+    userByUsername: 'user by sqlite_autoindex_user_2',
+    userByExternalId: 'user by user_by_external_id',
+    usersAfter: 'user by key',
+    usersByExternalId: 'user by user_by_external_id, sorted',
   },
   sessions: { sessionWithInbox: 's by key, i by key' },
   tokens: {

@@ -1,14 +1,71 @@
-// Adds users, disables them and sets their passwords. Each write runs in the writer thread's transaction.
-import type { Input, NewUser } from '../../store.ts'
+// Adds and changes users, disables them and sets their passwords. Each write runs in the writer thread's transaction.
+import type { Input, NewUser, Profile, User } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 import { revokeTokens } from './tokens.ts'
 
-export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'taken' {
+export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'username-taken' | 'external-id-taken' {
   const { changes } = sql.run`
-    insert into user (id, username, display_name, password_hash, created_at)
-    values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt})
-    on conflict (username) do nothing`
-  return changes === 1 ? 'added' : 'taken'
+    insert into user (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email)
+    values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
+      ${user.externalId ?? null}, ${user.issuer ?? ''}, ${user.locale ?? null}, ${user.email ?? null})
+    on conflict do nothing`
+  if (changes === 1) return 'added'
+  return isUsernameTaken(sql, user.username) ? 'username-taken' : 'external-id-taken'
+}
+
+function isUsernameTaken(sql: WriteContext['sql'], username: string | null): boolean {
+  return sql.get`select 1 from user where username = ${username}` !== undefined
+}
+
+type Put = Input<'putUsers'>
+
+export function putUsers({ sql }: WriteContext, { issuer, at, users }: Put): { user: User; created: boolean }[] {
+  const created = users.map((user) => putUser(sql, { user, issuer, at }))
+  return users.map(({ externalId }, n) => ({ user: userOf(sql, { externalId, issuer }), created: created[n] === true }))
+}
+
+/** Returns whether the user was created. */
+function putUser(sql: WriteContext['sql'], one: { user: Put['users'][number]; issuer: string; at: number }): boolean {
+  const { user, issuer, at } = one
+  const { changes } = sql.run`
+    insert into user (id, created_at, external_id, issuer, display_name, locale, email)
+    values (${user.newId}, ${at}, ${user.externalId}, ${issuer}, ${user.displayName ?? null}, ${user.locale ?? null},
+      ${user.email ?? null})
+    on conflict (external_id, issuer) where external_id is not null do nothing`
+  if (changes === 0) setProfile(sql, userOf(sql, { issuer, externalId: user.externalId }).id, user)
+  return changes === 1
+}
+
+function userOf(sql: WriteContext['sql'], { issuer, externalId }: Input<'findUserByExternalId'>): User {
+  const user = sql.get`
+    select id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
+      credential_generation as "credentialGeneration", external_id as "externalId", issuer, locale, email,
+      issued_generation as "issuedGeneration"
+    from user where external_id = ${externalId} and issuer = ${issuer}`
+  return { ...user } as User
+}
+
+export function updateUser(
+  { sql }: WriteContext,
+  { userId, username, ...profile }: Input<'updateUser'>,
+): 'done' | 'absent' | 'username-taken' {
+  if (sql.get`select 1 from user where id = ${userId}` === undefined) return 'absent'
+  if (username !== undefined) {
+    const { changes } = sql.run`update or ignore user set username = ${username} where id = ${userId}`
+    if (changes === 0) return 'username-taken'
+    sql.run`update session set username = ${username} where user_id = ${userId}`
+  }
+  setProfile(sql, userId, profile)
+  return 'done'
+}
+
+function setProfile(sql: WriteContext['sql'], userId: string, { displayName, locale, email }: Profile): void {
+  sql.run`
+    update user set
+      display_name = iif(${Number(displayName === undefined)}, display_name, ${displayName ?? null}),
+      locale = iif(${Number(locale === undefined)}, locale, ${locale ?? null}),
+      email = iif(${Number(email === undefined)}, email, ${email ?? null})
+    where id = ${userId}`
 }
 
 export function disableUser(context: WriteContext, change: Input<'disableUser'>): 'done' | 'absent' {
@@ -20,6 +77,11 @@ export function disableUser(context: WriteContext, change: Input<'disableUser'>)
   return 'done'
 }
 
+export function enableUser({ sql }: WriteContext, { userId }: Input<'enableUser'>): 'done' | 'absent' {
+  const { changes } = sql.run`update user set disabled_at = null where id = ${userId}`
+  return changes === 1 ? 'done' : 'absent'
+}
+
 export function setPassword(context: WriteContext, change: Input<'setPassword'>): 'done' | 'absent' {
   const { changes } = context.sql.run`
     update user set password_hash = ${change.passwordHash}, disabled_at = null,
@@ -28,6 +90,13 @@ export function setPassword(context: WriteContext, change: Input<'setPassword'>)
   if (changes === 0) return 'absent'
   endSessionsAndTokens(context, change)
   return 'done'
+}
+
+export function rehashPassword({ sql }: WriteContext, change: Input<'rehashPassword'>): 'done' | 'refused' {
+  const { changes } = sql.run`
+    update user set password_hash = ${change.passwordHash}
+    where id = ${change.userId} and password_hash = ${change.checkedPasswordHash}`
+  return changes === 1 ? 'done' : 'refused'
 }
 
 function endSessionsAndTokens(context: WriteContext, change: Input<'disableUser'>): void {
