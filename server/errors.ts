@@ -39,6 +39,8 @@ export class CarillonError extends Error {
   readonly details: readonly Fault[] | undefined
   /** Seconds after which a retry may succeed; sent as `Retry-After` (RFC 9110, section 10.2.3). */
   readonly retryAfter: number | undefined
+  /** Sent as `WWW-Authenticate` with a 403. */
+  readonly challenge: string | undefined
   /** How the failed request is logged: http/response/failure-log.ts. */
   readonly report: 'failure' | 'overload' | 'nothing'
 
@@ -54,6 +56,7 @@ export class CarillonError extends Error {
       cause?: unknown
       details?: readonly Fault[]
       retryAfter?: number
+      challenge?: string
       report?: 'overload' | 'nothing'
     } = {},
   ) {
@@ -63,6 +66,7 @@ export class CarillonError extends Error {
     this.#problem = problem
     this.remedy = options.remedy
     this.details = options.details
+    this.challenge = options.challenge
     this.report = options.report ?? 'failure'
     this.retryAfter = options.retryAfter ?? (statusOf[code] === 503 ? 1 : undefined)
   }
@@ -102,4 +106,16 @@ export function notAuthenticated(): CarillonError {
 /** The same error for an unknown user, a wrong password, a disabled user, and a password that changed during the sign-in. */
 export function invalidCredentials(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
+}
+
+/**
+ * The proof is valid, and limited to less than the route needs (RFC 6750, section 3.1). `scope` is the one that the route
+ * needs; undefined if it needs a proof without a limit.
+ */
+export function insufficientScope(
+  problem: string,
+  { scope, remedy }: { scope?: string; remedy: string },
+): CarillonError {
+  const challenge = `Bearer error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`
+  return new CarillonError('FORBIDDEN', problem, { remedy, challenge })
 }

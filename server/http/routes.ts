@@ -1,5 +1,5 @@
 // The route table: every route with its method, path, guard and operation. app.ts serves it, and openapi.json is made from it.
-import { longLived, open, producer, restricted, token, user } from './request/guards.ts'
+import { inbox, longLived, open, producer, restricted, token, visitor } from './request/guards.ts'
 import * as deliveries from './routes/deliveries.ts'
 import * as documentation from './routes/documentation.ts'
 import * as health from './routes/health.ts'
@@ -14,15 +14,16 @@ export const routes: readonly Route[] = [
   route('POST', '/logout', open, signIn.logout),
   route('POST', '/token/renew', token, signIn.renew),
   route('GET', '/.well-known/jwks.json', open, signIn.keySet),
-  route('GET', '/api/me', user, signIn.me),
+  route('GET', '/api/session', visitor, signIn.session),
+  route('GET', '/api/me', inbox, signIn.me),
 
-  route('GET', '/api/notifications', user, notifications.list),
-  route('GET', '/api/notifications/counts', user, notifications.counts),
+  route('GET', '/api/notifications', inbox, notifications.list),
+  route('GET', '/api/notifications/counts', inbox, notifications.counts),
   route('GET', '/api/notifications/changes', longLived, live.changes),
   route('GET', '/api/notifications/stream', longLived, live.stream),
-  route('GET', '/api/notifications/:id', user, notifications.one),
-  route('PATCH', '/api/notifications/:id/read', user, notifications.read),
-  route('POST', '/api/notifications/read-all', user, notifications.readAll),
+  route('GET', '/api/notifications/:id', inbox, notifications.one),
+  route('PATCH', '/api/notifications/:id/read', inbox, notifications.read),
+  route('POST', '/api/notifications/read-all', inbox, notifications.readAll),
 
   route('POST', '/api/notifications', producer('send'), deliveries.send),
 

@@ -6,6 +6,8 @@ export type Subject = {
   /** Null for a user without a username, and for a token that does not name one. */
   username: string | null
   proof: 'session' | 'access-token'
+  /** What a token is limited to; absent for a session and for a token that opens what a session opens. */
+  scope?: 'inbox'
   /** When the proof ends at the latest, in milliseconds. */
   expiresAt: number
   /** The state of the user's inbox, if the look-up of the proof read it too. */

@@ -57,6 +57,7 @@ function tagsOf(routes: readonly Route[]) {
 
 const security: Record<Guard<unknown>['name'], readonly object[]> = {
   open: [],
+  visitor: [{}, { session: [] }, { token: [] }],
   user: [{ session: [] }, { token: [] }],
   token: [{ token: [] }],
   producer: [{ producer: [] }],

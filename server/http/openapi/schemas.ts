@@ -154,6 +154,7 @@ export const responses = {
   StatelessLogin: object({ User: user, token: string(), expiresAt: time }),
   Restricted: success(object({ userId: id, username: string(), proof })),
   Me: success(object({ user, proof, expiresAt: time })),
+  Session: success(nullable(object({ user, proof, expiresAt: time }))),
   KeySet: object({ keys: array(record(anything)) }),
   Notification,
   NotificationPage: success(

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { isBlank, stripBlanks } from '../../blanks.ts'
-import { CarillonError, type ErrorCode, notAuthenticated } from '../../errors.ts'
+import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../../errors.ts'
 import type { Scope } from '../../sign-in/producer-key.ts'
 import type { PageOf, Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
@@ -13,38 +13,64 @@ import type { Dependencies } from '../dependencies.ts'
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
 export type Guard<Caller> = {
-  name: 'open' | 'user' | 'token' | 'producer'
+  name: 'open' | 'visitor' | 'user' | 'token' | 'producer'
   refusals: readonly ErrorCode[]
   admit(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Caller>
 }
 
 export const open: Guard<null> = { name: 'open', refusals: [], admit: async () => null }
-/** A signed-in user, by session or access token. */
-export const user: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitUser }
-/** A signed-in user; the refusal has the code and the words that the API's spec gives for its restricted route. */
-export const restricted: Guard<Subject> = { name: 'user', refusals: ['Unauthorized'], admit: admitToRestricted }
+/** Anyone: the user of a valid proof, of scope `inbox` or without a limit; null without one. */
+export const visitor: Guard<Subject | null> = { name: 'visitor', refusals: [], admit: admitVisitor }
+/** A user, by session or access token, also by a token of scope `inbox`. */
+export const inbox: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitToInbox }
+/** A signed-in user, by session or access token without a scope. */
+export const user: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED', 'FORBIDDEN'], admit: admitUser }
+/** The same; the refusal has the code and the words that the API's spec gives for its restricted route. */
+export const restricted: Guard<Subject> = {
+  name: 'user',
+  refusals: ['Unauthorized', 'FORBIDDEN'],
+  admit: admitToRestricted,
+}
+/** As `inbox`, for a route that keeps the proof. */
 export const longLived: Guard<LongLivedCaller> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitLongLived }
-export const token: Guard<TokenSubject> = { name: 'token', refusals: ['UNAUTHORIZED'], admit: admitToken }
+/** An access token without a scope. */
+export const token: Guard<TokenSubject> = {
+  name: 'token',
+  refusals: ['UNAUTHORIZED', 'FORBIDDEN'],
+  admit: admitToken,
+}
 export const producer = (scope: Scope): Guard<Producer> => ({
   name: 'producer',
   refusals: ['UNAUTHORIZED', 'FORBIDDEN'],
   admit: (dependencies, request) => admitProducer(dependencies, request, scope),
 })
 
-async function admitUser(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Subject> {
+async function admitVisitor(dependencies: Dependencies, request: FastifyRequest): Promise<Subject | null> {
+  return authenticate(dependencies, request.raw)
+}
+
+async function admitToInbox(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Subject> {
   const subject = await authenticate(dependencies, request.raw, pageOf)
   if (subject === null) throw notAuthenticated()
+  return subject
+}
+
+async function admitUser(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
+  const subject = await authenticate(dependencies, request.raw)
+  if (subject === null) throw notAuthenticated()
+  refuseScoped(subject)
   return subject
 }
 
 async function admitToRestricted(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
   const subject = await authenticate(dependencies, request.raw)
   if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
+  refuseScoped(subject)
   return subject
 }
 
 async function admitLongLived(dependencies: Dependencies, request: FastifyRequest): Promise<LongLivedCaller> {
-  const subject = await admitUser(dependencies, request)
+  const subject = await admitToInbox(dependencies, request)
   const { sessions, accessTokens, cookie } = dependencies
   if (subject.proof === 'access-token')
     return { ...subject, validUntil: async () => accessTokens.validUntil(subject as TokenSubject) }
@@ -57,7 +83,15 @@ async function admitToken({ accessTokens }: Dependencies, { raw }: FastifyReques
   const presented = bearerToken(authorizationsOf(raw))
   const subject = presented === null ? null : await accessTokens.verify(presented)
   if (subject === null) throw notAuthenticated()
+  refuseScoped(subject)
   return subject
+}
+
+function refuseScoped({ scope }: Subject): void {
+  if (scope === undefined) return
+  throw insufficientScope(`A token with the scope "${scope}" does not open this route`, {
+    remedy: 'It opens /api/notifications, /api/session and /api/me. This route needs a sign-in.',
+  })
 }
 
 async function admitProducer({ producerKeys }: Dependencies, { raw }: FastifyRequest, scope: Scope): Promise<Producer> {
@@ -65,7 +99,8 @@ async function admitProducer({ producerKeys }: Dependencies, { raw }: FastifyReq
   const found = key === null ? null : await producerKeys.verify(key)
   if (found === null) throw notAuthenticated()
   if (!found.scopes.includes(scope))
-    throw new CarillonError('FORBIDDEN', `This key lacks the scope "${scope}"`, {
+    throw insufficientScope(`This key lacks the scope "${scope}"`, {
+      scope,
       remedy: `Make one with: carillon key add NAME --scope ${scope}`,
     })
   return found

@@ -21,6 +21,7 @@ export function sendFailure(log: FailureLog, failure: unknown, request: FastifyR
   if (error.status >= 429)
     log.note(error, failure, { requestId: request.id, method: request.method, route: request.routeOptions.url })
   if (error.status === 401) reply.header('www-authenticate', challenge(request))
+  if (error.challenge !== undefined) reply.header('www-authenticate', error.challenge)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   reply.code(error.status).type('application/json; charset=utf-8')
   const text = envelope(error, request.id)

@@ -5,6 +5,7 @@ import { endPresented, endTokens } from '../../sign-in/end-presented.ts'
 import { type CheckedUser, checkCredentials, findAccount } from '../../sign-in/password/credentials.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
+import type { User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import type { Cookie, Dependencies } from '../dependencies.ts'
 import { LoginBody } from '../openapi/schemas.ts'
@@ -106,6 +107,20 @@ async function sendCaller(_: Dependencies, { caller }: GuardedRequest<Subject>, 
   return sendData(reply, { userId, username, proof })
 }
 
+export const session: Operation<Subject | null> = {
+  id: 'getSession',
+  tag: 'sign-in',
+  summary: 'Who is signed in, if anyone: null and no error without a valid proof',
+  responses: { 200: ['Session'] },
+  handle: sendSession,
+}
+
+async function sendSession({ store }: Dependencies, { caller }: GuardedRequest<Subject | null>, reply: FastifyReply) {
+  const user = caller === null ? undefined : await store.findUser(caller.userId)
+  if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
+  return sendData(reply, displaySession(user, caller))
+}
+
 export const me: Operation<Subject> = {
   id: 'getMe',
   tag: 'sign-in',
@@ -116,7 +131,11 @@ export const me: Operation<Subject> = {
 
 async function sendMe(dependencies: Dependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
   const user = await findEnabledUser(dependencies, caller)
-  return sendData(reply, { user: displayUser(user), proof: caller.proof, expiresAt: iso(caller.expiresAt) })
+  return sendData(reply, displaySession(user, caller))
+}
+
+function displaySession(user: User, { proof, expiresAt }: Subject) {
+  return { user: displayUser(user), proof, expiresAt: iso(expiresAt) }
 }
 
 async function findEnabledUser({ store }: Dependencies, { userId }: Subject) {

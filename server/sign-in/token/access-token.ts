@@ -1,11 +1,19 @@
 // Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). A stateless
 // proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as session.ts.
 import { BoundedCache } from '../../bounded-cache.ts'
-import { invalidCredentials, notAuthenticated } from '../../errors.ts'
+import { insufficientScope, invalidCredentials, notAuthenticated } from '../../errors.ts'
 import { madeAt, newId } from '../../ids.ts'
 import type { User } from '../../store/store.ts'
 import type { Subject } from '../subject.ts'
-import { ageOf, type Claims, claimsOf, clockLeewaySeconds, maxTokenLifeMs, readToken } from './read-token.ts'
+import {
+  ageOf,
+  type Claimed,
+  type Claims,
+  claimsOf,
+  clockLeewaySeconds,
+  maxTokenLifeMs,
+  readToken,
+} from './read-token.ts'
 import type { SignIn, TokenRevocations } from './revocations.ts'
 import { SignatureChecks } from './signature-checks.ts'
 import { type SigningKeys, signToken } from './signing-keys.ts'
@@ -27,7 +35,8 @@ type TokenOptions = {
   chainMs: number
 }
 export type IssuedToken = { token: string; expiresAt: number }
-export type TokenSubject = Subject & SignIn
+/** `isOfSession`: the token came from a session, and is not renewed. */
+export type TokenSubject = Subject & SignIn & { isOfSession?: boolean }
 
 export class AccessTokens {
   readonly #options: TokenOptions
@@ -49,7 +58,17 @@ export class AccessTokens {
     const signedInAt = this.#options.now()
     const signIn = { userId, username, signInId: newId(signedInAt), signedInAt, generation }
     if (this.#options.revocations.isRevoked(signIn)) throw invalidCredentials()
-    return this.#sign(signIn)
+    return this.#sign(signIn, this.#endOf(signIn))
+  }
+
+  /** A token of scope `inbox`, a sign-in of its own. The user's generations are as they are now. */
+  issueForInbox(
+    { id: userId, credentialGeneration: generation, issuedGeneration }: User,
+    { lifetimeMs }: { lifetimeMs: number },
+  ): Promise<IssuedToken> {
+    const at = this.#options.now()
+    const signIn = { userId, username: null, signInId: newId(at), signedInAt: at, generation, issuedGeneration }
+    return this.#sign(signIn, at + lifetimeMs)
   }
 
   /** The token's user, or null if the token is not ours, has expired or is revoked. Does not read the store. */
@@ -74,20 +93,28 @@ export class AccessTokens {
 
   /**
    * `user` is the user's current row. Throws UNAUTHORIZED if the sign-in is too old, or if the row has another
-   * generation: after a revocation that this node has not received, or after a backup was restored.
+   * generation: after a revocation that this node has not received, or after a backup was restored. Throws FORBIDDEN for a
+   * token of a session: a renewed one would outlive the session.
    */
   async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
+    if (subject.isOfSession)
+      throw insufficientScope('The token of a session is not renewed', {
+        remedy: 'Request another one with the session: POST /api/me/token.',
+      })
     const { generation = user.credentialGeneration, signedInAt } = subject
     const isTooOld = this.#options.now() >= signedInAt + this.#options.chainMs
     if (isTooOld || generation !== user.credentialGeneration) throw notAuthenticated()
-    return this.#sign(subject)
+    return this.#sign(subject, this.#endOf(subject))
   }
 
-  async #sign(signIn: SignIn & { username: string | null }): Promise<IssuedToken> {
-    const { keys, now, issuer, lifetimeMs, chainMs } = this.#options
+  #endOf({ signedInAt }: SignIn): number {
+    return Math.min(this.#options.now() + this.#options.lifetimeMs, signedInAt + this.#options.chainMs)
+  }
+
+  async #sign(claimed: Claimed, endsAt: number): Promise<IssuedToken> {
+    const { keys, now, issuer } = this.#options
     const at = now()
-    const endsAt = Math.min(at + Math.min(lifetimeMs, maxTokenLifeMs), signIn.signedInAt + chainMs)
-    const claims = claimsOf(signIn, { issuer: issuer(), at, endsAt })
+    const claims = claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
     const token = await signToken(keys.current, claims)
     // The first use of the token then needs no check of its signature.
     const { expiresAt } = this.#remember(token, claims)
@@ -123,7 +150,7 @@ export class AccessTokens {
 }
 
 function subjectOf(claims: Claims): TokenSubject {
-  return {
+  const subject: TokenSubject = {
     userId: claims.sub,
     username: claims.preferred_username ?? null,
     proof: 'access-token',
@@ -132,4 +159,7 @@ function subjectOf(claims: Claims): TokenSubject {
     signedInAt: madeAt(claims.sid),
     generation: claims.gen,
   }
+  if (claims.from !== undefined) subject.isOfSession = true
+  if (claims.scope === undefined) return subject
+  return { ...subject, scope: claims.scope, issuedGeneration: claims.ign as number }
 }

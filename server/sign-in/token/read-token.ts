@@ -12,12 +12,18 @@ export const clockLeewaySeconds = 60
 
 export type Claims = {
   sub: string
-  /** Absent if the user has no username. */
+  /** Absent in an issued token, and only there. */
   preferred_username?: string
   sid: string
   auth_time: number
   /** The user's credential generation; absent in tokens that an earlier version issued. */
   gen?: number
+  /** In an issued token, which opens the inbox alone. */
+  scope?: 'inbox'
+  /** In an issued token: the user's issued generation. */
+  ign?: number
+  /** In a token that the owner of a session requested: it never outlives the session, so it is not renewed. */
+  from?: 'session'
   iss: string
   aud: string
   iat: number
@@ -33,16 +39,24 @@ export type ReadToken = {
   signature: string
 }
 
-/** `at` and `endsAt` are in milliseconds, the claims in seconds. */
+/** What claims are made from. `isOfSession`: the sign-in is that of a session. */
+export type Claimed = SignIn & { username: string | null; isOfSession?: boolean }
+
+/**
+ * `at` and `endsAt` are in milliseconds, the claims in seconds. An issued token does not name the user: nodes of the version
+ * before know no scopes, and refuse a token without a name (decision 0027).
+ */
 export function claimsOf(
-  { userId, username, signInId, generation }: SignIn & { username: string | null },
+  { userId, username, signInId, generation, issuedGeneration, isOfSession }: Claimed,
   { issuer, at, endsAt }: { issuer: string; at: number; endsAt: number },
 ): Claims {
   return {
-    ...(username !== null && { preferred_username: username }),
+    ...(username !== null && issuedGeneration === undefined && { preferred_username: username }),
     sid: signInId,
     auth_time: Math.floor(madeAt(signInId) / 1000),
     ...(generation !== undefined && { gen: generation }),
+    ...(issuedGeneration !== undefined && { scope: 'inbox', ign: issuedGeneration }),
+    ...(isOfSession && { from: 'session' }),
     iss: issuer,
     aud: issuer,
     sub: userId,
@@ -92,12 +106,23 @@ function objectIn(segment: string): Record<string, unknown> | null {
 }
 
 function hasSoundClaims(claims: Record<string, unknown>): claims is Claims {
-  const { sub, jti, sid, preferred_username: name, iat, exp, auth_time, gen, nbf } = claims
+  const { sub, jti, sid, iat, exp, auth_time, gen, nbf } = claims
   const ids = [sub, jti, sid].every((claim) => typeof claim === 'string' && idShape.test(claim))
   const times = [iat, exp].every((claim) => Number.isSafeInteger(claim))
-  if (!ids || !times || (name !== undefined && (typeof name !== 'string' || name === ''))) return false
-  if (gen !== undefined && !(Number.isSafeInteger(gen) && (gen as number) >= 0)) return false
+  if (!ids || !times) return false
+  if (gen !== undefined && !isGeneration(gen)) return false
+  if (!isKnownKind(claims)) return false
   if (nbf !== undefined && typeof nbf !== 'number') return false
   if (auth_time !== Math.floor(madeAt(sid as string) / 1000)) return false
   return (exp as number) - (iat as number) <= maxTokenLifeMs / 1000
 }
+
+/** The token of a sign-in, of a session, or an issued one: each with exactly the claims that we give it. */
+function isKnownKind({ scope, ign, from, gen, preferred_username: name }: Record<string, unknown>): boolean {
+  if (scope !== undefined)
+    return scope === 'inbox' && isGeneration(ign) && isGeneration(gen) && from === undefined && name === undefined
+  if (typeof name !== 'string' || name === '' || ign !== undefined) return false
+  return from === undefined || (from === 'session' && isGeneration(gen))
+}
+
+const isGeneration = (claim: unknown) => Number.isSafeInteger(claim) && (claim as number) >= 0

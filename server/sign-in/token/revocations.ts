@@ -11,8 +11,17 @@ type Dependencies = {
   keepMs: number
 }
 
-/** The sign-in that a token names. `generation` is undefined for tokens that an earlier version issued. */
-export type SignIn = { userId: string; signInId: string; signedInAt: number; generation: number | undefined }
+/**
+ * The sign-in that a token names. `generation` is undefined for tokens that an earlier version issued. Only an issued token
+ * has an `issuedGeneration`.
+ */
+export type SignIn = {
+  userId: string
+  signInId: string
+  signedInAt: number
+  generation: number | undefined
+  issuedGeneration?: number
+}
 
 const shortReloadMs = 2
 const retryMs = 1_000

@@ -168,6 +168,42 @@ const times: Corpus = {
   'nbf a text': withClaims({ nbf: 'now' }),
 }
 
+const inboxClaims = forge.inboxClaims(ann)
+const withInboxClaims = (changes: object) => forge.token(header, { ...inboxClaims, ...changes })
+const wrongScopes: Corpus = {
+  ...Object.fromEntries(
+    Object.entries({
+      'of another value': 'send',
+      'with a blank after it': 'inbox ',
+      'with a blank before it': ' inbox',
+      'of two values': 'inbox send',
+      'in upper case': 'INBOX',
+      'a list': ['inbox'],
+      'an object': { inbox: true },
+      empty: '',
+      null: null,
+      true: true,
+    }).map(([kind, value]) => [`scope ${kind}`, withInboxClaims({ scope: value })]),
+  ),
+  ...Object.fromEntries(
+    Object.entries({ 'a text': '0', negative: -1, 'a fraction': 0.5, null: null, 'a list': [0] }).flatMap(
+      ([kind, value]) => ['ign', 'gen'].map((claim) => [`${claim} ${kind}`, withInboxClaims({ [claim]: value })]),
+    ),
+  ),
+  'scope missing, with ign': forge.token(header, without('scope', inboxClaims)),
+  'scope missing, with ign and a name': withClaims({ ign: 0 }),
+  'scope without ign': forge.token(header, without('ign', inboxClaims)),
+  'scope without gen': forge.token(header, without('gen', inboxClaims)),
+  'scope with a name': withInboxClaims({ preferred_username: 'ann' }),
+  'scope in a token of a session': withInboxClaims({ from: 'session' }),
+  'scope twice, the valid one last': forge.token(header, JSON.stringify(inboxClaims).replace('{', '{"scope":"all",')),
+  'scope spelled scp': forge.token(header, { ...without('scope', inboxClaims), scp: 'inbox' }),
+  'from another source': withClaims({ gen: 0, from: 'inbox' }),
+  'from null': withClaims({ gen: 0, from: null }),
+  'from a session, without gen': withClaims({ from: 'session' }),
+  'scope of a life of 15 min and 1 s': withInboxClaims({ exp: now + 901 }),
+}
+
 const claimNames = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'sid', 'auth_time', 'preferred_username']
 const texts = ['iss', 'aud', 'sub', 'jti', 'sid', 'preferred_username']
 const wrongClaims: Corpus = {
@@ -316,10 +352,16 @@ test('the unforged token is valid, and so are tokens exactly at the limits', asy
   }
 })
 
+test('the unforged token of scope inbox is valid', async () => {
+  const authorization = `Bearer ${await withInboxClaims({})}`
+  assert.equal((await app.get('/api/notifications', { authorization })).status, 200)
+})
+
 isRefused('T1: a token cannot choose another algorithm', asBearer(algorithms))
 isRefused('T3: a token cannot bring its own key or name its source', asBearer(keys))
 isRefused('T4: crit, b64, types other than at+jwt and headers that we do not write are refused', asBearer(headers))
 isRefused('T5: every claim has to be present once and of its type', asBearer(wrongClaims))
+isRefused('T5: a scope has exactly the value and the claims that the service gives it', asBearer(wrongScopes))
 isRefused('T6: a token outside its time, or with a lifetime over 15 minutes, is refused', asBearer(times))
 isRefused('T10: a token has one spelling; others are refused', asBearer(spellings))
 isRefused('T9: more or less than one token after Bearer is refused', fields)

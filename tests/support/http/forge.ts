@@ -39,6 +39,12 @@ export async function openForge(app: TestService) {
       }
     },
 
+    /** The same for a token of scope `inbox`. */
+    inboxClaims(user: TestUser): Claims {
+      const { preferred_username: _, ...claims } = this.claims(user)
+      return { ...claims, gen: 0, scope: 'inbox', ign: 0 }
+    },
+
     /** Signs two encoded segments. */
     async signed(header: string, payload: string): Promise<string> {
       return `${header}.${payload}.${await signature(`${header}.${payload}`)}`

@@ -1,0 +1,111 @@
+// What a proof with a scope opens: a token of scope `inbox` the inbox alone, a producer key the routes of its scopes. The
+// refusal says which proof is needed. And GET /api/session, which responds to anyone.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { newId } from '../../../server/ids.ts'
+import { openForge } from '../../support/http/forge.ts'
+import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const forge = await openForge(app)
+const ann = await app.user('ann')
+
+async function inboxToken(user = ann): Promise<Proof> {
+  const token = await forge.token(forge.header, forge.inboxClaims(user))
+  return { authorization: `Bearer ${token}` }
+}
+
+type Documented = Record<string, Record<string, { security: Record<string, unknown>[] }>>
+const paths = (await app.get('/openapi.json')).json().paths as Documented
+const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
+const routesOfUsers = Object.entries(paths).flatMap(([template, methods]) =>
+  Object.entries(methods)
+    .filter(([, { security }]) => security.some((one) => 'token' in one))
+    .map(([method]) => ({ method: method.toUpperCase(), template, path: template.replace(/\{\w+\}/, id) })),
+)
+const isOfScope = (template: string) =>
+  template.startsWith('/api/notifications') || template === '/api/session' || template === '/api/me'
+
+function assertRefused(response: HttpResponse, scope?: string): void {
+  const needed = scope === undefined ? '' : `, scope="${scope}"`
+  assert.equal(response.headers.get('www-authenticate'), `Bearer error="insufficient_scope"${needed}`)
+  assert.deepEqual([response.status, response.json().error.code], [403, 'FORBIDDEN'])
+  assert.match(response.json().error.message, /scope "/)
+}
+
+test('a token of scope inbox opens the inbox, /api/session and /api/me, and no other route of a user', async () => {
+  const token = await inboxToken()
+  let refused = 0
+  for (const { method, template, path } of routesOfUsers) {
+    // A stream does not end, and its HEAD has the same guard.
+    const asked = path.endsWith('/stream') ? 'HEAD' : method
+    const response = await app.request(path, { method: asked, headers: token })
+    if (method === 'GET' ? isOfScope(template) : template.startsWith('/api/notifications'))
+      assert.ok([200, 204, 400].includes(response.status), `${method} ${path}: ${response.status}`)
+    else {
+      assertRefused(response)
+      refused++
+    }
+  }
+  assert.ok(refused >= 2, '/routeRestreinte and /token/renew at least')
+})
+
+test('a token of scope inbox reads and marks its own user’s notifications, and no one else’s', async () => {
+  const [one, other] = [await app.user(), await app.user()]
+  const [ones = ''] = await app.deliver({ to: one, title: 'For one' })
+  const [others = ''] = await app.deliver({ to: other, title: 'For the other' })
+  const token = await inboxToken(one)
+  assert.deepEqual(
+    (await app.list(token)).items.map((item) => item.id),
+    [ones],
+  )
+  assert.equal((await app.patch(`/api/notifications/${ones}/read`, token)).status, 204)
+  assert.equal((await app.patch(`/api/notifications/${others}/read`, token)).status, 404)
+  assert.equal((await app.get('/api/me', token)).json().data.user.id, one.id)
+})
+
+test('a token of scope inbox opens no route of a producer', async () => {
+  const response = await app.post('/api/notifications', {}, await inboxToken())
+  assert.equal(response.status, 401)
+})
+
+test('a producer key without the scope of the route is refused with the name of that scope', async () => {
+  const { key } = await app.producerKey(['users'])
+  assertRefused(await app.post('/api/notifications', {}, { authorization: `Bearer ${key}` }), 'send')
+})
+
+for (const variant of variants)
+  test(`GET /api/session has the user, the proof and when it ends (${variant})`, async () => {
+    const proof = await app.signIn(ann, variant)
+    const { data } = (await app.get('/api/session', proof)).json()
+    assert.deepEqual(data, (await app.get('/api/me', proof)).json().data)
+    assert.deepEqual([data.user.id, data.proof], [ann.id, variant === 'stateful' ? 'session' : 'access-token'])
+  })
+
+test('GET /api/session is null, without an error or a challenge, for every request without a valid proof', async () => {
+  const gone = await app.user()
+  const [session, token] = [await app.signIn(gone, 'stateful'), await app.signIn(gone, 'stateless')]
+  const ofGone = await inboxToken(gone)
+  await app.store.disableUser({ userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 960_000 })
+  const { key } = await app.producerKey()
+  const { authorization: expired = '' } = await inboxToken()
+  app.pass(900_000)
+  const proofs: Record<string, Proof> = {
+    none: {},
+    'a session that ended': session,
+    'a token of a disabled user': token,
+    'an issued token of a disabled user': ofGone,
+    'an expired token': { authorization: expired },
+    'an unknown session': { cookie: `carillon=${newId(app.now())}.${'A'.repeat(43)}` },
+    'a cookie of another form': { cookie: 'carillon=x' },
+    'a producer key': { authorization: `Bearer ${key}` },
+    'another scheme': { authorization: 'Basic YTpi' },
+    'a forged token beside a valid session': { ...(await app.signIn(ann, 'stateful')), authorization: 'Bearer x' },
+  }
+  for (const [name, proof] of Object.entries(proofs)) {
+    const response = await app.get('/api/session', proof)
+    assert.deepEqual([response.status, response.json()], [200, { success: true, data: null }], name)
+    assert.equal(response.headers.get('www-authenticate'), null, name)
+  }
+})
