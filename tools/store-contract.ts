@@ -20,27 +20,16 @@ let before = Promise.resolve()
 
 storeContract({
   name: 'a given database',
-  async open() {
+  async newPlace() {
     const { promise, resolve } = Promise.withResolvers<void>()
     const earlier = before
     before = promise
     await earlier
-    let store = await open()
+    await (await open()).close()
     const client = new pg.Client(url)
     await client.connect()
     await client.query(`truncate ${tables.map(({ name }) => `"${name}"`).join(', ')}`)
     await client.end()
-    return {
-      store,
-      async reopen() {
-        await store.close()
-        store = await open()
-        return store
-      },
-      async remove() {
-        await store.close()
-        resolve()
-      },
-    }
+    return { open, remove: async () => resolve() }
   },
 })

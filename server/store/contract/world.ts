@@ -7,8 +7,8 @@ import type { Delivery, DeliveryOutcome, Page, PageQuery, SessionKey, Store } fr
 /** What an engine provides to run the contract. */
 export type Engine = {
   name: string
-  /** A new empty store; `reopen` closes it and opens the same data again; `remove` closes it and deletes the data. */
-  open(): Promise<{ store: Store; reopen(): Promise<Store>; remove(): Promise<void> }>
+  /** A new empty place for data. `open` opens a store on it; `remove` deletes the data after the store was closed. */
+  newPlace(): Promise<{ open(): Promise<Store>; remove(): Promise<void> }>
 }
 
 /** Declares one promise, which is tested on an empty store. */
@@ -59,23 +59,25 @@ let worldsMade = 0
 export class World {
   store: Store
   readonly producerId = newId()
-  readonly #reopen: () => Promise<Store>
+  readonly #open: () => Promise<Store>
   readonly #number = ++worldsMade
 
-  private constructor(store: Store, reopen: () => Promise<Store>) {
+  private constructor(store: Store, open: () => Promise<Store>) {
     this.store = store
-    this.#reopen = reopen
+    this.#open = open
   }
 
   /** A new world on a store that may hold others: its people and its producer are new. */
-  static async on(store: Store, reopen: () => Promise<Store> = () => assert.fail('cannot reopen')): Promise<World> {
-    const world = new World(store, reopen)
+  static async on(store: Store, open: () => Promise<Store> = () => assert.fail('cannot reopen')): Promise<World> {
+    const world = new World(store, open)
     await world.addProducer('app', { id: world.producerId })
     return world
   }
 
+  /** Closes the store and opens the same data again. */
   async reopen(): Promise<void> {
-    this.store = await this.#reopen()
+    await this.store.close()
+    this.store = await this.#open()
   }
 
   async addUser(name: string): Promise<Person> {
@@ -188,8 +190,9 @@ export function isUnavailable(error: unknown): error is CarillonError {
 export function promisesOf(engine: Engine): PromiseOf {
   return (title, attempt) =>
     void test(title, async (t) => {
-      const { store, reopen, remove } = await engine.open()
+      const { open, remove } = await engine.newPlace()
       t.after(remove)
-      await attempt(await World.on(store, reopen))
+      const world = await World.on(await open(), open)
+      await attempt(world).finally(() => world.store.close())
     })
 }

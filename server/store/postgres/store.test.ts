@@ -5,21 +5,8 @@ import { openPostgresStore } from './store.ts'
 
 storeContract({
   name: 'PostgreSQL',
-  async open() {
+  async newPlace() {
     const { url, drop } = await newDatabase()
-    const open = async () => (await openPostgresStore(url, { partitions: 3 })).store
-    let store = await open()
-    return {
-      store,
-      async reopen() {
-        await store.close()
-        store = await open()
-        return store
-      },
-      async remove() {
-        await store.close()
-        await drop()
-      },
-    }
+    return { open: async () => (await openPostgresStore(url, { partitions: 3 })).store, remove: drop }
   },
 })

@@ -15,20 +15,11 @@ import { OtherProcess } from './testing/other-process.ts'
 
 storeContract({
   name: 'SQLite',
-  async open() {
+  async newPlace() {
     const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
-    let { store } = await openSqliteStore(join(folder, 'carillon.db'))
     return {
-      store,
-      async reopen() {
-        await store.close()
-        store = (await openSqliteStore(join(folder, 'carillon.db'))).store
-        return store
-      },
-      async remove() {
-        await store.close()
-        await rm(folder, { recursive: true })
-      },
+      open: async () => (await openSqliteStore(join(folder, 'carillon.db'))).store,
+      remove: () => rm(folder, { recursive: true }),
     }
   },
 })
