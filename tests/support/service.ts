@@ -16,6 +16,7 @@ import { Passwords } from '../../server/sign-in/password/passwords.ts'
 import { ProducerKeys, type Scope } from '../../server/sign-in/producer-key.ts'
 import { addUser } from '../../server/sign-in/users/users.ts'
 import type { Store } from '../../server/store/store.ts'
+import { patientFetch } from './http/patient-fetch.ts'
 import { throughClient } from './http/through-client.ts'
 import { wholeText, wholeTextOf } from './http/whole-text.ts'
 import { engine, PostgresBehind, SqliteBehind } from './network/database-behind.ts'
@@ -80,8 +81,7 @@ export async function startTestService({
   async function fetchJson(path: string, init: RequestInit = {}): Promise<HttpResponse> {
     const received = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
     if (received !== undefined) return received
-    const send = () => fetch(address + path, init)
-    const response = await send().catch((error) => (isClosedConnection(error) ? send() : Promise.reject(error)))
+    const response = await patientFetch(address + path, init)
     const text = await wholeTextOf(response)
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
   }
@@ -234,14 +234,6 @@ export async function startTestService({
       rmSync(dir, { recursive: true, force: true })
     },
   }
-}
-
-/**
- * If a test keeps the event loop busy for longer than the service keeps an idle connection, fetch uses a closed one. A fault of
- * the service would fail the second request too.
- */
-function isClosedConnection({ cause }: Error): boolean {
-  return ['ECONNRESET', 'UND_ERR_SOCKET'].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? '')
 }
 
 /** The pending writes of `lastSeenAt` and `lastUsedAt`. */

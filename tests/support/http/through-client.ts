@@ -10,6 +10,7 @@ import {
   type Variant,
 } from '../../../client/carillon-client.ts'
 import type { HttpResponse } from '../service.ts'
+import { patientFetch } from './patient-fetch.ts'
 import { wholeTextOf } from './whole-text.ts'
 
 type SentRequest = { method: string; url: URL; headers: Headers; body: unknown; init: RequestInit }
@@ -96,7 +97,7 @@ function recorded(address: string, sent: SentRequest, responses: HttpResponse[])
     if (bearerIn(sent)) assert.equal(own.get('authorization'), sent.headers.get('authorization'))
     if (sent.body !== undefined) assert.equal(own.get('content-type'), 'application/json')
     if (`${sent.method} ${sent.url.pathname}` === 'POST /api/notifications') namesItsDelivery(sent, own)
-    const response = await fetch(url, { ...init, ...sent.init, body: init.body ?? null, headers: sent.headers })
+    const response = await patientFetch(url, { ...init, ...sent.init, body: init.body ?? null, headers: sent.headers })
     const text = await wholeTextOf(response)
     const { status, headers } = response
     responses.push({ status, headers, text, json: () => JSON.parse(text) })
