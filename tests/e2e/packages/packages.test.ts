@@ -1,0 +1,156 @@
+// The packages that `npm run pack` builds, installed by npm in empty folders as the README says, under every Node in the PATH.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { examplesOf, readPages } from '../../support/http/pages.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const place = mkdtempSync(join(tmpdir(), 'carillon-packages-'))
+after(() => rmSync(place, { recursive: true, force: true }))
+
+/** The folders of the PATH with a Node, one for each version; the Node that runs this test is the first. */
+function nodes(): { version: string; path: string }[] {
+  const own = dirname(process.execPath)
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const byVersion = new Map<string, string>()
+  for (const folder of [own, ...folders.filter((one) => existsSync(join(one, 'node')))]) {
+    const { stdout } = spawnSync(join(folder, 'node'), ['--version'], { encoding: 'utf8' })
+    if (!byVersion.has(stdout.trim())) byVersion.set(stdout.trim(), folder)
+  }
+  return [...byVersion].map(([version, folder]) => ({ version, path: [folder, ...folders].join(delimiter) }))
+}
+
+type Run = { cwd: string; path?: string }
+
+/** Runs commands of a page in a shell. Fails if one of them fails. */
+function shell(commands: string, { cwd, path = process.env.PATH ?? '' }: Run): string {
+  const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', `set -euo pipefail\n${commands}`], {
+    cwd,
+    env: { ...withoutSettings(), ...npm, PATH: path },
+    encoding: 'utf8',
+    timeout: 300_000,
+  })
+  assert.equal(status, 0, `${commands}\n${stdout}${stderr}`)
+  return stdout
+}
+
+/** Without the settings and the npm of the run that this test is part of. */
+function withoutSettings(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(CARILLON_|npm_|NODE_)/.test(name)))
+}
+
+const readme = readPages(root).find(({ file }) => file === 'README.md')
+assert.ok(readme)
+const examples = examplesOf(readme).map(({ commands }) => commands)
+const [packing = '', forClient = '', forService = ''] = [
+  /^npm run pack\n$/,
+  /carillon-client-\d/,
+  /carillon-\d\S+\.tgz\n$/,
+].map((form) => examples.find((one) => form.test(one)))
+
+/** As on the page, with the folder of this checkout. */
+const fromCheckout = (text: string) => text.replaceAll('~/carillon/', root)
+
+suite('the packages of npm run pack', () => {
+  test('the command of the README builds both and prints their names', () => {
+    const printed = shell(packing, { cwd: root })
+    assert.match(printed, /^dist\/carillon-client-\d\S+\.tgz\ndist\/carillon-\d\S+\.tgz\n$/m)
+  })
+
+  for (const { version, path } of nodes()) {
+    test(`under Node ${version}, the service runs in an empty folder, and the client signs in, sends and lists`, async () => {
+      const cwd = join(place, version)
+      mkdirSync(cwd)
+      shell(fromCheckout(forClient), { cwd, path })
+      shell(fromCheckout(forService), { cwd, path })
+      await using service = await serving(cwd, path)
+      writeFileSync(join(cwd, 'app.mjs'), application)
+      const printed = shell(`node app.mjs ${service.url}`, { cwd, path })
+      assert.equal(printed, `${version}: operator, From the package, Welcome to Carillon\n`)
+      const env = `CARILLON_URL=${service.url} CARILLON_PRODUCER_KEY=${service.key}`
+      assert.match(shell(`${env} npx carillon send --to operator --title Hi`, { cwd, path }), /^Sent to operator$/m)
+    })
+  }
+
+  test('the package of the service has JavaScript only, one manifest with pinned packages, and a licence', () => {
+    const tarball = join(root, 'dist', `carillon-${versionOf(root)}.tgz`)
+    const files = shell(`tar -tzf '${tarball}'`, { cwd: place }).trim().split('\n')
+    for (const file of ['package.json', 'LICENSE', 'README.md', 'bin/launch.js', 'store/sqlite/writer-thread.js'])
+      assert.ok(files.includes(`package/${file}`), file)
+    assert.deepEqual(
+      files.filter((file) => /(?<!\.d)\.ts$|\.test\.|\/(contract|testing)\//.test(file)),
+      [],
+    )
+    const manifest = JSON.parse(shell(`tar -xzOf '${tarball}' package/package.json`, { cwd: place }))
+    for (const version of Object.values({ ...manifest.dependencies, ...manifest.optionalDependencies }))
+      assert.match(String(version), /^\d+\.\d+\.\d+$/)
+    assert.equal(manifest.engines.node, JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node)
+  })
+
+  test('npm pack in a folder of the source is refused, because Node runs no TypeScript below node_modules', () => {
+    for (const workspace of ['client', 'server']) {
+      const { status, stderr } = spawnSync('npm', ['pack', '--dry-run', '--workspace', workspace], {
+        cwd: root,
+        encoding: 'utf8',
+      })
+      assert.notEqual(status, 0)
+      assert.match(stderr, /npm run pack, in the root folder, builds the packages/)
+    }
+  })
+})
+
+/** Signs in with a session's cookie, sends, lists. Prints what it found. */
+const application = `
+  import { readFileSync } from 'node:fs'
+  import { createCarillon, createProducer } from 'carillon-client'
+  const baseUrl = process.argv[2]
+  const text = readFileSync('data/first-sign-in.txt', 'utf8')
+  const field = (name) => new RegExp('^' + name + ': (.+)$', 'm').exec(text)[1]
+  const username = field('username')
+  const carillon = createCarillon({
+    baseUrl,
+    auth: async () => (await carillon.login({ username, password: field('password'), variant: 'stateless' })).token,
+  })
+  await createProducer({ baseUrl, key: field('key') }).send({ recipients: [{ username }], title: 'From the package' })
+  const { items } = await carillon.inbox.list()
+  console.log(process.version + ': ' + [username, ...items.map(({ title }) => title)].join(', '))
+`
+
+function versionOf(folder: string): string {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version
+}
+
+/** `npx carillon serve` on a free port. */
+async function serving(cwd: string, path: string) {
+  const child = spawn('npx', ['carillon', 'serve'], {
+    cwd,
+    env: { ...withoutSettings(), PATH: path, CARILLON_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // In a process group, so that npx and everything below it can be ended.
+    detached: true,
+  })
+  let url = ''
+  for await (const line of createInterface({ input: child.stdout })) {
+    const entry = JSON.parse(line)
+    url = entry.event === 'started' ? entry.url : url
+    if (url !== '') break
+  }
+  child.stdout.resume()
+  assert.notEqual(url, '', 'the service did not start')
+  const text = readFileSync(join(cwd, 'data', 'first-sign-in.txt'), 'utf8')
+  return {
+    url,
+    key: /^key: (.+)$/m.exec(text)?.[1] ?? '',
+    async [Symbol.asyncDispose]() {
+      process.kill(-(child.pid ?? 0), 'SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}
