@@ -31,7 +31,14 @@ export type Notification = {
   category: string | null
   data: Record<string, unknown> | null
   key: string | null
+  /** When it was first sent. */
   createdAt: Time
+  /** When it was last sent: a later delivery with its `key` replaces it. */
+  updatedAt: Time
+  /** Its place: a list is ordered by `seq`, newest first. */
+  seq: number
+  /** How often it became the newest: 1, and 1 more for each delivery with `again`. */
+  count: number
   read: boolean
   readAt: Time | null
   archivedAt: Time | null

@@ -1,6 +1,6 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. A delivery
-// stores the immutable members once. A read joins id and read state to them in SQL, so no row is parsed or becomes an
-// object on the way from the database to the response.
+// stores the members that it gives once. A read joins the others to them in SQL, so no row is parsed or becomes an object
+// on the way from the database to the response.
 import type { Change } from './store.ts'
 
 /** `data` is JSON already checked by the request's schema; `createdAt` is ISO 8601. */
@@ -14,17 +14,29 @@ export type NotificationContent = {
   createdAt: string
 }
 
-/** The immutable members in the order in which they are sent, without braces: `Delivery.content`. */
+/** The members that a delivery gives, in the order in which they are sent, without braces: `Delivery.content`. */
 export function contentJson({ title, body, url, category, data, key, createdAt }: NotificationContent): string {
   return JSON.stringify({ title, body, url, category, data, key, createdAt }).slice(1, -1)
 }
 
 const beforeId = '{"id":"'
 
-/** The JSON text of a row `n` of notification, as SQL of both engines. `readAt`: an expression, when read, or null. */
-export function notificationJsonSql(readAt: string): string {
+/** ISO 8601 with milliseconds. In a content `createdAt` and its two quotes are the last characters. */
+export const timeLength = 24
+
+/** A content without the value of its `createdAt`, and that value. */
+export function apart(content: string): { given: string; createdAt: string } {
+  return { given: content.slice(0, -timeLength - 2), createdAt: content.slice(-timeLength - 1, -1) }
+}
+
+/**
+ * The JSON text of a row `n` of notification, as SQL of both engines. The values are expressions: `createdAt` is that of
+ * the content, `readAt` is null for an unread notification.
+ */
+export function notificationJsonSql({ createdAt, readAt }: { createdAt: string; readAt: string }): string {
   return `
-  '${beforeId}' || n.id || '",' || n.content ||
+  '${beforeId}' || n.id || '",' || n.content || ',"updatedAt":"' || coalesce(n.updated_at, ${createdAt}) ||
+  '","seq":' || n.seq || ',"count":' || n.count ||
   coalesce(',"read":true,"readAt":"' || ${readAt} || '"', ',"read":false,"readAt":null') || ',"archivedAt":null}'`
 }
 

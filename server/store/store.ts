@@ -258,7 +258,7 @@ export type Delivery = {
   id: string
   producerId: string
   idempotency: { key: string; bodyHash: string } | null
-  /** The immutable part of the notification, without id and read state: members of a JSON object, without its braces. */
+  /** What the delivery gives of the notification: members of a JSON object, without its braces. The last one is createdAt. */
   content: string
   category: string | null
   /** At most one notification of an inbox has this key: a later delivery replaces the content of the earlier one. */

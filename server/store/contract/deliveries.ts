@@ -38,36 +38,42 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.equal((await world.list(ben)).length, 2)
   })
 
-  promise('stores the content unchanged, and adds the id and the user’s read state', async (world) => {
-    const ann = await world.addUser('ann')
-    const odd = `\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?`
-    const content = `"z":1,"a":"${odd}","n":{"b":[1,2.50,null]},"t":"${'x'.repeat(9_000)}"`
-    const id = await world.send(ann, '', { content })
-    const text = await world.store.readNotification({ userId: ann.id, id })
-    assert.equal(text, `{"id":"${id}",${content},"read":false,"readAt":null,"archivedAt":null}`)
-    const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, unreadOnly: false })
-    assert.equal(items, `[${text}]`)
-    await world.store.markRead({ userId: ann.id, id, at: at(7) })
-    const read = await world.store.readNotification({ userId: ann.id, id })
-    const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null`
-    assert.equal(read, `{"id":"${id}",${content},${state}}`)
-  })
+  promise(
+    'stores the content unchanged, and adds id, updatedAt, seq, count and the user’s read state',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const odd = `\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?`
+      const createdAt = isoAt(3)
+      const content = `"z":1,"a":"${odd}","n":{"b":[1,2.50,null]},"t":"${'x'.repeat(9_000)}","createdAt":"${createdAt}"`
+      const more = `${content},"updatedAt":"${createdAt}","seq":1,"count":1`
+      const id = await world.send(ann, '', { content })
+      const text = await world.store.readNotification({ userId: ann.id, id })
+      assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,"archivedAt":null}`)
+      const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, unreadOnly: false })
+      assert.equal(items, `[${text}]`)
+      await world.store.markRead({ userId: ann.id, id, at: at(7) })
+      const read = await world.store.readNotification({ userId: ann.id, id })
+      const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null`
+      assert.equal(read, `{"id":"${id}",${more},${state}}`)
+    },
+  )
 
   promise(
-    'replaces the content of the notification with the same key; id, position and read state stay',
+    'replaces the content of the notification with the same key; id, position, createdAt and read state stay',
     async (world) => {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const key = 'deploy'
       const first = await world.send(ann, 'Deploying', { key })
       await world.send(ann, 'Something else')
       await world.store.markRead({ userId: ann.id, id: first, at: at(5) })
-      const { results } = await world.deliver({ to: [ann, ben], title: 'Deployed', key })
+      const { results } = await world.deliver({ to: [ann, ben], title: 'Deployed', key, at: at(6) })
       assert.deepEqual(results[0], { userId: ann.id, id: first, status: 'updated' })
       assert.equal(results[1]?.status, 'delivered')
       assert.deepEqual(await world.titles(ann), ['Something else', 'Deployed'])
       assert.deepEqual(await world.titles(ben), ['Deployed'])
       const seen = await world.find(ann, first)
       assert.deepEqual([seen?.read, seen?.readAt], [true, isoAt(5)])
+      assert.deepEqual([seen?.createdAt, seen?.updatedAt, seen?.seq, seen?.count], [isoAt(0), isoAt(6), 1, 1])
       assert.equal((await world.store.readInbox(ann.id)).unread, 1)
     },
   )

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CarillonError } from '../../errors.ts'
+import { iso } from '../../times.ts'
 import type { Delivery, DeliveryOutcome, Page, PageQuery, SessionKey, Store } from '../store.ts'
 
 /** What an engine provides to run the contract. */
@@ -35,6 +36,10 @@ export type Seen = {
   title: string
   category: string | null
   key: string | null
+  createdAt: string
+  updatedAt: string
+  seq: number
+  count: number
   read: boolean
   readAt: string | null
   archivedAt: string | null
@@ -45,7 +50,7 @@ export const runs = (everyday: number): number => (process.env.SOAK === undefine
 
 /** The frozen clock: `seconds` after the start of every test. */
 export const at = (seconds: number): number => Date.UTC(2026, 0, 1) + seconds * 1_000
-export const isoAt = (seconds: number): string => new Date(at(seconds)).toISOString()
+export const isoAt = (seconds: number): string => iso(at(seconds))
 
 let idsMade = 0
 /** Each id is lower than the one before, so that a test fails if the store orders by id. */
@@ -102,18 +107,19 @@ export class World {
   }
 
   letter({ to, title = 'Hi', category = null, key = null, idempotency = null, ...rest }: Letter): Delivery {
+    const moment = rest.at ?? at(0)
     return {
       id: newId(),
       producerId: rest.producerId ?? this.producerId,
       idempotency,
-      content: rest.content ?? JSON.stringify({ title, category, key }).slice(1, -1),
+      content: rest.content ?? JSON.stringify({ title, category, key, createdAt: iso(moment) }).slice(1, -1),
       category,
       key,
       recipients: to.map((recipient, index) => ({
         to: 'id' in recipient ? { userId: recipient.id } : recipient,
         notificationId: rest.ids?.[index] ?? newId(),
       })),
-      at: rest.at ?? at(0),
+      at: moment,
     }
   }
 

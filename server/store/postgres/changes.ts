@@ -1,14 +1,11 @@
 // What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
-import { notificationJsonSql } from '../notification-json.ts'
 import { type ChangeRow, type ReadAllRow, toChanges, toInbox } from '../operations.ts'
 import type { Changes, ChangesQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
-import { inboxField, readAtText, withInbox } from './pages.ts'
+import { inboxField, readAtText, textReadAt, withInbox } from './pages.ts'
 
 /** Above the high-water mark no read-all covers a notification, so none is searched for. */
-const text = notificationJsonSql(
-  `case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`,
-)
+const text = textReadAt(`case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`)
 
 // At most as many notifications arrived as there were changes. If that is more than $3, halving finds where the arrivals
 // begin: versions rise with seq.

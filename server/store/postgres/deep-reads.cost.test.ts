@@ -29,7 +29,7 @@ after(async () => {
 // Every second notification was read one by one, in order.
 await client.query(`
   insert into notification (user_id, seq, id, version, content, read_at, changed_version)
-    select 'ann', n, 'id' || n, n, '"title":"x"', case when n % 2 = 0 then '2026-01-01T00:00:00.000Z' end,
+    select 'ann', n, 'id' || n, n, '"title":"x","createdAt":"2026-01-01T00:00:00.000Z"', case when n % 2 = 0 then '2026-01-01T00:00:00.000Z' end,
       case when n % 2 = 0 then ${count} + n / 2 end
     from generate_series(1, ${count}) n;
   insert into inbox values ('ann', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0);

@@ -1,6 +1,6 @@
 // The SQL that reads a page of an inbox, alone or with a session, and how its row becomes that page. The server assembles
 // the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
-import { noItems, notificationJsonSql } from '../notification-json.ts'
+import { noItems, notificationJsonSql, timeLength } from '../notification-json.ts'
 import { toInbox } from '../operations.ts'
 import type { Page, PageRequest } from '../store.ts'
 import { blockSize } from '../unread-blocks.ts'
@@ -11,7 +11,14 @@ export const readAtText = `coalesce(n.read_at, (
   select m.at from read_mark m where m.user_id = $1 and m.through_seq >= n.seq order by m.through_seq limit 1
 ))`
 
-export const notificationText = notificationJsonSql(readAtText)
+const createdAt = `left(right(n.content, ${timeLength + 1}), ${timeLength})`
+
+/** The JSON text of the notification `n`, which was read at `readAt`. */
+export function textReadAt(readAt: string): string {
+  return notificationJsonSql({ createdAt, readAt })
+}
+
+export const notificationText = textReadAt(readAtText)
 
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
 export const withInbox = `box as (

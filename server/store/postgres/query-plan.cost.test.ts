@@ -63,7 +63,7 @@ const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   producerId: 'p1',
   idempotency: null,
   recipients: [{ to: { username: 'name1' }, notificationId: 'new' }],
-  content: '"title":"x"',
+  content: '"title":"x","createdAt":"2026-01-01T00:00:00.000Z"',
   category: 'c1',
   key: null,
   at: 1,

@@ -45,6 +45,9 @@ test("returns 201 with the id of the delivery and a result for each recipient, a
     id: first.id,
     ...content,
     createdAt: new Date(app.now()).toISOString(),
+    updatedAt: new Date(app.now()).toISOString(),
+    seq: 1,
+    count: 1,
     read: false,
     readAt: null,
     archivedAt: null,
@@ -53,13 +56,14 @@ test("returns 201 with the id of the delivery and a result for each recipient, a
 
 test('an optional field that was left out is null', async () => {
   const { id } = (await sent({})).results[0]
-  const { title: _, id: __, createdAt: ___, ...others } = await displayed(id)
+  const { title: _, id: __, createdAt: ___, updatedAt: ____, seq: _____, ...others } = await displayed(id)
   assert.deepEqual(others, {
     body: null,
     url: null,
     category: null,
     data: null,
     key: null,
+    count: 1,
     read: false,
     readAt: null,
     archivedAt: null,

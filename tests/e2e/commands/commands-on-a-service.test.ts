@@ -114,7 +114,13 @@ test('carillon send delivers its options as a notification, and prints text or J
   ]
   const { status, stdout, stderr } = await carillon(folder, everything, withKey(theKey))
   assert.deepEqual([status, stdout, stderr], [0, 'Sent to operator\n', ''])
-  const { id: _, createdAt: __, ...rest } = (await newest()) as unknown as Record<string, unknown>
+  const {
+    id: _,
+    createdAt: __,
+    updatedAt: ___,
+    seq: ____,
+    ...rest
+  } = (await newest()) as unknown as Record<string, unknown>
   assert.deepEqual(rest, {
     title: 'Order 7',
     body: 'is on its way',
@@ -122,6 +128,7 @@ test('carillon send delivers its options as a notification, and prints text or J
     category: 'orders',
     data: { order: 7 },
     key: 'order-7',
+    count: 1,
     read: false,
     readAt: null,
     archivedAt: null,

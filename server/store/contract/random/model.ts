@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { isoAt, type Person, type Seen } from '../world.ts'
 import type { Act, Turn } from './acts.ts'
 
+type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { at: string }
 type Result = { userId: string | undefined; id: string; status: string }
 
 export class Model {
@@ -40,28 +41,31 @@ export class Model {
     return 'done'
   }
 
-  #deliver({ title, newIds }: Turn, act: Act & { kind: 'deliver' }): Result[] | 'mismatch' {
+  #deliver({ title, newIds, seconds }: Turn, act: Act & { kind: 'deliver' }): Result[] | 'mismatch' {
     const { key = null, bodyHash = '' } = act.idempotency ?? {}
     const earlier = key === null ? undefined : this.#outcomes.get(key)
     if (earlier !== undefined) return earlier.bodyHash === bodyHash ? earlier.results : 'mismatch'
     const delivered = new Map<number, Result>()
     for (const [index, number] of act.to.entries())
-      if (!delivered.has(number)) delivered.set(number, this.#put(number, { ...act, title, id: newIds[index] ?? '' }))
+      if (!delivered.has(number))
+        delivered.set(number, this.#put(number, { ...act, title, id: newIds[index] ?? '', at: isoAt(seconds) }))
     const results = act.to.map((number) => delivered.get(number) ?? assert.fail('a recipient got no result'))
     if (key !== null) this.#outcomes.set(key, { bodyHash, results })
     return results
   }
 
-  #put(number: number, { id, title, category, key }: Pick<Seen, 'id' | 'title' | 'category' | 'key'>): Result {
+  #put(number: number, { id, title, category, key, at }: New): Result {
     const inbox = this.#inbox(number)
     inbox.version++
     const userId = this.#people[number]?.id
     const earlier = key === null ? undefined : inbox.items.find((item) => item.key === key)
     if (earlier !== undefined) {
-      Object.assign(earlier, { title, category })
+      Object.assign(earlier, { title, category, updatedAt: at })
       return { userId, id: earlier.id, status: 'updated' }
     }
-    inbox.items.push({ id, title, category, key, read: false, readAt: null, archivedAt: null })
+    const unread = { read: false, readAt: null, archivedAt: null }
+    const seq = inbox.items.length + 1
+    inbox.items.push({ id, title, category, key, createdAt: at, updatedAt: at, seq, count: 1, ...unread })
     return { userId, id, status: 'delivered' }
   }
 

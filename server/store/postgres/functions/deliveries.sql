@@ -178,6 +178,8 @@ begin
   return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
 end $$;
 
+-- A content ends with its createdAt: 24 characters and two quotes. A replacement keeps that of the first content; its own
+-- becomes updated_at.
 create or replace function deliver_keyed(
   delivery_id text, usernames text[], user_ids text[], ids text[],
   of_content text, of_category text, of_key text
@@ -209,8 +211,9 @@ begin
     else
       was_unread := case when earlier.read_at is null and earlier.seq > box.read_through then 1 else 0 end;
       update inbox set version = version + 1 where user_id = one.user_id;
-      update notification set content = of_content, category = of_category,
-          changed_version = box.version + 1, replaced_version = box.version + 1
+      update notification set content = left(of_content, -26) || right(content, 26),
+          updated_at = left(right(of_content, 25), 24),
+          category = of_category, changed_version = box.version + 1, replaced_version = box.version + 1
         where user_id = one.user_id and seq = earlier.seq;
       perform count_in_category(one.user_id, earlier.category, -1, -was_unread);
       delete from inbox_category where user_id = one.user_id and category = earlier.category and total = 0;
@@ -264,8 +267,9 @@ begin
   new_users := array(select u from jsonb_object_keys(boxes) u where not outcome ? u);
 
   if cardinality(old_users) > 0 then
-    update notification n set content = of_content, category = of_category,
-        changed_version = b.version, replaced_version = b.version
+    update notification n set content = left(of_content, -26) || right(n.content, 26),
+        updated_at = left(right(of_content, 25), 24),
+        category = of_category, changed_version = b.version, replaced_version = b.version
       from inbox b
       where b.user_id = n.user_id and n.user_id = any (old_users) and n.key = of_key;
     insert into inbox_category as known (user_id, category, total, unread)

@@ -26,6 +26,7 @@ const hashes: Record<number, string> = {
   6: '0eb7e6fa82905767',
   7: '43d06744c53badc5',
   8: 'bf321c3561226b13',
+  9: '6e77dafe2be5a92f',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

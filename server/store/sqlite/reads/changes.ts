@@ -1,20 +1,19 @@
 // Reads what changed in an inbox after a version.
-import { notificationJsonSql } from '../../notification-json.ts'
 import { type ChangeRow, toChanges } from '../../operations.ts'
 import type { Changes, ChangesQuery, InboxState } from '../../store.ts'
 import type { Reader } from '../connection.ts'
-import { inboxOf, readAt } from './pages.ts'
+import { inboxOf, notificationSql, readAt } from './pages.ts'
 
 /** `?2` is the user's readThrough: no read-all covers what lies beyond it. */
 const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
 
 export const versionAt = 'select version from notification where user_id = ? and seq = ?'
 export const arrivals = `
-  select n.version, 'created', ${notificationJsonSql(readAtBeyond)} from notification n
+  select n.version, 'created', ${notificationSql(readAtBeyond)} from notification n
   where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
 export const laterChanges = `
   select n.changed_version, case when n.replaced_version > ?3 then 'replaced' else 'read' end,
-    ${notificationJsonSql(readAtBeyond)}
+    ${notificationSql(readAtBeyond)}
   from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
 export const readAlls = `
   select m.version, m.through_seq, n.id, m.at

@@ -28,7 +28,7 @@ function fill(): void {
     begin;
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
     insert into notification (user_id, seq, id, version, content, read_at, changed_version)
-      select 'ann', n, 'id' || n, n, '"title":"x"', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
+      select 'ann', n, 'id' || n, n, '"title":"x","createdAt":"2026-01-01T00:00:00.000Z"', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
         iif(n % 2 = 0, ${count} + n / 2, null)
       from numbers;
     insert into inbox values ('ann', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0);

@@ -1,10 +1,9 @@
 // Reads one user's inbox: its state, a page, one notification, counts. Changes are in changes.ts.
-import { notificationJsonSql } from '../../notification-json.ts'
 import type { Counts, InboxState, Input, Page, PageQuery } from '../../store.ts'
 import type { UnreadPlace } from '../../unread-blocks.ts'
 import type { Reader } from '../connection.ts'
 import { readDeepUnread } from './deep-unread.ts'
-import { inboxOf, pageOf, readAt } from './pages.ts'
+import { inboxOf, notificationSql, pageOf, readAt } from './pages.ts'
 
 export async function readInbox(reader: Reader, userId: string): Promise<InboxState> {
   return inboxOf(reader, userId)
@@ -21,7 +20,7 @@ function pageNow(reader: Reader, query: PageQuery, place?: UnreadPlace): Page | 
 }
 
 export const notificationById = `
-  select ${notificationJsonSql(readAt)} from notification n where n.user_id = ?1 and n.id = ?2`
+  select ${notificationSql(readAt)} from notification n where n.user_id = ?1 and n.id = ?2`
 
 export async function readNotification(reader: Reader, of: Input<'readNotification'>): Promise<string | undefined> {
   return reader.one<[string]>(notificationById, of.userId, of.id)?.[0]

@@ -1,4 +1,5 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none (the writer thread's transaction).
+import { apart, timeLength } from '../../notification-json.ts'
 import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
@@ -76,13 +77,14 @@ function insertNotification({ sql }: WriteContext, { delivery, userId, notificat
 
 type Earlier = { id: string; seq: number; category: string | null; is_unread: number }
 
-/** Replaces the content in place. Sequence number, id and read state stay, so the notification keeps its place in the list. */
+/** Replaces the content in place. Id, sequence number, createdAt and read state stay, so the notification keeps its place in the list. */
 function replaceContent({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
   const { id, seq, category, is_unread } = earlier
+  const { given, createdAt } = apart(delivery.content)
   const inbox = sql.get`update inbox set version = version + 1 where user_id = ${userId} returning version`
   sql.run`
-    update notification set content = ${delivery.content}, category = ${delivery.category},
-      changed_version = ${inbox?.version as number}, replaced_version = ${inbox?.version as number}
+    update notification set content = ${given} || substr(content, ${-timeLength - 2}), category = ${delivery.category},
+      updated_at = ${createdAt}, changed_version = ${inbox?.version as number}, replaced_version = ${inbox?.version as number}
     where user_id = ${userId} and seq = ${seq}`
   countInCategory(sql, { userId, category, total: -1, unread: -is_unread })
   sql.run`delete from inbox_category where user_id = ${userId} and total = 0`
