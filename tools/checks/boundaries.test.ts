@@ -59,6 +59,7 @@ const leaves = [
 /** The one room of each runtime dependency, and of built-in modules that only one layer may use. */
 const rooms: Record<string, string[]> = {
   '@node-rs/argon2': ['server/sign-in/**'],
+  '@node-rs/bcrypt': ['server/sign-in/password/**'],
   '@zxcvbn-ts/language-common': ['server/sign-in/password/**'],
   'carillon-client': ['server/commands/**'],
   commander: ['server/carillon.ts', 'server/commands/**'],

@@ -3,7 +3,6 @@ import { invalidCredentials } from '../../errors.ts'
 import type { Credentials, Store } from '../../store/store.ts'
 import { findableUsername } from '../users/username.ts'
 import type { Passwords } from './passwords.ts'
-import { preparePassword } from './policy.ts'
 
 /** `passwordHash` is the hash that was checked. A proof is issued only if the stored hash is still this one. */
 export type CheckedUser = Credentials
@@ -23,15 +22,24 @@ export async function findAccount(
   return { name, user: await store.findCredentials(findable ?? '') }
 }
 
-/** Throws INVALID_CREDENTIALS, or UNAVAILABLE if too many passwords wait. `signal` aborts if the client disconnects. */
+type Dependencies = { store: Pick<Store, 'findCredentials' | 'rehashPassword'>; passwords: Passwords }
+
+/**
+ * Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS, or UNAVAILABLE if too many passwords wait. `signal`
+ * aborts if the client disconnects.
+ */
 export async function checkCredentials(
-  { passwords }: { passwords: Passwords },
+  { store, passwords }: Dependencies,
   { name, user }: Account,
   presented: { password: string; address: string; signal: AbortSignal },
 ): Promise<CheckedUser> {
   const { address, signal } = presented
   const attempt = { account: name, address, signal }
-  const matches = await passwords.verify(preparePassword(presented.password), user?.passwordHash, attempt)
+  const { matches, replacement } = await passwords.verify(presented.password, user?.passwordHash, attempt)
   if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()
-  return user
+  if (replacement === null) return user
+  const change = { userId: user.id, checkedPasswordHash: user.passwordHash, passwordHash: replacement }
+  if ((await store.rehashPassword(change)) === 'done') return { ...user, passwordHash: replacement }
+  // Another sign-in replaced the hash at the same moment, or the password was changed: check the hash that is stored now.
+  return checkCredentials({ store, passwords }, { name, user: await store.findCredentials(name) }, presented)
 }

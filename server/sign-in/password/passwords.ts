@@ -2,9 +2,13 @@
 // and files and DNS need that pool too. The others wait in a short queue; if it is full, the attempt is refused.
 import { hash, verify } from '@node-rs/argon2'
 import { type Attempt, HashQueue } from './hash-queue.ts'
+import { matchesImported, readHash } from './imported-hash.ts'
+import { preparePassword } from './policy.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
 const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const
+/** The beginning of our hashes. Every other hash is one of another system. */
+const ownPrefix = '$argon2id$v=19$m=19456,t=2,p=1$'
 
 /** The hash of a random, unknown password. Verified for an unknown user, so that the response takes the same time. */
 const unknownUserHash =
@@ -16,6 +20,9 @@ const operator: Attempt = { address: '', account: '' }
 const maxWaitMs = 10_000
 /** With this delay, 200 connections that retry at once use a fifth of the processor time that they use without it. */
 const refusalDelayMs = 200
+
+/** `replacement`: our own hash of the same password, if it matched a hash of another system. */
+export type Verification = { matches: boolean; replacement: string | null }
 
 export class Passwords {
   readonly #queue: HashQueue
@@ -35,11 +42,19 @@ export class Passwords {
     return this.#queue.refuseIfFull(attempt)
   }
 
-  /** `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if the client disconnects. */
-  verify(password: string, passwordHash: string | undefined, attempt: Attempt = operator): Promise<boolean> {
+  /**
+   * `password` as the client sent it. `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if
+   * the client disconnects.
+   */
+  verify(password: string, passwordHash: string | undefined, attempt: Attempt = operator): Promise<Verification> {
     return this.#queue.run(attempt, async () => {
-      const matches = await verify(passwordHash ?? unknownUserHash, password)
-      return matches && passwordHash !== undefined
+      const prepared = preparePassword(password)
+      if (passwordHash === undefined || passwordHash.startsWith(ownPrefix)) {
+        const matches = await verify(passwordHash ?? unknownUserHash, prepared)
+        return { matches: matches && passwordHash !== undefined, replacement: null }
+      }
+      const matches = await matchesImported(readHash(passwordHash), password)
+      return { matches, replacement: matches ? await hash(prepared, cost) : null }
     })
   }
 }
