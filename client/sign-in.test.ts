@@ -36,7 +36,7 @@ test('a stateful sign-in returns no token, and a stateless one sets no cookie', 
   }
   const carillon = createCarillon({ baseUrl: service.url, fetch: fetchNoted })
   const session = await carillon.login({ username, password, variant: 'stateful' })
-  assert.deepEqual(Object.keys(session), ['User', 'expiresAt'])
+  assert.deepEqual(Object.keys(session), ['User', 'expiresAt', 'variant'])
   const { token, User } = await carillon.login({ username, password, variant: 'stateless' })
   assert.deepEqual([typeof token, User.username], ['string', username])
   const usual = await carillon.login({ username, password })

@@ -11,9 +11,11 @@ import {
   events,
   type ListQuery,
   type LoginBody,
+  type Notification,
   type ReadAllQuery,
   type responses,
   type StreamQuery,
+  type User,
 } from '../server/http/openapi/schemas.ts'
 import type * as client from './carillon-client.ts'
 import { eventTypes } from './stream/subscription.ts'
@@ -29,17 +31,17 @@ type Data<Name extends keyof typeof responses> =
   Answer<Name> extends { success: true; data: infer Value } ? Value : never
 
 test('the response types of the client equal the schemas of the server', () => {
-  holds<Same<client.User, Answer<'User'>>>()
-  holds<Same<client.StatefulLogin, Answer<'StatefulLogin'>>>()
+  holds<Same<client.User, TypeOf<typeof User>>>()
+  holds<Same<client.StatefulLogin | client.StatelessLogin, Answer<'Login'>>>()
   holds<Same<client.StatelessLogin, Answer<'StatelessLogin'>>>()
-  holds<Same<client.Restricted, Data<'Restricted'>>>()
-  holds<Same<client.Me, Data<'Me'>>>()
-  holds<Same<client.Notification, Answer<'Notification'>>>()
-  holds<Same<client.Notification, Data<'OneNotification'>>>()
-  holds<Same<client.NotificationPage, Data<'NotificationPage'>>>()
-  holds<Same<client.Counts, Data<'Counts'>>>()
-  holds<Same<Sent<client.Changes>, Data<'Changes'>>>()
-  holds<Same<client.Delivery, Data<'Delivery'>>>()
+  holds<Same<client.Restricted, Data<'RestrictedResponse'>>>()
+  holds<Same<client.Me, Data<'MeResponse'>>>()
+  holds<Same<client.Notification, TypeOf<typeof Notification>>>()
+  holds<Same<client.Notification, Data<'NotificationResponse'>>>()
+  holds<Same<client.NotificationPage, Data<'NotificationPageResponse'>>>()
+  holds<Same<client.Counts, Data<'CountsResponse'>>>()
+  holds<Same<Sent<client.Changes>, Data<'ChangesResponse'>>>()
+  holds<Same<client.Delivery, Data<'DeliveryResponse'>>>()
 })
 
 test('the type of changes narrows by `reset`', () => {

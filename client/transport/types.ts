@@ -16,8 +16,8 @@ export type Variant = 'stateful' | 'stateless'
 export type Credentials = { username: string; password: string }
 
 /** The session is in a cookie that scripts cannot read. */
-export type StatefulLogin = { User: User; expiresAt: Time }
-export type StatelessLogin = { User: User; token: string; expiresAt: Time }
+export type StatefulLogin = { User: User; expiresAt: Time; variant: 'stateful' }
+export type StatelessLogin = { User: User; token: string; expiresAt: Time; variant: 'stateless' }
 export type Restricted = { userId: string; username: string; proof: Proof }
 /** `expiresAt`: the proof is valid until then, unless it is revoked. */
 export type Me = { user: User; proof: Proof; expiresAt: Time }

@@ -71,7 +71,10 @@ const serverOptions = {
 }
 
 export function createApp(given: AppDependencies): FastifyInstance {
-  const dependencies: Dependencies = { ...given, documentation: documentationOf(routes, given.publicUrl) }
+  const dependencies: Dependencies = {
+    ...given,
+    documentation: documentationOf(routes, { url: given.publicUrl, cookieName: given.cookie.name }),
+  }
   const { log, allowedOrigins } = given
   const failures = new FailureLog(log)
   const refusedOrigins = new RefusedOrigins(log)

@@ -54,7 +54,8 @@ function valueAs(schema: Schema): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 25, arbitrary: soundValueAs(schema) }, { weight: 1, arbitrary: junk })
 }
 
-function soundValueAs(schema: Schema): fc.Arbitrary<unknown> {
+function soundValueAs(given: Schema): fc.Arbitrary<unknown> {
+  const schema = api.resolve(given)
   const { type, enum: words, anyOf, const: only } = schema
   if (words !== undefined) return fc.constantFrom(...(words as unknown[]))
   if (only !== undefined) return fc.constant(only)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { type Described, DescribedApi, type Document } from '../support/http/described-api.ts'
+import { type Described, DescribedApi, type Document, type Operation } from '../support/http/described-api.ts'
 import { refusalIn } from '../support/http/envelope.ts'
 import { openForge } from '../support/http/forge.ts'
 import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
@@ -79,8 +79,10 @@ test('a required query field is described as such (I9)', () => {
   assert.deepEqual(needed, ['/api/notifications/changes since'])
 })
 
-test('the HTML page has what a route requires, and the data of events (I9)', async () => {
+test('the HTML page has every operation by its operationId, what a route requires, and the data of events (I9)', async () => {
   const { text } = await client.request({ path: '/docs' })
+  for (const { operation } of api.operations) assert.ok(text.includes(`<section id="${operation.operationId}">`))
+  for (const { name } of document.tags) assert.ok(text.includes(`<h2>${name}</h2>`))
   assert.ok(text.includes('/api/notifications/changes?since=…'))
   assert.ok(text.includes('events: <a href="#StreamEvent">StreamEvent</a>'))
 })
@@ -101,13 +103,13 @@ test('every parameter of a path is described, and no other (I9)', () => {
 test('the 401 of each route has the codes that this route can send, and no other (I9)', () => {
   const codes = Object.fromEntries(
     api.operations.flatMap(({ template, operation: { responses } }) =>
-      responses['401'] === undefined ? [] : [[template, responses['401'].description]],
+      responses['401'] === undefined ? [] : [[template, api.codesOf(responses['401'])]],
     ),
   )
-  assert.equal(codes['/routeRestreinte'], 'Unauthorized')
-  assert.equal(codes['/login'], 'INVALID_CREDENTIALS')
-  const { '/routeRestreinte': _, '/login': __, ...others } = codes
-  assert.deepEqual(new Set(Object.values(others)), new Set(['UNAUTHORIZED']))
+  const { '/routeRestreinte': restricted, '/login': login, ...others } = codes
+  assert.deepEqual(restricted, ['Unauthorized'])
+  assert.deepEqual(login, ['INVALID_CREDENTIALS'])
+  assert.deepEqual(new Set(Object.values(others).flat()), new Set(['UNAUTHORIZED']))
 })
 
 test('the document has every route of the table, and no other route (I9)', () => {
@@ -119,26 +121,31 @@ test('the document has every route of the table, and no other route (I9)', () =>
   assert.deepEqual(api.operations.map(({ method, template }) => `${method} ${template}`).sort(), table.sort())
 })
 
-/** The statuses of each operation's responses, as the document lists them. */
+/** The statuses of each operation's responses, as the document lists them, and of refusals the code: `404 NOT_FOUND`. */
 const seen = new Map<Described, Set<string>>()
 
 async function record(request: HttpRequest): Promise<HttpResponse> {
   const response = await client.request(request)
   const described = api.find(request.method ?? 'GET', request.path ?? '/')
-  if (response.status >= 400) refusalIn(response)
+  const code = response.status >= 400 ? ` ${refusalIn(response).code}` : ''
   if (described === undefined) {
     assert.ok(response.status >= 400, `${request.path} is not described and returned ${response.status}`)
     return response
   }
-  const listed = api.promises(described, response)
-  seen.set(described, (seen.get(described) ?? new Set()).add(listed))
+  note(described, `${api.promises(described, response)}${code}`)
   return response
 }
 
-const proofFor = ({ operation: { security } }: Described): Proof => {
+function note(described: Described, listed: string): void {
+  seen.set(described, (seen.get(described) ?? new Set()).add(listed))
+}
+
+const exampleOf = ({ requestBody }: Operation) => requestBody?.content['application/json']?.example
+
+const proofFor = ({ operation: { security } }: Described, proofs = { session: cookie, token }): Proof => {
   const schemes = security.flatMap((one) => Object.keys(one))
   if (schemes.includes('producer')) return producer
-  return schemes.includes('session') ? cookie : token
+  return schemes.includes('token') && !schemes.includes('session') ? proofs.token : proofs.session
 }
 
 test('the description is correct for every successful use of every route (I9)', async () => {
@@ -226,6 +233,12 @@ test('the description is correct for the refusals of a delivery (I9)', async () 
     assert.equal((await send({ ...sound, ...invalid })).status, 400)
 })
 
+/** The requests to /logout end the proofs of the tests before them. */
+const newProofs = async () => ({
+  session: await app.signIn(ann, 'stateful'),
+  token: await app.signIn(ann, 'stateless'),
+})
+
 /** Requests with every mistake that is possible on any route. */
 function wrongRequests(described: Described): HttpRequest[] {
   const { method, template } = described
@@ -275,15 +288,6 @@ test('the description is correct for every refusal, on every route (I9)', async 
   assert.ok(requests.length > 400)
 })
 
-test('every status that the document lists for a route was seen on it, except 503 (I9)', () => {
-  const unseen = api.operations.flatMap((described) =>
-    Object.keys(described.operation.responses)
-      .filter((status) => status !== '503' && status !== 'default' && !seen.get(described)?.has(status))
-      .map((status) => `${described.method} ${described.template}: ${status}`),
-  )
-  assert.deepEqual(unseen, [])
-})
-
 test('a route that the document calls open needs no proof, and every other route does (I9)', async () => {
   for (const described of api.operations) {
     const { method, template, operation } = described
@@ -291,4 +295,48 @@ test('a route that the document calls open needs no proof, and every other route
     const needsProof = operation.security.length > 0 && operation.security.every((one) => Object.keys(one).length > 0)
     assert.equal(status === 401, needsProof, `${method} ${template} returned ${status}`)
   }
+})
+
+test('a refusal that any route can send has one of the codes that the document lists for all routes (I9)', async () => {
+  const { session: headers } = await newProofs()
+  await app.database.change('alter table notification rename to mislaid')
+  assert.equal((await record({ path: `/api/notifications/${id}`, headers })).status, 500)
+  await app.database.change('alter table mislaid rename to notification')
+  const livez = api.find('GET', '/livez') as Described
+  const large = `GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`
+  for (const bytes of [large, 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n']) {
+    const text = (await app.raw(bytes)).split('\r\n\r\n')[1] ?? ''
+    const { code, status } = JSON.parse(text).error
+    const type = new Headers({ 'content-type': 'application/json' })
+    note(livez, `${api.promises(livez, { status, headers: type, text })} ${code}`)
+  }
+  const general = livez.operation.responses.default
+  assert.ok(general)
+  for (const { operation } of api.operations) assert.deepEqual(operation.responses.default, general)
+  const provoked = [...seen.values()].flatMap((listed) => [...listed].filter((one) => one.startsWith('default ')))
+  assert.deepEqual(new Set(provoked), new Set(api.codesOf(general).map((code) => `default ${code}`)))
+})
+
+test('each route sends 503 without a store if the document lists it, and otherwise works (I9)', async () => {
+  const proofs = await newProofs()
+  await app.store.close()
+  for (const described of api.operations) {
+    const { method, template, operation } = described
+    const headers = { ...json, ...proofFor(described, proofs) }
+    const body = operation.requestBody && JSON.stringify(exampleOf(operation))
+    const response = await record({ method, path: template.replace('{id}', id), headers, ...(body && { body }) })
+    assert.equal(response.status === 503, '503' in operation.responses, `${method} ${template}: ${response.text}`)
+  }
+})
+
+test('every status and every error code that the document lists for a route was seen on it (I9)', () => {
+  const unseen = api.operations.flatMap((described) => {
+    const { method, template, operation } = described
+    const listed = Object.entries(operation.responses).flatMap(([status, response]) => {
+      if (status === 'default') return []
+      return Number(status) < 400 ? [status] : api.codesOf(response).map((code) => `${status} ${code}`)
+    })
+    return listed.filter((one) => !seen.get(described)?.has(one)).map((one) => `${method} ${template}: ${one}`)
+  })
+  assert.deepEqual(unseen, [])
 })

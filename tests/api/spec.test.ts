@@ -199,7 +199,7 @@ for (const variant of variants) {
       const [tables, version] = [await app.database.tables(), await app.database.version()]
       const response = await login(user)
       assert.equal(response.status, 200)
-      assert.deepEqual(Object.keys(response.json()), ['User', 'token', 'expiresAt'])
+      assert.deepEqual(Object.keys(response.json()), ['User', 'token', 'expiresAt', 'variant'])
       assert.deepEqual(await app.database.tables(), tables)
       assert.equal(await app.database.version(), version)
     })

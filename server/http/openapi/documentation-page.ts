@@ -1,15 +1,17 @@
-// The OpenAPI document as an HTML page: every route with its parameters, its responses and a curl command to copy.
+// The OpenAPI document as an HTML page: every route with its parameters, its responses and examples, and a curl command to copy.
 import type { Described, Document, Parameter } from './openapi.ts'
 import type { Schema } from './schema.ts'
 
 /** Its links are relative, so that they work behind a proxy that strips a path. */
-export function documentationPage({ info, paths, components }: Document): string {
+export function documentationPage({ info, tags, paths, components }: Document): string {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
   )
-  const list = routes.map(
-    ({ method, path }) => `<li><a href="#${anchor(method, path)}"><b>${method}</b> ${text(path)}</a></li>`,
-  )
+  const groups = tags.map(({ name, description }) => ({
+    name,
+    description,
+    routes: routes.filter(({ described }) => described.tags.includes(name as Described['tags'][number])),
+  }))
   const shapes = Object.entries(components.schemas).map(
     ([name, schema]) => `<section id="${name}"><h3>${name}</h3>${shape(schema)}</section>`,
   )
@@ -17,34 +19,60 @@ export function documentationPage({ info, paths, components }: Document): string
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${text(info.title)} ${text(info.version)}: the API</title><link rel="stylesheet" href="docs/style.css"></head>
 <body><nav aria-label="Routes"><h1>${text(info.title)} <small>${text(info.version)}</small></h1>
-<p>${text(info.summary)} <a href="openapi.json">openapi.json</a></p><ul>${list.join('')}</ul>
+<p>${text(info.summary)} <a href="openapi.json">openapi.json</a></p>${groups.map(linksOf).join('')}
 <p><a href="#shapes">Shapes</a></p></nav>
-<main>${routes.map(routeSection).join('')}<h2 id="shapes">Shapes</h2>${shapes.join('')}</main></body></html>`
+<main>${groups.map((group) => groupSection(group, components.schemas)).join('')}<h2 id="shapes">Shapes</h2>${shapes.join('')}</main></body></html>`
 }
 
-function routeSection({ method, path, described }: { method: string; path: string; described: Described }): string {
-  const { summary, parameters = [], requestBody, responses } = described
+type ShownRoute = { method: string; path: string; described: Described }
+type Group = { name: string; description: string; routes: readonly ShownRoute[] }
+
+function linksOf({ name, routes }: Group): string {
+  const links = routes.map(
+    ({ method, path, described }) => `<li><a href="#${described.operationId}"><b>${method}</b> ${text(path)}</a></li>`,
+  )
+  return `<h2>${text(name)}</h2><ul>${links.join('')}</ul>`
+}
+
+type Schemas = Readonly<Record<string, Schema>>
+
+function groupSection({ name, description, routes }: Group, schemas: Schemas): string {
+  const sections = routes.map((route) => routeSection(route, schemas))
+  return `<h2>${text(name)}</h2><p>${text(description)}</p>${sections.join('')}`
+}
+
+function routeSection({ method, path, described }: ShownRoute, schemas: Schemas): string {
+  const { operationId, summary, parameters = [], requestBody, responses } = described
   const proofs = described.security.flatMap((scheme) => Object.keys(scheme))
-  const body = requestBody?.content['application/json']?.schema
+  const body = requestBody?.content['application/json']
   const rows = Object.entries(responses).map(([status, { description, content }]) => {
-    const schema = content?.['application/json']?.schema
+    const media = content?.['application/json']
     const event = content?.['text/event-stream']?.schema.contentSchema
-    const type = schema ? typeOf(schema) : event ? `events: ${typeOf(event)}` : ''
-    return `<tr><th scope="row">${status}</th><td>${type}</td><td>${text(description)}</td></tr>`
+    const type = media ? typeOf(media.schema) : event ? `events: ${typeOf(event)}` : ''
+    const example = status < '3' ? exampleOf(media?.example) : ''
+    return `<tr><th scope="row">${status}</th><td>${type}${example}</td><td>${text(description)}</td></tr>`
   })
   const fields = parameters.map((field) => row({ ...field, name: `${field.name} (${field.in})` }))
   const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
   const target = needed.length === 0 ? path : `${path}?${needed.join('&')}`
-  return `<section id="${anchor(method, path)}"><h2><b>${method}</b> ${text(path)}</h2><p>${text(summary)}</p>
-<p class="who">${whoMayCall(proofs)}</p>${fields.length > 0 ? `<table>${fields.join('')}</table>` : ''}
-${body ? `<h3>Body</h3>${shape(body)}` : ''}<h3>Responses</h3><table>${rows.join('')}</table>
-<pre>${text(curl(method, target, { proofs, body }))}</pre></section>`
+  return `<section id="${operationId}"><h3><b>${method}</b> ${text(path)} <small>${operationId}</small></h3>
+<p>${text(summary)}</p><p class="who">${whoMayCall(described.security)}</p>${fields.length > 0 ? `<table>${fields.join('')}</table>` : ''}
+${body ? `<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.schema) ?? ''] ?? body.schema)}` : ''}<h4>Responses</h4><table>${rows.join('')}</table>
+<pre>${text(curl(method, target, { proofs, example: body?.example }))}</pre></section>`
 }
 
-function whoMayCall(proofs: readonly string[]): string {
+function exampleOf(value: unknown): string {
+  if (value === undefined) return ''
+  return `<details><summary>Example</summary><pre>${text(JSON.stringify(value, null, 2))}</pre></details>`
+}
+
+function whoMayCall(security: readonly object[]): string {
+  const proofs = security.flatMap((scheme) => Object.keys(scheme))
   if (proofs.length === 0) return 'Open to everyone'
   if (proofs.includes('producer')) return 'A producer with its key'
-  return `A signed-in user: ${proofs.includes('session') ? 'session cookie or access token' : 'access token'}`
+  const kinds = proofs.includes('session') ? 'session cookie or access token' : 'access token'
+  const isOptional = security.some((scheme) => Object.keys(scheme).length === 0)
+  return isOptional ? `Open to everyone, with or without a ${kinds}` : `A signed-in user: ${kinds}`
 }
 
 function shape(schema: Schema): string {
@@ -69,29 +97,30 @@ function noteOf({ description, minLength, maxLength, minimum, maximum, minItems,
   return [...notes, minimum === undefined ? undefined : values].filter((note) => note !== undefined).join('; ')
 }
 
+function nameOf({ $ref }: Schema): string | undefined {
+  return $ref?.split('/').at(-1)
+}
+
 function typeOf(schema: Schema): string {
-  const name = schema.$ref?.split('/').at(-1)
+  const name = nameOf(schema)
   if (name !== undefined) return `<a href="#${name}">${name}</a>`
   const values = 'const' in schema ? [schema.const] : schema.enum
   if (values !== undefined) return values.map((value) => `<code>${text(JSON.stringify(value))}</code>`).join(' or ')
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' or ')
+  const variants = schema.anyOf ?? schema.oneOf
+  if (variants !== undefined) return variants.map(typeOf).join(' or ')
   if (schema.items !== undefined) return `array of ${typeOf(schema.items)}`
   if (schema.properties !== undefined) return `object${shape(schema)}`
   return text([schema.type ?? 'anything'].flat().join(' or '))
 }
 
-type Call = { proofs: readonly string[]; body: Schema | undefined }
+type Call = { proofs: readonly string[]; example: unknown }
 
-function curl(method: string, target: string, { proofs, body }: Call): string {
+function curl(method: string, target: string, { proofs, example }: Call): string {
   const name = proofs.includes('producer') ? 'KEY' : 'TOKEN'
   const proof = proofs.length === 0 ? '' : ` -H @- <<< "authorization: Bearer $${name}"`
-  const fields = body?.required?.map((field) => `"${field}":…`).join(',')
-  const data = body === undefined ? '' : ` -H 'content-type: application/json' -d '{${fields}}'`
+  const sent = JSON.stringify(example)?.replaceAll("'", "'\\''")
+  const data = sent === undefined ? '' : ` -H 'content-type: application/json' -d '${sent}'`
   return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${target}"${proof}${data}`
-}
-
-function anchor(method: string, path: string): string {
-  return `${method}${path}`.replaceAll(/[^A-Za-z]+/g, '-')
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

@@ -8,8 +8,11 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string
 }
 
-export function documentationOf(routes: readonly Route[], publicUrl: () => string) {
-  const document = once(() => openApi(routes, { version, url: publicUrl() }))
+export function documentationOf(
+  routes: readonly Route[],
+  { url, cookieName }: { url: () => string; cookieName: string },
+) {
+  const document = once(() => openApi(routes, { version, url: url(), cookieName }))
   return {
     json: once(() => JSON.stringify(document(), null, 2)),
     page: once(() => documentationPage(document())),

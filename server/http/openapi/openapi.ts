@@ -2,23 +2,30 @@
 import { type ErrorCode, statusOf } from '../../errors.ts'
 import type { Guard } from '../request/guards.ts'
 import { type ResponseBody, type Route, tags } from '../routes/operation.ts'
-import { type Schema, string } from './schema.ts'
-import { responses } from './schemas.ts'
+import { Components } from './components.ts'
+import { errorSchemas } from './error-schemas.ts'
+import { errorExample, requestExamples, responseExamples, streamExample } from './examples.ts'
+import { componentName, named, type Schema, string } from './schema.ts'
+import { type ResponseName, responses } from './schemas.ts'
 
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
 
 export type Document = ReturnType<typeof openApi>
-export type Described = ReturnType<typeof describe>
-type Response = { description: string; content?: Record<string, { schema: Schema }> }
+export type Described = ReturnType<Description['operation']>
+type Media = { schema: Schema; example?: unknown }
+type Response = { description: string; content?: Record<string, Media> }
 export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema }
 
-/** `url` is the public URL of the service. */
-export function openApi(routes: readonly Route[], { version, url }: { version: string; url: string }) {
+/** What depends on the deployment. `url` is the public URL of the service. */
+export type Deployment = { version: string; url: string; cookieName: string }
+
+export function openApi(routes: readonly Route[], { version, url, cookieName }: Deployment) {
+  const description = new Description()
   const paths: Record<string, Record<string, Described>> = {}
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: description.operation(route) }
   }
   return {
     openapi: '3.1.0',
@@ -28,19 +35,14 @@ export function openApi(routes: readonly Route[], { version, url }: { version: s
       summary: 'Sign-in and a notification inbox for any application.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    tags: tagsOf(routes),
     servers: [{ url }],
+    tags: tagsOf(routes),
     paths,
     components: {
-      schemas: responses,
+      schemas: description.schemas,
       securitySchemes: {
-        session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: 'carillon',
-          description: '`__Host-carillon` on HTTPS, `__Secure-carillon` if the public URL has a path',
-        },
-        token: { type: 'http', scheme: 'bearer', bearerFormat: 'at+jwt' },
+        session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The cookie of a stateful sign-in' },
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'at+jwt', description: 'An access token' },
         producer: { type: 'http', scheme: 'bearer', description: 'A producer key, `crl_<id>_<secret>`' },
       },
     },
@@ -63,40 +65,101 @@ const security: Record<Guard<unknown>['name'], readonly object[]> = {
   producer: [{ producer: [] }],
 }
 
-function describe(route: Route) {
-  const { path, guard, operation } = route
-  const { summary, query, headers = {}, body, acceptsForm } = operation
-  const id = string({ format: 'uuid' })
-  const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
-    return { name, in: 'path', required: true, schema: id }
-  })
-  const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
-    return { name, in: 'query', ...(query?.required?.includes(name) && { required: true }), schema }
-  })
-  const fromHeaders = Object.entries(headers).map(([name, description]) => {
-    return { name, in: 'header', description, schema: string() }
-  })
-  const successes = Object.entries(operation.responses).map(([status, response]) => {
-    return [status, describeResponse(response, status === '304' ? 'Nothing changed since that ETag' : 'Done')] as const
-  })
-  const parameters: Parameter[] = [...fromPath, ...fromQuery, ...fromHeaders]
-  return {
-    operationId: operation.id,
-    tags: [operation.tag],
-    summary,
-    security: security[guard.name],
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && {
-      requestBody: {
-        required: true,
-        content: { [json]: { schema: body }, ...(acceptsForm && { [form]: { schema: body } }) },
-      },
-    }),
-    responses: {
-      ...Object.fromEntries(successes),
-      ...describeRefusals(route),
-      default: describeResponse(['Error'], 'Any other refusal, in the same envelope'),
-    },
+const documents = {
+  json: { [json]: { schema: { type: 'object' } } },
+  html: { 'text/html': { schema: string() } },
+  css: { 'text/css': { schema: string() } },
+} as const
+
+/** Describes operations, and collects the components that they name. */
+class Description {
+  readonly #components = new Components()
+  readonly #errors = errorSchemas()
+  readonly #bodies = Object.fromEntries(
+    Object.entries(responses).map(([name, schema]) => [name, componentName in schema ? schema : named(name, schema)]),
+  ) as Record<ResponseName, Schema>
+
+  get schemas(): Record<string, Schema> {
+    return this.#components.schemas
+  }
+
+  operation(route: Route) {
+    const { guard, operation } = route
+    const { id, tag, summary, body, acceptsForm } = operation
+    const parameters = this.#parameters(route)
+    const media = body && this.#media(body, requestExamples)
+    return {
+      operationId: id,
+      tags: [tag],
+      summary,
+      security: security[guard.name],
+      ...(parameters.length > 0 && { parameters }),
+      ...(media && {
+        requestBody: { required: true, content: { [json]: media, ...(acceptsForm && { [form]: media }) } },
+      }),
+      responses: { ...this.#successes(route), ...this.#refusals(route), default: this.#anyRefusal() },
+    }
+  }
+
+  #parameters({ path, operation }: Route): Parameter[] {
+    const { query, headers = {}, freeText } = operation
+    const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+      return { name, in: 'path', required: true, schema: string(name === freeText ? {} : { format: 'uuid' }) }
+    })
+    const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
+      const required = query?.required?.includes(name) && { required: true }
+      return { name, in: 'query', ...required, schema: this.#components.publish(schema) }
+    })
+    const fromHeaders = Object.entries(headers).map(([name, description]) => {
+      return { name, in: 'header', description, schema: string() }
+    })
+    return [...fromPath, ...fromQuery, ...fromHeaders]
+  }
+
+  #successes({ operation }: Route): Record<string, Response> {
+    const entries = Object.entries(operation.responses).map(([status, body]) => {
+      const description = status === '304' ? 'Nothing changed since that ETag' : 'Done'
+      return [status, this.#success(body, description)] as const
+    })
+    return Object.fromEntries(entries)
+  }
+
+  #success(body: ResponseBody, description: string): Response {
+    if (body === 'none') return { description: `${description}; no body` }
+    if (body === 'json' || body === 'html' || body === 'css') return { description, content: documents[body] }
+    if (body === 'events') return { description, content: { 'text/event-stream': this.#events() } }
+    return { description, content: { [json]: this.#media(this.#bodies[body], responseExamples) } }
+  }
+
+  #events(): Media {
+    const schema = {
+      type: 'string',
+      contentMediaType: 'text/event-stream',
+      contentSchema: this.#components.publish(this.#bodies.StreamEvent),
+      description:
+        'Events; the `data` of each is a StreamEvent as one line of JSON, and the `id` of those with a version is a position',
+    }
+    return { schema, example: streamExample }
+  }
+
+  #refusals(route: Route): Record<string, Response> {
+    const byStatus = Map.groupBy(refusalsOf(route), (code) => statusOf[code])
+    const entries = [...byStatus].map(([status, codes]) => {
+      const schemas = codes.map((code) => this.#components.publish(this.#errors.ofCode[code]))
+      const schema = schemas.length > 1 ? { anyOf: schemas } : (schemas[0] as Schema)
+      return [status, { description: codes.join(' or '), content: { [json]: { schema } } }] as const
+    })
+    return Object.fromEntries(entries)
+  }
+
+  #anyRefusal(): Response {
+    const schema = this.#components.publish(this.#errors.ofAnyRoute)
+    const media = { schema, example: errorExample }
+    return { description: 'A refusal that any route can send, in the same envelope', content: { [json]: media } }
+  }
+
+  #media(schema: Schema, examples: Readonly<Record<string, unknown>>): Media {
+    return { schema: this.#components.publish(schema), example: examples[schema[componentName] as string] }
   }
 }
 
@@ -109,31 +172,9 @@ function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
     PAYLOAD_TOO_LARGE: takesBody,
     UNSUPPORTED_MEDIA_TYPE: takesBody,
     MISDIRECTED_REQUEST: operation.anyHost !== true,
-    UNAVAILABLE: true,
+    // The guard of every other route reads the store.
+    UNAVAILABLE: guard.name !== 'open',
   }
   const ofChecks = Object.entries(applies).flatMap(([code, isSent]) => (isSent ? [code as ErrorCode] : []))
   return [...new Set([...guard.refusals, ...(operation.refusals ?? []), ...ofChecks])]
-}
-
-function describeRefusals(route: Route): Record<string, Response> {
-  const byStatus = Map.groupBy(refusalsOf(route), (code) => statusOf[code])
-  return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [status, describeResponse(['Error'], codes.join(' or '))]),
-  )
-}
-
-function describeResponse(response: ResponseBody, description: string): Response {
-  if (response === 'none') return { description: `${description}; no body` }
-  if (response === 'text') return { description }
-  if (response === 'events') return { description, content: { 'text/event-stream': { schema: eventText } } }
-  const refs = response.map((name) => ({ $ref: `#/components/schemas/${name}` }))
-  return { description, content: { [json]: { schema: refs.length > 1 ? { anyOf: refs } : { ...refs[0] } } } }
-}
-
-const eventText = {
-  type: 'string',
-  contentMediaType: 'text/event-stream',
-  contentSchema: { $ref: '#/components/schemas/StreamEvent' },
-  description:
-    'Events; the `data` of each is a StreamEvent as one line of JSON, and the `id` of those with a version is a position',
 }

@@ -2,15 +2,19 @@
 // published document. A few lines instead of a library of 16 MB that takes 45 ms to load (decision 0012).
 
 declare const described: unique symbol
+/** Under this symbol, which neither JSON nor the validator sees, a schema has the name of its component. */
+export const componentName = Symbol('component')
 
 /** A schema, and at compile time the type of the values that it accepts. */
 export type Schema<Value = unknown> = {
   readonly [described]?: Value
+  readonly [componentName]?: string
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly enum?: readonly unknown[]
   readonly contentSchema?: Schema
   readonly description?: string
@@ -51,10 +55,25 @@ export const nullable = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> 
   anyOf: [schema, { type: 'null' }],
 })
 export const anything: Schema<unknown> = {}
-/** A schema of the document's components, by its name; the caller gives the type. */
-export const ref = <Value = unknown>(name: string): Schema<Value> => ({ $ref: `#/components/schemas/${name}` })
+/** In the document this schema is a component of this name, and a reference to it in every schema that contains it. */
+export const named = <S extends Schema>(name: string, schema: S): S => ({ ...schema, [componentName]: name })
+export const refTo = (name: string): string => `#/components/schemas/${name}`
 export const anyOf = <const S extends readonly Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({
   anyOf: schemas,
+})
+
+/** One of several named objects. `field` is in each of them, and constant: generated code selects the object by it. */
+export const discriminated = <const S extends readonly Schema[]>(
+  field: string,
+  members: S,
+): Schema<TypeOf<S[number]>> => ({
+  oneOf: members,
+  discriminator: {
+    propertyName: field,
+    mapping: Object.fromEntries(
+      members.map((member) => [member.properties?.[field]?.const, refTo(member[componentName] as string)]),
+    ),
+  },
 })
 
 /** An object with exactly these fields: an unknown field is refused. */

@@ -1,26 +1,30 @@
-// The JSON shapes on the wire: Fastify validates requests with them, and openapi.ts publishes them. `responses` has the named ones.
-import { statusOf } from '../../errors.ts'
+// The JSON shapes on the wire: Fastify validates requests with them, and openapi.ts publishes them. Every object of a body or a
+// response is named, because generated code names its types after them. The shapes of errors are in error-schemas.ts.
 import {
   anyOf,
   anything,
   array,
   boolean,
   constant,
+  discriminated,
   integer,
+  named,
   nullable,
   object,
   oneOf,
   orNull,
   record,
-  ref,
   type Schema,
   string,
   type TypeOf,
 } from './schema.ts'
 
-export const LoginBody = object(
-  { username: string({ minLength: 1, maxLength: 256 }), password: string({ minLength: 1, maxLength: 256 }) },
-  { variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }) },
+export const LoginBody = named(
+  'Credentials',
+  object(
+    { username: string({ minLength: 1, maxLength: 256 }), password: string({ minLength: 1, maxLength: 256 }) },
+    { variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }) },
+  ),
 )
 export type LoginBody = TypeOf<typeof LoginBody>
 
@@ -56,30 +60,36 @@ export type ChangesQuery = TypeOf<typeof ChangesQuery>
 export const StreamQuery = object({}, { since: string({ ...since, description: 'Instead of Last-Event-ID' }) })
 export type StreamQuery = TypeOf<typeof StreamQuery>
 
-const Recipient = object(
-  {},
-  { username: string({ minLength: 1, maxLength: 256 }), userId: string({ minLength: 1, maxLength: 64 }) },
-  { minProperties: 1, maxProperties: 1 },
+const Recipient = named(
+  'Recipient',
+  object(
+    {},
+    { username: string({ minLength: 1, maxLength: 256 }), userId: string({ minLength: 1, maxLength: 64 }) },
+    { minProperties: 1, maxProperties: 1 },
+  ),
 )
 
-export const DeliveryBody = object(
-  {
-    recipients: array(Recipient, { minItems: 1, maxItems: 1000 }),
-    title: string({ minLength: 1, maxLength: 200 }),
-  },
-  {
-    body: orNull(string({ maxLength: 4000 })),
-    url: orNull(string({ minLength: 1, maxLength: 2048, description: 'http, https or relative' })),
-    category: orNull(string({ minLength: 1, maxLength: 64 })),
-    data: orNull(record(anything, { description: 'At most 8 KiB as JSON' })),
-    key: orNull(
-      string({
-        minLength: 1,
-        maxLength: 255,
-        description: 'A later notification with this key replaces the text of the earlier one',
-      }),
-    ),
-  },
+export const DeliveryBody = named(
+  'DeliveryRequest',
+  object(
+    {
+      recipients: array(Recipient, { minItems: 1, maxItems: 1000 }),
+      title: string({ minLength: 1, maxLength: 200 }),
+    },
+    {
+      body: orNull(string({ maxLength: 4000 })),
+      url: orNull(string({ minLength: 1, maxLength: 2048, description: 'http, https or relative' })),
+      category: orNull(string({ minLength: 1, maxLength: 64 })),
+      data: orNull(record(anything, { description: 'At most 8 KiB as JSON' })),
+      key: orNull(
+        string({
+          minLength: 1,
+          maxLength: 255,
+          description: 'A later notification with this key replaces the text of the earlier one',
+        }),
+      ),
+    },
+  ),
 )
 export type DeliveryBody = TypeOf<typeof DeliveryBody>
 
@@ -91,26 +101,53 @@ const count = integer({ minimum: 0 })
 const proof = oneOf(['session', 'access-token'])
 const success = <S extends Schema>(data: S) => object({ success: constant(true), data })
 
-const User = object({ id, username: string(), displayName: nullable(string()), createdAt: time })
-const user = ref<TypeOf<typeof User>>('User')
+export const User = named('User', object({ id, username: string(), displayName: nullable(string()), createdAt: time }))
 
-const Notification = object({
-  id,
-  title: string(),
-  body: nullable(string()),
-  url: nullable(string()),
-  category: nullable(string()),
-  data: nullable(record(anything)),
-  key: nullable(string()),
-  createdAt: string({ format: 'date-time', description: 'When it was first sent' }),
-  updatedAt: string({ format: 'date-time', description: 'When it was last sent' }),
-  seq: integer({ minimum: 1, description: 'Its place: a list is ordered by seq, newest first' }),
-  count: integer({ minimum: 1, description: 'How often it became the newest: 1, and 1 more for each `again`' }),
-  read: boolean(),
-  readAt: nullable(time),
-  archivedAt: nullable(time),
-})
-const notification = ref<TypeOf<typeof Notification>>('Notification')
+const StatefulLogin = named(
+  'StatefulLogin',
+  object({ User, expiresAt: time, variant: constant('stateful') }, {}, { description: 'The session is in the cookie' }),
+)
+const StatelessLogin = named(
+  'StatelessLogin',
+  object({ User, token: string(), expiresAt: time, variant: constant('stateless') }),
+)
+
+const Restricted = named('Restricted', object({ userId: id, username: string(), proof }))
+const Me = named('Me', object({ user: User, proof, expiresAt: time }))
+
+export const Notification = named(
+  'Notification',
+  object({
+    id,
+    title: string(),
+    body: nullable(string()),
+    url: nullable(string()),
+    category: nullable(string()),
+    data: nullable(record(anything)),
+    key: nullable(string()),
+    createdAt: string({ format: 'date-time', description: 'When it was first sent' }),
+    updatedAt: string({ format: 'date-time', description: 'When it was last sent' }),
+    seq: integer({ minimum: 1, description: 'Its place: a list is ordered by seq, newest first' }),
+    count: integer({ minimum: 1, description: 'How often it became the newest: 1, and 1 more for each `again`' }),
+    read: boolean(),
+    readAt: nullable(time),
+    archivedAt: nullable(time),
+  }),
+)
+const NotificationPage = named(
+  'NotificationPage',
+  object({
+    items: array(Notification),
+    total: count,
+    hasMore: boolean({ description: 'True exactly when page * limit < total' }),
+    unread: count,
+    version: count,
+    next: nullable(string({ description: 'Send it as `before` for the page that follows' })),
+  }),
+)
+const CategoryCounts = named('CategoryCounts', object({ total: count, unread: count }))
+const Counts = named('Counts', object({ total: count, unread: count, categories: record(CategoryCounts) }))
+
 const readAll = {
   through: nullable(
     string({
@@ -122,63 +159,16 @@ const readAll = {
   readAt: time,
 }
 
-const outcomes = ['delivered', 'updated', 'unknown_recipient'] as const
-const DeliveryResult = object({ userId: nullable(id), id: nullable(id), status: oneOf(outcomes) })
-
-const sources = ['connection', 'ignored', 'header', 'unclear'] as const
-const ClientAddress = object(
-  { source: oneOf(sources), hops: count, isMadeUp: boolean() },
-  {},
-  { description: 'For a request with Carillon-Doctor' },
-)
-
-const state = { version: count, unread: count, total: count }
-export const events = {
-  hello: object(state),
-  created: object({ ...state, notification }),
-  replaced: object({ ...state, notification }),
-  read: object({ ...state, notification }),
-  'read-all': object({ ...state, ...readAll }),
-  removed: object({ ...state, id }),
-  resync: object(state),
-  'session-ended': object({ reason: oneOf(['expired', 'revoked']) }),
-} as const
-
-export const responses = {
-  Error: object({
-    success: constant(false),
-    error: object(
-      { code: oneOf(Object.keys(statusOf)), status: integer(), message: string(), requestId: string() },
-      { details: array(object({ field: string(), reason: string() })) },
-    ),
-  }),
-  User,
-  StatefulLogin: object({ User: user, expiresAt: time }),
-  StatelessLogin: object({ User: user, token: string(), expiresAt: time }),
-  Restricted: success(object({ userId: id, username: string(), proof })),
-  Me: success(object({ user, proof, expiresAt: time })),
-  Session: success(nullable(object({ user, proof, expiresAt: time }))),
-  KeySet: object({ keys: array(record(anything)) }),
-  Notification,
-  NotificationPage: success(
-    object({
-      items: array(notification),
-      total: count,
-      hasMore: boolean({ description: 'True exactly when page * limit < total' }),
-      unread: count,
-      version: count,
-      next: nullable(string({ description: 'Send it as `before` for the page that follows' })),
-    }),
-  ),
-  OneNotification: success(notification),
-  Counts: success(object({ total: count, unread: count, categories: record(object({ total: count, unread: count })) })),
-  Changes: success(
-    anyOf(
-      object({ reset: constant(true) }),
+const Changes = named(
+  'Changes',
+  anyOf(
+    named('ChangesReset', object({ reset: constant(true) }, {}, { description: 'List everything again' })),
+    named(
+      'ChangeList',
       object({
-        created: array(notification, { description: 'In the order in which they arrived' }),
-        changed: array(notification, { description: 'Those whose text was replaced or that were read' }),
-        readAlls: array(object(readAll)),
+        created: array(Notification, { description: 'In the order in which they arrived' }),
+        changed: array(Notification, { description: 'Those whose text was replaced or that were read' }),
+        readAlls: array(named('ReadAll', object(readAll))),
         removed: array(id),
         total: count,
         unread: count,
@@ -188,9 +178,53 @@ export const responses = {
       }),
     ),
   ),
+)
+
+const outcomes = ['delivered', 'updated', 'unknown_recipient'] as const
+const DeliveryResult = named(
+  'DeliveryResult',
+  object({ userId: nullable(id), id: nullable(id), status: oneOf(outcomes) }),
+)
+const Delivery = named('Delivery', object({ deliveryId: id, results: array(DeliveryResult) }))
+
+const sources = ['connection', 'ignored', 'header', 'unclear'] as const
+const ClientAddress = named(
+  'ClientAddress',
+  object(
+    { source: oneOf(sources), hops: count, isMadeUp: boolean() },
+    {},
+    { description: 'For a request with Carillon-Doctor' },
+  ),
+)
+const Health = named('Health', object({ status: string() }, { clientAddress: ClientAddress }))
+
+const state = { version: count, unread: count, total: count }
+export const events = {
+  hello: named('HelloEvent', object(state)),
+  created: named('CreatedEvent', object({ ...state, notification: Notification })),
+  replaced: named('ReplacedEvent', object({ ...state, notification: Notification })),
+  read: named('ReadEvent', object({ ...state, notification: Notification })),
+  'read-all': named('ReadAllEvent', object({ ...state, ...readAll })),
+  removed: named('RemovedEvent', object({ ...state, id })),
+  resync: named('ResyncEvent', object(state)),
+  'session-ended': named('SessionEndedEvent', object({ reason: oneOf(['expired', 'revoked']) })),
+} as const
+
+/** The whole bodies of responses: each a component of this name, with its example in examples.ts. */
+export const responses = {
+  Login: discriminated('variant', [StatelessLogin, StatefulLogin]),
+  StatelessLogin,
+  RestrictedResponse: success(Restricted),
+  MeResponse: success(Me),
+  SessionResponse: success(nullable(Me)),
+  KeySet: object({ keys: array(record(anything)) }),
+  NotificationPageResponse: success(NotificationPage),
+  NotificationResponse: success(Notification),
+  CountsResponse: success(Counts),
+  ChangesResponse: success(Changes),
   StreamEvent: anyOf(...Object.values(events)),
-  Delivery: success(object({ deliveryId: id, results: array(DeliveryResult) })),
-  Health: success(object({ status: string() }, { clientAddress: ClientAddress })),
+  DeliveryResponse: success(Delivery),
+  HealthResponse: success(Health),
 } as const
 
 export type ResponseName = keyof typeof responses

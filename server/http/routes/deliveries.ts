@@ -18,7 +18,7 @@ export const send: Operation<Producer> = {
   bodyLimit: mebibyte,
   maxFields: maxKeys,
   headers: { 'Idempotency-Key': 'The same key and body again: the same response and no second notification' },
-  responses: { 201: ['Delivery'] },
+  responses: { 201: 'DeliveryResponse' },
   refusals: ['CONFLICT', 'UNPROCESSABLE'],
   handle: sendNotification,
 }

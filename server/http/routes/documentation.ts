@@ -10,7 +10,7 @@ export const openApi: Operation<null> = {
   id: 'getOpenApi',
   tag: 'documentation',
   summary: 'This description (OpenAPI 3.1)',
-  responses: { 200: 'text' },
+  responses: { 200: 'json' },
   handle: sendOpenApi,
 }
 
@@ -41,7 +41,7 @@ export const page: Operation<null> = {
   id: 'getDocs',
   tag: 'documentation',
   summary: 'This description, to read',
-  responses: { 200: 'text' },
+  responses: { 200: 'html' },
   handle: sendPage,
 }
 
@@ -59,7 +59,7 @@ export const style: Operation<null> = {
   id: 'getDocsStyle',
   tag: 'documentation',
   summary: 'The style sheet of that page',
-  responses: { 200: 'text' },
+  responses: { 200: 'css' },
   handle: sendStyle,
 }
 

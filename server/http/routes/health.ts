@@ -10,7 +10,7 @@ export const live: Operation<null> = {
   id: 'getLiveness',
   tag: 'health',
   summary: 'The process is alive',
-  responses: { 200: ['Health'] },
+  responses: { 200: 'HealthResponse' },
   anyHost: true,
   headers: {
     'Carillon-Doctor': 'An address: the response says where the client’s came from, and whether it is this one',
@@ -31,7 +31,8 @@ export const ready: Operation<null> = {
   id: 'getReadiness',
   tag: 'health',
   summary: 'The service takes requests: it is not stopping and its store works',
-  responses: { 200: ['Health'] },
+  responses: { 200: 'HealthResponse' },
+  refusals: ['UNAVAILABLE'],
   anyHost: true,
   handle: reportReady,
 }

@@ -38,7 +38,7 @@ export const changes: Operation<LongLivedCaller> = {
   summary:
     'What changed since a version, on request held until there is a change; or that everything has to be fetched again',
   query: ChangesQuery,
-  responses: { 200: ['Changes'] },
+  responses: { 200: 'ChangesResponse' },
   refusals: ['TOO_MANY_REQUESTS'],
   handle: readChanges,
 }

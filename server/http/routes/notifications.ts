@@ -16,7 +16,7 @@ export const list: Operation<Subject> = {
   summary: "The caller's notifications, newest first, in pages",
   query: ListQuery,
   headers: { 'If-None-Match': 'The ETag of an earlier response: 304 if nothing changed since' },
-  responses: { 200: ['NotificationPage'], 304: 'none' },
+  responses: { 200: 'NotificationPageResponse', 304: 'none' },
   pageOf: pageToRead,
   handle: listNotifications,
 }
@@ -42,7 +42,7 @@ export const one: Operation<Subject> = {
   id: 'getNotification',
   tag: 'inbox',
   summary: "One of the caller's notifications",
-  responses: { 200: ['OneNotification'] },
+  responses: { 200: 'NotificationResponse' },
   handle: getNotification,
 }
 
@@ -54,7 +54,7 @@ export const counts: Operation<Subject> = {
   id: 'countNotifications',
   tag: 'inbox',
   summary: 'How many there are and how many are unread, also by category; exact',
-  responses: { 200: ['Counts'] },
+  responses: { 200: 'CountsResponse' },
   handle: countNotifications,
 }
 
@@ -81,6 +81,7 @@ export const readAll: Operation<Subject> = {
   summary: 'Mark all as read, or all up to and including the one that `through` names',
   query: ReadAllQuery,
   responses: { 204: 'none' },
+  refusals: ['NOT_FOUND'],
   handle: markAllRead,
 }
 

@@ -7,8 +7,8 @@ import type { Schema } from '../openapi/schema.ts'
 import type { ResponseName } from '../openapi/schemas.ts'
 import type { Guard } from '../request/guards.ts'
 
-/** The body of a response: a named JSON shape (several if it depends on the request), events, other text, or none. */
-export type ResponseBody = readonly ResponseName[] | 'events' | 'text' | 'none'
+/** The body of a response: a named JSON shape, events, a document of that type, or none. */
+export type ResponseBody = ResponseName | 'events' | 'json' | 'html' | 'css' | 'none'
 
 export type GuardedRequest<Caller> = FastifyRequest & { caller: Caller }
 

@@ -23,8 +23,8 @@ export const login: Operation<null> = {
   summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
   body: LoginBody,
   acceptsForm: true,
-  responses: { 200: ['StatefulLogin', 'StatelessLogin'] },
-  refusals: ['INVALID_CREDENTIALS'],
+  responses: { 200: 'Login' },
+  refusals: ['INVALID_CREDENTIALS', 'UNAVAILABLE'],
   handle: logIn,
 }
 
@@ -52,6 +52,7 @@ export const logout: Operation<null> = {
   tag: 'sign-in',
   summary: 'Sign out: ends every session and token that the request presents; 204 even if none was valid',
   responses: { 204: 'none' },
+  refusals: ['UNAVAILABLE'],
   handle: logOut,
 }
 
@@ -71,21 +72,21 @@ export const renew: Operation<TokenSubject> = {
   id: 'renewToken',
   tag: 'sign-in',
   summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
-  responses: { 200: ['StatelessLogin'] },
+  responses: { 200: 'StatelessLogin' },
   handle: renewToken,
 }
 
 async function renewToken(dependencies: Dependencies, { caller }: GuardedRequest<TokenSubject>, reply: FastifyReply) {
   const user = await findEnabledUser(dependencies, caller)
   const { token, expiresAt } = await dependencies.accessTokens.renew(caller, user)
-  return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt) })
+  return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt), variant: 'stateless' })
 }
 
 export const keySet: Operation<null> = {
   id: 'getKeySet',
   tag: 'sign-in',
   summary: 'The public keys that verify access tokens (RFC 7517)',
-  responses: { 200: ['KeySet'] },
+  responses: { 200: 'KeySet' },
   anyHost: true,
   handle: sendKeySet,
 }
@@ -98,7 +99,7 @@ export const restricted: Operation<Subject> = {
   id: 'getRestricted',
   tag: 'sign-in',
   summary: 'The restricted route: 200 with valid proof, 401 without',
-  responses: { 200: ['Restricted'] },
+  responses: { 200: 'RestrictedResponse' },
   handle: sendCaller,
 }
 
@@ -111,7 +112,7 @@ export const session: Operation<Subject | null> = {
   id: 'getSession',
   tag: 'sign-in',
   summary: 'Who is signed in, if anyone: null and no error without a valid proof',
-  responses: { 200: ['Session'] },
+  responses: { 200: 'SessionResponse' },
   handle: sendSession,
 }
 
@@ -125,7 +126,7 @@ export const me: Operation<Subject> = {
   id: 'getMe',
   tag: 'sign-in',
   summary: 'The signed-in user and the proof in use',
-  responses: { 200: ['Me'] },
+  responses: { 200: 'MeResponse' },
   handle: sendMe,
 }
 
@@ -152,7 +153,7 @@ async function issueToken(dependencies: Dependencies, user: CheckedUser, { reque
   const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
   await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
   if (secrets.length > 0) setCookie(reply, cookie, '')
-  return { token, expiresAt: iso(expiresAt) }
+  return { token, expiresAt: iso(expiresAt), variant: 'stateless' }
 }
 
 async function issueSession(dependencies: Dependencies, user: CheckedUser, { request, reply }: Exchange) {
@@ -161,7 +162,7 @@ async function issueSession(dependencies: Dependencies, user: CheckedUser, { req
   const { secret, expiresAt } = await sessions.issue(user, replaced)
   await endTokens(accessTokens, presentedTokens(request.raw))
   setCookie(reply, cookie, secret)
-  return { expiresAt: iso(expiresAt) }
+  return { expiresAt: iso(expiresAt), variant: 'stateful' }
 }
 
 /** Call it before the first await: Node does not know the address of a closed connection. */

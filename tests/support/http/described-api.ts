@@ -7,7 +7,8 @@ import type { Seen } from './envelope.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
 export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema }
-type Content = Record<string, { schema: Schema }>
+type Content = Record<string, { schema: Schema; example?: unknown }>
+export type PromisedResponse = { description: string; content?: Content }
 export type Operation = {
   operationId: string
   tags: string[]
@@ -15,7 +16,7 @@ export type Operation = {
   security: Record<string, unknown>[]
   parameters?: Parameter[]
   requestBody?: { required?: boolean; content: Content }
-  responses: Record<string, { description: string; content?: Content }>
+  responses: Record<string, PromisedResponse>
 }
 export type Described = { method: string; template: string; operation: Operation }
 export type Document = {
@@ -37,6 +38,8 @@ export class DescribedApi {
       Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), template, operation })),
     )
     addFormats.default(this.#ajv)
+    // A keyword of OpenAPI. It says which schema of a `oneOf` applies, and changes nothing about what is valid.
+    this.#ajv.addKeyword('discriminator')
     for (const [name, schema] of Object.entries(document.components.schemas))
       this.#ajv.addSchema(reachable(schema), `component:${name}`)
   }
@@ -57,6 +60,26 @@ export class DescribedApi {
     return fits.find(({ template }) => template === bare) ?? fits[0]
   }
 
+  /** The schema itself, if it is a reference to a component. */
+  resolve(schema: Schema): Schema {
+    const name = (schema.$ref as string | undefined)?.split('/').at(-1)
+    return name === undefined ? schema : (this.document.components.schemas[name] as Schema)
+  }
+
+  /** The error codes that a described refusal can have. */
+  codesOf({ content }: PromisedResponse): string[] {
+    const schema = this.resolve(content?.['application/json']?.schema ?? {})
+    return [schema.anyOf ?? schema].flat().flatMap((one) => {
+      const error = this.#property(this.resolve(one as Schema), 'error')
+      const code = this.#property(error, 'code')
+      return (code.enum ?? [code.const]) as string[]
+    })
+  }
+
+  #property({ properties }: Schema, name: string): Schema {
+    return this.resolve((properties as Record<string, Schema>)[name] as Schema)
+  }
+
   /** Throws unless the document describes this response. Returns the status under which it is listed. */
   promises({ method, template, operation }: Described, response: Seen): string {
     const place = `${method} ${template} got ${response.status}`
@@ -72,7 +95,7 @@ export class DescribedApi {
     const type = response.headers.get('content-type')?.split(';')[0] ?? 'nothing'
     const described = promised.content[type]
     assert.ok(described, `${place} with ${type}, which is not described`)
-    if (type === 'text/event-stream') return listed
+    if (type !== 'application/json') return listed
     assert.deepEqual(this.compile(described.schema)(JSON.parse(response.text)), [], `${place} with ${response.text}`)
     return listed
   }

@@ -1,0 +1,40 @@
+// The shapes of error responses: one component for each code, so that generated code knows which codes a route sends, and
+// one for the refusals that any route can send.
+import { type ErrorCode, statusOf } from '../../errors.ts'
+import { array, constant, integer, named, object, oneOf, type Schema, string } from './schema.ts'
+
+const Fault = named('Fault', object({ field: string(), reason: string() }))
+
+/** Refusals by the request checks, before the route decides anything, and failures of the service. */
+export const codesOfAnyRoute = [
+  'INVALID_REQUEST',
+  'TIMEOUT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'HEADERS_TOO_LARGE',
+  'INTERNAL',
+] as const satisfies readonly ErrorCode[]
+
+export function errorSchemas() {
+  const codes = Object.keys(statusOf) as ErrorCode[]
+  return {
+    ofCode: Object.fromEntries(codes.map((code) => [code, schemaOf(code)])) as Record<ErrorCode, Schema>,
+    ofAnyRoute: envelope('General', { code: oneOf(codesOfAnyRoute), status: integer() }),
+  }
+}
+
+/** The spec's code of the restricted route differs from UNAUTHORIZED only in case, and names have no such difference. */
+function nameOf(code: ErrorCode): string {
+  if (code === 'Unauthorized') return 'Restricted'
+  return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function schemaOf(code: ErrorCode): Schema {
+  return envelope(nameOf(code), { code: constant(code), status: constant(statusOf[code]) })
+}
+
+function envelope(name: string, { code, status }: { code: Schema; status: Schema }): Schema {
+  const fields = object({ code, status, message: string(), requestId: string() }, { details: array(Fault) })
+  const error = named(`${name}Problem`, fields)
+  return named(`${name}Error`, object({ success: constant(false), error }))
+}

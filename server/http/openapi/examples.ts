@@ -1,0 +1,100 @@
+// The examples in the OpenAPI document: what ann and a build system send and receive. A body or a response without one fails
+// tests/api/openapi-examples.test.ts, which checks them against their schemas and sends the requests to a service.
+import type { TypeOf } from './schema.ts'
+import type { DeliveryBody, LoginBody, Notification, ResponseName, responses, User } from './schemas.ts'
+
+const ann: TypeOf<typeof User> = {
+  id: '019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70',
+  username: 'ann',
+  displayName: 'Ann Lee',
+  createdAt: '2026-11-02T09:14:05.120Z',
+}
+const expiresAt = '2026-11-03T08:10:00.000Z'
+const token = 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl'
+
+const build = {
+  title: 'Build 1042 has failed',
+  body: 'Two tests failed on main.',
+  url: '/builds/1042',
+  category: 'builds',
+  data: { build: 1042 },
+  key: 'build-main',
+}
+const notification: TypeOf<typeof Notification> = {
+  id: '019a9f63-7d20-7c55-8a1e-5b0d9e4f6c21',
+  ...build,
+  createdAt: '2026-11-03T07:41:12.250Z',
+  updatedAt: '2026-11-03T07:41:12.250Z',
+  seq: 1,
+  count: 1,
+  read: false,
+  readAt: null,
+  archivedAt: null,
+}
+const state = { version: 1, unread: 1, total: 1 }
+const stateless = { User: ann, token, expiresAt, variant: 'stateless' } as const
+
+/** By the component of the body. */
+export const requestExamples: Readonly<Record<string, unknown>> = {
+  Credentials: { username: 'ann', password: 'plum orchard gate 41', variant: 'stateless' } satisfies LoginBody,
+  DeliveryRequest: { recipients: [{ username: 'ann' }], ...build } satisfies DeliveryBody,
+}
+
+export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof responses)[Name]> } = {
+  Login: stateless,
+  StatelessLogin: stateless,
+  RestrictedResponse: { success: true, data: { userId: ann.id, username: 'ann', proof: 'session' } },
+  MeResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },
+  SessionResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },
+  KeySet: {
+    keys: [
+      {
+        kty: 'OKP',
+        crv: 'Ed25519',
+        x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+        kid: 'u5Yk0cKRdvGBvsY7',
+        alg: 'EdDSA',
+        use: 'sig',
+      },
+    ],
+  },
+  NotificationPageResponse: { success: true, data: { ...state, items: [notification], hasMore: false, next: null } },
+  NotificationResponse: { success: true, data: notification },
+  CountsResponse: {
+    success: true,
+    data: { total: 1, unread: 1, categories: { builds: { total: 1, unread: 1 } } },
+  },
+  ChangesResponse: {
+    success: true,
+    data: {
+      ...state,
+      created: [notification],
+      changed: [],
+      readAlls: [],
+      removed: [],
+      position: '1-5f3a9c1e',
+      hasMore: false,
+    },
+  },
+  StreamEvent: { ...state, notification },
+  DeliveryResponse: {
+    success: true,
+    data: {
+      deliveryId: '019a9f63-7d1f-7b03-9c4d-2a7e8f10b6d3',
+      results: [{ userId: ann.id, id: notification.id, status: 'delivered' }],
+    },
+  },
+  HealthResponse: { success: true, data: { status: 'ready' } },
+}
+
+export const streamExample = `event: created\nid: 1-5f3a9c1e\ndata: ${JSON.stringify(responseExamples.StreamEvent)}\n\n`
+
+export const errorExample = {
+  success: false,
+  error: {
+    code: 'INTERNAL',
+    status: 500,
+    message: 'The service failed; its log has the reason under this request id',
+    requestId: '1c7e4f0a-2n',
+  },
+}

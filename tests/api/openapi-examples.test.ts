@@ -1,0 +1,135 @@
+// What generated code and its readers need of the published description: a name for every object, a union that a field decides,
+// and examples that are true (I9). tools/generators/ generates such code and runs it.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { DescribedApi, type Schema } from '../support/http/described-api.ts'
+import { startTestService } from '../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const ann = await app.user('ann')
+const api = new DescribedApi((await app.get('/openapi.json')).json())
+const { components } = api.document
+const schemas = Object.entries(components.schemas)
+
+/** Each JSON body of a request or a success, under the name of its operation. */
+const bodies = api.operations.flatMap(({ operation: { operationId, requestBody, responses } }) => {
+  const successes = Object.entries(responses).flatMap(([status, response]) => (status < '3' ? [response.content] : []))
+  return [requestBody?.content, ...successes].flatMap((content) => {
+    const body = content?.['application/json']
+    return body === undefined ? [] : [{ operationId, ...body }]
+  })
+})
+
+test('the body of every request and response is a named component, but the description itself (I9)', () => {
+  const contents = api.operations.flatMap(({ operation: { operationId, requestBody, responses } }) =>
+    [requestBody?.content, ...Object.values(responses).map(({ content }) => content)].flatMap((content) =>
+      content?.['application/json'] === undefined ? [] : [{ operationId, ...content['application/json'] }],
+    ),
+  )
+  const unnamed = contents.filter(({ schema }) => [schema.anyOf ?? schema].flat().some((one) => !isReference(one)))
+  assert.deepEqual(new Set(unnamed.map(({ operationId }) => operationId)), new Set(['getOpenApi']))
+})
+
+test('no component contains an object without a name, so that generated code has a type for each (I9)', () => {
+  const anonymous = schemas.flatMap(([name, schema]) => partsOf(schema).flatMap((one) => (isObject(one) ? [name] : [])))
+  assert.deepEqual(
+    anonymous,
+    [],
+    'give the object inside a name of its own: named(...) in server/http/openapi/schemas.ts',
+  )
+})
+
+test('no component has a name that a generator also gives to the types of an operation (I9)', () => {
+  const suffixes = ['Data', 'Response', 'Responses', 'Error', 'Errors']
+  const generated = api.operations.flatMap(({ operation: { operationId } }) =>
+    suffixes.map((suffix) => `${operationId}${suffix}`.toLowerCase()),
+  )
+  const names = schemas.map(([name]) => name.toLowerCase())
+  assert.deepEqual(
+    names.filter((name) => generated.includes(name)),
+    [],
+  )
+  assert.equal(new Set(names).size, names.length)
+})
+
+test('no enum has two members that differ only in case, and only the restricted route has the code of the spec (I9)', () => {
+  const enums = schemas.flatMap(([, schema]) => [schema, ...partsOf(schema)]).flatMap((one) => [one.enum ?? []])
+  for (const words of enums as string[][]) {
+    const lower = words.map((word) => word.toLowerCase())
+    assert.equal(new Set(lower).size, words.length, words.join())
+  }
+  const withSpecCode = api.operations.filter(({ operation: { responses } }) =>
+    Object.entries(responses).some(
+      ([status, one]) => Number(status) >= 400 && api.codesOf(one).includes('Unauthorized'),
+    ),
+  )
+  assert.deepEqual(
+    withSpecCode.map(({ template }) => template),
+    ['/routeRestreinte'],
+  )
+})
+
+test('the response of a sign-in names its variant, and only that of a stateless one fits the schema with the token (I9)', async () => {
+  const { oneOf, discriminator } = components.schemas.Login as {
+    oneOf: Schema[]
+    discriminator: { propertyName: string; mapping: Record<string, string> }
+  }
+  assert.equal(discriminator.propertyName, 'variant')
+  // A generator without discriminators takes the first schema that fits.
+  assert.deepEqual(oneOf, [{ $ref: discriminator.mapping.stateless }, { $ref: discriminator.mapping.stateful }])
+  for (const variant of ['stateful', 'stateless'] as const) {
+    const { username, password } = ann
+    const login = (await app.post('/login', { username, password, variant })).json()
+    assert.equal(login.variant, variant)
+    for (const [name, $ref] of Object.entries(discriminator.mapping))
+      assert.equal(api.compile({ $ref })(login).length === 0, name === variant)
+    const { token, ...rest } = login
+    if (token !== undefined)
+      for (const $ref of Object.values(discriminator.mapping)) assert.notDeepEqual(api.compile({ $ref })(rest), [])
+  }
+})
+
+test('every JSON body of a request or a success has an example that its schema accepts (I9)', () => {
+  for (const { operationId, schema, example } of bodies) {
+    if (operationId === 'getOpenApi') continue
+    assert.ok(example !== undefined, `${operationId} has no example: server/http/openapi/examples.ts`)
+    assert.deepEqual(api.compile(schema)(example), [], operationId)
+  }
+  const [{ operation }] = api.operations as [(typeof api.operations)[number]]
+  const general = operation.responses.default?.content?.['application/json']
+  assert.deepEqual(api.compile(general?.schema ?? {})(general?.example), [])
+})
+
+test('a service accepts the example of every request (I9)', async () => {
+  const { key } = await app.producerKey(['send', 'users'])
+  for (const { method, template, operation } of api.operations) {
+    const example = operation.requestBody?.content['application/json']?.example
+    if (example === undefined) continue
+    const isOfProducer = operation.security.some((scheme) => 'producer' in scheme)
+    const headers = { 'content-type': 'application/json', ...(isOfProducer && { authorization: `Bearer ${key}` }) }
+    const response = await app.request(template, { method, headers, body: JSON.stringify(example) })
+    assert.match(String(response.status), /^20[01]$/, `${method} ${template}: ${response.text}`)
+  }
+})
+
+function isReference(schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && '$ref' in schema
+}
+
+function isObject({ properties }: Schema): boolean {
+  return properties !== undefined
+}
+
+/** Every schema inside this one. */
+function partsOf(schema: Schema): Schema[] {
+  const { properties = {}, items, anyOf = [], oneOf = [], additionalProperties } = schema as Record<string, object>
+  const inside = [
+    ...Object.values(properties ?? {}),
+    items,
+    ...Object.values(anyOf),
+    ...Object.values(oneOf),
+    additionalProperties,
+  ]
+  return inside.flatMap((one) => (typeof one === 'object' ? [one as Schema, ...partsOf(one as Schema)] : []))
+}
