@@ -57,10 +57,11 @@ function tagsOf(routes: readonly Route[]) {
   )
 }
 
+/** The token comes first: some generators offer the first scheme only, and a program that is no browser uses tokens. */
 const security: Record<Guard<unknown>['name'], readonly object[]> = {
   open: [],
-  visitor: [{}, { session: [] }, { token: [] }],
-  user: [{ session: [] }, { token: [] }],
+  visitor: [{}, { token: [] }, { session: [] }],
+  user: [{ token: [] }, { session: [] }],
   token: [{ token: [] }],
   producer: [{ producer: [] }],
 }
@@ -94,8 +95,13 @@ class Description {
       summary,
       security: security[guard.name],
       ...(parameters.length > 0 && { parameters }),
+      // As a second content type, the form would make openapi-python-client write code that does not run.
       ...(media && {
-        requestBody: { required: true, content: { [json]: media, ...(acceptsForm && { [form]: media }) } },
+        requestBody: {
+          required: true,
+          ...(acceptsForm && { description: `Also accepted as a form (${form})` }),
+          content: { [json]: media },
+        },
       }),
       responses: { ...this.#successes(route), ...this.#refusals(route), default: this.#anyRefusal() },
     }

@@ -1,0 +1,31 @@
+// The calls of an application through the code that @hey-api/openapi-ts generates. generators.test.ts generates, compiles and runs it.
+import { createClient } from '../dist/hey-api/client/index.ts'
+import { listNotifications, sendNotification, signIn } from '../dist/hey-api/sdk.gen.ts'
+
+const { url, username, password, key } = JSON.parse(process.argv[2] ?? '')
+const client = createClient({ baseUrl: url })
+
+const refused = await signIn({ client, body: { username, password: 'wrong' } })
+if (refused.error?.error.code !== 'INVALID_CREDENTIALS') throw new Error('a wrong password was accepted')
+
+const stateful = await signIn({ client, body: { username, password, variant: 'stateful' }, throwOnError: true })
+// @ts-expect-error A stateful login has no token, so the type has to be narrowed first.
+stateful.data.token
+
+const { data: login } = await signIn({ client, body: { username, password, variant: 'stateless' }, throwOnError: true })
+if (login.variant !== 'stateless') throw new Error('the login lost its token')
+
+const { data: delivery } = await sendNotification({
+  client,
+  auth: key,
+  body: { recipients: [{ username }], title: 'Through @hey-api/openapi-ts' },
+  throwOnError: true,
+})
+const page = await listNotifications({ client, auth: login.token, query: { limit: 5 } })
+if (page.error !== undefined) {
+  // @ts-expect-error This route never sends the code of a refused sign-in.
+  page.error.error.code === 'INVALID_CREDENTIALS'
+  throw new Error(page.error.error.message)
+}
+const [{ status } = {}] = delivery.data.results
+console.log(JSON.stringify({ status, titles: page.data.data.items.map(({ title }) => title) }))

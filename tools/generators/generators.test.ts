@@ -1,0 +1,54 @@
+// Generates clients from the description of a running service with the two TypeScript generators, compiles them, and runs a sign-in, a
+// list and a delivery through each (I9, decision 0024).
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createClient } from '@hey-api/openapi-ts'
+import openapiTypeScript, { astToString } from 'openapi-typescript'
+import { startTestService } from '../../tests/support/service.ts'
+
+const run = promisify(execFile)
+const folder = fileURLToPath(new URL('.', import.meta.url))
+const generated = `${folder}dist`
+
+const app = await startTestService()
+after(() => app.stop())
+rmSync(generated, { recursive: true, force: true })
+mkdirSync(generated)
+const description = `${generated}/openapi.json`
+writeFileSync(description, (await app.get('/openapi.json')).text)
+
+test('openapi-typescript and @hey-api/openapi-ts generate code from the description (I9)', async () => {
+  const types = astToString(await openapiTypeScript(new URL(`file://${description}`)))
+  writeFileSync(`${generated}/openapi-typescript.ts`, types)
+  await createClient({
+    input: description,
+    output: { path: `${generated}/hey-api`, importFileExtension: '.ts' },
+    plugins: ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript'],
+    logs: { level: 'silent' },
+  })
+})
+
+for (const { name, tsc } of [
+  { name: 'TypeScript 5', tsc: `${folder}node_modules/typescript/bin/tsc` },
+  { name: 'the TypeScript of this project', tsc: `${folder}../../node_modules/typescript/bin/tsc` },
+])
+  test(`the generated code and calls through it compile with ${name} (I9)`, async () => {
+    const { stdout } = await run(process.execPath, [tsc, '-p', folder]).catch((error) => error)
+    assert.equal(stdout, '')
+  })
+
+for (const { script, title } of [
+  { script: 'hey-api', title: 'Through @hey-api/openapi-ts' },
+  { script: 'openapi-fetch', title: 'Through openapi-typescript' },
+])
+  test(`a sign-in, a delivery and a list work: ${title} (I9)`, async () => {
+    const { username, password } = await app.user()
+    const { key } = await app.producerKey()
+    const given = JSON.stringify({ url: app.url, username, password, key })
+    const { stdout } = await run(process.execPath, [`${folder}calls/${script}.mts`, given])
+    assert.deepEqual(JSON.parse(stdout), { status: 'delivered', titles: [title] })
+  })
