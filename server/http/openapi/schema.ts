@@ -30,7 +30,10 @@ type Required<F extends Fields> = { [Name in keyof F]: TypeOf<F[Name]> }
 export const string = (notes: Notes = {}): Schema<string> => ({ type: 'string', ...notes })
 export const integer = (notes: Notes = {}): Schema<number> => ({ type: 'integer', ...notes })
 export const boolean = (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean', ...notes })
-export const constant = <const Value>(value: Value): Schema<Value> => ({ const: value })
+export const constant = <const Value extends string | number | boolean>(value: Value): Schema<Value> => ({
+  type: typeof value === 'number' ? 'integer' : typeof value,
+  const: value,
+})
 export const oneOf = <const Word extends string>(words: readonly Word[], notes: Notes = {}): Schema<Word> => ({
   type: 'string',
   enum: words,
