@@ -111,7 +111,7 @@ async function composeProofs(
   const revocations = await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
     log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
   )
-  const sessions = new Sessions({ store, now, idleMs: sessionIdleMs, lifetimeMs: sessionLifetimeMs })
+  const sessions = new Sessions({ store, revocations, now, idleMs: sessionIdleMs, lifetimeMs: sessionLifetimeMs })
   const lifetimes = { lifetimeMs: tokenLifetimeMs, chainMs: tokenChainMs }
   const accessTokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes })
   return { keys, revocations, sessions, accessTokens }

@@ -44,7 +44,7 @@ const acts: (() => Promise<unknown>)[] = [
   async () => {
     const { id = '', passwordHash = '' } = oneUser() ?? {}
     const session = { userId: id, secretHash: newId(), checkedPasswordHash: passwordHash, at: Date.now() }
-    await store.addSession({ ...session, replaces: [] })
+    await store.addSession({ ...session, replaces: [], revocationExpiresAt: Date.now() + 1_000_000 })
   },
 ]
 

@@ -83,7 +83,7 @@ async function issuers(store: Store, clock: () => number = now) {
     lifetimeMs: 15 * 60_000,
     chainMs: dayMs,
   })
-  const sessions = new Sessions({ store, now, idleMs: dayMs, lifetimeMs: dayMs })
+  const sessions = new Sessions({ store, revocations, now, idleMs: dayMs, lifetimeMs: dayMs })
   const producers = new ProducerKeys({ store, now })
   type User = Parameters<Sessions['issue']>[0]
   return {

@@ -1,10 +1,13 @@
 // Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
 import { randomBytes } from 'node:crypto'
 import { invalidCredentials } from '../errors.ts'
+import { newId } from '../ids.ts'
 import type { EndedSession, SessionKey, Store } from '../store/store.ts'
 import type { CheckedUser } from './password/credentials.ts'
 import { hashOf } from './secrets.ts'
 import type { PageOf, Subject } from './subject.ts'
+import { revocationKeptForMs } from './token/access-token.ts'
+import type { SignIn, TokenRevocations } from './token/revocations.ts'
 
 /** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
@@ -16,7 +19,12 @@ const clockLeewayMs = 60_000
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 type SessionOptions = {
-  store: Pick<Store, 'addSession' | 'findSession' | 'touchSession' | 'endSessions' | 'removeStaleSessions'>
+  store: Pick<
+    Store,
+    'addSession' | 'findSession' | 'touchSession' | 'signInOfSession' | 'endSessions' | 'removeStaleSessions'
+  >
+  /** Receives the revocations that the end of a session causes. */
+  revocations: Pick<TokenRevocations, 'note'>
   now: () => number
   idleMs: number
   /** From the sign-in, even if the session is used. */
@@ -44,8 +52,10 @@ export class Sessions {
     const at = now()
     const key = { userId: user.id, secretHash: hashOf(secret) }
     const checkedPasswordHash = user.passwordHash
-    const outcome = await store.addSession({ ...key, checkedPasswordHash, at, replaces: keysOf(replaces) })
+    const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
+    const outcome = await store.addSession({ ...key, checkedPasswordHash, ...end })
     if (outcome === 'refused') throw invalidCredentials()
+    for (const signIn of outcome.revoked) this.#note(signIn, at)
     return { secret, expiresAt: at + lifetimeMs }
   }
 
@@ -78,12 +88,30 @@ export class Sessions {
     return at >= endsAt ? null : endsAt
   }
 
+  /**
+   * The sign-in of a live session that the guard has verified, for a token of it, and when the session ends if it is not
+   * used again. Undefined if it has ended since.
+   */
+  async signInOf(secret: string, { expiresAt }: Subject): Promise<(SignIn & { endsAt: number }) | undefined> {
+    const key = keyOf(secret)
+    if (key === null) return undefined
+    const { store, now, lifetimeMs } = this.#options
+    // The id has the time of the sign-in, as that of a stateless one.
+    const signedInAt = expiresAt - lifetimeMs
+    const found = await store.signInOfSession({ ...key, newSignInId: newId(signedInAt) })
+    if (found === undefined) return undefined
+    const { signInId, credentialGeneration: generation } = found
+    return { userId: key.userId, signInId, signedInAt, generation, endsAt: this.#endOf(found, now()) }
+  }
+
   /** Ends the sessions with these secrets in one transaction. Returns the users of those that were alive. */
   async revoke(secrets: readonly string[]): Promise<{ userId: string; username: string }[]> {
     const keys = keysOf(secrets)
     const { store, now } = this.#options
-    const ended = keys.length === 0 ? [] : await store.endSessions(keys)
     const at = now()
+    const revocationExpiresAt = at + revocationKeptForMs
+    const ended = keys.length === 0 ? [] : await store.endSessions({ keys, at, revocationExpiresAt })
+    for (const { userId, signInId } of ended) if (signInId !== null) this.#note({ userId, signInId }, at)
     return ended.filter((session) => at < this.#endOf(session, at))
   }
 
@@ -94,7 +122,11 @@ export class Sessions {
     await store.removeStaleSessions({ createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs })
   }
 
-  #endOf({ createdAt, lastSeenAt }: EndedSession, at: number): number {
+  #note(signIn: { userId: string; signInId: string }, at: number): void {
+    this.#options.revocations.note({ ...signIn, notBefore: at, expiresAt: at + revocationKeptForMs })
+  }
+
+  #endOf({ createdAt, lastSeenAt }: Pick<EndedSession, 'createdAt' | 'lastSeenAt'>, at: number): number {
     if (lastSeenAt > at + clockLeewayMs) return Number.NEGATIVE_INFINITY
     return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
   }

@@ -103,17 +103,27 @@ export type LiveSession = {
   page?: Page
 }
 
-/** A session as it was when it ended. It may have expired before; the caller checks its age. */
-export type EndedSession = Omit<LiveSession, 'inbox'>
+/**
+ * A session as it was when it ended. It may have expired before; the caller checks its age. `signInId` is null if no token
+ * was requested with it.
+ */
+export type EndedSession = Omit<LiveSession, 'inbox'> & { signInId: string | null }
+/** The sign-in of a session, whose tokens never outlive the session. */
+export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt'> & {
+  signInId: string
+  credentialGeneration: number
+}
+type End = { at: number; revocationExpiresAt: number }
 
 export interface Sessions {
   /**
-   * Adds a session and ends those in `replaces`, in one step. If the user is absent, is disabled or no longer has the
-   * password hash that was checked, it changes nothing and returns 'refused'.
+   * Adds a session and ends those in `replaces` with their tokens, in one step. Returns the sign-ins of those that had
+   * tokens. If the user is absent, is disabled or no longer has the password hash that was checked, it changes nothing and
+   * returns 'refused'.
    */
   addSession(
-    session: SessionKey & { checkedPasswordHash: string; at: number; replaces: readonly SessionKey[] },
-  ): Promise<'added' | 'refused'>
+    session: SessionKey & End & { checkedPasswordHash: string; replaces: readonly SessionKey[] },
+  ): Promise<{ revoked: { userId: string; signInId: string }[] } | 'refused'>
   /**
    * Finds a session whose user is not disabled. The caller checks if it has expired. With `page`, the result also holds
    * what `readPage` would return at the same moment, with no extra round trip; without a session no page is read. A
@@ -123,10 +133,15 @@ export interface Sessions {
   /** Records that a session was used. It only updates an existing row: an ended session is never revived. */
   touchSession(session: SessionKey & { at: number }): Promise<void>
   /**
-   * Ends sessions in one step and returns those that it ended, each once. An unknown or already ended session is left out.
-   * If there is none to end, nothing is written.
+   * Returns the sign-in of a session and the user's credential generation, as of the same moment, for a token. A session
+   * gets `newSignInId` at the first call and keeps it.
    */
-  endSessions(keys: readonly SessionKey[]): Promise<EndedSession[]>
+  signInOfSession(session: SessionKey & { newSignInId: string }): Promise<SessionSignIn | undefined>
+  /**
+   * Ends sessions with their tokens in one step and returns those that it ended, each once. An unknown or already ended
+   * session is left out. If there is none to end, nothing is written.
+   */
+  endSessions(end: { keys: readonly SessionKey[] } & End): Promise<EndedSession[]>
   /**
    * Removes sessions that were created before `createdBefore`, last used before `lastSeenBefore`, or last used after
    * `lastSeenAfter` (then the clock was set back since).
@@ -136,9 +151,12 @@ export interface Sessions {
 
 export type TokenRevocation = {
   userId: string
-  /** One sign-in, or null for every sign-in of the user. */
+  /** One sign-in, null for every sign-in of the user, or `issuedSignIns` for the tokens that were issued for the user. */
   signInId: string | null
-  /** Revokes the sign-ins with a lower credential generation, whatever the clocks say; 0 in a row of one sign-in. */
+  /**
+   * Revokes the sign-ins with a lower credential generation (the issued tokens with a lower issued generation), whatever the
+   * clocks say; 0 in a row of one sign-in.
+   */
   firstGeneration: number
   /**
    * In a row of every sign-in, for tokens without a generation (issued before migration 0002): revokes the sign-ins up to
@@ -149,14 +167,22 @@ export type TokenRevocation = {
   expiresAt: number
 }
 
+/** In place of a sign-in: all tokens that were issued for a user. */
+export const issuedSignIns = 'issued'
+
 export type SigningKey = { kid: string; publicJwk: string; sealedPrivateJwk: string; createdAt: number }
 
 export interface Tokens {
   /**
-   * Revokes the access tokens of one sign-in. If `signInId` is null, revokes those of the user that carry no credential
+   * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. If `signInId` is null, revokes those of the user that carry no credential
    * generation. Of two revocations of the same thing the later times count; the first valid generation does not change.
    */
   revokeTokens(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void>
+  /**
+   * Revokes the tokens that were issued for a user, and no other: in one step it raises the issued generation and revokes
+   * the lower ones.
+   */
+  revokeIssuedTokens(change: UserChange): Promise<'done' | 'absent'>
   /**
    * Lists the revocations that have not expired at `now`. A row is kept for a day after it expired, because the clock may
    * be set back.

@@ -71,6 +71,12 @@ export class AccessTokens {
     return this.#sign(signIn, at + lifetimeMs)
   }
 
+  /** A token of a session's sign-in: it ends with the session at the latest. */
+  issueForSession(signIn: SignIn & { username: string | null; endsAt: number }): Promise<IssuedToken> {
+    const endsAt = Math.min(this.#options.now() + this.#options.lifetimeMs, signIn.endsAt)
+    return this.#sign({ ...signIn, isOfSession: true }, endsAt)
+  }
+
   /** The token's user, or null if the token is not ours, has expired or is revoked. Does not read the store. */
   async verify(token: string): Promise<TokenSubject | null> {
     const subject = this.#verified.get(token) ?? (await this.#checkNew(token))

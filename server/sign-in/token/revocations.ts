@@ -1,6 +1,6 @@
 // Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
-import type { Store, TokenRevocation } from '../../store/store.ts'
+import { issuedSignIns, type Store, type TokenRevocation } from '../../store/store.ts'
 
 type Dependencies = {
   store: Pick<Store, 'revokeTokens' | 'tokenRevocations' | 'onChange'>
@@ -74,7 +74,17 @@ export class TokenRevocations {
   /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */
   async revoke(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void> {
     await this.#dependencies.store.revokeTokens(revocation)
+    this.note(revocation)
+  }
+
+  /** For a revocation that is stored: it applies on this node at once. */
+  note(revocation: Omit<TokenRevocation, 'firstGeneration'>): void {
     this.#add({ ...revocation, firstGeneration: 0 })
+  }
+
+  /** When it resolves, everything that was revoked before the call applies on this node. */
+  refresh(): Promise<void> {
+    return this.#reload()
   }
 
   /** Calls `listener` for each later revocation, also of another node. */
@@ -82,10 +92,14 @@ export class TokenRevocations {
     this.#listeners.add(listener)
   }
 
-  /** A token with a generation is compared by generation, not by time. A sign-out revokes by the id of the sign-in. */
-  isRevoked({ userId, signInId, signedInAt, generation }: SignIn): boolean {
+  /** An issued token is compared by its issued generation too. A token with a generation is compared by generation, not by time. A sign-out revokes by the id of the sign-in. */
+  isRevoked({ userId, signInId, signedInAt, generation, issuedGeneration }: SignIn): boolean {
     if (this.#revocations.size === 0) return false
     if (this.#revocations.has(keyOf(userId, signInId))) return true
+    if (issuedGeneration !== undefined) {
+      const issued = this.#revocations.get(keyOf(userId, issuedSignIns))
+      if (issued !== undefined && issuedGeneration < issued.firstGeneration) return true
+    }
     const everySignIn = this.#revocations.get(keyOf(userId, null))
     if (everySignIn === undefined) return false
     return generation === undefined ? signedInAt <= everySignIn.notBefore : generation < everySignIn.firstGeneration

@@ -1,7 +1,7 @@
 // The promises about change signals: when the store sends one, and for which user.
 import assert from 'node:assert/strict'
 import type { ChangeSignal, InboxState } from '../store.ts'
-import { at, type PromiseOf, type World } from './world.ts'
+import { at, newId, type PromiseOf, type World } from './world.ts'
 
 export function changeSignalPromises(promise: PromiseOf): void {
   promise('signals every inbox that a write changed (law 8)', async (world) => {
@@ -27,6 +27,14 @@ export function changeSignalPromises(promise: PromiseOf): void {
       world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
     )
     await signalsOf(world, [isRevocation], () => world.store.disableUser({ userId, at: at(3), revocationExpiresAt }))
+    await signalsOf(world, [isRevocation], () =>
+      world.store.revokeIssuedTokens({ userId, at: at(4), revocationExpiresAt }),
+    )
+    const ben = await world.addUser('ben')
+    const [ended, replaced] = [await world.signIn(ben), await world.signIn(ben)]
+    for (const session of [ended, replaced]) await world.store.signInOfSession({ ...session, newSignInId: newId() })
+    await signalsOf(world, [isRevocation], () => world.endSessions([ended]))
+    await signalsOf(world, [isRevocation], () => world.signIn(ben, { replaces: [replaced] }))
   })
 
   promise('signals every user whose session ended, for every reason (law 8)', async (world) => {
@@ -34,13 +42,18 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const [userId, revocationExpiresAt] = [ann.id, at(900)]
     const about = (id: string) => (signal: ChangeSignal) => signal.about === 'session' && signal.userId === id
     const session = await world.signIn(ann)
-    await signalsOf(world, [about(ann.id)], () => world.store.endSessions([session]))
+    await signalsOf(world, [about(ann.id)], () => world.endSessions([session]))
     const replaced = await world.signIn(ann)
     await signalsOf(world, [about(ann.id)], () => world.signIn(ben, { replaces: [replaced] }))
     await signalsOf(world, [about(ann.id)], () =>
       world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
     )
     await signalsOf(world, [about(ann.id)], () => world.store.disableUser({ userId, at: at(3), revocationExpiresAt }))
+    const signInId = newId()
+    await world.store.signInOfSession({ ...(await world.signIn(ben)), newSignInId: signInId })
+    await signalsOf(world, [about(ben.id)], () =>
+      world.store.revokeTokens({ userId: ben.id, signInId, notBefore: at(4), expiresAt: revocationExpiresAt }),
+    )
   })
 
   promise(

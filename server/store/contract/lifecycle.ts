@@ -67,7 +67,8 @@ export function lifecyclePromises(promise: PromiseOf): void {
       () => store.check(),
       () => store.findUser(newId()),
       () => store.readPage({ userId: newId(), page: 1, limit: 1, unreadOnly: false }),
-      () => store.endSessions([{ userId: newId(), secretHash: 'any' }]),
+      () =>
+        store.endSessions({ keys: [{ userId: newId(), secretHash: 'any' }], at: at(0), revocationExpiresAt: at(960) }),
     ]
     for (const act of late) await assert.rejects(act, isUnavailable)
   })

@@ -39,7 +39,7 @@ export function sessionPromises(promise: PromiseOf): void {
     await compare()
     await world.store.markRead({ userId: ann.id, id: ids[3] as string, at: at(1) })
     await compare()
-    await world.store.endSessions([session])
+    await world.endSessions([session])
     assert.equal(await world.store.findSession(session, { limit: 2, unreadOnly: false, page: 1 }), undefined)
   })
 
@@ -91,10 +91,11 @@ export function sessionPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const [ended, other] = [await world.signIn(ann, { seconds: 3 }), await world.signIn(ann)]
     await world.store.touchSession({ ...ended, at: at(9) })
-    const returned = await Promise.all([1, 2, 3].map(() => world.store.endSessions([ended])))
-    assert.deepEqual(returned.flat(), [{ userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(9) }])
+    const returned = await Promise.all([1, 2, 3].map(() => world.endSessions([ended])))
+    const times = { createdAt: at(3), lastSeenAt: at(9) }
+    assert.deepEqual(returned.flat(), [{ userId: ann.id, username: ann.username, ...times, signInId: null }])
     for (const none of [ended, madeUp, { ...other, userId: ben.id }])
-      assert.deepEqual(await world.store.endSessions([none]), [])
+      assert.deepEqual(await world.endSessions([none]), [])
     assert.equal(await world.store.findSession(ended), undefined)
     assert.ok(await world.store.findSession(other))
   })
@@ -106,14 +107,14 @@ export function sessionPromises(promise: PromiseOf): void {
       const [one, two, three] = [await world.signIn(ann), await world.signIn(ann), await world.signIn(ben)]
       const other = await world.signIn(ben)
       const foreign = { ...other, userId: ann.id }
-      const ended = await world.store.endSessions([one, madeUp, two, one, foreign, three])
+      const ended = await world.endSessions([one, madeUp, two, one, foreign, three])
       assert.deepEqual(
         ended.map(({ userId }) => userId),
         [ann.id, ann.id, ben.id],
       )
       for (const session of [one, two, three]) assert.equal(await world.store.findSession(session), undefined)
       assert.ok(await world.store.findSession(other))
-      assert.deepEqual(await world.store.endSessions([]), [])
+      assert.deepEqual(await world.endSessions([]), [])
     },
   )
 
@@ -136,7 +137,7 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.equal(await world.store.findSession(foreign), undefined)
     const before = await world.store.findSession(session)
     await world.store.touchSession({ ...foreign, at: at(9) })
-    await world.store.endSessions([foreign])
+    await world.endSessions([foreign])
     await world.signIn(ben, { replaces: [foreign] })
     assert.deepEqual(await world.store.findSession(session), before)
   })
@@ -166,7 +167,7 @@ export function sessionPromises(promise: PromiseOf): void {
     const replaced = await world.signIn(ann)
     const stale = await world.signIn(ann, { seconds: -100 })
     const disabled = await world.signIn(ann)
-    await store.endSessions([loggedOut])
+    await world.endSessions([loggedOut])
     await world.signIn(ann, { replaces: [replaced] })
     await store.removeStaleSessions({ createdBefore: at(-50), lastSeenBefore: at(-50), lastSeenAfter: at(999) })
     await store.disableUser({ userId: ann.id, at: at(1), revocationExpiresAt })
@@ -183,7 +184,7 @@ export function sessionPromises(promise: PromiseOf): void {
     await Promise.all(
       sessions.flatMap((session, index) => {
         const touch = () => world.store.touchSession({ ...session, at: at(index) })
-        const end = () => world.store.endSessions([session])
+        const end = () => world.endSessions([session])
         return index % 2 === 0 ? [touch(), end(), touch()] : [end(), touch(), touch()]
       }),
     )
@@ -207,5 +208,12 @@ export function sessionPromises(promise: PromiseOf): void {
 }
 
 function attempt(person: Person, { secretHash = newId(), replaces = [] as readonly SessionKey[] } = {}) {
-  return { secretHash, userId: person.id, checkedPasswordHash: person.passwordHash, at: at(0), replaces }
+  return {
+    secretHash,
+    userId: person.id,
+    checkedPasswordHash: person.passwordHash,
+    at: at(0),
+    revocationExpiresAt,
+    replaces,
+  }
 }

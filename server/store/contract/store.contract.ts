@@ -12,6 +12,7 @@ import { markReadPromises } from './mark-read.ts'
 import { pagePromises } from './pages.ts'
 import { producerPromises } from './producers.ts'
 import { randomPromises } from './random/random.ts'
+import { sessionTokenPromises } from './session-tokens.ts'
 import { sessionPromises } from './sessions.ts'
 import { tokenPromises } from './tokens.ts'
 import { userPromises } from './users.ts'
@@ -24,6 +25,7 @@ export function storeContract(engine: Engine): void {
     describe('users of applications', () => externalIdPromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
+    describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
     describe('producers', () => producerPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))
     describe('pages and counts', () => pagePromises(promise))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CarillonError } from '../../errors.ts'
 import { iso } from '../../times.ts'
-import type { Delivery, DeliveryOutcome, Page, PageQuery, SessionKey, Store } from '../store.ts'
+import type { Delivery, DeliveryOutcome, EndedSession, Page, PageQuery, SessionKey, Store } from '../store.ts'
 
 /** What an engine provides to run the contract. */
 export type Engine = {
@@ -182,9 +182,21 @@ export class World {
 
   async signIn(person: Person, { secretHash = newId(), replaces = [] as readonly SessionKey[], seconds = 0 } = {}) {
     const checkedPasswordHash = person.passwordHash
-    const session = { secretHash, userId: person.id, checkedPasswordHash, at: at(seconds), replaces }
-    assert.equal(await this.store.addSession(session), 'added')
+    const revocationExpiresAt = at(seconds + 960)
+    const session = {
+      secretHash,
+      userId: person.id,
+      checkedPasswordHash,
+      at: at(seconds),
+      replaces,
+      revocationExpiresAt,
+    }
+    assert.notEqual(await this.store.addSession(session), 'refused')
     return { userId: person.id, secretHash }
+  }
+
+  endSessions(keys: readonly SessionKey[], { seconds = 0 } = {}): Promise<EndedSession[]> {
+    return this.store.endSessions({ keys, at: at(seconds), revocationExpiresAt: at(seconds + 960) })
   }
 }
 

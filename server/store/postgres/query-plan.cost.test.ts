@@ -14,9 +14,9 @@ import { markAllRead, markRead, readCounts, readInbox, readNotification, readPag
 import { unreadFromText } from './pages.ts'
 import { addProducer, findProducer, listProducers, revokeProducer, touchProducer } from './producers.ts'
 import { migrate } from './schema/migrate.ts'
-import { addSession, endSessions, findSession, removeStaleSessions, touchSession } from './sessions.ts'
+import { addSession, endSessions, findSession, removeStaleSessions, signInOfSession, touchSession } from './sessions.ts'
 import { operations } from './store.ts'
-import { ensureSigningKey, revokeTokens, signingKeys, tokenRevocations } from './tokens.ts'
+import { ensureSigningKey, revokeIssuedTokens, revokeTokens, signingKeys, tokenRevocations } from './tokens.ts'
 import {
   addUser,
   disableUser,
@@ -133,12 +133,28 @@ const paths: Path[] = [
   {
     of: 'addSession',
     run: () =>
-      addSession(db, { userId: 'u1', secretHash: 'new', checkedPasswordHash: 'hash', at: 1, replaces: [sessionKey] }),
+      addSession(db, {
+        userId: 'u1',
+        secretHash: 'new',
+        checkedPasswordHash: 'hash',
+        replaces: [sessionKey],
+        at: 1,
+        revocationExpiresAt: 2,
+      }),
     reads: [user, session],
   },
   { of: 'findSession', run: () => findSession(db, sessionKey), reads: [session, inbox] },
   { of: 'touchSession', run: () => touchSession(db, { ...sessionKey, at: 1 }), reads: [session] },
-  { of: 'endSessions', run: () => endSessions(db, [sessionKey]), reads: [session] },
+  {
+    of: 'endSessions',
+    run: () => endSessions(db, { keys: [sessionKey], at: 1, revocationExpiresAt: 2 }),
+    reads: [session],
+  },
+  {
+    of: 'signInOfSession',
+    run: () => signInOfSession(db, { ...sessionKey, newSignInId: 'new' }),
+    reads: [session, user],
+  },
   {
     // Once an hour.
     of: 'removeStaleSessions',
@@ -150,6 +166,16 @@ const paths: Path[] = [
     of: 'revokeTokens',
     run: () => revokeTokens(db, { userId: 'u1', signInId: null, notBefore: 1, expiresAt: 2 }),
     reads: expired,
+  },
+  {
+    of: 'revokeTokens',
+    run: () => revokeTokens(db, { userId: 'u1', signInId: 's1', notBefore: 1, expiresAt: 2 }),
+    reads: [allSessions, ...expired],
+  },
+  {
+    of: 'revokeIssuedTokens',
+    run: () => revokeIssuedTokens(db, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
+    reads: [user, allSessions, revocation, ...expired],
   },
   {
     of: 'tokenRevocations',

@@ -27,7 +27,7 @@ after(async () => {
 })
 const now = Date.now
 const inbox = new Inbox({ store, now })
-const sessions = new Sessions({ store, now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
+const sessions = new Sessions({ store, revocations: { note() {} }, now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
 const user = { id: newId(now()), username: 'ann', displayName: null, createdAt: now(), passwordHash: 'hash' }
 await store.addUser(user)
 const { secret } = await sessions.issue(user, [])

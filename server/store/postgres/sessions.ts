@@ -1,17 +1,19 @@
 // The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
 import { toInbox } from '../operations.ts'
-import type { EndedSession, Input, LiveSession, PageRequest, SessionKey } from '../store.ts'
+import type { EndedSession, Input, LiveSession, PageRequest, SessionKey, SessionSignIn } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { isDeepUnread, pageParameters, pageStatements, toPage } from './pages.ts'
 
-export async function addSession(db: Database, session: Input<'addSession'>): Promise<'added' | 'refused'> {
-  const { userId, secretHash, checkedPasswordHash, at, replaces } = session
-  const values = [userId, secretHash, checkedPasswordHash, at, ...columnsOf(replaces)]
-  const row = await db.one('addSession', 'select add_session_replacing($1, $2, $3, $4, $5, $6)', values)
-  const endedOf = row?.[0] as string[] | null
-  if (endedOf === null) return 'refused'
-  signalSessions(db, endedOf)
-  return 'added'
+type Added = { revoked: { userId: string; signInId: string }[] } | 'refused'
+
+export async function addSession(db: Database, session: Input<'addSession'>): Promise<Added> {
+  const { userId, secretHash, checkedPasswordHash, at, replaces, revocationExpiresAt } = session
+  const values = [userId, secretHash, checkedPasswordHash, at, ...columnsOf(replaces), revocationExpiresAt]
+  const row = await db.one('addSession', 'select add_session_ending($1, $2, $3, $4, $5, $6, $7)', values)
+  const ended = row?.[0] as { userId: string; signInId: string | null }[] | null
+  if (ended === null) return 'refused'
+  signalEnds(db, ended)
+  return { revoked: ended.flatMap((one) => (one.signInId === null ? [] : [{ ...one, signInId: one.signInId }])) }
 }
 
 const sessionText = `
@@ -44,11 +46,23 @@ export async function touchSession(db: Database, { userId, secretHash, at }: Inp
   await db.change('touchSession', text, [userId, secretHash, at])
 }
 
-export async function endSessions(db: Database, keys: readonly SessionKey[]): Promise<EndedSession[]> {
-  const text = `select user_id as "userId", username, created_at as "createdAt", last_seen_at as "lastSeenAt" from end_sessions($1, $2)`
-  const ended = await db.objects<EndedSession>('endSessions', text, columnsOf(keys))
-  const userIds = ended.map(({ userId }) => userId)
-  signalSessions(db, userIds)
+export async function signInOfSession(
+  db: Database,
+  { userId, secretHash, newSignInId }: Input<'signInOfSession'>,
+): Promise<SessionSignIn | undefined> {
+  const text = `select sign_in as "signInId", generation as "credentialGeneration", created as "createdAt",
+      last_seen as "lastSeenAt"
+    from sign_in_of_session($1, $2, $3) where sign_in is not null`
+  return (await db.objects<SessionSignIn>('signInOfSession', text, [userId, secretHash, newSignInId]))[0]
+}
+
+export async function endSessions(db: Database, end: Input<'endSessions'>): Promise<EndedSession[]> {
+  const text = `select user_id as "userId", username, created_at as "createdAt", last_seen_at as "lastSeenAt",
+      sign_in_id as "signInId"
+    from end_sessions_and_tokens($1, $2, $3, $4)`
+  const values = [...columnsOf(end.keys), end.at, end.revocationExpiresAt]
+  const ended = await db.objects<EndedSession>('endSessions', text, values)
+  signalEnds(db, ended)
   return ended
 }
 
@@ -60,8 +74,9 @@ export async function removeStaleSessions(db: Database, bounds: Input<'removeSta
   await db.removeInBatches('removeStaleSessions', text, values)
 }
 
-function signalSessions(db: Database, userIds: readonly string[]): void {
-  for (const userId of new Set(userIds)) db.changeSignals.send({ about: 'session', userId })
+function signalEnds(db: Database, ended: readonly Pick<EndedSession, 'userId' | 'signInId'>[]): void {
+  for (const userId of new Set(ended.map((one) => one.userId))) db.changeSignals.send({ about: 'session', userId })
+  if (ended.some(({ signInId }) => signInId !== null)) db.changeSignals.send({ about: 'token-revocation' })
 }
 
 function columnsOf(keys: readonly SessionKey[]): [userIds: string[], secretHashes: string[]] {

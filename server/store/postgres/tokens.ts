@@ -8,6 +8,17 @@ export async function revokeTokens(db: Database, revocation: Input<'revokeTokens
   db.changeSignals.send({ about: 'token-revocation' })
 }
 
+export async function revokeIssuedTokens(
+  db: Database,
+  { userId, at, revocationExpiresAt }: Input<'revokeIssuedTokens'>,
+): Promise<'done' | 'absent'> {
+  const values = [userId, at, revocationExpiresAt]
+  const row = await db.one('revokeIssuedTokens', 'select revoke_issued_tokens($1, $2, $3)', values)
+  if (row?.[0] !== true) return 'absent'
+  db.changeSignals.send({ about: 'token-revocation' })
+  return 'done'
+}
+
 export async function tokenRevocations(db: Database, now: number): Promise<TokenRevocation[]> {
   const text = `
     select user_id as "userId", nullif(sign_in_id, '') as "signInId", not_before as "notBefore", expires_at as "expiresAt",

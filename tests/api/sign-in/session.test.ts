@@ -24,7 +24,13 @@ const rowsOf = (proof: Proof) =>
 async function session(user: TestUser, service: TestService = app): Promise<Proof> {
   const checked = await service.store.findCredentials(user.username)
   assert.ok(checked)
-  const sessions = new Sessions({ store: service.store, now: service.now, idleMs, lifetimeMs })
+  const sessions = new Sessions({
+    store: service.store,
+    revocations: { note() {} },
+    now: service.now,
+    idleMs,
+    lifetimeMs,
+  })
   return { cookie: `carillon=${(await sessions.issue(checked, [])).secret}` }
 }
 

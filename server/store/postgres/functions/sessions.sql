@@ -1,4 +1,4 @@
--- Add a session and end others. The user's row is locked, so that the user cannot be disabled at the same time.
+-- Add a session, and end sessions with the tokens of their sign-ins. The user's row is locked, so that the user cannot be disabled at the same time.
 
 -- The notice is part of the commit: the other processes receive it even if this process dies right after the commit.
 create or replace function tell_session_ended(of_user text) returns void language plpgsql as $$
@@ -7,7 +7,7 @@ begin
 end $$;
 
 -- Ends sessions one by one, each found by its whole key, and returns the rows of those that existed.
-create or replace function end_sessions(of_users text[], of_hashes text[])
+create or replace function end_sessions_and_tokens(of_users text[], of_hashes text[], moment bigint, cut_until bigint)
 returns setof session language plpgsql as $$
 declare
   ended session;
@@ -16,15 +16,30 @@ begin
     delete from session where user_id = of_users[i] and secret_hash = of_hashes[i] returning * into ended;
     if found then
       perform tell_session_ended(ended.user_id);
+      if ended.sign_in_id is not null then
+        perform cut_tokens(ended.user_id, ended.sign_in_id, moment, cut_until);
+      end if;
       return next ended;
     end if;
   end loop;
 end $$;
 
--- Returns the users whose sessions ended, or null if the session was refused.
-create or replace function add_session_replacing(
-  of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[]
-) returns text[] language plpgsql as $$
+-- A session gets its sign-in at the first call. Without a session, the sign-in is null.
+create or replace function sign_in_of_session(
+  of_user text, of_hash text, new_sign_in text, out sign_in text, out generation bigint, out created bigint, out last_seen bigint
+) language plpgsql as $$
+begin
+  update session set sign_in_id = new_sign_in
+    where user_id = of_user and secret_hash = of_hash and sign_in_id is null;
+  select s.sign_in_id, u.credential_generation, s.created_at, s.last_seen_at
+    into sign_in, generation, created, last_seen
+    from session s join "user" u on u.id = s.user_id where s.user_id = of_user and s.secret_hash = of_hash;
+end $$;
+
+-- Returns the users and sign-ins of the sessions that ended, or null if the session was refused.
+create or replace function add_session_ending(
+  of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[], cut_until bigint
+) returns jsonb language plpgsql as $$
 declare
   name text;
 begin
@@ -34,10 +49,34 @@ begin
   if not found then return null; end if;
   insert into session (user_id, secret_hash, username, created_at, last_seen_at)
     values (of_user, of_hash, name, moment, moment);
-  return array(select user_id from end_sessions(old_users, old_hashes));
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('userId', user_id, 'signInId', sign_in_id)), '[]')
+    from end_sessions_and_tokens(old_users, old_hashes, moment, cut_until)
+  );
 end $$;
 
--- For nodes of the version before, which end one session at most.
+-- For nodes of the version before, which issue no tokens for sessions. A revocation is kept for 16 minutes, as
+-- revocationKeptForMs says.
+create or replace function end_sessions(of_users text[], of_hashes text[]) returns setof session language plpgsql as $$
+declare
+  moment constant bigint := extract(epoch from clock_timestamp()) * 1000;
+begin
+  return query select * from end_sessions_and_tokens(of_users, of_hashes, moment, moment + 960000);
+end $$;
+
+-- For the same nodes. Returns the users whose sessions ended, or null if the session was refused.
+create or replace function add_session_replacing(
+  of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[]
+) returns text[] language plpgsql as $$
+declare
+  ended constant jsonb := add_session_ending(
+    of_user, of_hash, checked_password_hash, moment, old_users, old_hashes, moment + 960000);
+begin
+  if ended is null then return null; end if;
+  return array(select one ->> 'userId' from jsonb_array_elements(ended) as of_session(one));
+end $$;
+
+-- For the same nodes.
 create or replace function add_session(
   of_user text, of_hash text, checked_password_hash text, moment bigint, old_user text, old_hash text
 ) returns boolean language plpgsql as $$

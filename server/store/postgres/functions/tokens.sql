@@ -1,11 +1,17 @@
 -- Revoke access tokens, and keep the first signing key.
 
+-- With the tokens of a sign-in, the session that it belongs to ends. The session is locked first, as everywhere.
+
 create or replace function cut_tokens(of_user text, sign_in text, moment bigint, until bigint)
 returns void language plpgsql as $$
 declare
   -- Rows are kept one day longer than needed: if the clock is set back, the tokens of that day are valid again.
   expired_at constant bigint := moment - 86400000;
 begin
+  if sign_in <> '' then
+    delete from session where user_id = of_user and sign_in_id = sign_in;
+    if found then perform tell_session_ended(of_user); end if;
+  end if;
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
     -- On Citus one caller at a time removes rows, on every node; the others do not wait.
     if pg_try_advisory_xact_lock(hashtext('carillon token_cutoff')) then
@@ -23,6 +29,19 @@ begin
     not_before = greatest(known.not_before, excluded.not_before),
     expires_at = greatest(known.expires_at, excluded.expires_at);
   perform pg_notify('carillon', '{"cutoff":true}');
+end $$;
+
+create or replace function revoke_issued_tokens(of_user text, moment bigint, cut_until bigint)
+returns boolean language plpgsql as $$
+declare
+  generation bigint;
+begin
+  perform lock_users();
+  update "user" set issued_generation = issued_generation + 1 where id = of_user returning issued_generation into generation;
+  if not found then return false; end if;
+  perform cut_tokens(of_user, 'issued', moment, cut_until);
+  update token_cutoff set first_generation = generation where user_id = of_user and sign_in_id = 'issued';
+  return true;
 end $$;
 
 create or replace function ensure_signing_key(new_kid text, public text, sealed text, moment bigint)

@@ -1,15 +1,21 @@
 // Adds, touches, ends and removes sessions. Each write runs in the writer thread's transaction.
-import type { EndedSession, Input, SessionKey } from '../../store.ts'
+import type { EndedSession, Input, SessionKey, SessionSignIn } from '../../store.ts'
 import type { WriteContext } from './context.ts'
+import { revokeTokens } from './tokens.ts'
 
-export function addSession(context: WriteContext, session: Input<'addSession'>): 'added' | 'refused' {
+type Added = { revoked: { userId: string; signInId: string }[] } | 'refused'
+
+export function addSession(context: WriteContext, session: Input<'addSession'>): Added {
   const { changes } = context.sql.run`
     insert into session (user_id, secret_hash, username, created_at, last_seen_at)
     select id, ${session.secretHash}, username, ${session.at}, ${session.at} from user
     where id = ${session.userId} and disabled_at is null and password_hash = ${session.checkedPasswordHash}`
   if (changes === 0) return 'refused'
-  endSessions(context, session.replaces)
-  return 'added'
+  const { replaces: keys, at, revocationExpiresAt } = session
+  const ended = endSessions(context, { keys, at, revocationExpiresAt })
+  return {
+    revoked: ended.flatMap(({ userId, signInId }) => (signInId === null ? [] : [{ userId, signInId }])),
+  }
 }
 
 export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: Input<'touchSession'>): void {
@@ -18,16 +24,35 @@ export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: 
     where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 
-export function endSessions(context: WriteContext, keys: readonly SessionKey[]): EndedSession[] {
-  return keys.map((key) => endSession(context, key)).filter((ended) => ended !== undefined)
+export function signInOfSession({ sql }: WriteContext, session: Input<'signInOfSession'>): SessionSignIn | undefined {
+  const { userId, secretHash, newSignInId } = session
+  sql.run`
+    update session set sign_in_id = ${newSignInId}
+    where user_id = ${userId} and secret_hash = ${secretHash} and sign_in_id is null`
+  const found = sql.get`
+    select s.sign_in_id as "signInId", u.credential_generation as "credentialGeneration", s.created_at as "createdAt",
+      s.last_seen_at as "lastSeenAt"
+    from session s join user u on u.id = s.user_id where s.user_id = ${userId} and s.secret_hash = ${secretHash}`
+  return found === undefined ? undefined : ({ ...found } as SessionSignIn)
 }
 
-function endSession({ sql, signal }: WriteContext, { userId, secretHash }: SessionKey): EndedSession | undefined {
-  const ended = sql.get`
+export function endSessions(context: WriteContext, { keys, ...end }: Input<'endSessions'>): EndedSession[] {
+  return keys.map((key) => endSession(context, { ...key, ...end })).filter((ended) => ended !== undefined)
+}
+
+function endSession(
+  context: WriteContext,
+  { userId, secretHash, at, revocationExpiresAt }: SessionKey & Omit<Input<'endSessions'>, 'keys'>,
+): EndedSession | undefined {
+  const ended = context.sql.get`
     delete from session where user_id = ${userId} and secret_hash = ${secretHash}
-    returning user_id as "userId", username, created_at as "createdAt", last_seen_at as "lastSeenAt"`
-  if (ended !== undefined) signal({ about: 'session', userId })
-  return ended as EndedSession | undefined
+    returning user_id as "userId", username, created_at as "createdAt", last_seen_at as "lastSeenAt",
+      sign_in_id as "signInId"` as EndedSession | undefined
+  if (ended === undefined) return undefined
+  context.signal({ about: 'session', userId })
+  const { signInId } = ended
+  if (signInId !== null) revokeTokens(context, { userId, signInId, notBefore: at, expiresAt: revocationExpiresAt })
+  return ended
 }
 
 export function removeStaleSessions({ sql }: WriteContext, bounds: Input<'removeStaleSessions'>): void {

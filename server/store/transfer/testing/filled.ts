@@ -106,6 +106,7 @@ async function startSession(store: Store, { id, passwordHash }: Person, secretHa
     secretHash,
     checkedPasswordHash: passwordHash,
     at: Date.now(),
+    revocationExpiresAt: Date.now() + hour,
     replaces: [],
   })
 }
