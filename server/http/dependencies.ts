@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts'
 import type { SignInLog } from './routes/sign-in-log.ts'
 
 export type AppDependencies = {
-  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'rehashPassword'>
+  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'findUserByExternalId' | 'rehashPassword'>
   passwords: Passwords
   sessions: Sessions
   accessTokens: AccessTokens

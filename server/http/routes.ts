@@ -1,5 +1,5 @@
 // The route table: every route with its method, path, guard and operation. app.ts serves it, and openapi.json is made from it.
-import { inbox, longLived, open, producer, restricted, token, visitor } from './request/guards.ts'
+import { inbox, longLived, open, producer, restricted, token, user, visitor } from './request/guards.ts'
 import * as deliveries from './routes/deliveries.ts'
 import * as documentation from './routes/documentation.ts'
 import * as health from './routes/health.ts'
@@ -7,15 +7,17 @@ import * as live from './routes/live.ts'
 import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
 import * as signIn from './routes/sign-in.ts'
+import * as tokens from './routes/tokens.ts'
 
 export const routes: readonly Route[] = [
   route('POST', '/login', open, signIn.login),
   route('GET', '/routeRestreinte', restricted, signIn.restricted),
   route('POST', '/logout', open, signIn.logout),
-  route('POST', '/token/renew', token, signIn.renew),
-  route('GET', '/.well-known/jwks.json', open, signIn.keySet),
+  route('POST', '/token/renew', token, tokens.renew),
+  route('GET', '/.well-known/jwks.json', open, tokens.keySet),
   route('GET', '/api/session', visitor, signIn.session),
   route('GET', '/api/me', inbox, signIn.me),
+  route('POST', '/api/me/token', user, tokens.create),
 
   route('GET', '/api/notifications', inbox, notifications.list),
   route('GET', '/api/notifications/counts', inbox, notifications.counts),
@@ -26,6 +28,11 @@ export const routes: readonly Route[] = [
   route('POST', '/api/notifications/read-all', inbox, notifications.readAll),
 
   route('POST', '/api/notifications', producer('send'), deliveries.send),
+
+  route('POST', '/api/users/:id/tokens', producer('users'), tokens.issueById),
+  route('DELETE', '/api/users/:id/tokens', producer('users'), tokens.revokeById),
+  route('POST', '/api/users/external/:externalId/tokens', producer('users'), tokens.issueByExternalId),
+  route('DELETE', '/api/users/external/:externalId/tokens', producer('users'), tokens.revokeByExternalId),
 
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),

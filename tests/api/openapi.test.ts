@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
+import { newId } from '../../server/ids.ts'
 import { type Described, DescribedApi, type Document, type Operation } from '../support/http/described-api.ts'
 import { refusalIn } from '../support/http/envelope.ts'
 import { openForge } from '../support/http/forge.ts'
@@ -23,16 +24,28 @@ const ann = await app.user('ann')
 const eve = await app.user('eve')
 const cookie = await app.signIn(ann, 'stateful')
 const token = await app.signIn(ann, 'stateless')
-const producer: Proof = { authorization: `Bearer ${(await app.producerKey()).key}` }
+const producer: Proof = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
 const forge = await openForge(app)
 const scoped: Proof = { authorization: `Bearer ${await forge.token(forge.header, forge.inboxClaims(ann))}` }
-const scopeless: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
+const usersOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
+const sendOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
 const [id = '', another = ''] = [
   ...(await app.deliver({ to: ann, title: 'Hi', body: 'b', url: '/a', category: 'c', data: { a: [1] }, key: 'k' })),
   ...(await app.deliver({ to: ann, title: 'Ho' })),
 ]
 const [foreign = ''] = await app.deliver({ to: eve, title: 'Not hers' })
 const json: Proof = { 'content-type': 'application/json' }
+const resident = await app.user('resident')
+const externalPath = '/api/users/external/shop%2Fcustomer-42'
+const customer = { newId: newId(app.now()), externalId: 'shop/customer-42' }
+await app.store.putUsers({ issuer: '', at: app.now(), users: [customer] })
+
+/** The path of an operation, with the id of a notification or a user. */
+function placeOf(template: string): string {
+  return template
+    .replace('/api/users/external/{externalId}', externalPath)
+    .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
+}
 
 test('the document is valid: its schemas compile, its references resolve, and its names are unique (I9)', () => {
   assert.match(document.openapi, /^3\.1\.\d+$/)
@@ -244,6 +257,25 @@ test('the description is correct for the refusals of a delivery (I9)', async () 
     assert.equal((await send({ ...sound, ...invalid })).status, 400)
 })
 
+test('the description is correct for the tokens of users and of sessions (I9)', async () => {
+  const send = (method: string, to: string, headers: Proof, body?: object) =>
+    record({ method, path: to, headers: { ...json, ...headers }, ...(body && { body: JSON.stringify(body) }) })
+  const path = `/api/users/${resident.id}/tokens`
+  for (const tokens of [path, `${externalPath}/tokens`]) {
+    assert.equal((await send('POST', tokens, producer, { scope: 'inbox' })).status, 201)
+    assert.equal((await send('DELETE', tokens, producer)).status, 204)
+  }
+  for (const unknown of ['/api/users/none/tokens', '/api/users/external/none/tokens'])
+    assert.equal((await send('POST', unknown, producer, { scope: 'inbox' })).status, 404)
+  for (const proof of [cookie, token]) assert.equal((await send('POST', '/api/me/token', proof)).status, 201)
+  const end = { at: app.now(), revocationExpiresAt: app.now() }
+  const external = await app.store.findUserByExternalId({ issuer: '', externalId: 'shop/customer-42' })
+  for (const userId of [resident.id, external?.id ?? '']) await app.store.disableUser({ userId, ...end })
+  for (const tokens of [path, `${externalPath}/tokens`])
+    assert.equal((await send('POST', tokens, producer, { scope: 'inbox' })).status, 409)
+  for (const userId of [resident.id, external?.id ?? '']) await app.store.enableUser({ userId })
+})
+
 /** The requests to /logout end the proofs of the tests before them. */
 const newProofs = async () => ({
   session: await app.signIn(ann, 'stateful'),
@@ -254,7 +286,7 @@ const newProofs = async () => ({
 function wrongRequests(described: Described): HttpRequest[] {
   const { method, template } = described
   const proof = proofFor(described)
-  const path = template.replace('{id}', id)
+  const path = placeOf(template)
   const crossSite = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
   const invalid: Proof[] = [
     {},
@@ -262,7 +294,8 @@ function wrongRequests(described: Described): HttpRequest[] {
     { authorization: 'Bearer a.b.c' },
     { cookie: 'carillon=x' },
     producer,
-    scopeless,
+    usersOnly,
+    sendOnly,
     scoped,
   ]
   const strangers = [foreign, 'none', '00000000-0000-7000-8000-000000000000', '%00', '%ff']
@@ -276,12 +309,12 @@ function wrongRequests(described: Described): HttpRequest[] {
     'a=%zz',
     'status=all',
   ]
-  const huge = `{"x":"${'a'.repeat(1024 * 1024)}"}`
+  const huge = `{"x":"${'a'.repeat(4 * 1024 * 1024)}"}`
   const bodies = ['', '{', '{}', '[]', '{"a":1,"a":2}', '{"username":"ann","password":"wrong"}', huge]
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']
   return [
     ...invalid.map((headers) => ({ method, path, headers })),
-    ...strangers.map((wrong) => ({ method, path: template.replace('{id}', wrong), headers: proof })),
+    ...strangers.map((wrong) => ({ method, path: template.replace(/{\w+}/, wrong), headers: proof })),
     ...queries.map((query) => ({ method, path: `${path}?${query}`, headers: proof })),
     ...bodies.map((body) => ({ method, path, body, headers: { ...json, ...proof } })),
     ...types.map((type) => ({ method, path, body: 'a=b', headers: { ...proof, 'content-type': type } })),
@@ -302,7 +335,7 @@ test('the description is correct for every refusal, on every route (I9)', async 
 test('a route that the document calls open needs no proof, and every other route does (I9)', async () => {
   for (const described of api.operations) {
     const { method, template, operation } = described
-    const { status } = await client.request({ method, path: template.replace('{id}', id) })
+    const { status } = await client.request({ method, path: placeOf(template) })
     const needsProof = operation.security.length > 0 && operation.security.every((one) => Object.keys(one).length > 0)
     assert.equal(status === 401, needsProof, `${method} ${template} returned ${status}`)
   }
@@ -335,7 +368,7 @@ test('each route sends 503 without a store if the document lists it, and otherwi
     const { method, template, operation } = described
     const headers = { ...json, ...proofFor(described, proofs) }
     const body = operation.requestBody && JSON.stringify(exampleOf(operation))
-    const response = await record({ method, path: template.replace('{id}', id), headers, ...(body && { body }) })
+    const response = await record({ method, path: placeOf(template), headers, ...(body && { body }) })
     assert.equal(response.status === 503, '503' in operation.responses, `${method} ${template}: ${response.text}`)
   }
 })

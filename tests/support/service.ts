@@ -140,6 +140,15 @@ export async function startTestService({
       return new ProducerKeys({ store: service.store, now }).issue({ name: 'test', scopes, expiresAt })
     },
 
+    /** A token of scope `inbox`, as an application issues it for its user. */
+    async issueToken({ id }: Pick<TestUser, 'id'>, body: { lifetime?: number } = {}): Promise<Proof> {
+      const { key } = await this.producerKey(['users'])
+      const headers = { authorization: `Bearer ${key}` }
+      const response = await this.post(`/api/users/${id}/tokens`, { scope: 'inbox', ...body }, headers)
+      if (response.status !== 201) throw new Error(`the token got ${response.status}: ${response.text}`)
+      return { authorization: `Bearer ${response.json().data.token}` }
+    },
+
     /** Sends through HTTP, as a producer. Returns the ids of the notifications, in the order of the recipients. */
     async deliver({
       to,

@@ -1,7 +1,7 @@
 // The examples in the OpenAPI document: what ann and a build system send and receive. A body or a response without one fails
 // tests/api/openapi-examples.test.ts, which checks them against their schemas and sends the requests to a service.
 import type { TypeOf } from './schema.ts'
-import type { DeliveryBody, LoginBody, Notification, ResponseName, responses, User } from './schemas.ts'
+import type { DeliveryBody, IssueBody, LoginBody, Notification, ResponseName, responses, User } from './schemas.ts'
 
 const ann: TypeOf<typeof User> = {
   id: '019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70',
@@ -37,12 +37,14 @@ const stateless = { User: ann, token, expiresAt, variant: 'stateless' } as const
 /** By the component of the body. */
 export const requestExamples: Readonly<Record<string, unknown>> = {
   Credentials: { username: 'ann', password: 'plum orchard gate 41', variant: 'stateless' } satisfies LoginBody,
+  TokenRequest: { scope: 'inbox', lifetime: 600 } satisfies IssueBody,
   DeliveryRequest: { recipients: [{ username: 'ann' }], ...build } satisfies DeliveryBody,
 }
 
 export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof responses)[Name]> } = {
   Login: stateless,
   StatelessLogin: stateless,
+  TokenResponse: { success: true, data: { token, expiresAt } },
   RestrictedResponse: { success: true, data: { userId: ann.id, username: 'ann', proof: 'session' } },
   MeResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },
   SessionResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },

@@ -1,5 +1,6 @@
 // The JSON shapes on the wire: Fastify validates requests with them, and openapi.ts publishes them. Every object of a body or a
 // response is named, because generated code names its types after them. The shapes of errors are in error-schemas.ts.
+import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
 import {
   anyOf,
   anything,
@@ -93,6 +94,22 @@ export const DeliveryBody = named(
 )
 export type DeliveryBody = TypeOf<typeof DeliveryBody>
 
+export const IssueBody = named(
+  'TokenRequest',
+  object(
+    { scope: oneOf(['inbox'], { description: 'What the token opens' }) },
+    {
+      lifetime: integer({
+        minimum: 1,
+        maximum: maxTokenLifeSeconds,
+        default: maxTokenLifeSeconds,
+        description: 'Seconds',
+      }),
+    },
+  ),
+)
+export type IssueBody = TypeOf<typeof IssueBody>
+
 // Responses
 
 const id = string({ format: 'uuid', description: 'UUIDv7' })
@@ -111,6 +128,8 @@ const StatelessLogin = named(
   'StatelessLogin',
   object({ User, token: string(), expiresAt: time, variant: constant('stateless') }),
 )
+
+const Token = named('Token', object({ token: string(), expiresAt: time }))
 
 const Restricted = named('Restricted', object({ userId: id, username: string(), proof }))
 const Me = named('Me', object({ user: User, proof, expiresAt: time }))
@@ -214,6 +233,7 @@ export const events = {
 export const responses = {
   Login: discriminated('variant', [StatelessLogin, StatefulLogin]),
   StatelessLogin,
+  TokenResponse: success(Token),
   RestrictedResponse: success(Restricted),
   MeResponse: success(Me),
   SessionResponse: success(nullable(Me)),

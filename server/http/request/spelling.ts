@@ -17,10 +17,10 @@ export function pathOf(target: string): string {
   return start === 0 && end < 0 ? target : target.slice(start, end < 0 ? undefined : end)
 }
 
-/** Our paths have at most 70 characters; a longer id is not one of ours. */
-const maxEncodedPathLength = 1_024
+/** The longest path of ours has an external id: 255 characters of 4 bytes each, each byte as `%FF`. */
+const maxEncodedPathLength = 3_200
 
-/** A long encoded path becomes one that no route has: the router decodes before any hook; 5,000 `%25` took 1 ms. */
+/** A longer encoded path becomes one that no route has: the router decodes before any hook; 5,000 `%25` took 1 ms. */
 export function targetToRoute(target: string): string {
   if (target.length <= maxEncodedPathLength) return target
   const path = pathOf(target)

@@ -48,7 +48,7 @@ export type Operation<Caller> = {
   handle(dependencies: Dependencies, request: GuardedRequest<Caller>, reply: FastifyReply): Promise<unknown>
 }
 
-export type Method = 'GET' | 'POST' | 'PATCH'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type Route = {
   method: Method
   path: string

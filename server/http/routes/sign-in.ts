@@ -1,10 +1,9 @@
-// The routes of sign-in: login in both variants, the restricted route, logout, token renewal, public keys, and `/api/me`.
+// The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
 import { endPresented, endTokens } from '../../sign-in/end-presented.ts'
 import { type CheckedUser, checkCredentials, findAccount } from '../../sign-in/password/credentials.ts'
 import type { Subject } from '../../sign-in/subject.ts'
-import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import type { User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import type { Cookie, Dependencies } from '../dependencies.ts'
@@ -68,33 +67,6 @@ async function logOut(dependencies: Dependencies, request: GuardedRequest<null>,
   return reply.header('clear-site-data', '"cache"').code(204).send()
 }
 
-export const renew: Operation<TokenSubject> = {
-  id: 'renewToken',
-  tag: 'sign-in',
-  summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
-  responses: { 200: 'StatelessLogin' },
-  handle: renewToken,
-}
-
-async function renewToken(dependencies: Dependencies, { caller }: GuardedRequest<TokenSubject>, reply: FastifyReply) {
-  const user = await findEnabledUser(dependencies, caller)
-  const { token, expiresAt } = await dependencies.accessTokens.renew(caller, user)
-  return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt), variant: 'stateless' })
-}
-
-export const keySet: Operation<null> = {
-  id: 'getKeySet',
-  tag: 'sign-in',
-  summary: 'The public keys that verify access tokens (RFC 7517)',
-  responses: { 200: 'KeySet' },
-  anyHost: true,
-  handle: sendKeySet,
-}
-
-async function sendKeySet({ keys }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
-  return sendObject(reply.header('cache-control', 'public, max-age=300'), keys.publicKeySet)
-}
-
 export const restricted: Operation<Subject> = {
   id: 'getRestricted',
   tag: 'sign-in',
@@ -139,7 +111,8 @@ function displaySession(user: User, { proof, expiresAt }: Subject) {
   return { user: displayUser(user), proof, expiresAt: iso(expiresAt) }
 }
 
-async function findEnabledUser({ store }: Dependencies, { userId }: Subject) {
+/** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */
+export async function findEnabledUser({ store }: Dependencies, { userId }: Subject) {
   const user = await store.findUser(userId)
   if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
   return user

@@ -97,6 +97,12 @@ export class AccessTokens {
     await this.#options.revocations.revoke({ userId, signInId, notBefore: at, expiresAt })
   }
 
+  /** Revokes the tokens that were issued for a user; they are refused on this node when it resolves. */
+  async revokeIssued(userId: string): Promise<'done' | 'absent'> {
+    const at = this.#options.now()
+    return this.#options.revocations.revokeIssued({ userId, at, revocationExpiresAt: at + revocationKeptForMs })
+  }
+
   /**
    * `user` is the user's current row. Throws UNAUTHORIZED if the sign-in is too old, or if the row has another
    * generation: after a revocation that this node has not received, or after a backup was restored. Throws FORBIDDEN for a

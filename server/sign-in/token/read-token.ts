@@ -5,6 +5,7 @@ import type { SignIn } from './revocations.ts'
 
 /** No token lives longer, whatever the settings are. */
 export const maxTokenLifeMs = 15 * 60_000
+export const maxTokenLifeSeconds = maxTokenLifeMs / 1_000
 /** Characters. Ours have 700 to 1,800. A request has room for 16,000; parsing them blocks the event loop for 0.7 ms. */
 const maxTokenLength = 2_048
 /** How far another node's clock may be ahead of ours. */

@@ -1,9 +1,9 @@
 // Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
-import { issuedSignIns, type Store, type TokenRevocation } from '../../store/store.ts'
+import { issuedSignIns, type Store, type TokenRevocation, type UserChange } from '../../store/store.ts'
 
 type Dependencies = {
-  store: Pick<Store, 'revokeTokens' | 'tokenRevocations' | 'onChange'>
+  store: Pick<Store, 'revokeTokens' | 'revokeIssuedTokens' | 'tokenRevocations' | 'onChange'>
   /** `now` never goes back; `wall` is the wall clock, which other processes use for their rows. */
   now: () => number
   wall: () => number
@@ -75,6 +75,13 @@ export class TokenRevocations {
   async revoke(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void> {
     await this.#dependencies.store.revokeTokens(revocation)
     this.note(revocation)
+  }
+
+  /** The same for the tokens that were issued for a user. */
+  async revokeIssued(change: UserChange): Promise<'done' | 'absent'> {
+    const outcome = await this.#dependencies.store.revokeIssuedTokens(change)
+    if (outcome === 'done') await this.refresh()
+    return outcome
   }
 
   /** For a revocation that is stored: it applies on this node at once. */

@@ -1,6 +1,7 @@
 // For tests that send requests to every route: a service, an HTTP client, one user with each kind of proof, and the routes of the
 // published description, each with a proof that opens it.
 import { after } from 'node:test'
+import { newId } from '../../../server/ids.ts'
 import { type Proof, startTestService } from '../service.ts'
 import { HttpClient } from './http-client.ts'
 
@@ -8,14 +9,17 @@ export type DocumentedRoute = {
   method: string
   /** As in the description, such as `/api/notifications/{id}`. */
   template: string
-  /** The same with the id of a notification of the user. */
+  /** The same with the id of a notification or of a user. */
   path: string
   takesBody: boolean
+  /** A body that it accepts, if it takes one. */
+  example: object | undefined
   /** Empty for an open route. */
   proof: Proof
 }
 
-type Documented = Record<string, Record<string, { requestBody?: object; security: Record<string, unknown>[] }>>
+type Body = { content: Record<string, { example: object }> }
+type Documented = Record<string, Record<string, { requestBody?: Body; security: Record<string, unknown>[] }>>
 
 /** Closes client and service after the tests of the file. */
 export async function startEveryRoute() {
@@ -28,7 +32,10 @@ export async function startEveryRoute() {
   const ann = await app.user('ann')
   const session = await app.signIn(ann, 'stateful')
   const token = await app.signIn(ann, 'stateless')
-  const producer: Proof = { authorization: `Bearer ${(await app.producerKey()).key}` }
+  const producer: Proof = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
+  const resident = await app.user('resident')
+  const externalId = 'customer-42'
+  await app.store.putUsers({ issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId }] })
   const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
 
   function proofFor(security: Record<string, unknown>[]): Proof {
@@ -43,8 +50,11 @@ export async function startEveryRoute() {
       ([method, { requestBody, security }]): DocumentedRoute => ({
         method: method.toUpperCase(),
         template,
-        path: template.replace('{id}', id),
+        path: template
+          .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
+          .replace('{externalId}', externalId),
         takesBody: requestBody !== undefined,
+        example: requestBody?.content['application/json']?.example,
         proof: proofFor(security),
       }),
     ),

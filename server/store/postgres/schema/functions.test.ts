@@ -27,6 +27,7 @@ const hashes: Record<number, string> = {
   7: '43d06744c53badc5',
   8: 'bf321c3561226b13',
   9: '6e77dafe2be5a92f',
+  10: '21df07d9bef9cef5',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

@@ -1,0 +1,186 @@
+// Tokens that an application issues for its users, with a producer key of scope `users`: what they contain and open, and what
+// revokes them. The routes that they do not open are in scopes.test.ts.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { newId } from '../../../server/ids.ts'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { type HttpResponse, type Proof, startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const users: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
+const soonMs = 30_000
+
+const tokensOf = (externalId: string) => `/api/users/external/${encodeURIComponent(externalId)}/tokens`
+const inbox = { scope: 'inbox' }
+const proofIn = (response: HttpResponse): Proof => ({ authorization: `Bearer ${response.json().data.token}` })
+const claimsIn = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
+const revoke = (path: string, headers = users) => app.request(path, { method: 'DELETE', headers })
+const opensInbox = async (proof: Proof) => (await app.get('/api/notifications', proof)).status === 200
+const end = () => ({ at: app.now(), revocationExpiresAt: app.now() + 960_000 })
+
+async function externalUser(externalId: string): Promise<{ id: string }> {
+  const one = { newId: newId(app.now()), externalId }
+  const [put] = await app.store.putUsers({ issuer: '', at: app.now(), users: [one] })
+  return put?.user ?? assert.fail()
+}
+
+test('a token is issued by external id and by id, for 15 minutes, and opens the inbox of that user', async () => {
+  const { id } = await externalUser('erin')
+  for (const path of [tokensOf('erin'), `/api/users/${id}/tokens`]) {
+    const response = await app.post(path, inbox, users)
+    assert.equal(response.status, 201)
+    assert.deepEqual(Object.keys(response.json().data), ['token', 'expiresAt'])
+    assert.equal(response.json().data.expiresAt, new Date(app.now() + 900_000).toISOString())
+    const token = proofIn(response)
+    const { data } = (await app.get('/api/session', token)).json()
+    assert.deepEqual([data.user.id, data.proof], [id, 'access-token'])
+    assert.ok(await opensInbox(token))
+  }
+})
+
+test('an issued token names its scope and its user’s id, and no name', async () => {
+  const { id } = await app.user()
+  const { sub, scope, ign, gen, sid, ...others } = claimsIn(await app.issueToken({ id }))
+  assert.deepEqual([sub, scope, ign, gen], [id, 'inbox', 0, 0])
+  assert.deepEqual(Object.keys(others).sort(), ['aud', 'auth_time', 'exp', 'iat', 'iss', 'jti'])
+  assert.notEqual(claimsIn(await app.issueToken({ id })).sid, sid, 'each is a sign-in of its own')
+})
+
+test('a token ends after the lifetime that was requested, which is at most 900 seconds', async () => {
+  const user = await app.user()
+  const path = `/api/users/${user.id}/tokens`
+  for (const lifetime of [1, 60, 900]) {
+    const token = await app.issueToken(user, { lifetime })
+    app.pass(lifetime * 1_000 - 1)
+    assert.ok(await opensInbox(token))
+    app.pass(1)
+    assert.equal(await opensInbox(token), false)
+  }
+  for (const lifetime of [0, -1, 901, 1.5, '60', null, 1e300, [60]]) {
+    const response = await app.post(path, { ...inbox, lifetime }, users)
+    assert.equal(response.status, 400, String(lifetime))
+    assert.equal(response.json().error.details[0].field, 'lifetime')
+  }
+})
+
+test('a request for another scope, without a scope, or with an unknown field is refused', async () => {
+  const { id } = await app.user()
+  for (const body of [{}, { scope: 'send' }, { scope: ['inbox'] }, { scope: 'inbox ' }, { ...inbox, userId: id }, []]) {
+    const { status } = await app.post(`/api/users/${id}/tokens`, body, users)
+    assert.equal(status, 400, JSON.stringify(body))
+  }
+})
+
+test('an unknown user is 404, and a disabled user is refused with what to do', async () => {
+  for (const path of [tokensOf('unknown'), `/api/users/${newId(app.now())}/tokens`, '/api/users/x/tokens']) {
+    assert.equal((await app.post(path, inbox, users)).json().error.code, 'NOT_FOUND')
+    assert.equal((await revoke(path)).status, 404)
+  }
+  const { id } = await app.user()
+  await app.store.disableUser({ userId: id, ...end() })
+  const { status, json } = await app.post(`/api/users/${id}/tokens`, inbox, users)
+  assert.deepEqual([status, json().error.code], [409, 'CONFLICT'])
+  assert.match(json().error.message, /disabled.*Enable/)
+  assert.equal((await revoke(`/api/users/${id}/tokens`)).status, 204)
+})
+
+test('only a producer key with the scope users issues and revokes tokens', async () => {
+  const ann = await app.user()
+  const path = `/api/users/${ann.id}/tokens`
+  const token = await app.issueToken(ann)
+  const sender = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
+  for (const [status, proof] of [
+    [401, {}],
+    [401, token],
+    [401, await app.signIn(ann, 'stateless')],
+    [401, await app.signIn(ann, 'stateful')],
+    [403, sender],
+  ] as const) {
+    assert.equal((await app.post(path, inbox, proof)).status, status)
+    const refused = await revoke(path, proof)
+    assert.equal(refused.status, status)
+    if (status === 403)
+      assert.equal(refused.headers.get('www-authenticate'), 'Bearer error="insufficient_scope", scope="users"')
+  }
+  assert.ok(await opensInbox(token))
+})
+
+test('DELETE revokes every issued token of the user at once, and nothing else; later tokens are valid', async () => {
+  const [ann, ben] = [await app.user(), await app.user()]
+  const issued = [await app.issueToken(ann), await app.issueToken(ann)]
+  const others = [
+    await app.issueToken(ben),
+    await app.signIn(ann, 'stateless'),
+    await app.signIn(ann, 'stateful'),
+    proofIn(await app.post('/api/me/token', undefined, await app.signIn(ann, 'stateful'))),
+  ]
+  // The clock is frozen: the token before and the token after have the same times.
+  for (let round = 0; round < 3; round++) {
+    assert.equal((await revoke(`/api/users/${ann.id}/tokens`)).status, 204)
+    for (const token of issued) assert.equal((await app.get('/api/notifications', token)).status, 401)
+    for (const proof of others) assert.ok(await opensInbox(proof))
+    const later = await app.issueToken(ann)
+    assert.ok(await opensInbox(later))
+    issued.push(later)
+  }
+})
+
+test('the ids a and a/tokens are two users, and their tokens are not mixed up', async () => {
+  const [short, long] = [await externalUser('a'), await externalUser('a/tokens')]
+  const issue = async (path: string) => {
+    const [body, fields] = [JSON.stringify(inbox), [...Object.entries(users), ['content-type', 'application/json']]]
+    const response = await app.exchange(path, { method: 'POST', fields: fields as [string, string][], body })
+    assert.equal(response.status, 201, path)
+    return proofIn(response)
+  }
+  const ofShort = await issue('/api/users/external/a/tokens')
+  const ofLong = await issue('/api/users/external/a%2Ftokens/tokens')
+  assert.deepEqual([claimsIn(ofShort).sub, claimsIn(ofLong).sub], [short.id, long.id])
+  const fields = Object.entries(users)
+  assert.equal((await app.exchange('/api/users/external/a%2Ftokens/tokens', { method: 'DELETE', fields })).status, 204)
+  assert.deepEqual([await opensInbox(ofShort), await opensInbox(ofLong)], [true, false])
+  for (const path of ['/api/users/external/a%2ftokens%2ftokens', '/api/users/external/a/tokens/tokens'])
+    assert.equal((await app.exchange(path, { method: 'POST', fields, body: '{}' })).status, 404, path)
+})
+
+test('ids of any characters and of the full length are found', async () => {
+  const ids = ['aB', 'Ab', 'a b', 'ö/%2F?#&=+', '..a', '…', '😀'.repeat(255), '/', 'external', 'tokens', '%']
+  for (const externalId of ids) {
+    const { id } = await externalUser(externalId)
+    assert.equal(claimsIn(proofIn(await app.post(tokensOf(externalId), inbox, users))).sub, id, externalId)
+  }
+})
+
+const ends: Record<string, (user: { id: string }, token: Proof) => Promise<unknown>> = {
+  'DELETE .../tokens': ({ id }) => revoke(`/api/users/${id}/tokens`),
+  'disabling the user': ({ id }) => app.store.disableUser({ userId: id, ...end() }),
+  'a new password': ({ id }) => app.store.setPassword({ userId: id, passwordHash: 'hash', ...end() }),
+  'a sign-out with the token': (_, token) => app.post('/logout', undefined, token),
+}
+for (const [name, act] of Object.entries(ends))
+  test(`${name} ends the streams of an issued token, and the token is refused`, async () => {
+    const ann = await app.user()
+    const token = await app.issueToken(ann)
+    using reader = await EventReader.of(app.url, token)
+    await act(ann, token)
+    assert.deepEqual((await reader.next('session-ended', soonMs)).data, { reason: 'revoked' })
+    await reader.ended(soonMs)
+    assert.equal((await app.get('/api/notifications', token)).status, 401)
+    assert.equal((await app.get('/api/session', token)).json().data, null)
+  })
+
+test('a sign-out with one issued token leaves the others', async () => {
+  const ann = await app.user()
+  const [one, other] = [await app.issueToken(ann), await app.issueToken(ann)]
+  await app.post('/logout', undefined, one)
+  assert.deepEqual([await opensInbox(one), await opensInbox(other)], [false, true])
+})
+
+test('a stream of an issued token ends when the token expires', async () => {
+  const token = await app.issueToken(await app.user(), { lifetime: 5 })
+  using reader = await EventReader.of(app.url, token)
+  app.pass(5_000)
+  assert.deepEqual((await reader.next('session-ended', soonMs)).data, { reason: 'expired' })
+})
