@@ -56,7 +56,7 @@ function valueAs(schema: Schema): fc.Arbitrary<unknown> {
 
 function soundValueAs(given: Schema): fc.Arbitrary<unknown> {
   const schema = api.resolve(given)
-  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => soundValueAs({ ...schema, type })))
+  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((kind) => soundValueAs({ ...schema, type: kind })))
   if (schema.type === 'null') return fc.constant(null)
   const { type, enum: words, anyOf, const: only } = schema
   if (words !== undefined) return fc.constantFrom(...(words as unknown[]))
