@@ -1,6 +1,7 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
 import type { Clock } from './clock.ts'
 import type { Config } from './config/settings.ts'
+import { messageOf } from './errors.ts'
 import { createApp } from './http/app.ts'
 import type { Cookie, Readiness } from './http/dependencies.ts'
 import { docsPath } from './http/routes/documentation.ts'
@@ -12,6 +13,7 @@ import { Live } from './inbox/live/live.ts'
 import { StreamLimits } from './inbox/live/stream-limits.ts'
 import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
+import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
 import { Passwords } from './sign-in/password/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
@@ -103,7 +105,7 @@ export async function compose(store: Store, config: Config, environment: Environ
 
 async function composeProofs(
   store: Store,
-  { sessionIdleMs, sessionLifetimeMs, tokenLifetimeMs, tokenChainMs }: Config,
+  { sessionIdleMs, sessionLifetimeMs, tokenLifetimeMs, tokenChainMs, issuers }: Config,
   { log, clock, url, secret }: Environment & { secret: string },
 ) {
   const { now, wall } = clock
@@ -113,7 +115,11 @@ async function composeProofs(
   )
   const sessions = new Sessions({ store, revocations, now, idleMs: sessionIdleMs, lifetimeMs: sessionLifetimeMs })
   const lifetimes = { lifetimeMs: tokenLifetimeMs, chainMs: tokenChainMs }
-  const accessTokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes })
+  const onFailure = (issuer: string, error: unknown) =>
+    log.warn({ event: 'issuer-failed', issuer, reason: messageOf(error) }, 'the keys of an issuer could not be read')
+  const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
+  void foreign?.prefetch()
+  const accessTokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign })
   return { keys, revocations, sessions, accessTokens }
 }
 

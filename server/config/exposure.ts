@@ -80,6 +80,8 @@ export function conflicts({
   sessionLifetimeMs,
   tokenLifetimeMs,
   tokenChainMs,
+  publicUrl,
+  issuers = [],
 }: Partial<Config>): SettingFault[] {
   const faults: SettingFault[] = []
   if (sessionIdleMs !== undefined && sessionLifetimeMs !== undefined && sessionIdleMs > sessionLifetimeMs) {
@@ -89,6 +91,10 @@ export function conflicts({
   if (tokenLifetimeMs !== undefined && tokenChainMs !== undefined && tokenChainMs < tokenLifetimeMs) {
     const reason = `is ${formatDuration(tokenChainMs)}, shorter than CARILLON_TOKEN_LIFETIME (${formatDuration(tokenLifetimeMs)})`
     faults.push({ field: 'CARILLON_TOKEN_CHAIN', reason, remedy: 'make it at least that long' })
+  }
+  if (issuers.some(({ issuer }) => issuer === publicUrl)) {
+    const reason = `has ${JSON.stringify(publicUrl)}, which is CARILLON_PUBLIC_URL: the service accepts its own tokens anyway`
+    faults.push({ field: 'CARILLON_ISSUERS', reason, remedy: 'leave that entry out' })
   }
   return faults
 }

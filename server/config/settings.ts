@@ -1,6 +1,7 @@
 // All settings, in one table: name, default, meaning, and how the text is read. read.ts applies it to an environment, page.ts
 // makes docs/config.md of it. Only serve.ts and the commands know it; they pass values on.
 import { readDatabaseUrl } from './database-url.ts'
+import { readIssuers } from './issuers.ts'
 import {
   duration,
   integer,
@@ -139,6 +140,14 @@ const table = {
     meaning: 'How long after the sign-in access tokens can be renewed.',
     commands: ['serve'],
     read: duration(second, maxLifetime),
+  },
+  issuers: {
+    name: 'CARILLON_ISSUERS',
+    default: 'none',
+    meaning:
+      'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/guide.md, "Users of another issuer", explains its members.',
+    commands: ['serve', 'doctor'],
+    read: readIssuers,
   },
   passwordMin: {
     name: 'CARILLON_PASSWORD_MIN',

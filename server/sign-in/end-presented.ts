@@ -17,9 +17,9 @@ export async function endPresented(
   return [...ended.map(({ userId, username }) => ({ userId, username, variant: 'stateful' as const })), ...endedByToken]
 }
 
-/** Ends the whole sign-in of each token, renewed tokens included. */
+/** Ends the whole sign-in of each token, renewed tokens included. Only its issuer can end a foreign token. */
 export async function endTokens(accessTokens: AccessTokens, tokens: readonly string[]): Promise<EndedSignIn[]> {
-  const subjects = await Promise.all(tokens.slice(0, maxTokens).map((token) => accessTokens.verify(token)))
+  const subjects = await Promise.all(tokens.slice(0, maxTokens).map((token) => accessTokens.verifyOurs(token)))
   const signIns = new Map<string, TokenSubject>()
   for (const subject of subjects) if (subject !== null) signIns.set(subject.signInId, subject)
   await Promise.all([...signIns.values()].map((subject) => accessTokens.revoke(subject)))

@@ -4,6 +4,7 @@ import { BoundedCache } from '../../bounded-cache.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../../errors.ts'
 import { madeAt, newId } from '../../ids.ts'
 import type { User } from '../../store/store.ts'
+import type { ForeignTokens } from '../issuers/foreign-tokens.ts'
 import type { Subject } from '../subject.ts'
 import {
   ageOf,
@@ -15,7 +16,7 @@ import {
   readToken,
 } from './read-token.ts'
 import type { SignIn, TokenRevocations } from './revocations.ts'
-import { SignatureChecks } from './signature-checks.ts'
+import { isSignedByUs, SignatureChecks } from './signature-checks.ts'
 import { type SigningKeys, signToken } from './signing-keys.ts'
 
 /** A revocation is kept until no token that it revokes is alive, including one that a node renewed before it received the revocation. */
@@ -33,6 +34,8 @@ type TokenOptions = {
   lifetimeMs: number
   /** How long after the sign-in a token may still be renewed, in milliseconds. */
   chainMs: number
+  /** Undefined if the service accepts its own tokens only. */
+  foreign?: ForeignTokens | undefined
 }
 export type IssuedToken = { token: string; expiresAt: number }
 /** `isOfSession`: the token came from a session, and is not renewed. */
@@ -43,7 +46,7 @@ export class AccessTokens {
   readonly #verified = new BoundedCache<TokenSubject>(maxCachedTokens)
   /** Tokens that can never become valid: expired, or not signed by the key that they name. */
   readonly #refused = new BoundedCache<true>(maxRefused)
-  readonly #signatures = new SignatureChecks()
+  readonly #signatures = new SignatureChecks(isSignedByUs)
 
   constructor(options: TokenOptions) {
     this.#options = options
@@ -77,8 +80,19 @@ export class AccessTokens {
     return this.#sign({ ...signIn, isOfSession: true }, endsAt)
   }
 
-  /** The token's user, or null if the token is not ours, has expired or is revoked. Does not read the store. */
+  /**
+   * The token's user, or null if the token is neither ours nor of a configured issuer, has expired or is revoked. Reads the
+   * store only for a foreign token that is not cached. Throws UNAVAILABLE if the keys of its issuer cannot be read.
+   */
   async verify(token: string): Promise<TokenSubject | null> {
+    const { foreign } = this.#options
+    const known = this.#verified.get(token) ?? foreign?.cached(token)
+    if (known !== undefined) return this.validUntil(known) === null ? null : known
+    return (await this.verifyOurs(token)) ?? foreign?.verify(token) ?? null
+  }
+
+  /** As `verify`, but null for a foreign token. Does not read the store. */
+  async verifyOurs(token: string): Promise<TokenSubject | null> {
     const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
     return subject === null || this.validUntil(subject) === null ? null : subject
   }
@@ -140,12 +154,12 @@ export class AccessTokens {
     if (read === null || key === undefined) return null
     const age = ageOf(read.claims, this.#options.now())
     if (age !== 'valid') return age === 'expired' ? this.#refuse(token) : null
-    return this.#signatures.enqueue((isSigned) => {
+    return this.#signatures.enqueue(async (isSigned) => {
       // An earlier check in the queue may have had the same token.
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null
       const { claims, signed, signature } = read
-      return isSigned({ key, signed, signature }) ? this.#remember(token, claims) : this.#refuse(token)
+      return (await isSigned({ key, signed, signature })) ? this.#remember(token, claims) : this.#refuse(token)
     })
   }
 

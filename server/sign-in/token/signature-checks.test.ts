@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { isUnavailable } from '../../store/contract/world.ts'
-import { type Signature, SignatureChecks } from './signature-checks.ts'
+import { isSignedByUs, type Signature, SignatureChecks } from './signature-checks.ts'
 
 const { publicKey: key, privateKey } = generateKeyPairSync('ed25519')
 const signed = 'what is signed'
@@ -13,7 +13,7 @@ const forged: Signature = { ...valid, signed: 'something else' }
 /** Each reading of this clock takes a tenth of a millisecond, so each check does, too. */
 function checksWithClock() {
   const clock = { ms: 0 }
-  const checks = new SignatureChecks(() => {
+  const checks = new SignatureChecks(isSignedByUs, () => {
     clock.ms += 0.1
     return clock.ms
   })
@@ -65,8 +65,8 @@ test('at most a thousand checks wait; one more is refused as unavailable', async
 })
 
 test('a check that throws does not affect the next one', async () => {
-  const checks = new SignatureChecks()
-  const failing = checks.enqueue(() => {
+  const checks = new SignatureChecks(isSignedByUs)
+  const failing = checks.enqueue(async () => {
     throw new Error('on purpose')
   })
   const next = checks.enqueue((isSigned) => isSigned(valid))

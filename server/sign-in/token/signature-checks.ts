@@ -12,32 +12,35 @@ const maxAllowanceMs = 20
 const maxWaiting = 1_000
 const waitMs = 1
 
-export type Signature = { key: KeyObject; signed: string; signature: string }
+/** One failed check uses up no more of the allowance, even if it had to wait for another thread. */
+const maxChargeMs = 1
 
-export class SignatureChecks {
+export type Signature = { key: KeyObject; signed: string; signature: string }
+type Check<Checked, Result> = (isSigned: (signature: Checked) => Promise<boolean>) => Promise<Result>
+
+export class SignatureChecks<Checked = Signature> {
+  readonly #isSigned: (signature: Checked) => boolean | Promise<boolean>
   readonly #now: () => number
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting: (() => Promise<void>)[] = []
   #allowanceMs = maxAllowanceMs
   #creditedAt: number
   #isRunning = false
 
   /** `now` is in milliseconds and never goes back. */
-  constructor(now: () => number = () => performance.now()) {
+  constructor(
+    isSigned: (signature: Checked) => boolean | Promise<boolean>,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#isSigned = isSigned
     this.#now = now
     this.#creditedAt = now()
   }
 
   /** `check` calls `isSigned` only if it still needs the result. Throws UNAVAILABLE if too many wait. */
-  enqueue<Result>(check: (isSigned: (signature: Signature) => boolean) => Result): Promise<Result> {
+  enqueue<Result>(check: Check<Checked, Result>): Promise<Result> {
     if (this.#waiting.length >= maxWaiting) throw overloaded('Too many tokens wait for a signature check')
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    this.#waiting.push(() => {
-      try {
-        resolve(check((signature) => this.#check(signature)))
-      } catch (error) {
-        reject(error)
-      }
-    })
+    this.#waiting.push(() => check((signature) => this.#check(signature)).then(resolve, reject))
     if (!this.#isRunning) void this.#run()
     return promise
   }
@@ -47,7 +50,7 @@ export class SignatureChecks {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       while (!this.#hasAllowance()) await new Promise((resolve) => setTimeout(resolve, waitMs))
       await yieldToEventLoop()
-      next()
+      await next()
     }
     this.#isRunning = false
   }
@@ -59,11 +62,15 @@ export class SignatureChecks {
     return this.#allowanceMs > 0
   }
 
-  #check({ key, signed, signature }: Signature): boolean {
+  async #check(signature: Checked): Promise<boolean> {
     const from = this.#now()
-    // In the event loop: a thread of libuv's pool would cost a third more, and argon2 needs that pool.
-    const isSigned = verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))
-    if (!isSigned) this.#allowanceMs -= this.#now() - from
+    const isSigned = await this.#isSigned(signature)
+    if (!isSigned) this.#allowanceMs -= Math.min(this.#now() - from, maxChargeMs)
     return isSigned
   }
+}
+
+/** In the event loop: a thread of libuv's pool would cost a third more, and argon2 needs that pool. */
+export function isSignedByUs({ key, signed, signature }: Signature): boolean {
+  return verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))
 }

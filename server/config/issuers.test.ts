@@ -1,0 +1,97 @@
+// CARILLON_ISSUERS: its members and their defaults, and what each mistake is answered with.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CarillonError } from '../errors.ts'
+import { readIssuers } from './issuers.ts'
+import { readConfig } from './read.ts'
+
+const entry = { issuer: 'https://id.example', audience: 'bell', algorithms: ['RS256'] }
+const read = (...entries: unknown[]) => readIssuers(JSON.stringify(entries))
+
+function problemOf(text: string): string {
+  try {
+    readIssuers(text)
+  } catch (error) {
+    assert.ok(error instanceof CarillonError)
+    return error.message
+  }
+  assert.fail(`${text} was accepted`)
+}
+
+test('ids are plain with a single issuer and belong to their issuer with several, unless the entry says otherwise', () => {
+  assert.deepEqual(readIssuers('none'), [])
+  assert.deepEqual(
+    read(entry).map(({ ownIds }) => ownIds),
+    [false],
+  )
+  assert.deepEqual(
+    read({ ...entry, ids: 'issuer' }).map(({ ownIds }) => ownIds),
+    [true],
+  )
+  const two = read(
+    entry,
+    { ...entry, issuer: 'https://b.example' },
+    { ...entry, issuer: 'https://c.example', ids: 'plain' },
+  )
+  assert.deepEqual(
+    two.map(({ ownIds }) => ownIds),
+    [true, true, false],
+  )
+})
+
+test('an issuer may be any text if the entry has the address of its keys, and may have several audiences', () => {
+  const [first] = read({ ...entry, issuer: 'our shop', audience: ['web', 'app'], jwks: 'http://[::1]:3000/keys?a=b' })
+  assert.deepEqual(
+    [first?.issuer, first?.audiences, first?.jwks],
+    ['our shop', ['web', 'app'], 'http://[::1]:3000/keys?a=b'],
+  )
+})
+
+test('each mistake is answered with the entry, the member and what to write', () => {
+  const mistakes: [unknown, RegExp][] = [
+    [{ ...entry, issuer: undefined }, /^entry 1: "issuer" is required: write the text of the claim iss/],
+    [{ ...entry, issuer: 7 }, /^entry 1: "issuer" is required/],
+    [
+      { ...entry, issuer: 'shop' },
+      /^entry 1: "issuer" is "shop", which is no URL .* or give the address of its key set as "jwks"/,
+    ],
+    [{ ...entry, issuer: 'http://id.example' }, /plain http beyond this machine, where others .* write an https URL/],
+    [
+      { ...entry, jwks: 'http://id.example/keys' },
+      /^entry 1: "jwks" is "http:\/\/id.example\/keys": plain http beyond/,
+    ],
+    [{ ...entry, jwks: 'https://user:pw@id.example/keys' }, /^entry 1: "jwks" .* is no URL to read keys from/],
+    [{ ...entry, jwks: 'file:///etc/keys' }, /^entry 1: "jwks" is "file:/],
+    [{ ...entry, jwks: null }, /^entry 1: "jwks" is not a text/],
+    [{ ...entry, audience: undefined }, /^entry 1: "audience" is required: write the text that the claim aud has/],
+    [{ ...entry, audience: [] }, /^entry 1: "audience" is required/],
+    [{ ...entry, audience: ['bell', ''] }, /^entry 1: "audience" is required/],
+    [{ ...entry, algorithms: undefined }, /^entry 1: "algorithms" is required: .* of RS256, ES256, EdDSA$/],
+    [{ ...entry, algorithms: ['HS256'] }, /^entry 1: "algorithms" is required/],
+    [{ ...entry, algorithms: ['none'] }, /^entry 1: "algorithms" is required/],
+    [{ ...entry, algorithms: [] }, /^entry 1: "algorithms" is required/],
+    [{ ...entry, algorithms: 'RS256' }, /^entry 1: "algorithms" is required/],
+    [{ ...entry, claim: '' }, /^entry 1: "claim": write the name of one claim/],
+    [{ ...entry, ids: 'mine' }, /^entry 1: "ids": write "plain" or "issuer"/],
+    [{ ...entry, createUsers: 'on' }, /^entry 1: "createUsers": write true or false/],
+    [{ ...entry, audiences: 'bell' }, /^entry 1: "audiences" is not a member; write issuer, audience, /],
+    ['https://id.example', /^entry 1: write an object/],
+  ]
+  for (const [wrong, problem] of mistakes)
+    assert.match(problemOf(JSON.stringify([wrong])), problem, JSON.stringify(wrong))
+  for (const text of ['', '{}', '[]', 'https://id.example', '[{', 'null'])
+    assert.match(problemOf(text), /^write a JSON array, such as \[\{"issuer":/, text)
+})
+
+test('all mistakes are reported at once, and an issuer that is there twice is one', () => {
+  const problem = problemOf(JSON.stringify([{ ...entry, ids: 1 }, entry, { ...entry, algorithms: [] }]))
+  assert.match(
+    problem,
+    /entry 1: "ids".*; entry 3: "algorithms".*; "https:\/\/id.example" is there more than once: write one/,
+  )
+})
+
+test('the service itself is not a foreign issuer', () => {
+  const env = { CARILLON_PUBLIC_URL: 'https://id.example', CARILLON_ISSUERS: JSON.stringify([entry]) }
+  assert.throws(() => readConfig(env), /CARILLON_ISSUERS has "https:\/\/id.example", which is CARILLON_PUBLIC_URL/)
+})

@@ -1,0 +1,121 @@
+// Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own. All mistakes are reported at once, each
+// with the entry, the member, and what to write instead.
+import { invalid, isLoopback } from './values.ts'
+
+const algorithms = ['RS256', 'ES256', 'EdDSA'] as const
+export type IssuerAlgorithm = (typeof algorithms)[number]
+
+export type IssuerSetting = {
+  /** Exactly as `iss` has it, a slash at the end included. */
+  readonly issuer: string
+  /** A token is accepted if its `aud` has one of them. */
+  readonly audiences: readonly string[]
+  readonly algorithms: readonly IssuerAlgorithm[]
+  /** The address of the key set; undefined: found by OpenID Connect Discovery. */
+  readonly jwks: string | undefined
+  /** The claim that has the user's external id. */
+  readonly claim: string
+  /** The id belongs to this issuer; otherwise it is a plain one, which is the same for every such issuer and for producers. */
+  readonly ownIds: boolean
+  readonly createUsers: boolean
+}
+
+const members = ['issuer', 'audience', 'algorithms', 'jwks', 'claim', 'ids', 'createUsers']
+const maxIssuers = 50
+const maxLength = 255
+const form =
+  'write a JSON array, such as [{"issuer":"https://id.example.org","audience":"bell","algorithms":["RS256"]}], or none'
+
+type Entry = Readonly<Record<string, unknown>>
+type Report = (problem: string) => void
+
+/** Throws INVALID_REQUEST with every mistake. */
+export function readIssuers(text: string): readonly IssuerSetting[] {
+  if (text === 'none') return Object.freeze([])
+  const entries = parsed(text)
+  const problems: string[] = []
+  const found = entries.map((entry, at) => {
+    const report = (problem: string) => problems.push(`entry ${at + 1}: ${problem}`)
+    return isEntry(entry) ? readEntry(entry, { report, isOnly: entries.length === 1 }) : void report('write an object')
+  })
+  const read = found.filter((one) => one !== undefined)
+  for (const name of repeated(read.map(({ issuer }) => issuer)))
+    problems.push(
+      `${JSON.stringify(name)} is there more than once: write one entry, with a list of audiences if it needs several`,
+    )
+  return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(read)
+}
+
+function parsed(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (Array.isArray(value) && value.length >= 1 && value.length <= maxIssuers) return value
+  } catch {
+    // The same advice as for another value.
+  }
+  return invalid(form)
+}
+
+function isEntry(entry: unknown): entry is Entry {
+  return typeof entry === 'object' && entry !== null && !Array.isArray(entry)
+}
+
+function readEntry(entry: Entry, { report, isOnly }: { report: Report; isOnly: boolean }): IssuerSetting {
+  for (const name of Object.keys(entry).filter((one) => !members.includes(one)))
+    report(`${JSON.stringify(name)} is not a member; write ${members.join(', ')}`)
+  const { issuer, jwks, claim = 'sub', ids = isOnly ? 'plain' : 'issuer', createUsers = false } = entry
+  if (!isText(issuer)) report('"issuer" is required: write the text of the claim iss, such as "https://id.example.org"')
+  if (jwks !== undefined) reportAddress('jwks', jwks, report)
+  else if (isText(issuer)) reportAddress('issuer', issuer, report)
+  if (!isText(claim)) report('"claim": write the name of one claim, such as "sub"')
+  if (ids !== 'plain' && ids !== 'issuer') report('"ids": write "plain" or "issuer"')
+  if (typeof createUsers !== 'boolean') report('"createUsers": write true or false')
+  return Object.freeze({
+    issuer: issuer as string,
+    audiences: readAudiences(entry.audience, report),
+    algorithms: readAlgorithms(entry.algorithms, report),
+    jwks: jwks as string | undefined,
+    claim: claim as string,
+    ownIds: ids === 'issuer',
+    createUsers: createUsers as boolean,
+  })
+}
+
+function readAudiences(audience: unknown, report: Report): readonly string[] {
+  const list = Array.isArray(audience) ? audience : [audience]
+  if (list.length === 0 || !list.every(isText))
+    report(
+      '"audience" is required: write the text that the claim aud has in tokens for this service, or a list of them',
+    )
+  return Object.freeze(list as string[])
+}
+
+function readAlgorithms(list: unknown, report: Report): readonly IssuerAlgorithm[] {
+  const isValid = Array.isArray(list) && list.length > 0 && list.every((one) => algorithms.includes(one))
+  if (!isValid) report(`"algorithms" is required: write a list of one or more of ${algorithms.join(', ')}`)
+  return Object.freeze(isValid ? list : [])
+}
+
+/** With `issuer`, discovery appends its path to it. */
+function reportAddress(member: 'jwks' | 'issuer', address: unknown, report: Report): void {
+  const fault = typeof address === 'string' ? addressFault(address) : 'is not a text'
+  if (fault === undefined) return
+  const otherwise = member === 'issuer' ? ', or give the address of its key set as "jwks"' : ''
+  report(`"${member}" ${fault}; write an https URL, such as "https://id.example.org"${otherwise}`)
+}
+
+/** Why keys cannot be read from the address: an attacker on the network could put in other ones. */
+function addressFault(text: string): string | undefined {
+  const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null
+  if (url === null) return `is ${JSON.stringify(text.slice(0, 80))}, which is no URL to read keys from`
+  if (url.protocol === 'https:' || isLoopback(url.hostname)) return undefined
+  return `is ${JSON.stringify(text.slice(0, 80))}: plain http beyond this machine, where others on the network can replace the keys`
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{C}/u.test(value)
+}
+
+function repeated(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))]
+}
