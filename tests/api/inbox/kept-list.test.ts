@@ -1,0 +1,179 @@
+// A list that is kept only by what the API sends, by the code of docs/guide.md, equals the list of the service.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
+import { type Random, randomOf } from '../../support/event-source/random.ts'
+import { readPages } from '../../support/http/pages.ts'
+import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
+
+type Kept = { items: { id: string; seq: number }[]; unread: number; total: number; version: number }
+type Code = {
+  applyEvent(list: Kept, type: string, data: object): boolean
+  applyChanges(list: Kept, data: object): boolean
+}
+
+const soak = process.env.SOAK !== undefined
+const rounds = soak ? 500 : 120
+const actsPerRound = 4
+
+const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '100' } })
+after(() => app.stop())
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const guide = readPages(root).find(({ file }) => file === 'docs/guide.md') ?? assert.fail('docs/guide.md is missing')
+const source = guide.blocks.find(({ language }) => language === 'js')?.text ?? assert.fail('the guide has no code')
+
+/** The code of the guide, for a list of this length. */
+function codeFor(length: number): Promise<Code> {
+  assert.ok(source.startsWith('const length = 20\n'))
+  const code = source.replace('const length = 20', `const length = ${length}`)
+  return import(`data:text/javascript,${encodeURIComponent(code)}`)
+}
+
+/** A tab or a device that shows the newest `length` notifications. */
+class Device {
+  readonly proof: Proof
+  readonly length: number
+  readonly #code: Code
+  #list: Kept = { items: [], unread: 0, total: 0, version: 0 }
+  #position = ''
+  #reader: EventReader | undefined
+  #taken = 0
+  requests = 0
+
+  private constructor(proof: Proof, length: number, code: Code) {
+    this.proof = proof
+    this.length = length
+    this.#code = code
+  }
+
+  static async open(proof: Proof, length: number): Promise<Device> {
+    const device = new Device(proof, length, await codeFor(length))
+    await device.#requestList()
+    device.#position = String(device.#list.version)
+    await device.connect()
+    return device
+  }
+
+  get items() {
+    return this.#list.items
+  }
+
+  async connect(): Promise<void> {
+    this.#reader = await EventReader.open(app.url, {
+      path: `${streamPath}?since=${this.#position}`,
+      headers: this.proof,
+    })
+    this.#taken = 0
+  }
+
+  /** Ends the connection, before all that was sent is read. */
+  cut(): void {
+    this.#reader?.close()
+    this.#reader = undefined
+  }
+
+  /** Handles what has been received. */
+  async handle(): Promise<void> {
+    const { events = [] } = this.#reader ?? {}
+    while (this.#taken < events.length) {
+      const { type, id, data } = events[this.#taken++] ?? assert.fail()
+      if (id !== undefined) this.#position = id
+      if (!this.#code.applyEvent(this.#list, type, data)) await this.#requestList()
+    }
+  }
+
+  /** Without a stream. */
+  async poll(limit: number): Promise<void> {
+    for (let hasMore = true; hasMore; ) {
+      const response = await app.get(`/api/notifications/changes?since=${this.#position}&limit=${limit}`, this.proof)
+      const { data } = response.json()
+      if (!this.#code.applyChanges(this.#list, data)) await this.#requestList()
+      this.#position = data.position ?? String(this.#list.version)
+      hasMore = data.hasMore ?? false
+    }
+  }
+
+  /** Waits for the events up to `version`, and returns the list as JSON. */
+  async listAt(version: number): Promise<string> {
+    if (this.#reader === undefined) await this.connect()
+    const reader = this.#reader ?? assert.fail()
+    while (this.#list.version < version) {
+      await reader.until(() => reader.events.length > this.#taken, 60_000, `version ${version}`)
+      assert.ok(!reader.isOver, 'the stream ended')
+      await this.handle()
+    }
+    return JSON.stringify(this.#list)
+  }
+
+  async #requestList(): Promise<void> {
+    this.requests++
+    this.#list = await listOf(this)
+  }
+}
+
+async function listOf({ proof, length }: { proof: Proof; length: number }): Promise<Kept> {
+  const { items, unread, total, version } = await app.list(proof, `?limit=${length}`)
+  return { items, unread, total, version } as unknown as Kept
+}
+
+function changesOf(ann: TestUser, devices: readonly Device[], random: Random) {
+  const device = () => devices[random.below(devices.length)] ?? assert.fail()
+  /** A notification that the device shows: the devices differ, so some are no longer where the device shows them. */
+  const any = ({ items }: Device) => items[random.below(items.length)]?.id
+  let sent = 0
+  const send = (more = {}) =>
+    app.deliver({ to: ann, title: `No. ${++sent}`, body: 'Ünïcödé 🔔', data: { sent }, ...more })
+  const key = () => `key ${random.below(12)}`
+  const readAll = (query: string, { proof }: Device) =>
+    app.post(`/api/notifications/read-all${query}`, undefined, proof)
+  return [
+    () => send(),
+    () => send(),
+    () => send({ key: key() }),
+    () => send({ key: key(), again: true }),
+    async (on = device()) => {
+      const id = any(on)
+      if (id) await app.patch(`/api/notifications/${id}/read`, on.proof)
+    },
+    async (on = device()) => {
+      const id = any(on)
+      if (id && random.draw() < 0.5) await readAll(`?through=${id}`, on)
+      else if (random.draw() < 0.2) await readAll('', on)
+    },
+  ]
+}
+
+/** Cuts the connection of the device, or lets it handle its events. */
+async function disturb(device: Device, random: Random): Promise<void> {
+  const what = random.below(8)
+  if (what < 3) device.cut()
+  if (what === 1) await device.poll(1 + random.below(10))
+  if (what === 2) await device.connect()
+  if (what > 2) await device.handle()
+}
+
+test('a list that the code of the guide keeps from list, changes and events equals the response byte for byte, on two tabs and a second device', async (t) => {
+  const random = randomOf(t)
+  const ann = await app.user()
+  const [cookie, token] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
+  const devices = await Promise.all([Device.open(cookie, 20), Device.open(cookie, 5), Device.open(token, 100)])
+  const changes = changesOf(ann, devices, random)
+  let compared = 0
+  for (let round = 0; round < rounds; round++) {
+    const acts = Array.from({ length: actsPerRound }, () => changes[random.below(changes.length)]?.())
+    if (random.draw() < 0.5) await acts[0]
+    for (const device of devices) await disturb(device, random)
+    await Promise.all(acts)
+    if (random.draw() < 0.5) continue
+    for (const device of devices) {
+      const expected = await listOf(device)
+      assert.equal(await device.listAt(expected.version), JSON.stringify(expected), `round ${round}`)
+    }
+    compared++
+  }
+  for (const device of devices) device.cut()
+  t.diagnostic(`${rounds * actsPerRound} changes, ${compared} comparisons`)
+  for (const { requests } of devices) assert.equal(requests, 1, 'no list was requested again')
+})
