@@ -19,11 +19,11 @@ for (const variant of variants)
     const proof = variant === 'stateful' ? 'session' : 'access-token'
     assert.deepEqual(await carillon.restricted(), { userId: ann.id, username: ann.username, proof })
     const me = await carillon.me()
-    assert.deepEqual([me.user.id, me.proof], [ann.id, proof])
+    assert.deepEqual([me?.user.id, me?.proof], [ann.id, proof])
     await carillon.logout()
     if (variant === 'stateless') return
     assert.ok(isCarillonError(await failureOf(carillon.restricted()), 'Unauthorized'))
-    assert.ok(isCarillonError(await failureOf(carillon.me()), 'UNAUTHORIZED'))
+    assert.equal(await carillon.me(), null)
   })
 
 test('a stateful sign-in returns no token, and a stateless one sets no cookie', async () => {

@@ -1,5 +1,6 @@
 // Sign-in, sign-out, and the user who is signed in. Each method sends one request.
-import type { CallOptions, Requests } from './transport/requests.ts'
+import { isCarillonError } from './transport/errors.ts'
+import type { Call, CallOptions, Requests } from './transport/requests.ts'
 import type { Credentials, Me, Restricted, StatefulLogin, StatelessLogin, Variant } from './transport/types.ts'
 
 export type SignIn = {
@@ -15,8 +16,8 @@ export type SignIn = {
   ): Promise<StatefulLogin | StatelessLogin>
   /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
   restricted(options?: CallOptions): Promise<Restricted>
-  /** `GET /api/me`. Throws UNAUTHORIZED without a valid proof. */
-  me(options?: CallOptions): Promise<Me>
+  /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if nobody is, which is no error. */
+  me(options?: CallOptions): Promise<Me | null>
   /**
    * `POST /token/renew`: a new token for one that is still valid. The token is an argument, so that the `auth` function
    * can call this method. Throws UNAUTHORIZED if the token has expired, or if its sign-in is too long ago.
@@ -31,12 +32,24 @@ export function signInOf(requests: Requests): SignIn {
     login: ({ username, password, variant }: Credentials & { variant?: Variant }, { signal }: CallOptions = {}) =>
       requests.signIn<never>({ path: 'login', body: JSON.stringify({ username, password, variant }), signal }),
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
-    me: (options) => requests.data({ ...options, path: 'api/me' }),
+    me: (options) => requestMe(requests, options),
     renew: (token, options) =>
       requests.signIn({ ...options, path: 'token/renew', headers: { authorization: `Bearer ${token}` } }),
     async logout(options) {
       await requests.nothing({ ...options, method: 'POST', path: 'logout' })
       requests.tokens?.forget()
     },
+  }
+}
+
+/** A browser displays a 401 as an error of the page, so a page with a cookie uses the route that has none. */
+export async function requestMe(requests: Requests, options?: Omit<Call, 'path'>): Promise<Me | null> {
+  // With a token, a 401 is how the client learns that it needs another one.
+  const path = requests.tokens ? 'api/me' : 'api/session'
+  try {
+    return await requests.data<Me | null>({ ...options, path })
+  } catch (error) {
+    if (isCarillonError(error, 'UNAUTHORIZED')) return null
+    throw error
   }
 }

@@ -23,7 +23,6 @@ test('every request of a user goes through the client, with a session and with a
   for (const headers of [await service.signIn(ann, 'stateful'), await service.signIn(ann, 'stateless')]) {
     const requests: [path: string, status: number, init?: RequestInit][] = [
       ['/routeRestreinte', 200],
-      ['/api/me', 200],
       ['/api/notifications', 200],
       ['/api/notifications?limit=1&page=2', 200],
       ['/api/notifications?status=unread&before=1', 200],
@@ -47,6 +46,8 @@ test('every request of a user goes through the client, with a session and with a
   const renewing = { method: 'POST', headers: await service.signIn(ann, 'stateless') }
   assert.equal((await throughClient(service.url, '/token/renew', renewing))?.status, 200)
   assert.equal((await throughClient(service.url, '/routeRestreinte', {}))?.status, 401)
+  for (const headers of [{}, await service.signIn(ann, 'stateful')])
+    assert.equal((await throughClient(service.url, '/api/session', { headers }))?.status, 200)
 })
 
 test('a delivery goes through the client, with and without an idempotency key', async () => {
@@ -69,6 +70,8 @@ test('a delivery goes through the client, with and without an idempotency key', 
 test('a request that no method of the client can send goes to fetch', async () => {
   const requests: [path: string, init?: RequestInit][] = [
     ['/livez'],
+    ['/api/me'],
+    ['/api/session', { headers: { authorization: 'Bearer a.b.c' } }],
     ['/api/notifications?colour=red'],
     ['/api/notifications?page=1&page=2'],
     ['/api/notifications?page=1e2'],

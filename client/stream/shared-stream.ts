@@ -1,7 +1,9 @@
 // One stream for all tabs of a browser: over HTTP/1.1 a browser has six connections to a server, for all its tabs together.
 // One tab holds a Web Lock and leads (leader.ts); the others follow (follower.ts) and wait for the lock.
+import { requestMe } from '../sign-in.ts'
 import { delayAfter } from '../transport/backoff.ts'
 import { following, leavable, pause } from '../transport/cancellation.ts'
+import { CarillonError } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { Me, StreamEvent } from '../transport/types.ts'
 import { defaultTiming, isFinal, openStream, type StreamOptions, type Timing } from './subscription.ts'
@@ -37,7 +39,7 @@ async function takePart(tab: Omit<Tab, 'proof' | 'namedAt' | 'channel'>, signal:
   const { requests, timing, log } = tab
   for (let outcome: Outcome = 'moved'; outcome === 'moved'; ) {
     if (log.moves > 1) await pause(delayAfter(undefined, log.moves - 2, timing), signal)
-    const { user, proof } = await requestMe(requests, timing, signal)
+    const { user, proof } = await nameOf(requests, timing, signal)
     // Tabs with the same name share a stream.
     const channel = new BroadcastChannel(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
     const member = { ...tab, proof, channel, namedAt: performance.now() }
@@ -82,10 +84,12 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
 }
 
 /** A script cannot read a session cookie, and another sign-in replaces it for all tabs: the server knows the user. */
-async function requestMe(requests: Requests, timing: Timing, signal: AbortSignal): Promise<Me> {
+async function nameOf(requests: Requests, timing: Timing, signal: AbortSignal): Promise<Me> {
   for (let failures = 0; ; failures++)
     try {
-      return await requests.data<Me>({ path: 'api/me', signal, timeoutMs: timing.connectMs })
+      const me = await requestMe(requests, { signal, timeoutMs: timing.connectMs })
+      if (me) return me
+      throw new CarillonError('UNAUTHORIZED', 'No user is signed in', { status: 401 })
     } catch (error) {
       if (isFinal(error)) throw error
       await pause(delayAfter(error, failures, timing), signal)

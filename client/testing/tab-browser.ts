@@ -43,7 +43,7 @@ export async function browserAt({ url }: StreamServer): Promise<Chromium> {
   const browser = await Chromium.start()
   await browser.serveClientAt(url)
   const me = { success: true, data: { user: { id: 'ann' }, proof: 'session' } }
-  await browser.context.route(`${url}/api/me`, (route) => route.fulfill({ json: me }))
+  await browser.context.route(`${url}/api/session`, (route) => route.fulfill({ json: me }))
   return browser
 }
 

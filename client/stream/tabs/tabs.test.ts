@@ -276,7 +276,7 @@ test('a browser without AbortSignal.any shares a stream too; a request for the u
   )
   const ann = await service.user()
   let isFirst = true
-  await browser.context.route('**/api/me', (route) => {
+  await browser.context.route('**/api/session', (route) => {
     if (!isFirst) void route.continue()
     isFirst = false
   })

@@ -150,7 +150,9 @@ function methodFor(sent: SentRequest): Made | undefined {
 
 const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
   'GET /routeRestreinte': plain(({ carillon }) => carillon.restricted()),
-  'GET /api/me': plain(({ carillon }) => carillon.me()),
+  // With a token, the client requests GET /api/me and returns null for a 401.
+  'GET /api/session': (sent) =>
+    bearerIn(sent) === undefined ? plain(({ carillon }) => carillon.me())(sent) : undefined,
   'POST /logout': plain(({ carillon }) => carillon.logout()),
   'GET /api/notifications/counts': plain(({ carillon }) => carillon.inbox.counts()),
   // The client sends no token at a sign-in.
