@@ -132,7 +132,7 @@ function changesOf(ann: TestUser, devices: readonly Device[], random: Random) {
     () => send(),
     () => send(),
     () => send({ key: key() }),
-    () => send({ key: key(), again: true }),
+    () => send({ key: key() }),
     async (on = device()) => {
       const id = any(on)
       if (id) await app.patch(`/api/notifications/${id}/read`, on.proof)
