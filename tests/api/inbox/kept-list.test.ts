@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { runInNewContext } from 'node:vm'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
 import { type Random, randomOf } from '../../support/event-source/random.ts'
 import { readPages } from '../../support/http/pages.ts'
@@ -25,10 +26,10 @@ const guide = readPages(root).find(({ file }) => file === 'docs/guide.md') ?? as
 const source = guide.blocks.find(({ language }) => language === 'js')?.text ?? assert.fail('the guide has no code')
 
 /** The code of the guide, for a list of this length. */
-function codeFor(length: number): Promise<Code> {
+function codeFor(length: number): Code {
   assert.ok(source.startsWith('const length = 20\n'))
-  const code = source.replace('const length = 20', `const length = ${length}`)
-  return import(`data:text/javascript,${encodeURIComponent(code)}`)
+  const code = source.replace('const length = 20', `const length = ${length}`).replaceAll('export function', 'function')
+  return runInNewContext(`${code}; ({ applyEvent, applyChanges })`)
 }
 
 /** A tab or a device that shows the newest `length` notifications. */
@@ -49,7 +50,7 @@ class Device {
   }
 
   static async open(proof: Proof, length: number): Promise<Device> {
-    const device = new Device(proof, length, await codeFor(length))
+    const device = new Device(proof, length, codeFor(length))
     await device.#requestList()
     device.#position = String(device.#list.version)
     await device.connect()
