@@ -137,6 +137,8 @@ export type DeliveryRequest = {
   data?: Record<string, unknown> | null | undefined
   /** The subject of the notification: a later one with the same key replaces the content of the earlier one. */
   key?: string | null | undefined
+  /** Needs `key`. True makes a notification that is replaced unread and the newest, and raises its `count` by one. */
+  again?: boolean | null | undefined
 }
 
 export type DeliveryResult = {

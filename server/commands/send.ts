@@ -16,6 +16,7 @@ type Options = Output & {
   category?: string
   data?: string
   key?: string
+  again?: boolean
 }
 
 export function sendCommand(): Command {
@@ -28,6 +29,7 @@ export function sendCommand(): Command {
     .option('--category <name>', 'the category of the notification')
     .option('--data <json>', 'a JSON object for the application, up to 8 KiB')
     .option('--key <text>', 'a later notification with this key replaces the text of the earlier one')
+    .option('--again', 'with --key: a notification that is replaced becomes unread and the newest')
   return withSettings(command, 'send').action((options) => send(command, options))
 }
 
@@ -39,7 +41,7 @@ async function send(command: Command, options: Options): Promise<void> {
   const { url, producerKey } = configOf(command, 'send')
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
-  const { to, title, body, link, category, data, key } = options
+  const { to, title, body, link, category, data, key, again } = options
   const request = {
     recipients: to.map((username) => ({ username })),
     title,
@@ -48,6 +50,7 @@ async function send(command: Command, options: Options): Promise<void> {
     ...(category !== undefined && { category }),
     ...(data !== undefined && { data: readObject(data) }),
     ...(key !== undefined && { key }),
+    ...(again === true && { again }),
   }
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })

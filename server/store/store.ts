@@ -127,7 +127,7 @@ export interface Sessions {
   /**
    * Finds a session whose user is not disabled. The caller checks if it has expired. With `page`, the result also holds
    * what `readPage` would return at the same moment, with no extra round trip; without a session no page is read. A
-   * numbered page of unread notifications that is deep in an inbox with gaps is left out: `readPage` reads it.
+   * numbered page that is deep in an inbox with gaps is left out: `readPage` reads it.
    */
   findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
   /** Records that a session was used. It only updates an existing row: an ended session is never revived. */
@@ -218,8 +218,9 @@ export interface Producers {
 export type InboxState = {
   /** Raised by one with every change, in the order in which changes become visible. */
   version: number
-  /** `firstSeq..lastSeq` are the sequence numbers in use, without gaps, so `total` is their count. */
+  /** The lowest sequence number in use; 1 without notifications. */
   firstSeq: number
+  /** The highest sequence number in use, and the last that was given. A notification that was sent again leaves a gap. */
   lastSeq: number
   total: number
   unread: number
@@ -245,7 +246,10 @@ export type Page = {
 
 export type Counts = { inbox: InboxState; categories: Record<string, { total: number; unread: number }> }
 
-/** `notification` is JSON text as of now, not as of `version`. 'replaced': a later delivery replaced its content. */
+/**
+ * `notification` is JSON text as of now, not as of `version`. 'replaced': a later delivery replaced its content; with `again` it
+ * also has another place, and a client may not know it yet.
+ */
 export type Change =
   | { version: number; type: 'created' | 'replaced' | 'read'; notification: string }
   /** `throughId` is null if that notification has another sequence number since. */
@@ -265,8 +269,8 @@ export interface Inbox {
   readCounts(userId: string): Promise<Counts>
   /**
    * Reads what changed after a version, in order, at most `limit` changes; `more` says that further changes follow. Each
-   * notification that arrived is listed once at the version of its arrival; one that changed since is listed again, at its
-   * last change. Returns 'reset' if the inbox never reached the version, or is more than `maxBehind` changes ahead of it.
+   * notification that arrived is listed once, at the version of its arrival, or as replaced at the version at which it was
+   * sent again last; one that changed since is listed again, at its last change. Returns 'reset' if the inbox never reached the version, or is more than `maxBehind` changes ahead of it.
    */
   changesSince(query: ChangesQuery): Promise<Changes | 'reset'>
   /** Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. */
@@ -289,6 +293,11 @@ export type Delivery = {
   category: string | null
   /** At most one notification of an inbox has this key: a later delivery replaces the content of the earlier one. */
   key: string | null
+  /**
+   * Default false. If the delivery replaces a notification: true makes that one unread and the newest, with a new sequence number and a
+   * `count` raised by one; false leaves its place, read state and `count`. Both keep id and createdAt, and set updatedAt.
+   */
+  again?: boolean | undefined
   recipients: readonly { to: Recipient; notificationId: string }[]
   at: number
 }

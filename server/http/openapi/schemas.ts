@@ -89,6 +89,12 @@ export const DeliveryBody = named(
           description: 'A later notification with this key replaces the text of the earlier one',
         }),
       ),
+      again: orNull(
+        boolean({
+          description:
+            'Needs a key. True: if it replaces a notification, that one becomes unread and the newest; its count rises by one',
+        }),
+      ),
     },
   ),
 )

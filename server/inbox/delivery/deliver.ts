@@ -15,6 +15,7 @@ export type DeliveryRequest = {
   category?: string
   data?: Record<string, unknown>
   key?: string
+  again?: boolean
 }
 
 const maxDataBytes = 8 * 1024
@@ -65,7 +66,7 @@ export class Deliveries {
   async #send(producerId: string, request: DeliveryRequest, key: string | null): Promise<DeliveryOutcome> {
     const { store, now, wall } = this.#dependencies
     const at = wall()
-    const { recipients, ...given } = request
+    const { recipients, again, ...given } = request
     const content = { body: null, url: null, category: null, data: null, key: null, ...given, createdAt: iso(at) }
     const outcome = await store.deliver({
       id: newId(at),
@@ -74,6 +75,7 @@ export class Deliveries {
       content: contentJson(content),
       category: content.category,
       key: content.key,
+      again,
       recipients: recipients.map((to) => ({ to: this.#prepared(to), notificationId: newId(at) })),
       at: now(),
     })
@@ -89,7 +91,7 @@ export class Deliveries {
   }
 }
 
-function refuseInvalid({ url, data }: DeliveryRequest, idempotencyKey: string | undefined): void {
+function refuseInvalid({ url, data, key, again }: DeliveryRequest, idempotencyKey: string | undefined): void {
   const details = []
   if (idempotencyKey !== undefined && !idempotencyKeyShape.test(idempotencyKey))
     details.push({ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' })
@@ -97,5 +99,7 @@ function refuseInvalid({ url, data }: DeliveryRequest, idempotencyKey: string | 
   if (badLink !== undefined) details.push({ field: 'url', reason: badLink })
   if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes)
     details.push({ field: 'data', reason: `must be at most ${maxDataBytes} bytes as JSON` })
+  if (again === true && key === undefined)
+    details.push({ field: 'again', reason: 'needs a key, which names the notification to send again' })
   if (details.length > 0) throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
 }

@@ -14,6 +14,7 @@ export function changePromises(promise: PromiseOf): void {
     const acts: [raise: number, act: () => Promise<unknown>][] = [
       [1, () => world.send(ann, 'Deploying', { key: 'deploy' })],
       [1, () => world.send(ann, 'Deployed', { key: 'deploy' })],
+      [1, () => world.send(ann, 'Deployed twice', { key: 'deploy', again: true })],
       [1, () => world.send(ann, 'Once', { idempotency })],
       [0, () => world.send(ann, 'Once', { idempotency })],
       [0, () => store.deliver(world.letter({ to: [ann], idempotency: { ...idempotency, bodyHash: 'b2' } }))],
@@ -112,6 +113,45 @@ export function changePromises(promise: PromiseOf): void {
     assert.deepEqual(await changesAfter(2), [[3, 'read']])
     assert.deepEqual(await changesAfter(3), [])
   })
+
+  promise(
+    'lists a notification that was sent again as replaced at its new version, and what happened before only to others',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const { store } = world
+      let ids = await world.sendTimes(3, ann, { isKeyed: true })
+      const [first = '', second = '', third = ''] = ids
+      await store.markRead({ userId: ann.id, id: second, at: at(4) })
+      await store.markAllRead({ userId: ann.id, throughId: null, at: at(5) })
+      for (const id of [third, first]) ids = await world.sendAgain(ann, id, ids)
+      await store.markRead({ userId: ann.id, id: third, at: at(6) })
+      const changesAfter = async (version: number) => {
+        const found = await store.changesSince({ userId: ann.id, version, limit: 9 })
+        const { changes } = found === 'reset' ? assert.fail('reset') : found
+        return changes.map((change) =>
+          change.type === 'read-all'
+            ? [change.version, change.type, change.throughSeq, change.throughId]
+            : [change.version, change.type, JSON.parse(change.notification).seq, JSON.parse(change.notification).id],
+        )
+      }
+      const sinceReadAll = [
+        [6, 'replaced', 4, third],
+        [7, 'replaced', 5, first],
+        [8, 'read', 4, third],
+      ]
+      const readAll = [5, 'read-all', 3, null]
+      assert.deepEqual(await changesAfter(0), [
+        [2, 'created', 2, second],
+        [4, 'read', 2, second],
+        readAll,
+        ...sinceReadAll,
+      ])
+      assert.deepEqual(await changesAfter(4), [readAll, ...sinceReadAll])
+      assert.deepEqual(await changesAfter(6), sinceReadAll.slice(1))
+      await world.send(ann, 'Quiet', { key: third })
+      assert.deepEqual(await changesAfter(7), [[9, 'replaced', 4, third]])
+    },
+  )
 
   promise('returns "reset" for a version that was never reached or is too far behind', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]

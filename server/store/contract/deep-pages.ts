@@ -1,9 +1,9 @@
-// The promises about deep pages of unread notifications, in inboxes in which so many were read one by one that a page is found
-// by counts per block (unread-blocks.ts); and about changes since a version far behind.
+// The promises about deep pages of inboxes in which so many sequence numbers are missing that a page is found by counts per
+// block (page-blocks.ts); and about changes since a version far behind.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { blockSize } from '../page-blocks.ts'
 import type { Page } from '../store.ts'
-import { blockSize } from '../unread-blocks.ts'
 import { at, newId, type Person, type PromiseOf, runs, type Seen, type World } from './world.ts'
 
 const limit = 20
@@ -30,6 +30,39 @@ export function deepPagePromises(promise: PromiseOf): void {
             await inbox.perform(one)
             const pages = Math.max(1, Math.ceil(inbox.unread.length / limit))
             await inbox.check([1 + (place % pages), Math.ceil(pages / 2), pages])
+          }
+        }),
+        // All runs use one inbox, so that counts of any age are brought up to date. Shrinking cannot work then.
+        { numRuns: runs(12), endOnFailure: true },
+      )
+    },
+  )
+
+  promise(
+    'a deep page of all notifications is correct after every change, wherever some were sent again (I6)',
+    async (world) => {
+      const inbox = await InboxWithGaps.fill(world, { count: 4 * blockSize, isRead: (index) => index % 5 === 1 })
+      await inbox.checkAll([1, 14, 15, 26, 38, 51, 52])
+      const again = Array.from({ length: 50 }, (_, index) => index * 7)
+      await inbox.perform({ again: [0, 0, 1, ...again] })
+      await inbox.checkAll([1, 2, 14, 15, 26, 38, 51, 52, 53])
+      const found = await world.store.findSession(await world.signIn(inbox.ann), { page: 26, limit, unreadOnly: false })
+      assert.deepEqual([found?.inbox.total, found?.page], [4 * blockSize, undefined])
+      const act = fc.oneof(
+        { weight: 3, arbitrary: fc.record({ again: fc.array(fc.nat(4 * blockSize), { maxLength: 4 }) }) },
+        { weight: 2, arbitrary: fc.record({ arrive: fc.nat(blockSize / 4) }) },
+        { weight: 1, arbitrary: fc.record({ readThrough: fc.nat(4 * blockSize) }) },
+      )
+      const acts = fc.array(fc.tuple(act, fc.nat(1_000)), { maxLength: 6, minLength: 1 })
+      await fc.assert(
+        fc.asyncProperty(acts, async (some) => {
+          for (const [one, place] of some) {
+            await inbox.perform(one)
+            const { total } = await world.store.readInbox(inbox.ann.id)
+            const pages = Math.ceil(total / limit)
+            await inbox.checkAll([1 + (place % pages), Math.ceil(pages / 2), pages])
+            const unreadPages = Math.max(1, Math.ceil(inbox.unread.length / limit))
+            await inbox.check([1 + (place % unreadPages), Math.ceil(unreadPages / 2)])
           }
         }),
         // All runs use one inbox, so that counts of any age are brought up to date. Shrinking cannot work then.
@@ -78,9 +111,12 @@ export function deepPagePromises(promise: PromiseOf): void {
     const inbox = await InboxWithGaps.fill(world, { count: 600, isRead: (index) => index % 2 === 0 })
     await inbox.perform({ arrive: 250 })
     await inbox.perform({ read: Array.from({ length: 300 }, (_, index) => index) })
+    await inbox.perform({ again: Array.from({ length: 90 }, (_, index) => index * 5) })
     const all = await changesFrom(world, inbox.ann, { version: 0, limit: 2_000 })
-    assert.equal(all.filter(({ type }) => type === 'created').length, 850)
-    for (const version of [0, 1, 299, 599, 600, 601, 899, 900, 901, 1_000, 1_149, 1_150, 1_151, 1_299, 1_300]) {
+    assert.equal(all.filter(({ type }) => type === 'created').length, 850 - 90)
+    assert.equal(all.filter(({ type }) => type === 'replaced').length, 90)
+    const versions = [0, 1, 299, 599, 600, 601, 899, 900, 901, 1_000, 1_149, 1_150, 1_151, 1_299, 1_300, 1_301, 1_389]
+    for (const version of versions) {
       const expected = all.filter((change) => change.version > version)
       for (const size of [1, 7, 100])
         assert.deepEqual(
@@ -101,14 +137,14 @@ function idsIn({ items }: Page): string[] {
   return (JSON.parse(items) as Seen[]).map(({ id }) => id)
 }
 
-type Act = { read: number[] } | { arrive: number } | { readThrough: number }
+type Act = { read: number[] } | { arrive: number } | { readThrough: number } | { again: number[] }
 
 /** An inbox and the content that it should have. */
 class InboxWithGaps {
   readonly #world: World
   readonly ann: Person
-  /** In the order of arrival. */
-  readonly #ids: string[]
+  /** In the order of the list, the newest last. */
+  #ids: string[]
   readonly #read = new Set<string>()
 
   private constructor(world: World, ann: Person, ids: string[]) {
@@ -134,7 +170,12 @@ class InboxWithGaps {
     const { store } = this.#world
     const userId = this.ann.id
     const idOf = (index: number) => this.#ids[index % this.#ids.length] ?? assert.fail('the inbox is empty')
-    if ('arrive' in act) this.#ids.push(...(await this.#world.sendTimes(act.arrive, this.ann)))
+    if ('arrive' in act) this.#ids.push(...(await this.#world.sendTimes(act.arrive, this.ann, { isKeyed: true })))
+    if ('again' in act)
+      for (const id of act.again.map(idOf)) {
+        this.#ids = await this.#world.sendAgain(this.ann, id, this.#ids)
+        this.#read.delete(id)
+      }
     if ('read' in act) {
       const ids = [...new Set(act.read.map(idOf))]
       await Promise.all(ids.map((id) => store.markRead({ userId, id, at: at(1) })))
@@ -154,6 +195,20 @@ class InboxWithGaps {
       assert.deepEqual(idsIn(found), unread.slice((page - 1) * limit, page * limit), `page ${page} of ${unread.length}`)
       assert.equal(found.inbox.unread, unread.length)
       assert.equal(found.next !== null, page * limit < unread.length)
+    }
+  }
+
+  /** Each page by its number, and by the cursor of the page before it. */
+  async checkAll(pages: readonly number[]): Promise<void> {
+    const all = this.#ids.toReversed()
+    const query = { userId: this.ann.id, limit, unreadOnly: false }
+    for (const page of pages) {
+      const expected = all.slice((page - 1) * limit, page * limit)
+      const found = await this.#world.page({ ...query, page })
+      assert.deepEqual(idsIn(found), expected, `page ${page} of ${all.length}`)
+      assert.equal(found.next !== null, page * limit < all.length)
+      const { next } = page === 1 ? { next: null } : await this.#world.page({ ...query, page: page - 1 })
+      if (next !== null) assert.deepEqual(await this.#world.page({ ...query, before: next }), found)
     }
   }
 }

@@ -78,6 +78,38 @@ export function deliveryPromises(promise: PromiseOf): void {
     },
   )
 
+  promise(
+    'with `again` the replaced notification becomes unread and the newest, with a new seq and a count',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const key = 'deploy'
+      const id = await world.send(ann, 'Deploying', { key, category: 'build' })
+      await world.send(ann, 'Something else')
+      await world.store.markRead({ userId: ann.id, id, at: at(5) })
+      const again = { to: [ann, ben], key, again: true }
+      const { results } = await world.deliver({ ...again, title: 'Deployed', category: 'done', at: at(6) })
+      assert.deepEqual(results[0], { userId: ann.id, id, status: 'updated' })
+      assert.equal(results[1]?.status, 'delivered')
+      const times = { createdAt: isoAt(0), updatedAt: isoAt(6) }
+      const unread = { read: false, readAt: null, archivedAt: null }
+      const deployed = { id, title: 'Deployed', category: 'done', key, ...times, seq: 3, count: 2, ...unread }
+      assert.deepEqual(await world.find(ann, id), deployed)
+      assert.deepEqual(await world.titles(ann), ['Deployed', 'Something else'])
+      const { inbox, categories } = await world.store.readCounts(ann.id)
+      assert.deepEqual(inbox, { version: 4, firstSeq: 2, lastSeq: 3, total: 2, unread: 2, readThrough: 0 })
+      assert.deepEqual({ ...categories }, { done: { total: 1, unread: 1 } })
+      await world.deliver({ ...again, title: 'Deployed twice', at: at(7) })
+      await world.deliver({ to: [ann], key, title: 'Quiet', at: at(8) })
+      const last = await world.find(ann, id)
+      assert.deepEqual([last?.title, last?.seq, last?.count, last?.updatedAt], ['Quiet', 4, 3, isoAt(8)])
+      assert.deepEqual(
+        (await world.list(ben)).map(({ title, seq, count }) => [title, seq, count]),
+        [['Deployed twice', 2, 2]],
+      )
+      assert.equal((await world.store.readInbox(ben.id)).unread, 1)
+    },
+  )
+
   promise('stores one notification per key when many with that key are sent at the same time', async (world) => {
     const ann = await world.addUser('ann')
     const outcomes = await Promise.all(

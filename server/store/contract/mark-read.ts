@@ -19,6 +19,27 @@ export function markReadPromises(promise: PromiseOf): void {
     },
   )
 
+  promise(
+    'a notification that was sent again is unread, whatever had marked it as read, until it is marked again',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const { store } = world
+      let ids = await world.sendTimes(3, ann, { isKeyed: true })
+      const [alone = '', together = '', last = ''] = ids
+      await store.markRead({ userId: ann.id, id: alone, at: at(4) })
+      await store.markAllRead({ userId: ann.id, throughId: null, at: at(5) })
+      for (const id of [alone, together, last]) ids = await world.sendAgain(ann, id, ids)
+      assert.deepEqual(await readAts(world, ann), [null, null, null])
+      assert.equal((await store.readInbox(ann.id)).unread, 3)
+      assert.equal(await store.markRead({ userId: ann.id, id: together, at: at(6) }), 'done')
+      assert.equal(await store.markAllRead({ userId: ann.id, throughId: alone, at: at(7) }), 'done')
+      assert.deepEqual(await readAts(world, ann), [7, 6, null])
+      await store.markAllRead({ userId: ann.id, throughId: null, at: at(8) })
+      assert.deepEqual(await readAts(world, ann), [7, 6, 8])
+      assert.equal((await store.readInbox(ann.id)).unread, 0)
+    },
+  )
+
   promise('marks all as read as one change, and keeps each earlier readAt (law 3)', async (world) => {
     const ann = await world.addUser('ann')
     const ids = await world.sendTimes(100, ann)

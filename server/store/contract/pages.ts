@@ -172,16 +172,24 @@ export function pagePromises(promise: PromiseOf): void {
   })
 }
 
-/** For each notification, in the order of arrival: was it read alone? `readThrough`: up to which one all were marked as read. */
-type SomeInbox = { readOneByOne: boolean[]; readThrough: number | null }
+/**
+ * For each notification, in the order of the list from its end: was it read alone? `sentAgain`: those sent again before that;
+ * `readThrough`: up to which one all were marked as read.
+ */
+type SomeInbox = { readOneByOne: boolean[]; sentAgain: number[]; readThrough: number | null }
 const someInbox: fc.Arbitrary<SomeInbox> = fc.record({
   readOneByOne: fc.array(fc.boolean(), { maxLength: 40 }),
+  sentAgain: fc.array(fc.nat(40), { maxLength: 6 }),
   readThrough: fc.option(fc.nat(40)),
 })
 
-async function fill(world: World, { readOneByOne, readThrough }: SomeInbox, unreadOnly: boolean) {
+async function fill(world: World, { readOneByOne, sentAgain, readThrough }: SomeInbox, unreadOnly: boolean) {
   const ann = await world.addUser(newId())
-  const ids = await world.sendTimes(readOneByOne.length, ann)
+  let ids = await world.sendTimes(readOneByOne.length, ann, { isKeyed: true })
+  for (const index of sentAgain) {
+    const id = ids[index]
+    if (id !== undefined) ids = await world.sendAgain(ann, id, ids)
+  }
   const throughId = ids[readThrough ?? ids.length]
   if (throughId !== undefined) await world.store.markAllRead({ userId: ann.id, throughId, at: at(1) })
   const chosen = ids.filter((_, index) => readOneByOne[index])

@@ -22,6 +22,7 @@ export type Letter = {
   title?: string
   category?: string | null
   key?: string | null
+  again?: boolean
   idempotency?: { key: string; bodyHash: string } | null
   producerId?: string
   /** The ids of the notifications, one per recipient; new ids by default. */
@@ -106,7 +107,15 @@ export class World {
     return id
   }
 
-  letter({ to, title = 'Hi', category = null, key = null, idempotency = null, ...rest }: Letter): Delivery {
+  letter({
+    to,
+    title = 'Hi',
+    category = null,
+    key = null,
+    again = false,
+    idempotency = null,
+    ...rest
+  }: Letter): Delivery {
     const moment = rest.at ?? at(0)
     return {
       id: newId(),
@@ -115,6 +124,7 @@ export class World {
       content: rest.content ?? JSON.stringify({ title, category, key, createdAt: iso(moment) }).slice(1, -1),
       category,
       key,
+      again,
       recipients: to.map((recipient, index) => ({
         to: 'id' in recipient ? { userId: recipient.id } : recipient,
         notificationId: rest.ids?.[index] ?? newId(),
@@ -136,13 +146,20 @@ export class World {
   }
 
   /** Sends many notifications to one person at the same time and returns their ids in the order of arrival. */
-  async sendTimes(count: number, person: Person): Promise<string[]> {
+  async sendTimes(count: number, person: Person, { isKeyed = false } = {}): Promise<string[]> {
     const sent = new Set<string>()
+    const send = (id: string) => this.send(person, 'Hi', { ids: [id], key: isKeyed ? id : null })
     for (let left = count; left > 0; left -= maxAtOnce) {
-      const some = Array.from({ length: Math.min(left, maxAtOnce) }, () => this.send(person))
-      for (const id of await Promise.all(some)) sent.add(id)
+      const ids = Array.from({ length: Math.min(left, maxAtOnce) }, newId)
+      for (const id of await Promise.all(ids.map(send))) sent.add(id)
     }
     return (await this.ids(person)).filter((id) => sent.has(id)).toReversed()
+  }
+
+  /** Sends a keyed one of `sendTimes` again, so that it becomes the last of `ids`. */
+  async sendAgain(person: Person, id: string, ids: readonly string[]): Promise<string[]> {
+    await this.send(person, 'Hi again', { key: id, again: true })
+    return [...ids.filter((other) => other !== id), id]
   }
 
   async page(query: PageQuery): Promise<Page> {

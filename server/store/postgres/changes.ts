@@ -7,25 +7,27 @@ import { inboxField, readAtText, textReadAt, withInbox } from './pages.ts'
 /** Above the high-water mark no read-all covers a notification, so none is searched for. */
 const text = textReadAt(`case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`)
 
-// At most as many notifications arrived as there were changes. If that is more than $3, halving finds where the arrivals
-// begin: versions rise with seq.
+// At most as many notifications arrived, or were sent again, as there were changes. If that is more than $3, halving finds
+// where they begin: versions rise with seq.
 const changesText = `
   with recursive ${withInbox}, halving (low, high) as (
     select greatest(last_seq - version + $2::bigint, first_seq - 1), last_seq from box where version - $2::bigint <= $4
     union all
-    select case when middle.version > $2 then low else middle.seq end,
+    select case when middle.version > $2 then low else (low + high) / 2 end,
       case when middle.version > $2 then middle.seq else high end
-    from halving cross join lateral (
-      select seq, version from notification where user_id = $1 and seq = (low + high) / 2
-    ) middle
+    from halving left join lateral (
+      select seq, version from notification where user_id = $1 and seq > low and seq <= (low + high) / 2
+      order by seq desc limit 1
+    ) middle on true
     where high - low > $3
   )
   select box.*, array(
-    select json_build_array(n.version, 'created', ${text})::text from notification n
+    select json_build_array(n.version, case when n.count > 1 then 'replaced' else 'created' end,
+      ${text})::text from notification n
     where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
     order by n.seq limit $3
   ), array(
-    select json_build_array(n.changed_version, case when n.replaced_version > $2 then 'replaced' else 'read' end,
+    select json_build_array(n.changed_version, case when n.replaced_version > greatest($2, n.version) then 'replaced' else 'read' end,
       ${text})::text from notification n
     where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
   ), array(

@@ -3,13 +3,17 @@ import type { Delivery, DeliveryOutcome } from '../store.ts'
 import type { Database } from './connection/connection.ts'
 
 export async function deliver(db: Database, delivery: Delivery): Promise<DeliveryOutcome | 'mismatch'> {
-  const { id, producerId, idempotency, recipients, content, category, key, at } = delivery
+  const { id, producerId, idempotency, recipients, content, category, key, again = false, at } = delivery
   const usernames = recipients.map(({ to }) => ('username' in to ? to.username : null))
   const userIds = recipients.map(({ to }) => ('userId' in to ? to.userId : null))
   const notificationIds = recipients.map(({ notificationId }) => notificationId)
   const keyed = [idempotency?.key ?? null, idempotency?.bodyHash ?? null]
-  const values = [id, producerId, ...keyed, usernames, userIds, notificationIds, content, category, key, at]
-  const row = await db.one('deliver', 'select deliver($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', values)
+  const values = [id, producerId, ...keyed, usernames, userIds, notificationIds, content, category, key, again, at]
+  const row = await db.one(
+    'deliver',
+    'select deliver_notification($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+    values,
+  )
   if (row?.[0] === 'mismatch') return 'mismatch'
   const outcome = JSON.parse(row?.[0] as string) as DeliveryOutcome
   // Another id is the first outcome of a repeated idempotency key: nothing has changed now.

@@ -4,8 +4,8 @@ import { iso } from '../../times.ts'
 import { toInbox } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
-import { readDeepUnread } from './deep-unread.ts'
-import { isDeepUnread, notificationText, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
+import { readDeepPage } from './deep-pages.ts'
+import { isDeepPage, notificationText, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
 
 export async function readInbox(db: Database, userId: string): Promise<InboxState> {
   const text = 'select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1'
@@ -19,7 +19,7 @@ export async function readPage(db: Database, query: PageQuery): Promise<Page | '
   if (unlessVersion !== undefined && (await readInbox(db, userId)).version === unlessVersion) return 'unchanged'
   const { name, text } = pageStatements(query).alone
   const page = toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
-  return isDeepUnread(query, page) ? readDeepUnread(db, query, page.inbox) : page
+  return isDeepPage(query, page) ? readDeepPage(db, query, page.inbox) : page
 }
 
 export async function readNotification(db: Database, of: Input<'readNotification'>): Promise<string | undefined> {

@@ -2,8 +2,8 @@
 // the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
 import { noItems, notificationJsonSql, timeLength } from '../notification-json.ts'
 import { toInbox } from '../operations.ts'
+import { blockSize } from '../page-blocks.ts'
 import type { Page, PageRequest } from '../store.ts'
-import { blockSize } from '../unread-blocks.ts'
 import type { Row } from './connection/connection.ts'
 
 /** When the notification `n` was read: alone, or by the first read-all that covers it; or null. */
@@ -30,29 +30,41 @@ export const withInbox = `box as (
 /** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */
 export const inboxField = (expression: string) => `(select ${expression} from box)`
 
-const isUnread = `n.user_id = $1 and n.read_at is null and n.seq > ${inboxField('read_through')}`
-const hasGaps = inboxField('unread < last_seq - read_through')
-/** Whether a numbered page of the unread is at most one block away from either end. */
-const isShallow = inboxField(`least($3, unread - $3::bigint) <= ${blockSize}`)
+const isOwned = 'n.user_id = $1'
+const isUnread = `${isOwned} and n.read_at is null and n.seq > ${inboxField('read_through')}`
 const olderUnread = `exists (select 1 from notification n where ${isUnread} and n.seq < (select min(seq) from picked))`
+const olderOne = 'coalesce((select min(seq) from picked) > box.first_seq, false)'
 
 type PageSql = { rows: string; hasOlder: string }
 
+const hasGaps = inboxField('unread < last_seq - read_through')
+/** Whether a numbered page of the unread is at most one block away from either end. */
+const isShallow = inboxField(`least($3, unread - $3::bigint) <= ${blockSize}`)
+
+/** The highest sequence number of a numbered page of all. A page further than a block away from both ends has none if numbers are missing. */
+const highest = `(select case
+  when total = last_seq - first_seq + 1 then last_seq - $3::bigint
+  when $3 >= total then null
+  when $3 <= ${blockSize} then
+    (select n.seq from notification n where ${isOwned} order by n.seq desc limit 1 offset $3::bigint)
+  when total - $3::bigint <= ${blockSize} then
+    (select n.seq from notification n where ${isOwned} order by n.seq limit 1 offset ${inboxField('total - $3::bigint - 1')})
+end from box)`
+
 const pages = {
+  // A page comes back empty if it is a deep one and numbers are missing: deep-pages.ts reads it.
   page: {
     rows: `select n.seq, ${notificationText} as text from notification n
-     where n.user_id = $1 and n.seq <= ${inboxField('last_seq - $3::bigint')}
-       and n.seq > ${inboxField('greatest(last_seq - $3::bigint - $2, first_seq - 1)')}`,
+     where ${isOwned} and n.seq <= ${highest} order by n.seq desc limit $2`,
     hasOlder: 'box.total > $3::bigint + $2',
   },
   before: {
     rows: `select n.seq, ${notificationText} as text from notification n
-     where n.user_id = $1 and n.seq < $3 order by n.seq desc limit $2`,
-    hasOlder: 'coalesce((select min(seq) from picked) > box.first_seq, false)',
+     where ${isOwned} and n.seq < $3 order by n.seq desc limit $2`,
+    hasOlder: olderOne,
   },
   unreadPage: {
-    // Without a gap the unread are a range. If some were read one by one, these are skipped, from the nearer end. A page
-    // that is further than a block away from both ends comes back empty: deep-unread.ts reads it.
+    // Without a gap the unread are a range. If some were read one by one, these are skipped, from the nearer end.
     rows: `select n.seq, ${notificationText} as text from (
        (select n.seq from notification n
         where not ${hasGaps} and ${isUnread}
@@ -100,24 +112,37 @@ const statements = {
   unreadBefore: statementsOf('unreadBefore', 'sessionUnreadBefore'),
 }
 
-/** The first `$2` unread notifications at or below the sequence number `$3`, after `$4` of them. */
-export const unreadFromText = alone({
-  rows: `select n.seq, ${notificationText} as text from (
-     select n.seq from notification n where ${isUnread} and n.seq <= $3 order by n.seq desc limit $2 offset $4::bigint
+const from = (isOne: string, hasOlder: string) =>
+  alone({
+    rows: `select n.seq, ${notificationText} as text from (
+     select n.seq from notification n where ${isOne} and n.seq <= $3 order by n.seq desc limit $2 offset $4::bigint
    ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
-  hasOlder: olderUnread,
-})
+    hasOlder,
+  })
+const allFrom = { name: 'from', text: from(isOwned, olderOne) }
+const unreadFrom = { name: 'unreadFrom', text: from(isUnread, olderUnread) }
+
+/** The first `$2` notifications, of all or of the unread, at or below the sequence number `$3`, after `$4` of them. */
+export function fromStatement(unreadOnly: boolean) {
+  return unreadOnly ? unreadFrom : allFrom
+}
+
+/** The first page of all is the one before a sequence number that no notification reaches: gaps make no difference to it. */
+function isBefore(request: PageRequest): boolean {
+  return 'before' in request || (request.page === 1 && !request.unreadOnly)
+}
 
 /** The prepared statements of such a page. The last parameter of `withSession` is the hash of the session's secret. */
 export function pageStatements(request: PageRequest) {
-  if ('before' in request) return request.unreadOnly ? statements.unreadBefore : statements.before
+  if (isBefore(request)) return request.unreadOnly ? statements.unreadBefore : statements.before
   return request.unreadOnly ? statements.unreadPage : statements.page
 }
 
 /** `$2` and `$3`. A request may name a place above every bigint, which PostgreSQL would refuse. */
 export function pageParameters(request: PageRequest): [limit: number, place: number] {
-  const place = 'before' in request ? request.before : (request.page - 1) * request.limit
-  return [request.limit, Math.min(place, Number.MAX_SAFE_INTEGER)]
+  if ('before' in request) return [request.limit, Math.min(request.before, Number.MAX_SAFE_INTEGER)]
+  if (isBefore(request)) return [request.limit, Number.MAX_SAFE_INTEGER]
+  return [request.limit, Math.min((request.page - 1) * request.limit, Number.MAX_SAFE_INTEGER)]
 }
 
 export function toPage(row: Row, at = 0): Page {
@@ -125,8 +150,8 @@ export function toPage(row: Row, at = 0): Page {
   return { inbox: toInbox(row, at), items, next: hasOlder ? lowest : null }
 }
 
-/** Whether `unreadPage` returned nothing because the page is a deep one, among gaps: deep-unread.ts reads it. */
-export function isDeepUnread(request: PageRequest, { items, inbox }: Page): boolean {
-  if (items !== noItems || !request.unreadOnly || 'before' in request) return false
-  return (request.page - 1) * request.limit < inbox.unread
+/** Whether a numbered page came back empty because it is a deep one, among gaps: deep-pages.ts reads it. */
+export function isDeepPage(request: PageRequest, { items, inbox }: Page): boolean {
+  if (items !== noItems || 'before' in request) return false
+  return (request.page - 1) * request.limit < (request.unreadOnly ? inbox.unread : inbox.total)
 }

@@ -8,10 +8,10 @@ import { ChangeSignals } from './change-signals/change-signals.ts'
 import { changesSince } from './changes.ts'
 import { Database } from './connection/connection.ts'
 import { openPool } from './connection/pool.ts'
-import { changedSeqsText, unreadInBlocksText } from './deep-unread.ts'
+import { changedSeqsText, countStatement } from './deep-pages.ts'
 import { deliver, removeOldDeliveries } from './deliveries.ts'
 import { markAllRead, markRead, readCounts, readInbox, readNotification, readPage } from './inbox.ts'
-import { unreadFromText } from './pages.ts'
+import { fromStatement } from './pages.ts'
 import { addProducer, findProducer, listProducers, revokeProducer, touchProducer } from './producers.ts'
 import { migrate } from './schema/migrate.ts'
 import { addSession, endSessions, findSession, removeStaleSessions, signInOfSession, touchSession } from './sessions.ts'
@@ -45,6 +45,8 @@ const delivery = 'delivery by key (producer_id, idempotency_key)'
 const inbox = 'inbox by key (user_id)'
 const box = [inbox, 'inbox by key (user_id) alone']
 const notification = 'notification by key (user_id, seq)'
+// If sequence numbers are missing: at most a block from either end.
+const fromEnd = 'notification by key (user_id) alone'
 const byId = 'notification by notification_by_id (user_id, id)'
 const unread = 'notification by notification_unread (user_id, seq)'
 const changed = 'notification by notification_changed (user_id, changed_version)'
@@ -202,7 +204,7 @@ const paths: Path[] = [
   { of: 'touchProducer', run: () => touchProducer(db, { producerId: 'p1', at: 1 }), reads: [producer] },
   { of: 'check', run: () => db.check(), reads: [] },
   { of: 'readInbox', run: () => readInbox(db, 'u1'), reads: [inbox] },
-  { of: 'readPage', run: () => readPage(db, page(numbered)), reads: ['sorted', ...box, notification, readMark] },
+  { of: 'readPage', run: () => readPage(db, page(numbered)), reads: [...box, notification, fromEnd, readMark] },
   { of: 'readPage', run: () => readPage(db, page(before)), reads: [...box, notification, readMark] },
   {
     of: 'readPage',
@@ -216,7 +218,12 @@ const paths: Path[] = [
   },
   {
     of: 'a deep page of readPage',
-    run: () => db.one('unreadFrom', unreadFromText, ['u1', 20, 100, 9]),
+    run: () => db.one('from', fromStatement(false).text, ['u1', 20, 100, 9]),
+    reads: ['sorted', ...box, `${notification} alone`, notification, readMark],
+  },
+  {
+    of: 'a deep page of unread notifications of readPage',
+    run: () => db.one('unreadFrom', fromStatement(true).text, ['u1', 20, 100, 9]),
     reads: ['sorted', ...box, `${unread} alone`, notification, readMark],
   },
   {
@@ -226,13 +233,18 @@ const paths: Path[] = [
   },
   {
     of: 'the counts of blocks before a deep page',
-    run: () => db.one('unreadInBlocks', unreadInBlocksText, ['u1', [0, 1]]),
+    run: () => db.one('allInBlocks', countStatement(false).text, ['u1', [0, 1]]),
+    reads: [`${notification} alone`],
+  },
+  {
+    of: 'the counts of blocks before a deep page of unread notifications',
+    run: () => db.one('unreadInBlocks', countStatement(true).text, ['u1', [0, 1]]),
     reads: [`${unread} alone`],
   },
   {
     of: 'findSession',
     run: () => findSession(db, sessionKey, numbered),
-    reads: ['sorted', ...box, session, notification, readMark],
+    reads: [...box, session, notification, fromEnd, readMark],
   },
   {
     of: 'findSession',

@@ -2,7 +2,7 @@
 import { toInbox } from '../operations.ts'
 import type { EndedSession, Input, LiveSession, PageRequest, SessionKey, SessionSignIn } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
-import { isDeepUnread, pageParameters, pageStatements, toPage } from './pages.ts'
+import { isDeepPage, pageParameters, pageStatements, toPage } from './pages.ts'
 
 type Added = { revoked: { userId: string; signInId: string }[] } | 'refused'
 
@@ -33,7 +33,7 @@ export async function findSession(db: Database, key: SessionKey, page?: PageRequ
   const row = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
   if (row === undefined) return undefined
   const found = toPage(row, 3)
-  return { ...toSession(userId, row), ...(!isDeepUnread(page, found) && { page: found }) }
+  return { ...toSession(userId, row), ...(!isDeepPage(page, found) && { page: found }) }
 }
 
 function toSession(userId: string, row: Row): LiveSession {

@@ -2,9 +2,9 @@
 // Writer gathers writes, hands them to the writer thread together and settles each caller's promise.
 import { Worker } from 'node:worker_threads'
 import { CarillonError, overloaded } from '../../errors.ts'
+import { PageBlocksCache } from '../page-blocks.ts'
 import type { ChangeSignal, Input } from '../store.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
-import { UnreadBlocksCache } from '../unread-blocks.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 import type { FileLoss, FileNumber } from './file/guard.ts'
 import type { WriteReply, WriteRequest, WriterMessage } from './writer-thread.ts'
@@ -26,8 +26,8 @@ export class Reader {
   readonly #commit: Statement
   #isOpen = false
   #isClosed = false
-  /** For deep pages (reads/deep-unread.ts). Replaced if another process wrote: it may have restored the database. */
-  unreadBlocks = new UnreadBlocksCache()
+  /** For deep pages (reads/deep-pages.ts). Replaced if another process wrote: it may have restored the database. */
+  pageBlocks = new PageBlocksCache()
 
   constructor(database: Database) {
     this.#database = database

@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { bindOperations } from '../operations.ts'
+import { PageBlocksCache } from '../page-blocks.ts'
 import type { ChangeSignal, Store } from '../store.ts'
-import { UnreadBlocksCache } from '../unread-blocks.ts'
 import { Reader, Writer, type WriterPlace } from './connection.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { continuedHistory, hasForeignLog, setLogAside } from './file/identity.ts'
@@ -48,7 +48,7 @@ function storeAt(place: WriterPlace, history: string): Store {
   const listeners = new Set<(signal: ChangeSignal) => void>()
   const writer = new Writer(place, (signals) => {
     reader.endSnapshot()
-    if (signals.some(({ about }) => about === 'anything')) reader.unreadBlocks = new UnreadBlocksCache()
+    if (signals.some(({ about }) => about === 'anything')) reader.pageBlocks = new PageBlocksCache()
     for (const signal of signals) for (const listener of listeners) listener(signal)
   })
   return {

@@ -147,12 +147,15 @@ const refused: [string, object, string, RegExp][] = [
   ['data beyond 8 KiB in UTF-8', { data: data(8196, 'éé') }, 'data', /at most 8192 bytes/],
   ['an empty key', { key: '' }, 'key', /at least 1 \w+/],
   ['a key of 256', { key: x(256) }, 'key', /at most 255 \w+/],
+  ['again without a key', { again: true }, 'again', /needs a key/],
+  ['again with a key that is null', { again: true, key: null }, 'again', /needs a key/],
+  ['again that is a text', { again: 'yes', key: 'k' }, 'again', /boolean/],
   ['a field that is not known', { priority: 'high' }, 'priority', /not a known field/],
   ['the id of a producer', { producerId: 'x' }, 'producerId', /not a known field/],
   ['a time of creation', { createdAt: '2020-01-01T00:00:00.000Z' }, 'createdAt', /not a known field/],
 ]
 test('null in place of an optional field means that it is absent, as in the responses', async () => {
-  const { id } = (await sent({ body: null, url: null, category: null, data: null, key: null })).results[0]
+  const { id } = (await sent({ body: null, url: null, category: null, data: null, key: null, again: null })).results[0]
   const shown = await displayed(id)
   for (const field of ['body', 'url', 'category', 'data', 'key']) assert.equal(shown[field], null, field)
 })
@@ -325,7 +328,7 @@ test('a later notification with the same key replaces the text of the earlier on
   await sent({ title: 'Something else' })
   await app.patch(`/api/notifications/${first.id}/read`, anns)
   const earlier = await app.list(anns, '?limit=100')
-  const { readAt } = await displayed(first.id)
+  const before = await displayed(first.id)
   app.pass(5_000)
   const later = (await sent({ title: 'Step 2', body: 'New', key: 'job-1', category: 'builds' })).results[0]
   assert.deepEqual(later, { userId: ann.id, id: first.id, status: 'updated' })
@@ -337,7 +340,55 @@ test('a later notification with the same key replaces the text of the earlier on
   assert.deepEqual([now.total, now.unread, now.version], [earlier.total, earlier.unread, earlier.version + 1])
   const found = await displayed(first.id)
   assert.deepEqual([found.title, found.body, found.category], ['Step 2', 'New', 'builds'])
-  assert.deepEqual([found.read, found.readAt], [true, readAt])
+  assert.deepEqual([found.read, found.readAt], [true, before.readAt])
+  assert.deepEqual([found.seq, found.count], [before.seq, 1])
+  assert.equal(found.createdAt, before.createdAt)
+  assert.equal(found.updatedAt, new Date(app.now()).toISOString())
+  assert.equal(Date.parse(found.updatedAt), Date.parse(before.updatedAt) + 5_000)
+})
+
+test('a later notification with the same key and `again` makes the earlier one unread and the newest', async () => {
+  const first = (await sent({ title: 'Ben wrote', key: 'chat-1', again: true })).results[0]
+  assert.equal(first.status, 'delivered')
+  const others = [(await sent({ title: 'One' })).results[0], (await sent({ title: 'Two' })).results[0]]
+  await app.post('/api/notifications/read-all', undefined, anns)
+  const before = await displayed(first.id)
+  app.pass(5_000)
+  const later = (await sent({ title: 'Ben wrote twice', key: 'chat-1', again: true })).results[0]
+  assert.deepEqual(later, { userId: ann.id, id: first.id, status: 'updated' })
+  const { title, read, readAt, count, seq, createdAt, updatedAt } = await displayed(first.id)
+  assert.deepEqual({ title, read, readAt, count }, { title: 'Ben wrote twice', read: false, readAt: null, count: 2 })
+  assert.deepEqual([seq, createdAt], [before.seq + 3, before.createdAt])
+  assert.equal(updatedAt, new Date(app.now()).toISOString())
+  const { total, unread, items } = await app.list(anns, '?limit=3')
+  assert.deepEqual(
+    [total, unread, items.map(({ id }) => id)],
+    [before.seq + 2, 1, [later, ...others.toReversed()].map(({ id }) => id)],
+  )
+})
+
+test('numbered pages and cursors hold each notification once if some were sent again', async () => {
+  const reader = await app.signIn(await app.user('gap'), 'stateless')
+  const to = { recipients: [{ username: 'gap' }] }
+  for (const n of [1, 2, 3, 4, 5, 6, 7]) await sent({ ...to, title: `${n}`, key: `${n}` })
+  for (const n of [1, 4, 4, 5]) await sent({ ...to, title: `${n}`, key: `${n}`, again: true })
+  const expected = ['5', '4', '1', '7', '6', '3', '2']
+  for (const status of ['', '&status=unread']) {
+    const seen: string[] = []
+    for (let page = 1; page <= 5; page++) {
+      const { items, total, hasMore } = await app.list(reader, `?limit=2&page=${page}${status}`)
+      assert.deepEqual([total, hasMore], [7, page < 4])
+      seen.push(...items.map(({ title }) => title))
+    }
+    assert.deepEqual(seen, expected)
+    const byCursor: string[] = []
+    for (let place: string | null = 'page=1'; place !== null; ) {
+      const { items, next } = await app.list(reader, `?limit=3&${place}${status}`)
+      byCursor.push(...items.map(({ title }) => title))
+      place = next === null ? null : `before=${next}`
+    }
+    assert.deepEqual(byCursor, expected)
+  }
 })
 
 test('a key belongs to one inbox: the same key for another user is another notification', async () => {

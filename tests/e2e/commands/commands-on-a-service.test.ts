@@ -136,6 +136,8 @@ test('carillon send delivers its options as a notification, and prints text or J
   const again = await carillon(folder, [...everything, '--json'], withKey(theKey))
   assert.equal(again.status, 0)
   assert.equal(JSON.parse(again.stdout).results[0].status, 'updated')
+  assert.equal((await carillon(folder, [...everything, '--again'], withKey(theKey))).status, 0)
+  assert.equal(((await newest()) as unknown as { count: number }).count, 2)
 })
 
 test('carillon send reads its key from a file, and sends to the address of --url', async () => {

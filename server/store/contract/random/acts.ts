@@ -11,6 +11,7 @@ export type Act =
       kind: 'deliver'
       to: number[]
       key: string | null
+      again: boolean
       category: string | null
       idempotency: { key: string; bodyHash: string } | null
     }
@@ -26,7 +27,8 @@ const rarely = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 2
 const anyDelivery: fc.Arbitrary<Act> = fc.record({
   kind: fc.constant('deliver'),
   to: fc.array(someone, { minLength: 1, maxLength: 4 }),
-  key: rarely(fc.constantFrom('deploy', 'backup')),
+  key: fc.constantFrom('deploy', 'backup', null),
+  again: fc.boolean(),
   category: rarely(fc.constantFrom('build', 'chat')),
   idempotency: rarely(fc.record({ key: fc.constantFrom('k1', 'k2', 'k3'), bodyHash: fc.constantFrom('b1', 'b2') })),
 })

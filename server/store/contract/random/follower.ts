@@ -43,15 +43,16 @@ export class Follower {
   async catchUp(limit: number): Promise<void> {
     const changes = await this.read(limit)
     const pages = await this.#world.list(this.#person)
-    const { lastSeq, version } = await this.#world.store.readInbox(this.#person.id)
-    const seqOf = new Map(pages.map(({ id }, index) => [id, lastSeq - index]))
+    const { version } = await this.#world.store.readInbox(this.#person.id)
     for (const change of changes)
       if (change.type !== 'read-all') this.#put(JSON.parse(change.notification))
       else
         for (const item of this.#items.values())
-          if (!item.read && (seqOf.get(item.id) ?? Infinity) <= change.throughSeq)
-            this.#put({ ...item, read: true, readAt: change.at })
-    assert.deepEqual(this.#items, new Map(pages.map((item) => [item.id, item])))
+          if (!item.read && item.seq <= change.throughSeq) this.#put({ ...item, read: true, readAt: change.at })
+    assert.deepEqual(
+      [...this.#items.values()].sort((a, b) => b.seq - a.seq),
+      pages,
+    )
     assert.ok(this.version <= version)
     this.version = version
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { isoAt, type Person, type Seen } from '../world.ts'
 import type { Act, Turn } from './acts.ts'
 
-type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { at: string }
+type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { again: boolean; at: string }
 type Result = { userId: string | undefined; id: string; status: string }
 
 export class Model {
@@ -54,17 +54,21 @@ export class Model {
     return results
   }
 
-  #put(number: number, { id, title, category, key, at }: New): Result {
+  #put(number: number, { id, title, category, key, again, at }: New): Result {
     const inbox = this.#inbox(number)
     inbox.version++
     const userId = this.#people[number]?.id
     const earlier = key === null ? undefined : inbox.items.find((item) => item.key === key)
+    const unread = { read: false, readAt: null, archivedAt: null }
+    const seq = (inbox.items.at(-1)?.seq ?? 0) + 1
     if (earlier !== undefined) {
       Object.assign(earlier, { title, category, updatedAt: at })
+      if (again) {
+        Object.assign(earlier, { seq, count: earlier.count + 1, ...unread })
+        inbox.items.sort((a, b) => a.seq - b.seq)
+      }
       return { userId, id: earlier.id, status: 'updated' }
     }
-    const unread = { read: false, readAt: null, archivedAt: null }
-    const seq = inbox.items.length + 1
     inbox.items.push({ id, title, category, key, createdAt: at, updatedAt: at, seq, count: 1, ...unread })
     return { userId, id, status: 'delivered' }
   }

@@ -41,23 +41,26 @@ export function randomPromises(promise: PromiseOf): void {
     )
   })
 
-  promise('each notification keeps its first readAt through all later acts (law 2)', async (world) => {
-    await fc.assert(
-      fc.asyncProperty(someBatches, async (batches) => {
-        const stage = await Stage.of(await World.on(world.store))
-        const firstReadAts = new Map<string, string | null>()
-        for (const acts of batches) {
-          await Promise.all(acts.map((act) => stage.perform(stage.turn(act))))
-          for (const person of stage.people)
-            for (const { id, readAt } of await stage.world.list(person)) {
-              assert.equal(readAt, firstReadAts.get(id) ?? readAt)
-              firstReadAts.set(id, readAt)
-            }
-        }
-      }),
-      { numRuns: runs(40) },
-    )
-  })
+  promise(
+    'each notification keeps its first readAt until it is sent again, through all other acts (law 2)',
+    async (world) => {
+      await fc.assert(
+        fc.asyncProperty(someBatches, async (batches) => {
+          const stage = await Stage.of(await World.on(world.store))
+          const firstReadAts = new Map<string, string | null>()
+          for (const acts of batches) {
+            await Promise.all(acts.map((act) => stage.perform(stage.turn(act))))
+            for (const person of stage.people)
+              for (const { id, seq, readAt } of await stage.world.list(person)) {
+                assert.equal(readAt, firstReadAts.get(`${id} ${seq}`) ?? readAt)
+                firstReadAts.set(`${id} ${seq}`, readAt)
+              }
+          }
+        }),
+        { numRuns: runs(40) },
+      )
+    },
+  )
 
   promise('changes since any version, read in steps of any size, lead to the current inbox (law 1)', async (world) => {
     await fc.assert(
@@ -84,7 +87,7 @@ export async function recount(world: World, person: Person) {
   const unread = items.filter(({ read }) => !read)
   assert.deepEqual(await world.store.readInbox(person.id), inbox)
   assert.deepEqual([inbox.total, inbox.unread], [items.length, unread.length])
-  assert.equal(inbox.lastSeq - inbox.firstSeq + 1, inbox.total)
+  if (items.length > 0) assert.deepEqual([items[0]?.seq, items.at(-1)?.seq], [inbox.lastSeq, inbox.firstSeq])
   assert.deepEqual(await world.list(person, { unreadOnly: true, limit: 3 }), unread)
   const recounted: typeof categories = {}
   for (const { category, read } of items) {
@@ -93,7 +96,7 @@ export async function recount(world: World, person: Person) {
     recounted[category] = { total: total + 1, unread: before + (read ? 0 : 1) }
   }
   assert.deepEqual({ ...categories }, recounted)
-  const throughHighWaterMark = items.slice(Math.max(0, inbox.lastSeq - inbox.readThrough))
+  const throughHighWaterMark = items.filter(({ seq }) => seq <= inbox.readThrough)
   assert.ok(throughHighWaterMark.every(({ read }) => read))
   return { inbox, items }
 }

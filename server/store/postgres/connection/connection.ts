@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { CarillonError, overloaded } from '../../../errors.ts'
+import { PageBlocksCache } from '../../page-blocks.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
-import { UnreadBlocksCache } from '../../unread-blocks.ts'
 import type { ChangeSignals } from '../change-signals/change-signals.ts'
 
 /** Calls that wait for a connection: as many as the pool can serve in the two seconds that each may wait. */
@@ -13,7 +13,7 @@ const maxWaiting = 5_000
 const batchSize = 1_000
 
 export type Row = readonly (string | number | boolean | null)[]
-type Value = string | number | null | readonly (string | null)[] | readonly number[]
+type Value = string | number | boolean | null | readonly (string | null)[] | readonly number[]
 /** `name` is that of the prepared statement: one text for each name. */
 export type Read = (name: string, text: string, values: Value[]) => Promise<Row[]>
 
@@ -21,7 +21,7 @@ export type Read = (name: string, text: string, values: Value[]) => Promise<Row[
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
-  readonly unreadBlocks = new UnreadBlocksCache()
+  readonly pageBlocks = new PageBlocksCache()
   #callsInProgress = 0
   #closing: Promise<void> | undefined
 
@@ -29,7 +29,7 @@ export class Database {
     this.#pool = pool
     this.changeSignals = changeSignals
     // After lost signals the database may be another one.
-    changeSignals.on(({ about }) => about === 'anything' && this.unreadBlocks.clear())
+    changeSignals.on(({ about }) => about === 'anything' && this.pageBlocks.clear())
   }
 
   /** Every row as an object with the names of the columns. Slower than an array. */

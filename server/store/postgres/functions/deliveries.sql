@@ -180,19 +180,22 @@ end $$;
 
 -- A content ends with its createdAt: 24 characters and two quotes. A replacement keeps that of the first content; its own
 -- becomes updated_at.
+-- If the user has a notification with the key, its content is replaced. With `again` it also becomes unread and the newest.
 create or replace function deliver_keyed(
   delivery_id text, usernames text[], user_ids text[], ids text[],
-  of_content text, of_category text, of_key text
+  of_content text, of_category text, of_key text, again boolean
 ) returns text language plpgsql as $$
 declare
   one record;
   box inbox;
   earlier notification;
   was_unread bigint;
+  is_unread bigint;
+  new_seq bigint;
   outcome jsonb := '{}';
 begin
   if cardinality(ids) > max_one_by_one() and to_regclass('pg_catalog.pg_dist_partition') is not null then
-    return deliver_keyed_by_shard(delivery_id, usernames, user_ids, ids, of_content, of_category, of_key);
+    return deliver_keyed_by_shard(delivery_id, usernames, user_ids, ids, of_content, of_category, of_key, again);
   end if;
   perform lock_deliveries(ids, alone => false);
   for one in select k.user_id, k.id from known_recipients(usernames, user_ids, ids) k order by k.user_id loop
@@ -210,14 +213,24 @@ begin
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(one.id, 'delivered'));
     else
       was_unread := case when earlier.read_at is null and earlier.seq > box.read_through then 1 else 0 end;
-      update inbox set version = version + 1 where user_id = one.user_id;
+      is_unread := case when again then 1 else was_unread end;
+      new_seq := case when again then box.last_seq + 1 else earlier.seq end;
+      update inbox set version = version + 1, last_seq = greatest(last_seq, new_seq), unread = unread + is_unread - was_unread
+        where user_id = one.user_id;
       update notification set content = left(of_content, -26) || right(content, 26),
-          updated_at = left(right(of_content, 25), 24),
-          category = of_category, changed_version = box.version + 1, replaced_version = box.version + 1
+          updated_at = left(right(of_content, 25), 24), category = of_category, seq = new_seq,
+          count = case when again then count + 1 else count end,
+          version = case when again then box.version + 1 else version end,
+          read_at = case when again then null else read_at end,
+          changed_version = case when again then null else box.version + 1 end, replaced_version = box.version + 1
         where user_id = one.user_id and seq = earlier.seq;
+      if again and earlier.seq = box.first_seq then
+        update inbox set first_seq = (select min(n.seq) from notification n where n.user_id = one.user_id)
+          where user_id = one.user_id;
+      end if;
       perform count_in_category(one.user_id, earlier.category, -1, -was_unread);
       delete from inbox_category where user_id = one.user_id and category = earlier.category and total = 0;
-      perform count_in_category(one.user_id, of_category, 1, was_unread);
+      perform count_in_category(one.user_id, of_category, 1, is_unread);
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(earlier.id, 'updated'));
     end if;
   end loop;
@@ -227,7 +240,7 @@ end $$;
 -- deliver_keyed on Citus for many users: one statement for each table, which Citus splits by shard.
 create or replace function deliver_keyed_by_shard(
   delivery_id text, usernames text[], user_ids text[], ids text[],
-  of_content text, of_category text, of_key text
+  of_content text, of_category text, of_key text, again boolean
 ) returns text language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -239,6 +252,7 @@ declare
   old_users text[] := '{}';
   old_categories text[] := '{}';
   old_unread bigint[] := '{}';
+  lowest_users text[] := '{}';
   new_users text[] := '{}';
 begin
   select coalesce(jsonb_object_agg(k.user_id, k.id), '{}') into once
@@ -249,9 +263,10 @@ begin
     insert into inbox as known (user_id, version, first_seq, last_seq, total, unread, read_through)
     select k, 1, 1, 0, 0, 0, 0 from unnest(array(select jsonb_object_keys(once))) k
     on conflict (user_id) do update set version = known.version + 1
-    returning user_id, version, last_seq, read_through
+    returning user_id, version, first_seq, last_seq, read_through
   loop
-    boxes := boxes || jsonb_build_object(box.user_id, jsonb_build_array(box.version, box.last_seq, box.read_through));
+    boxes := boxes || jsonb_build_object(box.user_id, jsonb_build_array(
+      box.version, box.last_seq, box.read_through, box.first_seq));
   end loop;
   for earlier in
     select n.user_id, n.seq, n.id, n.category, n.read_at from notification n
@@ -262,14 +277,21 @@ begin
     old_unread := old_unread || case
       when earlier.read_at is null and earlier.seq > (boxes -> earlier.user_id ->> 2)::bigint then 1 else 0
     end::bigint;
+    if again and earlier.seq = (boxes -> earlier.user_id ->> 3)::bigint then
+      lowest_users := lowest_users || earlier.user_id;
+    end if;
     outcome := outcome || jsonb_build_object(earlier.user_id, jsonb_build_array(earlier.id, 'updated'));
   end loop;
   new_users := array(select u from jsonb_object_keys(boxes) u where not outcome ? u);
 
   if cardinality(old_users) > 0 then
     update notification n set content = left(of_content, -26) || right(n.content, 26),
-        updated_at = left(right(of_content, 25), 24),
-        category = of_category, changed_version = b.version, replaced_version = b.version
+        updated_at = left(right(of_content, 25), 24), category = of_category,
+        seq = case when again then b.last_seq + 1 else n.seq end,
+        count = case when again then n.count + 1 else n.count end,
+        version = case when again then b.version else n.version end,
+        read_at = case when again then null else n.read_at end,
+        changed_version = case when again then null else b.version end, replaced_version = b.version
       from inbox b
       where b.user_id = n.user_id and n.user_id = any (old_users) and n.key = of_key;
     insert into inbox_category as known (user_id, category, total, unread)
@@ -277,6 +299,16 @@ begin
       on conflict (user_id, category) do update set
         total = known.total + excluded.total, unread = known.unread + excluded.unread;
     delete from inbox_category where user_id = any (old_users) and total = 0;
+  end if;
+  if again and cardinality(old_users) > 0 then
+    update inbox set last_seq = last_seq + 1,
+        unread = unread + case when user_id = any (
+          array(select u from unnest(old_users, old_unread) as o (u, r) where r = 0)) then 1 else 0 end
+      where user_id = any (old_users);
+    update inbox b set first_seq = n.seq
+      from (select user_id, min(seq) as seq from notification where user_id = any (lowest_users) group by user_id) n
+      where b.user_id = n.user_id and b.user_id = any (lowest_users);
+    old_unread := array_fill(1::bigint, array[cardinality(old_users)]);
   end if;
   if cardinality(new_users) > 0 then
     update inbox set last_seq = last_seq + 1, total = total + 1, unread = unread + 1 where user_id = any (new_users);
@@ -298,9 +330,9 @@ begin
 end $$;
 
 -- usernames[i] or user_ids[i] names the i-th recipient; ids[i] is the id of the new notification for that recipient.
-create or replace function deliver(
+create or replace function deliver_notification(
   delivery_id text, by_producer text, of_key text, of_body_hash text, usernames text[], user_ids text[], ids text[],
-  of_content text, of_category text, of_notification_key text, moment bigint
+  of_content text, of_category text, of_notification_key text, again boolean, moment bigint
 ) returns text language plpgsql as $$
 declare
   earlier delivery;
@@ -322,10 +354,20 @@ begin
     answer_text := deliver_new(delivery_id, usernames, user_ids, ids, of_content, of_category);
   else
     answer_text := deliver_keyed(
-      delivery_id, usernames, user_ids, ids, of_content, of_category, of_notification_key);
+      delivery_id, usernames, user_ids, ids, of_content, of_category, of_notification_key, again);
   end if;
   if of_key is not null then
     update delivery set answer = answer_text where producer_id = by_producer and idempotency_key = of_key;
   end if;
   return answer_text;
+end $$;
+
+-- For nodes of the version before, which cannot send again.
+create or replace function deliver(
+  delivery_id text, by_producer text, of_key text, of_body_hash text, usernames text[], user_ids text[], ids text[],
+  of_content text, of_category text, of_notification_key text, moment bigint
+) returns text language plpgsql as $$
+begin
+  return deliver_notification(delivery_id, by_producer, of_key, of_body_hash, usernames, user_ids, ids,
+    of_content, of_category, of_notification_key, false, moment);
 end $$;

@@ -28,6 +28,7 @@ const hashes: Record<number, string> = {
   8: 'bf321c3561226b13',
   9: '6e77dafe2be5a92f',
   10: '21df07d9bef9cef5',
+  11: '8ae246a0bf037657',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
@@ -126,10 +127,11 @@ test('a delivery with a key on Citus stores and returns the same by shard as by 
     await query(`insert into "user" (id, username, password_hash, created_at)
       select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 4) n`)
     const returned: unknown[] = []
-    const send = async (n: number, category: string, key: string, users: string) =>
+    const send = async (n: number, category: string, key: string, users: string, again = false) =>
       returned.push(
         await query(`select ${deliver}('d', array['name3', 'unknown', 'name1', null], array[null, null, null, ${users}],
-          array['a${n}', 'b${n}', 'c${n}', 'd${n}'], '"title":"${n}"', ${category}, '${key}') as outcome`),
+          array['a${n}', 'b${n}', 'c${n}', 'd${n}'], '"title":"${n}","createdAt":"2026-01-01T00:00:0${n}.000Z"', ${category}, '${key}', ${again})
+          as outcome`),
       )
     await send(0, "'orders'", 'k', "'u3'")
     // One is read alone, one by a read-all, one is unread, and one user has none with this key.
@@ -137,9 +139,12 @@ test('a delivery with a key on Citus stores and returns the same by shard as by 
     await send(1, 'null', 'other', "'u2'")
     await query(`select mark_all_read('u3', null, 'now')`)
     await send(2, "'orders'", 'k', "'u2'")
-    await send(3, "'bills'", 'k', "'u4'")
+    await send(3, "'bills'", 'k', "'u4'", true)
     await send(4, 'null', 'k', "'u2'")
+    await query(`select mark_read('u1', 'c0', 'now')`)
     await send(5, "'orders'", 'k', "'u1'")
+    await send(6, 'null', 'k', "'u2'", true)
+    await send(7, "'orders'", 'new', "'u2'", true)
     const rows = []
     for (const table of ['inbox', 'inbox_category', 'notification', 'read_mark'])
       rows.push(await query(`select * from ${table} order by 1, 2`))

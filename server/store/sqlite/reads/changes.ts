@@ -7,12 +7,14 @@ import { inboxOf, notificationSql, readAt } from './pages.ts'
 /** `?2` is the user's readThrough: no read-all covers what lies beyond it. */
 const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
 
-export const versionAt = 'select version from notification where user_id = ? and seq = ?'
+export const newestUpTo = `
+  select seq, version from notification where user_id = ? and seq > ? and seq <= ? order by seq desc limit 1`
 export const arrivals = `
-  select n.version, 'created', ${notificationSql(readAtBeyond)} from notification n
+  select n.version, case when n.count > 1 then 'replaced' else 'created' end,
+    ${notificationSql(readAtBeyond)} from notification n
   where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
 export const laterChanges = `
-  select n.changed_version, case when n.replaced_version > ?3 then 'replaced' else 'read' end,
+  select n.changed_version, case when n.replaced_version > max(?3, n.version) then 'replaced' else 'read' end,
     ${notificationSql(readAtBeyond)}
   from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
 export const readAlls = `
@@ -37,14 +39,14 @@ export async function changesSince(reader: Reader, query: ChangesQuery): Promise
 }
 
 // A sequence number with no arrival after `version` at or below it, and with few other notifications above it. At most
-// one arrived per version since. If that is more than one result holds, bisection finds it: versions rise with seq.
+// one arrived, or was sent again, per version since. If that is more than one result holds, bisection finds it: versions rise with seq.
 function lastSeqUpTo(reader: Reader, query: ChangesQuery, inbox: InboxState): number {
   let low = Math.max(inbox.lastSeq - (inbox.version - query.version), inbox.firstSeq - 1)
   let high = inbox.lastSeq
   while (high - low > query.limit) {
     const middle = Math.floor((low + high) / 2)
-    const [version = 0] = reader.one<[number]>(versionAt, query.userId, middle) ?? []
-    if (version > query.version) high = middle
+    const [seq, version] = reader.one<[number, number]>(newestUpTo, query.userId, low, middle) ?? [middle, 0]
+    if (version > query.version) high = seq
     else low = middle
   }
   return low

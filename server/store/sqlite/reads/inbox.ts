@@ -1,8 +1,9 @@
 // Reads one user's inbox: its state, a page, one notification, counts. Changes are in changes.ts.
+
+import type { PagePlace } from '../../page-blocks.ts'
 import type { Counts, InboxState, Input, Page, PageQuery } from '../../store.ts'
-import type { UnreadPlace } from '../../unread-blocks.ts'
 import type { Reader } from '../connection.ts'
-import { readDeepUnread } from './deep-unread.ts'
+import { readDeepPage } from './deep-pages.ts'
 import { inboxOf, notificationSql, pageOf, readAt } from './pages.ts'
 
 export async function readInbox(reader: Reader, userId: string): Promise<InboxState> {
@@ -11,10 +12,10 @@ export async function readInbox(reader: Reader, userId: string): Promise<InboxSt
 
 export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
   const page = pageNow(reader, query)
-  return page === 'uncounted' ? readDeepUnread(reader, query, (place) => pageNow(reader, query, place)) : page
+  return page === 'uncounted' ? readDeepPage(reader, query, (place) => pageNow(reader, query, place)) : page
 }
 
-function pageNow(reader: Reader, query: PageQuery, place?: UnreadPlace): Page | 'unchanged' | 'uncounted' {
+function pageNow(reader: Reader, query: PageQuery, place?: PagePlace): Page | 'unchanged' | 'uncounted' {
   const inbox = inboxOf(reader, query.userId)
   return inbox.version === query.unlessVersion ? 'unchanged' : pageOf(reader, query, { inbox, place })
 }

@@ -2,8 +2,8 @@
 // SQLite lets its value decide about the plan, and prepares the statement again each time.
 import { noItems, notificationJsonSql, timeLength } from '../../notification-json.ts'
 import { toInbox } from '../../operations.ts'
+import { blockSize, isDense, type PagePlace } from '../../page-blocks.ts'
 import { emptyInbox, type InboxState, type Page, type PageQuery } from '../../store.ts'
-import { blockSize, type UnreadPlace } from '../../unread-blocks.ts'
 import type { Reader } from '../connection.ts'
 
 /** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user. */
@@ -57,17 +57,26 @@ function unreadItemsSql(chosen: string): string {
 
 export const range = itemsSql(readAtInRange, 'n.seq > ?3 and n.seq <= ?4')
 export const unreadBefore = unreadItemsSql('and n.seq < ?3 order by n.seq desc limit +?4')
-export const unreadFromNewest = unreadItemsSql('order by n.seq desc limit +?3 offset +?4')
 export const unreadFromOldest = unreadItemsSql('order by n.seq limit +?3 offset +?4')
 export const unreadFrom = unreadItemsSql('and n.seq <= ?3 order by n.seq desc limit +?4 offset +?5')
+
+/** The highest and the lowest sequence number of a page of all: no other notification lies between them. */
+function boundsSql(chosen: string): string {
+  return `select max(seq), min(seq) from (select n.seq from notification n where n.user_id = ?1 ${chosen})`
+}
+
+export const boundsFrom = boundsSql('and n.seq <= ?2 order by n.seq desc limit +?3 offset +?4')
+export const boundsFromOldest = boundsSql('order by n.seq limit +?2 offset +?3')
 export const isUnreadBelow = `select exists (select 1 from notification n where ${isUnread} and n.seq < ?3)`
 
 type ItemsRow = [items: string, lowest: number] | [items: null, lowest: null]
 
-/** The inbox that the page is read from and, for a deep page among gaps, where it begins. */
-type PageSource = { inbox: InboxState; place?: UnreadPlace | undefined }
+type BoundsRow = [highest: number, lowest: number] | [highest: null, lowest: null]
 
-/** 'uncounted' if this is a deep page of the unread notifications of an inbox with gaps, and `place` is missing. */
+/** The inbox that the page is read from and, for a deep page among gaps, where it begins. */
+type PageSource = { inbox: InboxState; place?: PagePlace | undefined }
+
+/** 'uncounted' if this is a deep page of an inbox with gaps, and `place` is missing. */
 export function pageOf(reader: Reader, query: PageQuery, source: PageSource): Page | 'uncounted' {
   const { inbox } = source
   const found = 'before' in query ? itemsBefore(reader, query, inbox) : numberedItems(reader, query, source)
@@ -85,7 +94,8 @@ function itemsBefore(reader: Reader, query: PageQuery & { before: number }, inbo
   const { lastSeq, readThrough } = inbox
   if (unreadOnly) return reader.one(unreadBefore, userId, readThrough, before, limit)
   const highest = Math.min(before - 1, lastSeq)
-  return reader.one(range, userId, readThrough, highest - limit, highest)
+  if (isDense(inbox, false)) return reader.one(range, userId, readThrough, highest - limit, highest)
+  return between(reader, { userId, inbox }, reader.one(boundsFrom, userId, highest, limit, 0))
 }
 
 function numberedItems(
@@ -99,14 +109,28 @@ function numberedItems(
   if (skipped >= count) return undefined
   const taken = Math.min(limit, count - skipped)
   const behind = count - skipped - taken
-  // Without gaps a page is a range of sequence numbers. Only notifications that were read one by one leave gaps between the
-  // unread ones. Near either end of the inbox SQLite passes over the gaps; further away the counts of blocks say where the
-  // page begins (deep-unread.ts).
-  const isDense = !unreadOnly || inbox.unread === lastSeq - readThrough
+  // Without gaps a page is a range of sequence numbers. Notifications that were read one by one leave gaps between the unread
+  // ones, and notifications that were sent again between all. Near either end of the inbox SQLite passes over the
+  // notifications; further away the counts of blocks say where the page begins (deep-pages.ts).
   const highest = lastSeq - skipped
-  if (isDense) return reader.one(range, userId, readThrough, highest - taken, highest)
-  if (place) return reader.one(unreadFrom, userId, readThrough, place.highest, taken, place.skip)
-  if (Math.min(skipped, behind) > blockSize) return 'uncounted'
-  if (skipped <= behind) return reader.one(unreadFromNewest, userId, readThrough, taken, skipped)
-  return reader.one(unreadFromOldest, userId, readThrough, taken, behind)
+  if (isDense(inbox, unreadOnly)) return reader.one(range, userId, readThrough, highest - taken, highest)
+  if (place === undefined && Math.min(skipped, behind) > blockSize) return 'uncounted'
+  const from = place ?? (skipped <= behind ? { highest: lastSeq, skip: skipped } : undefined)
+  if (unreadOnly)
+    return from === undefined
+      ? reader.one(unreadFromOldest, userId, readThrough, taken, behind)
+      : reader.one(unreadFrom, userId, readThrough, from.highest, taken, from.skip)
+  const bounds =
+    from === undefined
+      ? reader.one<BoundsRow>(boundsFromOldest, userId, taken, behind)
+      : reader.one<BoundsRow>(boundsFrom, userId, from.highest, taken, from.skip)
+  return between(reader, { userId, inbox }, bounds)
+}
+
+type Of = { userId: string; inbox: InboxState }
+
+function between(reader: Reader, { userId, inbox }: Of, bounds: BoundsRow | undefined): ItemsRow | undefined {
+  if (!bounds?.[0]) return undefined
+  const [highest, lowest] = bounds
+  return reader.one(range, userId, inbox.readThrough, lowest - 1, highest)
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import * as changes from './changes.ts'
-import * as deepUnread from './deep-unread.ts'
+import * as deepPages from './deep-pages.ts'
 import * as inbox from './inbox.ts'
 import * as pages from './pages.ts'
 import * as producers from './producers.ts'
@@ -42,17 +42,19 @@ const paths: Record<string, Record<string, string>> = {
     inboxByUser: 'inbox by key',
     range: 'n by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
     unreadBefore: 'n by key, n by notification_unread alone',
-    unreadFromNewest: 'n by key, n by notification_unread alone',
+    boundsFrom: 'n by key',
+    boundsFromOldest: 'n by key',
     unreadFromOldest: 'n by key, n by notification_unread alone',
     unreadFrom: 'n by key, n by notification_unread alone',
     isUnreadBelow: 'whole CONSTANT ROW, n by notification_unread alone',
   },
-  deepUnread: {
+  deepPages: {
     unreadInBlock: 'n by notification_unread alone',
+    allInBlock: 'n by key',
     changedSeqs: 'n by notification_changed alone',
   },
   changes: {
-    versionAt: 'notification by key',
+    newestUpTo: 'notification by key',
     arrivals: 'n by key, m by read_mark_by_seq alone',
     laterChanges: 'n by notification_changed, m by read_mark_by_seq alone',
     readAlls: 'm by key, n by key',
@@ -66,7 +68,7 @@ const modules: Record<string, Record<string, unknown>> = {
   producers,
   inbox,
   pages,
-  deepUnread,
+  deepPages,
   changes,
 }
 const isStatement = (exported: unknown): exported is string => /^\s*select /.test(String(exported))

@@ -57,7 +57,8 @@ function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
           where n.user_id = ${userId} and n.key = ${delivery.key}`
   context.signal({ about: 'inbox', userId })
   if (earlier === undefined) return insertNotification(context, one)
-  return replaceContent(context, one, earlier as unknown as Earlier)
+  const replace = delivery.again ? sendAgain : replaceInPlace
+  return replace(context, one, earlier as unknown as Earlier)
 }
 
 function insertNotification({ sql }: WriteContext, { delivery, userId, notificationId }: OneDelivery): DeliveryResult {
@@ -77,19 +78,46 @@ function insertNotification({ sql }: WriteContext, { delivery, userId, notificat
 
 type Earlier = { id: string; seq: number; category: string | null; is_unread: number }
 
-/** Replaces the content in place. Id, sequence number, createdAt and read state stay, so the notification keeps its place in the list. */
-function replaceContent({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
+/** Id, sequence number, createdAt and read state stay, so the notification keeps its place in the list. */
+function replaceInPlace({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
   const { id, seq, category, is_unread } = earlier
   const { given, createdAt } = apart(delivery.content)
   const inbox = sql.get`update inbox set version = version + 1 where user_id = ${userId} returning version`
   sql.run`
     update notification set content = ${given} || substr(content, ${-timeLength - 2}), category = ${delivery.category},
-      updated_at = ${createdAt}, changed_version = ${inbox?.version as number}, replaced_version = ${inbox?.version as number}
+      updated_at = ${createdAt}, changed_version = ${inbox?.version as number},
+      replaced_version = ${inbox?.version as number}
     where user_id = ${userId} and seq = ${seq}`
-  countInCategory(sql, { userId, category, total: -1, unread: -is_unread })
-  sql.run`delete from inbox_category where user_id = ${userId} and total = 0`
-  countInCategory(sql, { userId, category: delivery.category, total: 1, unread: is_unread })
+  moveCategory(sql, { userId, from: category, to: delivery.category, wasUnread: is_unread, isUnread: is_unread })
   return { userId, id, status: 'updated' }
+}
+
+/** The notification becomes the newest and unread, as if it had just arrived; id and createdAt stay. */
+function sendAgain({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
+  const { id, seq, category, is_unread } = earlier
+  const { given, createdAt } = apart(delivery.content)
+  const inbox = sql.get`
+    update inbox set version = version + 1, last_seq = last_seq + 1, unread = unread + ${1 - is_unread}
+    where user_id = ${userId} returning version, first_seq, last_seq`
+  sql.run`
+    update notification set content = ${given} || substr(content, ${-timeLength - 2}), category = ${delivery.category},
+      updated_at = ${createdAt}, seq = ${inbox?.last_seq as number}, count = count + 1, read_at = null,
+      version = ${inbox?.version as number}, changed_version = null, replaced_version = ${inbox?.version as number}
+    where user_id = ${userId} and seq = ${seq}`
+  if (inbox?.first_seq === seq)
+    sql.run`
+      update inbox set first_seq = (select min(seq) from notification where user_id = ${userId})
+      where user_id = ${userId}`
+  moveCategory(sql, { userId, from: category, to: delivery.category, wasUnread: is_unread, isUnread: 1 })
+  return { userId, id, status: 'updated' }
+}
+
+type Move = { userId: string; from: string | null; to: string | null; wasUnread: number; isUnread: number }
+
+function moveCategory(sql: WriteContext['sql'], { userId, from, to, wasUnread, isUnread }: Move): void {
+  countInCategory(sql, { userId, category: from, total: -1, unread: -wasUnread })
+  sql.run`delete from inbox_category where user_id = ${userId} and total = 0`
+  countInCategory(sql, { userId, category: to, total: 1, unread: isUnread })
 }
 
 type Count = { userId: string; category: string | null; total: number; unread: number }

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { UnreadBlocksCache } from '../../unread-blocks.ts'
+import { PageBlocksCache } from '../../page-blocks.ts'
 import { Reader } from '../connection.ts'
 import { connect } from '../database.ts'
 import { openSqliteStore } from '../store.ts'
 import { newFolder } from '../testing/folder.ts'
-import { unreadInBlock } from './deep-unread.ts'
+import { unreadInBlock } from './deep-pages.ts'
 import { readPage } from './inbox.ts'
 
 const count = 10_000
@@ -32,7 +32,7 @@ test('deep pages of more inboxes than the cache holds, read at the same time, ar
     if (sql === unreadInBlock) assert.ok(counted++ < 10_000, 'it counts for ever')
     return one(sql, ...values)
   }
-  reader.unreadBlocks = new UnreadBlocksCache(45)
+  reader.pageBlocks = new PageBlocksCache(45)
   const pages = await Promise.all(
     users.map((userId) => readPage(reader, { userId, limit: 20, unreadOnly: true, page: 200 })),
   )
