@@ -55,6 +55,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { now, wall } = clock
   const secret = await sealingSecret(config, store)
   const passwords = new Passwords({ threads })
+  const users = { store, passwords, passwordMinLength: config.passwordMin, now }
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, secret })
   const streams = composeStreams(store, config, environment)
@@ -66,6 +67,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const app = createApp({
     store,
     passwords,
+    users,
     ...proofs,
     variant: config.variant,
     cookie: cookieOf(config),

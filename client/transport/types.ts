@@ -8,7 +8,17 @@ export type Time = string
  */
 export type Position = string | number
 
-export type User = { id: string; username: string; displayName: string | null; createdAt: Time }
+export type User = {
+  id: string
+  /** The user's id in the application that created the user. */
+  externalId: string | null
+  username: string | null
+  displayName: string | null
+  /** A language tag (BCP 47), such as `de-CH`. */
+  locale: string | null
+  email: string | null
+  createdAt: Time
+}
 /** The kind of proof in the request: a session cookie or an access token. */
 export type Proof = 'session' | 'access-token'
 /** What a sign-in creates: `stateful` a session with a cookie, `stateless` an access token. */

@@ -69,7 +69,7 @@ function printWithPassword(options: Output, value: object, { password, isGenerat
 }
 
 async function disableOne(dependencies: Dependencies, username: string, options: Output): Promise<void> {
-  await disableUser(dependencies, username)
+  await disableUser(dependencies, { username })
   print(options, { username, disabled: true }, () => `Disabled ${username}; every session and token has ended`)
 }
 

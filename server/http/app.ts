@@ -144,11 +144,11 @@ export function createApp(given: AppDependencies): FastifyInstance {
 }
 
 function addRoute(app: FastifyInstance, { method, path, guard, operation }: Route, dependencies: Dependencies): void {
-  const { body, query, bodyLimit } = operation
+  const { query, bodyLimit, shallowBody, body } = operation
   app.route({
     method,
     url: path,
-    schema: { ...(body && { body }), ...(query && { querystring: query }) },
+    schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
     config: { operation },
     ...(bodyLimit && { bodyLimit }),
     onRequest: async (request) => {

@@ -10,12 +10,14 @@ import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { Sessions } from '../sign-in/session.ts'
 import type { AccessTokens } from '../sign-in/token/access-token.ts'
 import type { SigningKeys } from '../sign-in/token/signing-keys.ts'
+import type { UserDependencies } from '../sign-in/users/users.ts'
 import type { Store } from '../store/store.ts'
 import type { SignInLog } from './routes/sign-in-log.ts'
 
 export type AppDependencies = {
   store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'findUserByExternalId' | 'rehashPassword'>
   passwords: Passwords
+  users: UserDependencies
   sessions: Sessions
   accessTokens: AccessTokens
   keys: SigningKeys

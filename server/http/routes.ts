@@ -8,6 +8,7 @@ import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
 import * as signIn from './routes/sign-in.ts'
 import * as tokens from './routes/tokens.ts'
+import * as users from './routes/users.ts'
 
 export const routes: readonly Route[] = [
   route('POST', '/login', open, signIn.login),
@@ -33,6 +34,14 @@ export const routes: readonly Route[] = [
   route('DELETE', '/api/users/:id/tokens', producer('users'), tokens.revokeById),
   route('POST', '/api/users/external/:externalId/tokens', producer('users'), tokens.issueByExternalId),
   route('DELETE', '/api/users/external/:externalId/tokens', producer('users'), tokens.revokeByExternalId),
+  route('GET', '/api/users', producer('users'), users.list),
+  route('POST', '/api/users', producer('users'), users.create),
+  route('PUT', '/api/users', producer('users'), users.putMany),
+  route('PUT', '/api/users/external/:externalId', producer('users'), users.put),
+  route('GET', '/api/users/external/:externalId', producer('users'), users.oneExternal),
+  route('PATCH', '/api/users/external/:externalId', producer('users'), users.changeExternal),
+  route('GET', '/api/users/:id', producer('users'), users.one),
+  route('PATCH', '/api/users/:id', producer('users'), users.change),
 
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),

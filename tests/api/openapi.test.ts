@@ -276,6 +276,34 @@ test('the description is correct for the tokens of users and of sessions (I9)', 
   for (const userId of [resident.id, external?.id ?? '']) await app.store.enableUser({ userId })
 })
 
+test('the description is correct for what an application does with its users (I9)', async () => {
+  const send = async (method: string, path: string, body?: unknown) => {
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    return (await record({ method, path, headers: { ...json, ...producer }, ...text })).status
+  }
+  const external = externalPath
+  assert.equal(await send('PUT', '/api/users/external/new', { locale: 'en' }), 201)
+  assert.equal(await send('PUT', external, {}), 200)
+  assert.equal(await send('PUT', `${external}%41`, {}), 404)
+  for (const path of [external, `/api/users/${resident.id}`]) {
+    assert.equal(await send('GET', path), 200)
+    assert.equal(await send('PATCH', path, { displayName: null, email: 'a@example.org' }), 200)
+    assert.equal(await send('PATCH', path, { username: 'ann' }), 409)
+  }
+  for (const path of ['/api/users/external/nobody', '/api/users/nobody'])
+    assert.equal(await send('PATCH', path, {}), 404)
+  assert.equal(await send('POST', '/api/users', { username: 'lee' }), 201)
+  assert.equal(await send('POST', '/api/users', { username: 'lee' }), 409)
+  assert.equal(
+    await send('PUT', '/api/users', { users: [{ externalId: 'a' }, { externalId: 'b', username: 'bo' }] }),
+    200,
+  )
+  assert.equal(await send('PUT', '/api/users', { users: [{ externalId: 'c', username: 'bo' }] }), 409)
+  assert.equal(await send('PUT', '/api/users', { users: [{}] }), 400)
+  for (const query of ['', '?limit=1', '?search=lee', '?externalId=a'])
+    assert.equal(await send('GET', `/api/users${query}`), 200)
+})
+
 /** The requests to /logout end the proofs of the tests before them. */
 const newProofs = async () => ({
   session: await app.signIn(ann, 'stateful'),

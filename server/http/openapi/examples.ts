@@ -1,13 +1,38 @@
 // The examples in the OpenAPI document: what ann and a build system send and receive. A body or a response without one fails
 // tests/api/openapi-examples.test.ts, which checks them against their schemas and sends the requests to a service.
 import type { TypeOf } from './schema.ts'
-import type { DeliveryBody, IssueBody, LoginBody, Notification, ResponseName, responses, User } from './schemas.ts'
+import type {
+  DeliveryBody,
+  IssueBody,
+  LoginBody,
+  NewUser,
+  Notification,
+  ResponseName,
+  responses,
+  User,
+  UserAccount,
+  UserChange,
+  UserEntries,
+  UserProfile,
+} from './schemas.ts'
 
 const ann: TypeOf<typeof User> = {
   id: '019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70',
+  externalId: null,
   username: 'ann',
   displayName: 'Ann Lee',
+  locale: 'en',
+  email: null,
   createdAt: '2026-11-02T09:14:05.120Z',
+}
+const profile = { displayName: 'Kim Park', locale: 'de-CH', email: 'kim@example.org' }
+const kim: TypeOf<typeof UserAccount> = {
+  id: '019a9b40-11d2-7b31-8e4f-6a2c9d0e7f15',
+  externalId: 'customer-42',
+  username: null,
+  ...profile,
+  createdAt: '2026-11-02T09:15:51.880Z',
+  disabled: false,
 }
 const expiresAt = '2026-11-03T08:10:00.000Z'
 const token = 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl'
@@ -39,6 +64,10 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
   Credentials: { username: 'ann', password: 'plum orchard gate 41', variant: 'stateless' } satisfies LoginBody,
   TokenRequest: { scope: 'inbox', lifetime: 600 } satisfies IssueBody,
   DeliveryRequest: { recipients: [{ username: 'ann' }], ...build } satisfies DeliveryBody,
+  UserProfile: profile satisfies UserProfile,
+  NewUser: { username: 'lee', password: 'quiet lantern above the harbour', displayName: 'Lee' } satisfies NewUser,
+  UserChange: { displayName: 'Kim Park-Lee', disabled: false } satisfies UserChange,
+  UserEntries: { users: [{ externalId: 'customer-42', ...profile }] } satisfies TypeOf<typeof UserEntries>,
 }
 
 export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof responses)[Name]> } = {
@@ -85,6 +114,12 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
       deliveryId: '019a9f63-7d1f-7b03-9c4d-2a7e8f10b6d3',
       results: [{ userId: ann.id, id: notification.id, status: 'delivered' }],
     },
+  },
+  UserAccountResponse: { success: true, data: kim },
+  UserPageResponse: { success: true, data: { items: [kim], next: null } },
+  UserPutsResponse: {
+    success: true,
+    data: { results: [{ externalId: 'customer-42', status: 'created', user: kim }] },
   },
   HealthResponse: { success: true, data: { status: 'ready' } },
 }

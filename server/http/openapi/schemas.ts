@@ -116,6 +116,86 @@ export const IssueBody = named(
 )
 export type IssueBody = TypeOf<typeof IssueBody>
 
+const displayName = orNull(string({ minLength: 1, maxLength: 200 }))
+const locale = orNull(string({ maxLength: 64, description: 'A language tag (BCP 47), such as de-CH' }))
+const email = orNull(string({ maxLength: 254 }))
+const externalId = string({
+  minLength: 1,
+  maxLength: 255,
+  description: 'The id of the user in the application, compared byte by byte; not . or ..',
+})
+const passwordHash = string({
+  maxLength: 512,
+  description: 'Of another system: bcrypt, scrypt, argon2 or PBKDF2; replaced at the next sign-in',
+})
+const profile = { displayName, locale, email }
+
+export const UserProfile = named(
+  'UserProfile',
+  object({}, profile, { description: 'A field that is absent keeps its value; null clears it' }),
+)
+export type UserProfile = TypeOf<typeof UserProfile>
+
+export const NewUser = named(
+  'NewUser',
+  object(
+    { username: string({ minLength: 1, maxLength: 256 }) },
+    {
+      password: string({ minLength: 1, maxLength: 1024, description: 'Or passwordHash, or none of the two' }),
+      passwordHash,
+      externalId: orNull(externalId),
+      ...profile,
+    },
+  ),
+)
+export type NewUser = TypeOf<typeof NewUser>
+
+export const UserChange = named(
+  'UserChange',
+  object(
+    {},
+    {
+      ...profile,
+      username: orNull(string({ minLength: 1, maxLength: 256 })),
+      disabled: boolean({ description: 'True ends every session and token of the user' }),
+    },
+    { description: 'A field that is absent keeps its value; null clears it, except a username' },
+  ),
+)
+export type UserChange = TypeOf<typeof UserChange>
+
+const UserEntry = named(
+  'UserEntry',
+  object(
+    { externalId },
+    {
+      ...profile,
+      username: orNull(string({ minLength: 1, maxLength: 256 })),
+      passwordHash: orNull(passwordHash),
+      disabled: boolean(),
+    },
+  ),
+)
+const maxEntries = { minItems: 1, maxItems: 1000 }
+export const UserEntries = named('UserEntries', object({ users: array(UserEntry, maxEntries) }))
+/** What Fastify checks of it. The handler checks the entries, to find every fault of each. */
+export const UncheckedEntries = object({ users: array(anything, maxEntries) })
+export type UncheckedEntries = TypeOf<typeof UncheckedEntries>
+
+export const UserQuery = object(
+  {},
+  {
+    search: string({
+      maxLength: 255,
+      description: 'Only those whose username, display name, e-mail address or external id contains it',
+    }),
+    externalId: string({ maxLength: 255, description: 'Only the one with this external id' }),
+    after: string({ maxLength: 64, description: '`next` of an earlier page' }),
+    limit: integer({ minimum: 1, maximum: 100, default: 20 }),
+  },
+)
+export type UserQuery = TypeOf<typeof UserQuery>
+
 // Responses
 
 const id = string({ format: 'uuid', description: 'UUIDv7' })
@@ -124,7 +204,36 @@ const count = integer({ minimum: 0 })
 const proof = oneOf(['session', 'access-token'])
 const success = <S extends Schema>(data: S) => object({ success: constant(true), data })
 
-export const User = named('User', object({ id, username: string(), displayName: nullable(string()), createdAt: time }))
+const ofUser = {
+  id,
+  externalId: nullable(string()),
+  username: nullable(string()),
+  displayName: nullable(string()),
+  locale: nullable(string()),
+  email: nullable(string()),
+  createdAt: time,
+}
+export const User = named('User', object(ofUser))
+
+export const UserAccount = named(
+  'UserAccount',
+  object(
+    { ...ofUser, disabled: boolean() },
+    { issuer: string({ description: 'Of the foreign tokens that the external id belongs to; absent for a plain id' }) },
+  ),
+)
+const UserPage = named(
+  'UserPage',
+  object({
+    items: array(UserAccount),
+    next: nullable(string({ description: 'Send it as `after` for the page that follows' })),
+  }),
+)
+const UserPut = named(
+  'UserPut',
+  object({ externalId: string(), status: oneOf(['created', 'updated']), user: UserAccount }),
+)
+const UserPuts = named('UserPuts', object({ results: array(UserPut, { description: 'In the order of the request' }) }))
 
 const StatefulLogin = named(
   'StatefulLogin',
@@ -250,6 +359,9 @@ export const responses = {
   ChangesResponse: success(Changes),
   StreamEvent: anyOf(...Object.values(events)),
   DeliveryResponse: success(Delivery),
+  UserAccountResponse: success(UserAccount),
+  UserPageResponse: success(UserPage),
+  UserPutsResponse: success(UserPuts),
   HealthResponse: success(Health),
 } as const
 

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterUnreadBody } from '../connections/drop-unread.ts'
 
 const preflight = {
-  'access-control-allow-methods': 'GET, POST, PATCH',
+  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-none-match, last-event-id',
   'access-control-max-age': '600',
 }

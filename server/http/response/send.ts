@@ -19,6 +19,13 @@ export function sendData(reply: FastifyReply, data: unknown): FastifyReply {
 }
 
 /** The `User` of the API's spec: the public fields only, without the password hash and the account's state. */
-export function displayUser({ id, username, displayName, createdAt }: User) {
-  return { id, username, displayName, createdAt: iso(createdAt) }
+export function displayUser({ id, externalId, username, displayName, locale, email, createdAt }: User) {
+  return { id, externalId, username, displayName, locale, email, createdAt: iso(createdAt) }
+}
+
+/** A user as a producer with scope `users` sees them. */
+export function displayAccount(user: User) {
+  const { externalId, issuer, disabledAt } = user
+  const { id, externalId: _, ...fields } = displayUser(user)
+  return { id, externalId, ...(issuer !== '' && { issuer }), ...fields, disabled: disabledAt !== null }
 }

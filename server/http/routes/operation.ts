@@ -29,6 +29,8 @@ export type Operation<Caller> = {
   summary: string
   query?: Schema
   body?: Schema
+  /** Checked in place of `body`, if the handler itself checks the rest of it. */
+  shallowBody?: Schema
   acceptsForm?: true
   /** Works under any host name: for supervisors and backends, and of no use to a page of another site. */
   anyHost?: true

@@ -2,8 +2,15 @@
 
 export type BlockList = ReadonlySet<string>
 
-/** Takes 30 ms and 20 MB, so only a process that sets a password loads it. */
-export async function loadBlockList(): Promise<BlockList> {
+let loading: Promise<BlockList> | undefined
+
+/** Takes 30 ms and 20 MB once, so only a process that sets a password loads it. */
+export function loadBlockList(): Promise<BlockList> {
+  loading ??= load()
+  return loading
+}
+
+async function load(): Promise<BlockList> {
   const { dictionary } = await import('@zxcvbn-ts/language-common')
   return new Set(dictionary['passwords-common'])
 }

@@ -1,49 +1,173 @@
-// Adds and disables users and sets their passwords, by the rules for names and passwords.
+// Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
+// are in import.ts.
 import { randomBytes } from 'node:crypto'
-import { CarillonError } from '../../errors.ts'
+import { CarillonError, invalidRequest } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { Store, User } from '../../store/store.ts'
+import type { NewUser, Profile, Store, User } from '../../store/store.ts'
 import { loadBlockList } from '../password/block-list.ts'
 import type { Passwords } from '../password/passwords.ts'
 import { checkPassword, preparePassword } from '../password/policy.ts'
 import { revocationKeptForMs } from '../token/access-token.ts'
-import { prepareUsername } from './username.ts'
+import { faulting, readEntry, refuseFaults } from './entry.ts'
+import { externalIdFault } from './external-id.ts'
+import { readProfile } from './profile.ts'
+import { findableUsername, prepareUsername } from './username.ts'
 
-type Dependencies = {
-  store: Pick<Store, 'addUser' | 'findUserByUsername' | 'setPassword' | 'disableUser' | 'revokeTokens'>
+export type UserDependencies = {
+  store: Pick<
+    Store,
+    | 'addUser'
+    | 'putUsers'
+    | 'findUser'
+    | 'findUserByUsername'
+    | 'findUserByExternalId'
+    | 'findCredentials'
+    | 'listUsers'
+    | 'updateUser'
+    | 'setPassword'
+    | 'disableUser'
+    | 'enableUser'
+    | 'revokeTokens'
+  >
   passwords: Passwords
   passwordMinLength: number
   now: () => number
 }
 
-/** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
-type Wanted = { username: string; password: string; isGenerated?: boolean }
+/** Which user: by our own id, by the id in an application (a plain one, without an issuer), or by username. */
+export type UserKey = { id: string } | { externalId: string } | { username: string }
 
-/** Throws INVALID_REQUEST (name or password not acceptable) or CONFLICT (name taken). */
-export async function addUser(dependencies: Dependencies, wanted: Wanted): Promise<User & { username: string }> {
-  const username = prepareUsername(wanted.username)
-  const passwordHash = await hashNewPassword(dependencies, { ...wanted, username })
-  const createdAt = dependencies.now()
-  const none = { displayName: null, externalId: null, issuer: '', locale: null, email: null }
-  const user = { id: newId(createdAt), username, createdAt, ...none }
-  const outcome = await dependencies.store.addUser({ ...user, passwordHash })
-  if (outcome !== 'added') throw new CarillonError('CONFLICT', `There is a user ${username} already`)
+/** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
+type Wanted = Profile & {
+  username: string
+  password?: string
+  isGenerated?: boolean
+  passwordHash?: string
+  externalId?: string | null
+}
+
+/** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT (name or id taken). */
+export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User & { username: string }> {
+  const { password, isGenerated, ...entry } = wanted
+  const { checked, faults } = readEntry(entry)
+  if (password !== undefined && entry.passwordHash !== undefined)
+    faults.push({ field: 'passwordHash', reason: 'takes the place of password: send one of the two' })
+  const username = checked.username ?? ''
+  if (password !== undefined && !isGenerated) {
+    const refuse = await weakPasswordRefusal(dependencies)
+    faulting(faults, () => refuse({ username, password }))
+  }
+  refuseFaults(faults)
+  const passwordHash = password === undefined ? checked.passwordHash : await hashPassword(dependencies, password)
+  const { externalId, profile } = checked
+  return storeUser(dependencies, { username, externalId, passwordHash, ...profile }) as Promise<
+    User & { username: string }
+  >
+}
+
+type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & Profile
+
+/** Throws CONFLICT with the field that is taken. */
+export async function storeUser({ store, now }: UserDependencies, stored: Stored): Promise<User> {
+  const createdAt = now()
+  const { passwordHash, ...fields } = stored
+  const none = { displayName: null, issuer: '', locale: null, email: null }
+  const user = { id: newId(createdAt), createdAt, ...none, ...fields }
+  const outcome = await store.addUser({ ...user, passwordHash })
+  if (outcome === 'username-taken') throw taken('username', `There is a user ${user.username} already`)
+  if (outcome === 'external-id-taken') throw taken('externalId', 'There is a user with this external id already')
   return { ...user, disabledAt: null, credentialGeneration: 0, issuedGeneration: 0 }
 }
 
+export function taken(field: 'username' | 'externalId', problem: string): CarillonError {
+  return new CarillonError('CONFLICT', problem, { details: [{ field, reason: 'belongs to another user' }] })
+}
+
+/** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
+export async function putUser(
+  { store, now }: UserDependencies,
+  externalId: string,
+  given: Profile,
+): Promise<{ user: User; created: boolean }> {
+  const { profile, faults } = readProfile(given)
+  const reason = externalIdFault(externalId)
+  if (reason !== undefined) faults.unshift({ field: 'externalId', reason })
+  refuseFaults(faults)
+  const at = now()
+  const users = [{ newId: newId(at), externalId, ...profile }]
+  const [put] = await store.putUsers({ issuer: '', at, users })
+  return put as { user: User; created: boolean }
+}
+
+/** Throws NOT_FOUND. */
+export async function findUser({ store }: Pick<UserDependencies, 'store'>, key: UserKey): Promise<User> {
+  const user = await lookUp(store, key)
+  if (user === undefined) throw noSuchUser(key)
+  return user
+}
+
+async function lookUp(store: UserDependencies['store'], key: UserKey): Promise<User | undefined> {
+  if ('id' in key) return store.findUser(key.id)
+  if ('externalId' in key) return store.findUserByExternalId({ issuer: '', externalId: key.externalId })
+  const username = findableUsername(key.username)
+  return username === undefined ? undefined : store.findUserByUsername(username)
+}
+
+function noSuchUser(key: UserKey): CarillonError {
+  if ('username' in key) return new CarillonError('NOT_FOUND', `There is no user ${key.username}`)
+  return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
+}
+
+export type UserChange = Profile & { username?: string | null; disabled?: boolean }
+
+/** Changes the given fields and returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
+export async function changeUser(dependencies: UserDependencies, key: UserKey, change: UserChange): Promise<User> {
+  const { store } = dependencies
+  const user = await findUser(dependencies, key)
+  const { profile, faults } = readProfile(change)
+  const username = faulting(faults, () => changedUsername(user, change.username))
+  refuseFaults(faults)
+  const outcome = await store.updateUser({ userId: user.id, ...(username !== undefined && { username }), ...profile })
+  if (outcome === 'username-taken') throw taken('username', `There is a user ${username} already`)
+  if (change.disabled === true) await disableUser(dependencies, { id: user.id })
+  if (change.disabled === false) await enableUser(dependencies, { id: user.id })
+  return findUser(dependencies, { id: user.id })
+}
+
+/** Undefined if the username stays as it is. */
+function changedUsername(user: User, username: string | null | undefined): string | undefined {
+  if (username === undefined || username === user.username) return undefined
+  if (username === null)
+    throw invalidRequest([{ field: 'username', reason: 'cannot be removed: a user with a username keeps one' }])
+  return prepareUsername(username)
+}
+
 /** Ends every session and token of the user. Throws INVALID_REQUEST or NOT_FOUND. */
-export async function setPassword(dependencies: Dependencies, wanted: Wanted): Promise<void> {
-  const user = await findByName(dependencies, wanted.username)
-  const passwordHash = await hashNewPassword(dependencies, { ...wanted, username: user.username ?? '' })
+export async function setPassword(
+  dependencies: UserDependencies,
+  wanted: { username: string; password: string; isGenerated?: boolean },
+): Promise<void> {
+  const user = await findUser(dependencies, { username: wanted.username })
+  const { password, isGenerated = false } = wanted
+  if (!isGenerated) (await weakPasswordRefusal(dependencies))({ username: user.username ?? '', password })
+  const passwordHash = await hashPassword(dependencies, password)
   await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies) })
   await revokeTokensAgain(dependencies, user)
 }
 
 /** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */
-export async function disableUser(dependencies: Dependencies, username: string): Promise<void> {
-  const user = await findByName(dependencies, username)
+export async function disableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
+  const user = await findUser(dependencies, key)
   await dependencies.store.disableUser({ userId: user.id, ...revocationNow(dependencies) })
   await revokeTokensAgain(dependencies, user)
+  return user
+}
+
+/** Throws NOT_FOUND. */
+export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
+  const user = await findUser(dependencies, key)
+  await dependencies.store.enableUser({ userId: user.id })
+  return user
 }
 
 /** Twenty characters of 32 in groups of five: 100 bits, easy to read out and to type. */
@@ -53,29 +177,26 @@ export function makePassphrase(): string {
   return (characters.match(/.{5}/g) ?? []).join('-')
 }
 
-async function hashNewPassword({ passwords, passwordMinLength }: Dependencies, wanted: Wanted): Promise<string> {
-  const password = preparePassword(wanted.password)
-  // The service itself generates one at its first start, and must not load the block list for it.
-  if (!wanted.isGenerated)
-    checkPassword(password, { username: wanted.username, minLength: passwordMinLength, blocked: await loadBlockList() })
-  return passwords.hash(password)
+/** The service itself generates a password at its first start, and must not load the block list for it. */
+async function weakPasswordRefusal({ passwordMinLength }: UserDependencies) {
+  const blocked = await loadBlockList()
+  return ({ username, password }: { username: string; password: string }) =>
+    checkPassword(preparePassword(password), { username, minLength: passwordMinLength, blocked })
 }
 
-async function findByName({ store }: Dependencies, username: string): Promise<User> {
-  const user = await store.findUserByUsername(prepareUsername(username))
-  if (user === undefined) throw new CarillonError('NOT_FOUND', `There is no user ${username}`)
-  return user
+function hashPassword({ passwords }: UserDependencies, password: string): Promise<string> {
+  return passwords.hash(preparePassword(password))
 }
 
 // For tokens without a credential generation, which nodes of the version before issue. A sign-in that read the old
 // password may issue such a token after the moment of the first revocation and before its commit.
-async function revokeTokensAgain(dependencies: Dependencies, { id }: User): Promise<void> {
+async function revokeTokensAgain(dependencies: UserDependencies, { id }: User): Promise<void> {
   const { at, revocationExpiresAt } = revocationNow(dependencies)
   const revocation = { userId: id, signInId: null, notBefore: at, expiresAt: revocationExpiresAt }
   await dependencies.store.revokeTokens(revocation)
 }
 
-function revocationNow({ now }: Dependencies): { at: number; revocationExpiresAt: number } {
+export function revocationNow({ now }: UserDependencies): { at: number; revocationExpiresAt: number } {
   const at = now()
   return { at, revocationExpiresAt: at + revocationKeptForMs }
 }

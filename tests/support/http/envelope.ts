@@ -20,7 +20,7 @@ const onEveryResponse: Record<string, string> = {
 
 /** Stack lines, paths, SQL, and names of components. */
 const internals =
-  /\n\s+at |node:|file:\/\/\/|[\w-]+\.[tj]s\b|node_modules|\/(?:home|root|tmp|usr|var|server)\/|\b(?:select|insert|update|delete|pragma) \w+ |sqlite|SQL\b|no such table|fastify|FST_|ERR_|HPE_|E[A-Z]{4,}:|ajv|undefined|\[object|prototype of/i
+  /\n\s+at |node:|file:\/\/\/|[\w-]+\.[tj]s\b|node_modules|\/(?:home|root|tmp|usr|var|server)\/|\b(?:select|insert|update|delete|pragma) \w+ |sqlite|SQL\b|no such table|fastify|FST_|ERR_|HPE_|\bE[A-Z]{4,}:|ajv|undefined|\[object|prototype of/i
 
 /** Throws unless the response is an error envelope with a correct `content-length`. Returns its `error`. */
 export function refusalIn({ status, headers, text }: Seen): Refusal {

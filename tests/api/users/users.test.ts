@@ -1,0 +1,246 @@
+// An application keeps its users by its own ids, with a producer key of scope `users`.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const { key } = await app.producerKey(['users'])
+
+type Body = Record<string, unknown>
+
+async function send(method: string, path: string, body?: unknown) {
+  const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) }
+  const response = await app.request(path, {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const json = response.text === '' ? {} : response.json()
+  return { status: response.status, data: json.data, error: json.error }
+}
+
+const external = (id: string) => `/api/users/external/${encodeURIComponent(id)}`
+const none = { username: null, displayName: null, locale: null, email: null, disabled: false }
+let ids = 0
+const newId = () => `id-${++ids}`
+
+test('PUT creates a user with 201 and changes it with 200; an absent field keeps its value, and null clears it', async () => {
+  const externalId = newId()
+  const profile = { displayName: 'Kim', locale: 'de-ch', email: 'kim@example.org' }
+  const created = await send('PUT', external(externalId), profile)
+  assert.equal(created.status, 201)
+  const { id, createdAt } = created.data
+  const user = { id, externalId, ...none, ...profile, locale: 'de-CH', createdAt }
+  assert.deepEqual(created.data, user)
+  const changed = await send('PUT', external(externalId), { displayName: 'Kim Park', email: null })
+  assert.deepEqual([changed.status, changed.data], [200, { ...user, displayName: 'Kim Park', email: null }])
+  for (const path of [external(externalId), `/api/users/${id}`, `/api/users/${id.toUpperCase()}`])
+    assert.deepEqual((await send('GET', path)).data, changed.data)
+})
+
+test('an external id is any text, compared byte by byte: aB and Ab are two users, and a slash, a space or an emoji is part of it', async () => {
+  const texts = ['aB', 'Ab', 'a/tokens', 'a b', 'ä', 'a\u0308', '😀'.repeat(255), '%2F', '?x=1#y', '...', "it's!*()"]
+  const made = new Map<string, string>()
+  for (const text of texts) {
+    const { status, data } = await send('PUT', external(text), { displayName: 'x' })
+    assert.deepEqual([status, data.externalId], [201, text])
+    made.set(data.id, text)
+  }
+  assert.equal(made.size, texts.length)
+  for (const text of texts) assert.equal(made.get((await send('GET', external(text))).data.id), text)
+})
+
+test('an external id that cannot be one is refused with the reason, and creates no user', async () => {
+  const wrong: [string, RegExp][] = [
+    ['a'.repeat(256), /at most 255/],
+    ['a\u0001', /control/],
+    ['a\u007f', /control/],
+  ]
+  for (const [id, reason] of wrong) {
+    const { status, error } = await send('PUT', external(id), {})
+    assert.deepEqual([status, error.code, error.details[0].field], [400, 'INVALID_REQUEST', 'externalId'])
+    assert.match(error.details[0].reason, reason)
+  }
+  // As a path they would mean another route to a URL parser, so only a body or a raw request can contain them.
+  for (const dots of ['.', '..']) {
+    const fields: [string, string][] = [
+      ['authorization', `Bearer ${key}`],
+      ['content-type', 'application/json'],
+    ]
+    const raw = await app.exchange(`/api/users/external/${dots}`, { method: 'PUT', fields, body: '{}' })
+    assert.ok([400, 404].includes(raw.status), raw.text)
+    const body = { users: [{ externalId: dots }] }
+    const { status, error } = await send('PUT', '/api/users', body)
+    assert.deepEqual([status, error.details[0].field], [400, 'users.0.externalId'])
+    assert.match(error.details[0].reason, /URL parsers/)
+  }
+})
+
+test('requests for one new id at the same moment create one user: one gets 201, the others 200', async () => {
+  const externalId = newId()
+  const put = await Promise.all(Array.from({ length: 6 }, () => send('PUT', external(externalId), { locale: 'en' })))
+  assert.deepEqual(put.map(({ status }) => status).sort(), [200, 200, 200, 200, 200, 201])
+  assert.equal(new Set(put.map(({ data }) => data.id)).size, 1)
+})
+
+test('POST creates a user who signs in with the password, or with the password of the imported hash', async () => {
+  const password = 'plum orchard gate 41'
+  const passwordHash = '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O'
+  for (const [username, credential] of [
+    ['Pia', { password }],
+    ['Bo', { passwordHash }],
+  ] as const) {
+    const { status, data } = await send('POST', '/api/users', { username, ...credential, externalId: null })
+    assert.deepEqual([status, data.username, data.externalId], [201, username.toLowerCase(), null])
+    await app.signIn({ username, password }, 'stateful')
+  }
+})
+
+test('a user without a password cannot sign in', async () => {
+  await send('POST', '/api/users', { username: 'mute', externalId: newId() })
+  for (const password of ['x', 'plum orchard gate 41'])
+    assert.equal((await app.post('/login', { username: 'mute', password })).status, 401)
+})
+
+test('POST refuses a username or an external id that is taken with 409, and names the field', async () => {
+  const externalId = newId()
+  await send('POST', '/api/users', { username: 'taken', externalId })
+  const cases: [Body, string][] = [
+    [{ username: 'TAKEN' }, 'username'],
+    [{ username: 'another', externalId }, 'externalId'],
+  ]
+  for (const [body, field] of cases) {
+    const { status, error } = await send('POST', '/api/users', body)
+    assert.deepEqual([status, error.code, error.details[0].field], [409, 'CONFLICT', field])
+  }
+})
+
+test('POST lists every fault, and creates no user', async () => {
+  const body = {
+    username: 'a b',
+    password: 'short',
+    externalId: '..',
+    locale: 'x_y',
+    email: 'x',
+    displayName: 'a\u0001',
+  }
+  const { status, error } = await send('POST', '/api/users', body)
+  const fields = error.details.map(({ field }: Body) => field).sort()
+  assert.deepEqual([status, fields], [400, ['displayName', 'email', 'externalId', 'locale', 'password', 'username']])
+  const both = { username: 'both', password: 'plum orchard gate 41', passwordHash: 'x' }
+  assert.match((await send('POST', '/api/users', both)).error.message, /one of the two/)
+  assert.equal((await send('GET', '/api/users?search=both')).data.items.length, 0)
+})
+
+test('an unknown hash format is refused with a list of the known ones, and an expensive hash with the bound', async () => {
+  const unknown = await send('POST', '/api/users', {
+    username: 'hashed',
+    passwordHash: '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=',
+  })
+  assert.deepEqual([unknown.status, unknown.error.details[0].field], [400, 'passwordHash'])
+  assert.match(unknown.error.details[0].reason, /unknown format; known are bcrypt .*argon2 .*PBKDF2 .*scrypt/)
+  const passwordHash = `$2b$31$${'a'.repeat(53)}`
+  const { error } = await send('POST', '/api/users', { username: 'hashed', passwordHash })
+  assert.match(error.details[0].reason, /costs too much to verify: the bcrypt cost must be at most 13/)
+})
+
+test('PATCH changes username, profile and state; it is refused if the username is taken or unknown to be removed', async () => {
+  const externalId = newId()
+  const { data: user } = await send('PUT', external(externalId), {})
+  await send('POST', '/api/users', { username: 'owner' })
+  const renamed = await send('PATCH', external(externalId), { username: 'Renamed', displayName: 'R' })
+  assert.deepEqual(renamed.data, { ...user, username: 'renamed', displayName: 'R' })
+  const conflict = await send('PATCH', `/api/users/${user.id}`, { username: 'owner', displayName: 'S' })
+  assert.deepEqual([conflict.status, conflict.error.details[0].field], [409, 'username'])
+  const removed = await send('PATCH', `/api/users/${user.id}`, { username: null })
+  assert.deepEqual([removed.status, removed.error.details[0].field], [400, 'username'])
+  assert.deepEqual((await send('GET', `/api/users/${user.id}`)).data, renamed.data)
+})
+
+test('what a response contains is accepted in a PATCH, nulls included', async () => {
+  const externalId = newId()
+  const { data } = await send('PUT', external(externalId), {})
+  const { displayName, locale, email, username, disabled } = data
+  const patched = await send('PATCH', external(externalId), { displayName, locale, email, username, disabled })
+  assert.deepEqual([patched.status, patched.data], [200, data])
+})
+
+test('PATCH disabled ends every session and token of the user and refuses sign-ins, until it is set to false', async () => {
+  const user = await app.user('leaver')
+  const proofs = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateless')]
+  assert.equal((await send('PATCH', `/api/users/${user.id}`, { disabled: true })).data.disabled, true)
+  for (const proof of proofs) await app.refused(proof)
+  assert.equal((await app.post('/login', { username: user.username, password: user.password })).status, 401)
+  assert.equal((await send('PATCH', `/api/users/${user.id}`, { disabled: false })).data.disabled, false)
+  for (const proof of proofs) assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
+  await app.signIn(user, 'stateful')
+})
+
+test('a new username is the one that the signed-in user sees, and the one to sign in with', async () => {
+  const user = await app.user('before')
+  const session = await app.signIn(user, 'stateful')
+  await send('PATCH', `/api/users/${user.id}`, { username: 'after', locale: 'fr', email: 'a@example.org' })
+  const { user: seen } = (await app.get('/api/me', session)).json().data
+  assert.deepEqual([seen.username, seen.locale, seen.email, seen.externalId], ['after', 'fr', 'a@example.org', null])
+  assert.equal((await app.get('/routeRestreinte', session)).json().data.username, 'after')
+  await app.signIn({ ...user, username: 'after' }, 'stateful')
+  assert.equal((await app.post('/login', { username: 'before', password: user.password })).status, 401)
+})
+
+test('a list has every user in the order of creation, in pages; search and externalId find', async () => {
+  const prefix = `list-${newId()}`
+  const made: string[] = []
+  for (let n = 0; n < 5; n++) {
+    app.pass(1)
+    made.push((await send('PUT', external(`${prefix}-${n}`), { displayName: `Listed ${n}` })).data.id)
+  }
+  const found: string[] = []
+  for (let next: string | null = ''; next !== null; ) {
+    const { data }: Body = await send('GET', `/api/users?search=${prefix.toUpperCase()}&limit=2&after=${next}`)
+    const page = data as { items: { id: string }[]; next: string | null }
+    assert.ok(page.items.length <= 2)
+    found.push(...page.items.map(({ id }) => id))
+    next = page.next
+  }
+  assert.deepEqual(found, made)
+  assert.deepEqual(
+    (await send('GET', `/api/users?externalId=${prefix}-3`)).data.items.map(({ id }: Body) => id),
+    [made[3]],
+  )
+  assert.deepEqual((await send('GET', `/api/users?externalId=${prefix}`)).data, { items: [], next: null })
+  assert.equal((await send('GET', '/api/users?limit=101')).status, 400)
+})
+
+test('an unknown user is 404 by id and by external id', async () => {
+  for (const path of ['/api/users/01900000-0000-7000-8000-000000000000', '/api/users/nobody', external('nobody')])
+    for (const [method, body] of [['GET'], ['PATCH', {}]] as const) {
+      const { status, error } = await send(method, path, body)
+      assert.deepEqual([status, error.code], [404, 'NOT_FOUND'])
+    }
+})
+
+test('a key without the scope users, a user, and a request without proof open none of these routes', async () => {
+  const ann = await app.user('plain')
+  const sendKey = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
+  for (const [method, path] of [
+    ['GET', '/api/users'],
+    ['PUT', external('x')],
+    ['GET', `/api/users/${ann.id}`],
+    ['PATCH', `/api/users/${ann.id}`],
+  ] as const) {
+    const status = async (headers: Record<string, string>) =>
+      (
+        await app.request(path, {
+          method,
+          headers: { 'content-type': 'application/json', ...headers },
+          ...(method !== 'GET' && { body: '{}' }),
+        })
+      ).status
+    assert.deepEqual([await status(sendKey), await status({})], [403, 401])
+    assert.deepEqual(
+      [await status(await app.signIn(ann, 'stateful')), await status(await app.signIn(ann, 'stateless'))],
+      [401, 401],
+    )
+  }
+})
