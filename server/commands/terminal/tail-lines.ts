@@ -18,10 +18,11 @@ export function jsonOf(event: TailEvent): string {
 export function linesOf(event: TailEvent, now: Date): string[] {
   const line = (time: string | null, state: string, text: string) =>
     `${(time === null ? '' : formatTime(new Date(time), now)).padEnd(indent.length)}${state.padEnd(8)}${plain(text)}`
-  const described = ({ createdAt, title, body, url, category }: Notification, state: string) => {
+  const described = (notification: Notification, state: string, time = notification.createdAt) => {
+    const { title, body, url, category } = notification
     const suffix = [category === null ? '' : ` [${category}]`, url === null ? '' : ` ${url}`].join('')
     const more = body === null ? [] : body.split(/\r\n|[\r\n]/).map((text) => `${indent}${plain(text)}`)
-    return [line(createdAt, state, `${title}${suffix}`), ...more]
+    return [line(time, state, `${title}${suffix}`), ...more]
   }
   switch (event.type) {
     case 'listed':
@@ -31,7 +32,7 @@ export function linesOf(event: TailEvent, now: Date): string[] {
     case 'created':
       return described(event.notification, 'new')
     case 'replaced':
-      return described(event.notification, 'changed')
+      return described(event.notification, 'changed', event.notification.updatedAt)
     case 'read':
       return [line(event.notification.readAt, 'read', event.notification.title)]
     case 'read-all':
