@@ -8,6 +8,7 @@ import type { Bench, Scenario } from './report/scenario.ts'
 import { asPage, asText, type Result, summary } from './report/table.ts'
 import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
+import { foreignTokens } from './scenarios/foreign-tokens.ts'
 import { list } from './scenarios/list.ts'
 import { postgresChangeSignals } from './scenarios/postgres-change-signals.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
@@ -24,6 +25,7 @@ import { streams } from './scenarios/streams.ts'
 const scenarios: readonly Scenario[] = [
   list,
   restricted,
+  foreignTokens,
   depth,
   readAll,
   durableWrites,

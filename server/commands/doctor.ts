@@ -10,6 +10,7 @@ import { readServiceUrl, type SettingFault } from '../config/values.ts'
 import { examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { examineDatabase } from '../doctor/database.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
+import { examineIssuers } from '../doctor/issuers.ts'
 import { examineMachine } from '../doctor/machine.ts'
 import { examineClientAddress } from '../doctor/proxy/client-address.ts'
 import { ProbeClient } from '../doctor/proxy/probe-client.ts'
@@ -63,6 +64,8 @@ async function doctor(command: Command, url: string | undefined, options: Option
   ]
   const { deep = false, json } = options
   if (deep && !json) process.stderr.write('Reading every page of the database; this takes minutes if it is large.\n')
+  if (config !== undefined && config.issuers.length > 0)
+    areas.push({ area: 'Issuers', findings: await examineIssuers(config.issuers) })
   const kept = config && (await examineKept(config, areas, deep))
   if (target !== undefined) areas.push(...(await examineService({ config, url: target, kept, credentials })))
   const all = areas.flatMap(({ findings }) => findings)
