@@ -1,5 +1,6 @@
 // CARILLON_ISSUERS: its members and their defaults, and what each mistake is answered with.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { CarillonError } from '../errors.ts'
 import { readIssuers } from './issuers.ts'
@@ -94,4 +95,17 @@ test('all mistakes are reported at once, and an issuer that is there twice is on
 test('the service itself is not a foreign issuer', () => {
   const env = { CARILLON_PUBLIC_URL: 'https://id.example', CARILLON_ISSUERS: JSON.stringify([entry]) }
   assert.throws(() => readConfig(env), /CARILLON_ISSUERS has "https:\/\/id.example", which is CARILLON_PUBLIC_URL/)
+})
+
+test('the examples of the guide are valid settings', () => {
+  const guide = readFileSync(new URL('../../docs/guide.md', import.meta.url), 'utf8')
+  const examples = [...guide.matchAll(/^CARILLON_ISSUERS='([^']+)'$/gm)].map(([, text = '']) => readIssuers(text))
+  assert.deepEqual(
+    examples.map(([one]) => [one?.algorithms, one?.ownIds, one?.createUsers]),
+    [
+      [['RS256'], false, true],
+      [['EdDSA'], false, true],
+      [['RS256'], false, true],
+    ],
+  )
 })
