@@ -14,13 +14,14 @@ import { postgresChangeSignals } from './scenarios/postgres-change-signals.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
 import { postgresList } from './scenarios/postgres-list.ts'
 import { readAll } from './scenarios/read-all.ts'
-import { refusedTokens } from './scenarios/refused-tokens.ts'
 import { restricted } from './scenarios/restricted.ts'
 import { signIns } from './scenarios/sign-ins.ts'
 import { start } from './scenarios/start.ts'
 import { streamFlow } from './scenarios/stream-flow.ts'
 import { streamLatency } from './scenarios/stream-latency.ts'
 import { streams } from './scenarios/streams.ts'
+import { issuedTokens } from './scenarios/tokens/issued-tokens.ts'
+import { refusedTokens } from './scenarios/tokens/refused-tokens.ts'
 
 const scenarios: readonly Scenario[] = [
   list,
@@ -32,6 +33,7 @@ const scenarios: readonly Scenario[] = [
   start,
   signIns,
   refusedTokens,
+  issuedTokens,
   postgresList,
   postgresDeliveries,
   postgresChangeSignals,

@@ -91,7 +91,7 @@ async function issuers(store: Store, clock: () => number = now) {
     token: async (user: { id: string; username: string }) =>
       `Authorization: Bearer ${(await accessTokens.issue({ ...user, credentialGeneration: 0 })).token}`,
     producer: async () =>
-      `Authorization: Bearer ${(await producers.issue({ name: 'bench', scopes: ['send'], expiresAt: null })).key}`,
+      `Authorization: Bearer ${(await producers.issue({ name: 'bench', scopes: ['send', 'users'], expiresAt: null })).key}`,
   }
 }
 

@@ -1,14 +1,14 @@
 // The cost of a refused access token compared with a list for a valid one, and the effect of a flood of forged tokens on other
 // clients.
 import { randomBytes } from 'node:crypto'
-import { rate, requestsOf } from '../floors/compare.ts'
-import { type Loaded, Loader } from '../load/loader.ts'
-import { type ProofLine, requestText } from '../load/requests.ts'
-import { inTurns, median, ratios, type Samples } from '../report/rounds.ts'
-import type { Scenario } from '../report/scenario.ts'
-import { asMs, asRatio, type Row } from '../report/table.ts'
-import { expiredTokens, fillInboxes, prepareReaders } from '../setup/inboxes.ts'
-import { startService } from '../setup/service.ts'
+import { rate, requestsOf } from '../../floors/compare.ts'
+import { type Loaded, Loader } from '../../load/loader.ts'
+import { type ProofLine, requestText } from '../../load/requests.ts'
+import { inTurns, median, ratios, type Samples } from '../../report/rounds.ts'
+import type { Scenario } from '../../report/scenario.ts'
+import { asMs, asRatio, type Row } from '../../report/table.ts'
+import { expiredTokens, fillInboxes, prepareReaders } from '../../setup/inboxes.ts'
+import { startService } from '../../setup/service.ts'
 
 /** Connections of the flood. Each sends its next token after the previous one was refused. */
 const connections = 16
