@@ -55,11 +55,12 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { now, wall } = clock
   const secret = await sealingSecret(config, store)
   const passwords = new Passwords({ threads })
-  const users = { store, passwords, passwordMinLength: config.passwordMin, now }
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, secret })
+  const { revocations } = proofs
+  const users = { store, passwords, passwordMinLength: config.passwordMin, now, revocations }
   const streams = composeStreams(store, config, environment)
-  proofs.revocations.onRevocation((userId) => streams.live.checkProofs(userId))
+  revocations.onRevocation((userId) => streams.live.checkProofs(userId))
   const signInLog = new SignInLog({ log, nameHash: nameHasher(secret) })
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }

@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts'
 import type { SignInLog } from './routes/sign-in-log.ts'
 
 export type AppDependencies = {
-  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'findUserByExternalId' | 'rehashPassword'>
+  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'rehashPassword'>
   passwords: Passwords
   users: UserDependencies
   sessions: Sessions

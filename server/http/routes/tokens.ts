@@ -5,7 +5,8 @@ import { CarillonError, notAuthenticated } from '../../errors.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { IssuedToken, TokenSubject } from '../../sign-in/token/access-token.ts'
 import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
-import type { Producer, User } from '../../store/store.ts'
+import { findUser, type UserKey } from '../../sign-in/users/users.ts'
+import type { Producer } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { IssueBody } from '../openapi/schemas.ts'
@@ -13,6 +14,7 @@ import { sessionSecret } from '../request/guards.ts'
 import { displayUser, sendData, sendObject } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 import { findEnabledUser } from './sign-in.ts'
+import { externalIdOf, idOf } from './users.ts'
 
 export const renew: Operation<TokenSubject> = {
   id: 'renewToken',
@@ -65,63 +67,57 @@ async function tokenOfSession(
   return accessTokens.issueForSession({ ...signIn, username: caller.username })
 }
 
-const issueForUser: Omit<Operation<Producer>, 'id'> = {
+export const issueById: Operation<Producer> = {
+  id: 'issueUserToken',
   tag: 'users',
   summary: 'An access token for a user of your application, with scope `inbox`: it opens the inbox and nothing else',
   body: IssueBody,
   responses: { 201: 'TokenResponse' },
   refusals: ['CONFLICT'],
-  handle: issueToken,
-}
-export const issueById: Operation<Producer> = { ...issueForUser, id: 'issueUserToken' }
-export const issueByExternalId: Operation<Producer> = {
-  ...issueForUser,
-  id: 'issueExternalUserToken',
-  freeText: 'externalId',
+  handle: (dependencies, request, reply) => issueToken(dependencies, { id: idOf(request) }, { request, reply }),
 }
 
-async function issueToken(dependencies: Dependencies, request: GuardedRequest<Producer>, reply: FastifyReply) {
+export const issueByExternalId: Operation<Producer> = {
+  ...issueById,
+  id: 'issueExternalUserToken',
+  summary: 'The same, by external id',
+  freeText: 'externalId',
+  handle: (dependencies, request, reply) =>
+    issueToken(dependencies, { externalId: externalIdOf(request) }, { request, reply }),
+}
+
+type Exchange = { request: GuardedRequest<Producer>; reply: FastifyReply }
+
+async function issueToken({ users, accessTokens }: Dependencies, key: UserKey, { request, reply }: Exchange) {
   const { lifetime = maxTokenLifeSeconds } = request.body as IssueBody
-  const user = await findNamedUser(dependencies, request)
+  const user = await findUser(users, key)
   if (user.disabledAt !== null)
     throw new CarillonError('CONFLICT', 'This user is disabled and gets no token', {
       remedy: 'Enable the user first: PATCH with { "disabled": false }.',
     })
-  return sendToken(reply, await dependencies.accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
+  return sendToken(reply, await accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
 }
 
-const revokeForUser: Omit<Operation<Producer>, 'id'> = {
+export const revokeById: Operation<Producer> = {
+  id: 'revokeUserTokens',
   tag: 'users',
   summary: 'Revokes every token that was issued for this user, at once; sign-ins stay',
   responses: { 204: 'none' },
-  handle: revokeTokens,
+  handle: (dependencies, request, reply) => revokeTokens(dependencies, { id: idOf(request) }, reply),
 }
-export const revokeById: Operation<Producer> = { ...revokeForUser, id: 'revokeUserTokens' }
+
 export const revokeByExternalId: Operation<Producer> = {
-  ...revokeForUser,
+  ...revokeById,
   id: 'revokeExternalUserTokens',
+  summary: 'The same, by external id',
   freeText: 'externalId',
+  handle: (dependencies, request, reply) => revokeTokens(dependencies, { externalId: externalIdOf(request) }, reply),
 }
 
-async function revokeTokens(dependencies: Dependencies, request: GuardedRequest<Producer>, reply: FastifyReply) {
-  const { id } = await findNamedUser(dependencies, request)
-  if ((await dependencies.accessTokens.revokeIssued(id)) === 'absent') throw noSuchUser()
+async function revokeTokens({ users, accessTokens }: Dependencies, key: UserKey, reply: FastifyReply) {
+  const { id } = await findUser(users, key)
+  await accessTokens.revokeIssued(id)
   return reply.code(204).send()
-}
-
-/** The user whom the path names, by id or by external id. Throws NOT_FOUND. */
-async function findNamedUser({ store }: Dependencies, { params }: GuardedRequest<Producer>): Promise<User> {
-  const { id, externalId } = params as { id?: string; externalId?: string }
-  const user =
-    externalId === undefined
-      ? await store.findUser(id as string)
-      : await store.findUserByExternalId({ issuer: '', externalId })
-  if (user === undefined) throw noSuchUser()
-  return user
-}
-
-function noSuchUser(): CarillonError {
-  return new CarillonError('NOT_FOUND', 'There is no such user')
 }
 
 function sendToken(reply: FastifyReply, { token, expiresAt }: IssuedToken): FastifyReply {

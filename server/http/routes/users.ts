@@ -151,12 +151,12 @@ async function updateExternalUser({ users }: Dependencies, request: Request, rep
 }
 
 /** Ids are in lower case; a UUID may be sent in upper case (RFC 9562, section 4). */
-function idOf({ params }: Request): string {
+export function idOf({ params }: Request): string {
   return (params as { id: string }).id.toLowerCase()
 }
 
 /** Throws NOT_FOUND for an empty one: `/api/users/external/` is not a route. */
-function externalIdOf({ params }: Request): string {
+export function externalIdOf({ params }: Request): string {
   const { externalId } = params as { externalId: string }
   if (externalId === '') throw noSuchRoute()
   return externalId

@@ -8,6 +8,7 @@ import { loadBlockList } from '../password/block-list.ts'
 import type { Passwords } from '../password/passwords.ts'
 import { checkPassword, preparePassword } from '../password/policy.ts'
 import { revocationKeptForMs } from '../token/access-token.ts'
+import type { TokenRevocations } from '../token/revocations.ts'
 import { faulting, readEntry, refuseFaults } from './entry.ts'
 import { externalIdFault } from './external-id.ts'
 import { readProfile } from './profile.ts'
@@ -32,6 +33,8 @@ export type UserDependencies = {
   passwords: Passwords
   passwordMinLength: number
   now: () => number
+  /** Of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
+  revocations?: Pick<TokenRevocations, 'refresh'>
 }
 
 /** Which user: by our own id, by the id in an application (a plain one, without an issuer), or by username. */
@@ -194,6 +197,7 @@ async function revokeTokensAgain(dependencies: UserDependencies, { id }: User): 
   const { at, revocationExpiresAt } = revocationNow(dependencies)
   const revocation = { userId: id, signInId: null, notBefore: at, expiresAt: revocationExpiresAt }
   await dependencies.store.revokeTokens(revocation)
+  await dependencies.revocations?.refresh()
 }
 
 export function revocationNow({ now }: UserDependencies): { at: number; revocationExpiresAt: number } {

@@ -155,6 +155,11 @@ test('ids of any characters and of the full length are found', async () => {
 
 const ends: Record<string, (user: { id: string }, token: Proof) => Promise<unknown>> = {
   'DELETE .../tokens': ({ id }) => revoke(`/api/users/${id}/tokens`),
+  'PATCH with disabled': async ({ id }) => {
+    const headers = { ...users, 'content-type': 'application/json' }
+    const body = JSON.stringify({ disabled: true })
+    assert.equal((await app.request(`/api/users/${id}`, { method: 'PATCH', headers, body })).status, 200)
+  },
   'disabling the user': ({ id }) => app.store.disableUser({ userId: id, ...end() }),
   'a new password': ({ id }) => app.store.setPassword({ userId: id, passwordHash: 'hash', ...end() }),
   'a sign-out with the token': (_, token) => app.post('/logout', undefined, token),
@@ -165,6 +170,7 @@ for (const [name, act] of Object.entries(ends))
     const token = await app.issueToken(ann)
     using reader = await EventReader.of(app.url, token)
     await act(ann, token)
+    if (name.includes(' with ') || name.startsWith('DELETE')) assert.equal(await opensInbox(token), false, 'at once')
     assert.deepEqual((await reader.next('session-ended', soonMs)).data, { reason: 'revoked' })
     await reader.ended(soonMs)
     assert.equal((await app.get('/api/notifications', token)).status, 401)
