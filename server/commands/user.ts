@@ -1,11 +1,23 @@
-// `carillon user`: add, list, disable, password.
+// `carillon user`: add, list, rename, disable, enable, delete, password. Many users at once: user-import.ts.
 import { Command } from 'commander'
 import { Passwords } from '../sign-in/password/passwords.ts'
-import { addUser, disableUser, makePassphrase, setPassword } from '../sign-in/users/users.ts'
-import type { Store } from '../store/store.ts'
+import {
+  addUser,
+  addUserWithoutName,
+  changeUser,
+  disableUser,
+  enableUser,
+  findUser,
+  makePassphrase,
+  setPassword,
+  type UserDependencies,
+  type UserKey,
+} from '../sign-in/users/users.ts'
+import type { Store, User } from '../store/store.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
-import { day, type Output, print, table } from './terminal/output.ts'
+import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
 import { passwordFromStdin } from './terminal/password-input.ts'
+import { importFrom, importHelp } from './user-import.ts'
 
 const fromStdin = [
   '--password-stdin',
@@ -14,20 +26,31 @@ const fromStdin = [
 const listedAtOnce = 500
 
 export function userCommand(): Command {
-  const user = new Command('user').description('Add, list and disable users, set passwords')
+  const user = new Command('user').description('Add, import, list, rename, disable and enable users, set passwords')
+  addCommand(user)
   user
-    .command('add <name>')
-    .description('Add a user')
-    .option(...fromStdin)
-    .action((name, options, command) => withUsers(command, (users) => addOne(users, name, options)))
+    .command('import <file>')
+    .description('Import users and the hashes of their passwords from a file with one JSON object per line; - is stdin')
+    .addHelpText('after', importHelp)
+    .action((file, options, command) => withUsers(command, (users) => importFrom(users, file, options)))
   user
     .command('list')
-    .description('List the users')
+    .description('List the users in the order of their creation')
+    .option('--search <text>', 'only those whose username, display name, e-mail address or external id contains it')
+    .option('--external-id <id>', 'only the one with this external id')
     .action((options, command) => withUsers(command, (users) => listAll(users, options)))
-  user
-    .command('disable <name>')
+  named(
+    user.command('rename').argument('<names...>', 'the username, unless an option names the user; the new username'),
+  )
+    .description('Give a user another username; sessions and tokens stay')
+    .addHelpText('after', renameHelp)
+    .action((names, options, command) => renameOne(command, names, options))
+  named(user.command('disable [name]'))
     .description('Disable a user: every session and token ends')
-    .action((name, options, command) => withUsers(command, (users) => disableOne(users, name, options)))
+    .action((name, options, command) => disableOne(command, keyOf(name, options), options))
+  named(user.command('enable [name]'))
+    .description('Enable a disabled user; ended sessions and tokens stay ended')
+    .action((name, options, command) => enableOne(command, keyOf(name, options), options))
   user
     .command('password <name>')
     .description('Set a password: every session and token ends')
@@ -37,11 +60,60 @@ export function userCommand(): Command {
   return user
 }
 
-type Dependencies = { store: Store; passwords: Passwords; passwordMinLength: number; now: () => number }
+function addCommand(user: Command): void {
+  user
+    .command('add [name]')
+    .description('Add a user: with a name and a password to sign in here, or with an external id alone')
+    .option('--external-id <id>', 'the id of the user in your application')
+    .option('--display-name <text>', 'the name to show')
+    .option('--locale <tag>', 'a language tag, such as de-CH')
+    .option('--email <address>', 'the e-mail address')
+    .option(...fromStdin)
+    .addHelpText('after', addHelp)
+    .action((name, options, command) => addOne(command, name, options))
+}
+
+const addHelp = `
+Examples:
+  npx carillon user add ann
+  npx carillon user add ann --password-stdin < password.txt
+  npx carillon user add --external-id customer-42 --display-name 'Kim Park' --locale de-CH`
+
+const renameHelp = `
+Examples:
+  npx carillon user rename ann anna
+  npx carillon user rename --external-id customer-42 kim`
+
+type KeyOptions = Output & { externalId?: string; id?: string }
+
+/** Adds the options that name a user in place of the username. */
+function named(command: Command): Command {
+  return command
+    .option('--external-id <id>', 'the user with this id in your application, in place of a username')
+    .option('--id <id>', 'the user with this id of Carillon, in place of a username')
+}
+
+/** Throws WrongUse unless exactly one names the user. */
+function keyOf(username: string | undefined, { externalId, id }: KeyOptions): UserKey {
+  const given = [username, externalId, id].filter((value) => value !== undefined)
+  if (given.length !== 1) throw new WrongUse('Name the user once: by username, by --external-id or by --id')
+  if (username !== undefined) return { username }
+  return externalId === undefined ? { id: id as string } : { externalId }
+}
+
+/** For people. */
+function nameOf({ username, externalId, id }: User): string {
+  return username ?? externalId ?? id
+}
+
 type Chosen = { password: string; isGenerated: boolean }
 type PasswordOptions = Output & { passwordStdin?: boolean }
+type AddOptions = PasswordOptions & { externalId?: string; displayName?: string; locale?: string; email?: string }
 
-function withUsers(command: Command, work: (dependencies: Dependencies) => Promise<void>): Promise<void> {
+function withUsers(
+  command: Command,
+  work: (dependencies: UserDependencies & { store: Store }) => Promise<void>,
+): Promise<void> {
   const config = configOf(command, 'user')
   const passwords = new Passwords({ threads: 4 })
   return withStore(config, (store) =>
@@ -49,13 +121,30 @@ function withUsers(command: Command, work: (dependencies: Dependencies) => Promi
   )
 }
 
-async function addOne(dependencies: Dependencies, username: string, options: PasswordOptions): Promise<void> {
-  const chosen = await passwordFrom(options)
-  const user = await addUser(dependencies, { username, ...chosen })
-  printWithPassword(options, { id: user.id, username: user.username }, chosen, `Added ${user.username} (${user.id})`)
+async function addOne(command: Command, username: string | undefined, options: AddOptions): Promise<void> {
+  const { externalId, displayName, locale, email } = options
+  const profile = {
+    ...(displayName !== undefined && { displayName }),
+    ...(locale !== undefined && { locale }),
+    ...(email !== undefined && { email }),
+  }
+  if (username !== undefined)
+    return withUsers(command, async (dependencies) => {
+      const chosen = await passwordFrom(options)
+      const wanted = { username, ...chosen, ...(externalId !== undefined && { externalId }), ...profile }
+      const user = await addUser(dependencies, wanted)
+      const value = { id: user.id, username: user.username, ...(externalId !== undefined && { externalId }) }
+      printWithPassword(options, value, chosen, `Added ${user.username} (${user.id})`)
+    })
+  if (externalId === undefined) throw new WrongUse('Give the user a name, or an --external-id')
+  if (options.passwordStdin) throw new WrongUse('A user with a password needs a name to sign in by')
+  return withUsers(command, async (dependencies) => {
+    const { id } = await addUserWithoutName(dependencies, { externalId, ...profile })
+    print(options, { id, externalId }, () => `Added ${externalId} (${id})`)
+  })
 }
 
-async function changePassword(dependencies: Dependencies, username: string, options: PasswordOptions): Promise<void> {
+async function changePassword(dependencies: UserDependencies, username: string, options: PasswordOptions) {
   const chosen = await passwordFrom(options)
   await setPassword(dependencies, { username, ...chosen })
   printWithPassword(options, { username }, chosen, `Set the password of ${username}; every session and token has ended`)
@@ -68,32 +157,61 @@ function printWithPassword(options: Output, value: object, { password, isGenerat
   )
 }
 
-async function disableOne(dependencies: Dependencies, username: string, options: Output): Promise<void> {
-  await disableUser(dependencies, { username })
-  print(options, { username, disabled: true }, () => `Disabled ${username}; every session and token has ended`)
+async function renameOne(command: Command, names: readonly string[], options: KeyOptions): Promise<void> {
+  const isNamed = options.externalId === undefined && options.id === undefined
+  const [newName = '', ...others] = names.toReversed()
+  if (others.length !== (isNamed ? 1 : 0))
+    throw new WrongUse('Give the username and the new one, or --external-id or --id and the new one')
+  const key = keyOf(others[0], options)
+  return withUsers(command, async (dependencies) => {
+    const before = await findUser(dependencies, key)
+    const { id, username } = await changeUser(dependencies, { id: before.id }, { username: newName })
+    print(options, { id, username }, () => `Renamed ${nameOf(before)} to ${username}`)
+  })
 }
 
-async function listAll({ store }: Dependencies, options: Output): Promise<void> {
-  const users = await everyUser(store)
-  const rows = users.map(({ username, id, createdAt, disabledAt }) => [
-    username ?? '',
+function disableOne(command: Command, key: UserKey, options: Output): Promise<void> {
+  return withUsers(command, async (dependencies) => {
+    const user = await disableUser(dependencies, key)
+    const done = `Disabled ${nameOf(user)}; every session and token has ended`
+    print(options, identityOf(user, { disabled: true }), () => done)
+  })
+}
+
+function enableOne(command: Command, key: UserKey, options: Output): Promise<void> {
+  return withUsers(command, async (dependencies) => {
+    const user = await enableUser(dependencies, key)
+    print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
+  })
+}
+
+function identityOf({ id, username, externalId }: User, state: object): object {
+  return { id, username, ...(externalId !== null && { externalId }), ...state }
+}
+
+type ListOptions = Output & { search?: string; externalId?: string }
+
+async function listAll({ store }: UserDependencies, options: ListOptions): Promise<void> {
+  const users = await everyUser(store, options)
+  const isFiltered = options.search !== undefined || options.externalId !== undefined
+  const rows = users.map(({ username, externalId, id, createdAt, disabledAt }) => [
+    username ?? '-',
+    externalId ?? '-',
     id,
     day(createdAt),
     day(disabledAt),
   ])
-  print(options, users, () =>
-    users.length === 0
-      ? 'There are no users yet. Add one with: carillon user add NAME'
-      : table(['username', 'id', 'created', 'disabled'], rows),
-  )
+  print(options, users, () => {
+    if (users.length > 0) return table(['username', 'external id', 'id', 'created', 'disabled'], rows)
+    return isFiltered ? 'No user fits' : 'There are no users yet. Add one with: carillon user add NAME'
+  })
 }
 
-async function everyUser(store: Store) {
-  const users = await store.listUsers({ after: '', limit: listedAtOnce })
-  for (let page = users; page.length === listedAtOnce; ) {
-    page = await store.listUsers({ after: page.at(-1)?.id ?? '', limit: listedAtOnce })
-    users.push(...page)
-  }
+async function everyUser(store: UserDependencies['store'], { search, externalId }: ListOptions): Promise<User[]> {
+  const filter = { ...(search !== undefined && { search }), ...(externalId !== undefined && { externalId }) }
+  const users: User[] = []
+  for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
+    page = await store.listUsers({ after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })
   return users
 }
 

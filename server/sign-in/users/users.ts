@@ -68,6 +68,17 @@ export async function addUser(dependencies: UserDependencies, wanted: Wanted): P
   >
 }
 
+/** For a user of an application, who does not sign in here. Throws INVALID_REQUEST with every fault, or CONFLICT (id taken). */
+export async function addUserWithoutName(
+  dependencies: UserDependencies,
+  wanted: Profile & { externalId: string },
+): Promise<User> {
+  const { checked, faults } = readEntry(wanted)
+  refuseFaults(faults)
+  const { externalId, profile } = checked
+  return storeUser(dependencies, { username: null, passwordHash: null, externalId, ...profile })
+}
+
 type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & Profile
 
 /** Throws CONFLICT with the field that is taken. */

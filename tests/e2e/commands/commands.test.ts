@@ -10,7 +10,10 @@ const commands = [
   'serve',
   'user add',
   'user list',
+  'user import',
+  'user rename',
   'user disable',
+  'user enable',
   'user password',
   'key add',
   'key list',
@@ -23,7 +26,10 @@ const commands = [
 /** What a command cannot do without, beside its settings. */
 const needed: Record<string, string[]> = {
   'user add': ['zoe'],
+  'user import': ['users.jsonl'],
+  'user rename': ['zoe', 'zoey'],
   'user disable': ['zoe'],
+  'user enable': ['zoe'],
   'user password': ['zoe'],
   'key add': ['shop'],
   'key revoke': ['0123456789abcdef'],
@@ -98,7 +104,10 @@ suite('wrong use', { concurrency: 2 }, () => {
   const wrong: [string, string[], RegExp][] = [
     ['an unknown command', ['nope'], /unknown command 'nope'/],
     ['an unknown command of a group', ['user', 'nope'], /unknown command 'nope'/],
-    ['no name', ['user', 'add'], /missing required argument 'name'/],
+    ['no name', ['user', 'add'], /Give the user a name, or an --external-id/],
+    ['a user that nothing names', ['user', 'disable'], /Name the user once/],
+    ['a user that is named twice', ['user', 'enable', 'ann', '--external-id', '42'], /Name the user once/],
+    ['no new name', ['user', 'rename', 'ann'], /Give the username and the new one/],
     ['a name too many', ['user', 'add', 'ann', 'ben'], /too many arguments/],
     ['a password among the arguments', ['user', 'add', 'ann', '--password', 'hunter2'], /unknown option '--password'/],
     ['a key among the arguments', ['send', '--to', 'a', '--title', 'b', '--producer-key', 'crl_x'], /unknown option/],
@@ -188,7 +197,7 @@ test('carillon user adds, lists and disables a user and sets a password, with ou
   const [head, ...rows] = isDone(await user(['list']))
     .trimEnd()
     .split('\n')
-  assert.match(head ?? '', /^username +id +created +disabled$/)
+  assert.match(head ?? '', /^username +external id +id +created +disabled$/)
   assert.deepEqual(
     rows.map((row) => row.split(/ +/)[0]),
     ['ann', 'ben', 'cy'],
@@ -196,7 +205,7 @@ test('carillon user adds, lists and disables a user and sets a password, with ou
 
   assert.equal(isDone(await user(['disable', 'ann'])), 'Disabled ann; every session and token has ended\n')
   assert.match(isDone(await user(['list'])), /^ann .* \d{4}-\d\d-\d\d$/m)
-  assert.deepEqual(await json(['disable', 'ann']), { username: 'ann', disabled: true })
+  assert.deepEqual(await json(['disable', 'ann']), { id: ann.id, username: 'ann', disabled: true })
   assert.match(
     isDone(await user(['password', 'ann'])),
     /^Set the password of ann.*\npassword: .*\nIt is displayed once\.\n$/,

@@ -1,0 +1,138 @@
+// The users of an application on the command line: added by external id, renamed, enabled, and imported with the hashes of their
+// passwords while the service runs, on both engines.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { newDatabase } from '../../support/postgres.ts'
+import { CarillonProcess, carillon, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+
+const passwordHash = '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O'
+const password = 'plum orchard gate 41'
+const secret = 'twelve grey herons in the reeds, only for tests'
+
+async function migrated(): Promise<Folder> {
+  const folder = new Folder()
+  assert.equal((await carillon(folder, ['migrate'])).status, 0)
+  return folder
+}
+
+function userOf(folder: Folder, env: Environment = {}) {
+  return async (...args: string[]) => {
+    const { status, stdout, stderr } = await carillon(folder, ['user', ...args, '--json'], { env })
+    assert.equal(status, 0, stderr)
+    return JSON.parse(stdout)
+  }
+}
+
+test('a user without a name is added by external id, gets a name, and is disabled and enabled by either', async () => {
+  using folder = await migrated()
+  const user = userOf(folder)
+  const profile = ['--display-name', 'Kim Park', '--locale', 'de-ch', '--email', 'kim@example.org']
+  const { id, ...added } = await user('add', '--external-id', 'customer/42', ...profile)
+  assert.deepEqual(added, { externalId: 'customer/42' })
+  const [listed] = await user('list', '--external-id', 'customer/42')
+  assert.deepEqual(
+    [listed.id, listed.username, listed.displayName, listed.locale, listed.email],
+    [id, null, 'Kim Park', 'de-CH', 'kim@example.org'],
+  )
+  assert.deepEqual(await user('rename', '--external-id', 'customer/42', 'Kim'), { id, username: 'kim' })
+  assert.deepEqual(await user('rename', 'kim', 'kit'), { id, username: 'kit' })
+  const named = { id, username: 'kit', externalId: 'customer/42' }
+  assert.deepEqual(await user('disable', '--id', id), { ...named, disabled: true })
+  assert.deepEqual(await user('enable', 'kit'), { ...named, disabled: false })
+  assert.equal((await user('list', '--search', 'KIT')).length, 1)
+  assert.deepEqual(await user('list', '--search', 'nobody'), [])
+})
+
+test('a profile or an id that is not acceptable ends with status 1 and every reason, and adds no user', async () => {
+  using folder = await migrated()
+  const { status, stdout, stderr } = await carillon(folder, ['user', 'add', '--external-id', '..', '--locale', 'x_y'])
+  assert.deepEqual([status, stdout], [1, ''])
+  assert.match(stderr, /^carillon: The locale is not acceptable: must be a language tag.*external id is not acceptable/)
+  assert.deepEqual(await userOf(folder)('list'), [])
+})
+
+suite('import', { concurrency: 1 }, () => {
+  test('every fault is listed with its line, and nothing is imported', async () => {
+    using folder = await migrated()
+    const user = userOf(folder)
+    await user('add', 'taken')
+    const lines = [
+      '{"externalId":"1","username":"ann"}',
+      '',
+      'not json',
+      '{"externalId":"2","locale":"x_y","passwordHash":"{SHA}x","username":"ben"}',
+      '{"externalId":"3","username":"Taken"}',
+      '{"externalId":"1","colour":"red"}',
+      '{"displayName":"no id"}',
+      `{"externalId":"4","username":"cy","passwordHash":"$2b$31$${'a'.repeat(53)}"}`,
+    ]
+    writeFileSync(folder.file('users.jsonl'), lines.join('\r\n'))
+    const { status, stdout, stderr } = await carillon(folder, ['user', 'import', folder.file('users.jsonl')])
+    assert.deepEqual([status, stdout], [1, ''])
+    const expected = [
+      /^line 3: must be a JSON object$/,
+      /^line 4: locale must be a language tag/,
+      /^line 4: passwordHash has an unknown format; known are bcrypt/,
+      /^line 5: username belongs to another user$/,
+      /^line 6: colour is not a known field$/,
+      /^line 6: externalId is the same as in line 1$/,
+      /^line 7: externalId is missing/,
+      /^line 8: passwordHash costs too much to verify: the bcrypt cost must be at most 13$/,
+      /^carillon: Nothing was imported: 6 of 7 lines have faults$/,
+    ]
+    const printed = stderr.trimEnd().split('\n')
+    assert.equal(printed.length, expected.length, stderr)
+    for (const [n, line] of expected.entries()) assert.match(printed[n] ?? '', line)
+    assert.equal((await user('list')).length, 1)
+    const json = await carillon(folder, ['user', 'import', '-', '--json'], { stdin: '{"externalId":".."}\n[]' })
+    assert.equal(json.status, 1)
+    assert.deepEqual(
+      JSON.parse(json.stdout).faults.map(({ line, field }: Record<string, unknown>) => [line, field]),
+      [
+        [1, 'externalId'],
+        [2, ''],
+      ],
+    )
+  })
+
+  test('a missing file is status 2, an empty one status 1', async () => {
+    using folder = await migrated()
+    const missing = await carillon(folder, ['user', 'import', 'nowhere.jsonl'])
+    assert.deepEqual([missing.status, missing.stderr], [2, 'carillon: nowhere.jsonl cannot be read: ENOENT\n'])
+    const empty = await carillon(folder, ['user', 'import', '-'], { stdin: '\n' })
+    assert.deepEqual([empty.status, empty.stderr], [1, 'carillon: stdin has no users\n'])
+  })
+
+  for (const engine of ['SQLite', 'PostgreSQL'])
+    test(`1,000 users are imported while the service runs on ${engine}, sign in with their old passwords, and the same file changes nothing`, async (t) => {
+      using folder = new Folder()
+      const database = engine === 'SQLite' ? undefined : await newDatabase()
+      if (database !== undefined) t.after(database.drop)
+      const env: Environment = database ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret } : {}
+      await using running = await CarillonProcess.ready(folder, { env })
+      const users = Array.from({ length: 1000 }, (_, n) => ({
+        externalId: `customer-${n}`,
+        ...(n % 2 === 0 && { username: `customer.${n}`, passwordHash }),
+        displayName: `Customer ${n}`,
+        disabled: n === 2,
+      }))
+      writeFileSync(folder.file('users.jsonl'), users.map((one) => JSON.stringify(one)).join('\n'))
+      const user = userOf(folder, env)
+      const file = folder.file('users.jsonl')
+      assert.deepEqual(await user('import', file), { imported: 1000, created: 1000, updated: 0 })
+      const login = async (username: string) => {
+        const body = JSON.stringify({ username, password })
+        const headers = { 'content-type': 'application/json' }
+        return (await fetch(`${running.url}/login`, { method: 'POST', headers, body })).status
+      }
+      assert.deepEqual(
+        [await login('customer.0'), await login('customer.998'), await login('customer.2')],
+        [200, 200, 401],
+      )
+      const before = await user('list')
+      assert.deepEqual(await user('import', file), { imported: 1000, created: 0, updated: 1000 })
+      assert.deepEqual(await user('list'), before)
+      assert.equal(await login('customer.0'), 200)
+    })
+})
