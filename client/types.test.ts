@@ -58,7 +58,7 @@ test('the event types of the client equal the schemas of the server, and the cli
 })
 
 test('the request types of the client equal the schemas of the server', () => {
-  // A recipient has a username or a userId. The schema expresses that by the number of its fields.
+  // A recipient has a username, a userId or an externalId. The handler checks that; the schema only lists the fields.
   holds<Same<Given<Omit<client.DeliveryRequest, 'recipients'>>, Omit<DeliveryBody, 'recipients'>>>()
   holds<Same<KeysOf<client.Recipient>, keyof DeliveryBody['recipients'][number]>>()
   holds<client.Recipient extends DeliveryBody['recipients'][number] ? true : false>()

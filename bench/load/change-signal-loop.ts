@@ -39,7 +39,7 @@ async function deliver(
     while (performance.now() < endsAt) {
       const [beganAt, turn] = [performance.now(), count++]
       const outcome = await on.deliver(deliveryTo(usernames[turn % usernames.length] as string, turn))
-      if (outcome !== 'mismatch') note(committed, outcome.results[0]?.userId ?? '')
+      if (outcome !== 'mismatch' && 'results' in outcome) note(committed, outcome.results[0]?.userId ?? '')
       if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, beganAt + everyMs - performance.now()))
     }
   }

@@ -130,7 +130,8 @@ export type StreamEvent = {
 /** Why the server ended a stream: the session or token that opened it expired, or was revoked. */
 export type SessionEnd = 'expired' | 'revoked'
 
-export type Recipient = { username: string } | { userId: string }
+/** An `externalId` without `issuer` is a plain one. */
+export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
 
 /** A null means that the member is absent. */
 export type DeliveryRequest = {
@@ -149,6 +150,11 @@ export type DeliveryRequest = {
   key?: string | null | undefined
   /** Needs `key`. True makes a notification that is replaced unread and the newest, and raises its `count` by one. */
   again?: boolean | null | undefined
+  /**
+   * If some recipients are unknown: `report` (the default) delivers to the others, `refuse` delivers nothing and throws
+   * UNPROCESSABLE. If no recipient is known, it is always UNPROCESSABLE.
+   */
+  unknownRecipients?: 'report' | 'refuse' | null | undefined
 }
 
 export type DeliveryResult = {

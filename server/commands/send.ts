@@ -9,7 +9,10 @@ import { requestService } from './terminal/service-request.ts'
 const attempts = 3
 
 type Options = Output & {
-  to: string[]
+  to?: string[]
+  externalId?: string[]
+  issuer?: string
+  refuseUnknown?: boolean
   title: string
   body?: string
   link?: string
@@ -22,7 +25,10 @@ type Options = Output & {
 export function sendCommand(): Command {
   const command = new Command('send')
     .description('Send a notification. The producer key is read from CARILLON_PRODUCER_KEY or its _FILE')
-    .requiredOption('--to <name>', 'the username of a recipient; may be repeated', collect)
+    .option('--to <name>', 'the username of a recipient; may be repeated', collect)
+    .option('--external-id <id>', 'the id of a recipient in your application; may be repeated', collect)
+    .option('--issuer <url>', 'the issuer of every --external-id; without it they are plain ids')
+    .option('--refuse-unknown', 'send nothing if one recipient is unknown')
     .requiredOption('--title <text>', 'up to 200 characters')
     .option('--body <text>', 'up to 4,000 characters')
     .option('--link <url>', 'the target of a click: http, https or a path')
@@ -38,13 +44,19 @@ function collect(value: string, earlier: string[] = []): string[] {
 }
 
 async function send(command: Command, options: Options): Promise<void> {
+  const { to = [], externalId = [], issuer, title, body, link, category, data, key, again } = options
+  const names = [...to, ...externalId]
+  if (names.length === 0) throw new WrongUse('Name at least one recipient, with --to or --external-id')
   const { url, producerKey } = configOf(command, 'send')
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
-  const { to, title, body, link, category, data, key, again } = options
   const request = {
-    recipients: to.map((username) => ({ username })),
+    recipients: [
+      ...to.map((username) => ({ username })),
+      ...externalId.map((id) => ({ externalId: id, ...(issuer !== undefined && { issuer }) })),
+    ],
     title,
+    ...(options.refuseUnknown && { unknownRecipients: 'refuse' as const }),
     ...(body !== undefined && { body }),
     ...(link !== undefined && { url: link }),
     ...(category !== undefined && { category }),
@@ -55,10 +67,9 @@ async function send(command: Command, options: Options): Promise<void> {
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })
   const { deliveryId, results } = await requestService(url, () => producer.send(request, { attempts }))
-  const unknown = to.filter((_, i) => results[i]?.status === 'unknown_recipient')
-  print(options, { deliveryId, results }, () =>
-    to.filter((name) => !unknown.includes(name)).map((name) => `Sent to ${name}`),
-  )
+  const isUnknown = (i: number) => results[i]?.status === 'unknown_recipient'
+  const unknown = names.filter((_, i) => isUnknown(i))
+  print(options, { deliveryId, results }, () => names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`))
   if (unknown.length > 0) throw new CarillonError('NOT_FOUND', `There is no user ${unknown.join(', ')}`)
 }
 

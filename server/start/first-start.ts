@@ -38,7 +38,7 @@ export async function firstStart(dependencies: {
     url: docsPath,
     category: 'welcome',
   }
-  await deliveries.deliver(id, welcome, undefined)
+  await deliveries.deliver(id, welcome)
   return { ...credentials, key }
 }
 

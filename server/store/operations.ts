@@ -1,5 +1,5 @@
 // What both engines share of their operations: how they become methods of the store, and how rows become an inbox and its changes.
-import type { Change, Changes, InboxState } from './store.ts'
+import type { Change, Changes, Delivery, InboxState } from './store.ts'
 
 /** The functions of `Module` whose first parameter is a `First`, without that parameter. */
 type Bound<First, Module> = {
@@ -15,6 +15,11 @@ export function bindOperations<First, Module extends object>(module: Module, fir
   const operations = Object.entries(module).filter(([, exported]) => typeof exported === 'function')
   const bound = operations.map(([name, operation]) => [name, operation.bind(undefined, first)])
   return Object.fromEntries(bound) as Bound<First, Module>
+}
+
+/** How many recipients may be unknown. At least one must be known. */
+export function maxUnknown({ unknownRecipients, recipients }: Delivery): number {
+  return unknownRecipients === 'refuse' ? 0 : recipients.length - 1
 }
 
 /** The columns of an inbox in the order of its table, which begin at `at`. */

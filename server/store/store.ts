@@ -282,7 +282,8 @@ export interface Inbox {
   markAllRead(change: { userId: string; throughId: string | null; at: number }): Promise<'done' | 'absent'>
 }
 
-export type Recipient = { username: string } | { userId: string }
+/** An external id without an issuer is a plain one. */
+export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
 
 export type Delivery = {
   id: string
@@ -298,9 +299,14 @@ export type Delivery = {
    * `count` raised by one; false leaves its place, read state and `count`. Both keep id and createdAt, and set updatedAt.
    */
   again?: boolean | undefined
-  recipients: readonly { to: Recipient; notificationId: string }[]
+  /** With `newUserId`, an unknown external id becomes a user with this id. */
+  recipients: readonly { to: Recipient; notificationId: string; newUserId?: string }[]
+  /** Default 'report'. With 'refuse', one unknown recipient is enough to deliver nothing. */
+  unknownRecipients?: 'report' | 'refuse' | undefined
   at: number
 }
+/** The positions of the unknown recipients, counted from 0. Nothing was stored. */
+export type UnknownRecipients = { unknown: readonly number[] }
 
 export type DeliveryResult = { userId: string | null; id: string | null; status: DeliveryStatus }
 export type DeliveryStatus = 'delivered' | 'updated' | 'unknown_recipient'
@@ -309,10 +315,14 @@ export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryRe
 export interface Deliveries {
   /**
    * Delivers to every known recipient or to none, and records the idempotency key in the same step. A recipient that is
-   * named twice gets one notification. The same key with the same body returns the first outcome and changes nothing; the
-   * same key with another body returns 'mismatch'.
+   * named twice, also in two ways, gets one notification. The same key with the same body returns the first outcome and changes
+   * nothing; the same key with another body returns 'mismatch'.
+   *
+   * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores nothing, not even the
+   * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
+   * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
    */
-  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch'>
+  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch' | UnknownRecipients>
   /** Removes the idempotency keys that were used before `before`. */
   removeOldDeliveries(before: number): Promise<void>
 }

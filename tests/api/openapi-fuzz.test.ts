@@ -22,7 +22,7 @@ const eve = await app.user('eve')
 const ids = [...(await app.deliver({ to: [ann, eve], title: 'Hi' })), ...(await app.deliver({ to: ann, title: 'Ho' }))]
 const cookie = await app.signIn(ann, 'stateful')
 const token = await app.signIn(ann, 'stateless')
-const producer = { authorization: `Bearer ${(await app.producerKey()).key}` }
+const producer = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
 
 /** /logout ends proofs, so they are renewed before each request: later requests still pass the guard. */
 const proofs: Record<string, () => Promise<Proof>> = {
@@ -61,6 +61,8 @@ function soundValueAs(given: Schema): fc.Arbitrary<unknown> {
   const { type, enum: words, anyOf, const: only } = schema
   if (words !== undefined) return fc.constantFrom(...(words as unknown[]))
   if (only !== undefined) return fc.constant(only)
+  if (Array.isArray(type)) return fc.oneof(...type.map((one) => soundValueAs({ ...schema, type: one })))
+  if (type === 'null') return fc.constant(null)
   if (anyOf !== undefined) return fc.oneof(...(anyOf as Schema[]).map(valueAs))
   if (type === 'string') return textOf(schema)
   if (type === 'integer') {
@@ -70,7 +72,15 @@ function soundValueAs(given: Schema): fc.Arbitrary<unknown> {
   if (type === 'boolean') return fc.boolean()
   if (type === 'array')
     return fc.array(valueAs(schema.items as Schema), { minLength: Number(schema.minItems ?? 0), maxLength: 4 })
+  if (Object.hasOwn(schema.properties ?? {}, 'issuer')) return recipientOf(schema)
   return type === 'object' ? objectOf(schema) : junk
+}
+
+/** Its description says in words that exactly one of these fields is there. */
+function recipientOf(schema: Schema): fc.Arbitrary<unknown> {
+  const { username, userId, externalId } = schema.properties as Record<string, Schema>
+  const fields = Object.entries({ username, userId, externalId })
+  return fc.oneof(...fields.map(([name, value]) => objectOf({ ...schema, properties: { [name]: value } })))
 }
 
 function textOf({ format, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {

@@ -207,8 +207,14 @@ test('the description is correct for every successful use of every route (I9)', 
     assert.equal((await record({ path })).status, 200, path)
   assert.equal((await record({ path: '/', headers: { accept: 'text/html' } })).status, 302)
   assert.equal((await record({ method: 'POST', path: '/token/renew', headers: token })).status, 200)
-  for (const recipients of [[{ username: 'ann' }, { userId: eve.id }], [{ username: 'nobody' }], [{ userId: 'none' }]])
-    assert.equal((await post('/api/notifications', { recipients, title: 'Hi', key: 'k' }, producer)).status, 201)
+  const sent = (recipients: object[]) => post('/api/notifications', { recipients, title: 'Hi', key: 'k' }, producer)
+  for (const other of [
+    { userId: eve.id },
+    { username: 'nobody' },
+    { externalId: 'none', issuer: 'https://id.example' },
+  ])
+    assert.equal((await sent([{ username: 'ann' }, other])).status, 201)
+  assert.equal((await sent([{ userId: 'none' }])).status, 422)
   for (const variant of ['stateful', 'stateless'] as const) {
     const headers = await app.signIn(eve, variant)
     assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)

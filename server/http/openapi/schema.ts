@@ -53,6 +53,7 @@ export const record = <S extends Schema>(values: S, notes: Notes = {}): Schema<R
 export const orNull = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
   ...(schema as Schema<TypeOf<S>>),
   type: [schema.type, 'null'].flat() as string[],
+  ...(schema.enum && { enum: [...schema.enum, null] }),
 })
 export const nullable = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
   anyOf: [schema, { type: 'null' }],

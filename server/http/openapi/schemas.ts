@@ -1,6 +1,7 @@
 // The JSON shapes on the wire: Fastify validates requests with them, and openapi.ts publishes them. Every object of a body or a
 // response is named, because generated code names its types after them. The shapes of errors are in error-schemas.ts.
 import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
+import { maxExternalIdLength } from '../../sign-in/users/external-id.ts'
 import {
   anyOf,
   anything,
@@ -65,8 +66,13 @@ const Recipient = named(
   'Recipient',
   object(
     {},
-    { username: string({ minLength: 1, maxLength: 256 }), userId: string({ minLength: 1, maxLength: 64 }) },
-    { minProperties: 1, maxProperties: 1 },
+    {
+      username: string({ minLength: 1, maxLength: 256 }),
+      userId: string({ minLength: 1, maxLength: 64 }),
+      externalId: string({ minLength: 1, maxLength: maxExternalIdLength }),
+      issuer: string({ minLength: 1, maxLength: 255, description: 'Of the externalId; without it, a plain id' }),
+    },
+    { minProperties: 1, maxProperties: 2, description: 'Exactly one of `username`, `userId` and `externalId`' },
   ),
 )
 
@@ -93,6 +99,11 @@ export const DeliveryBody = named(
         boolean({
           description:
             'Needs a key. True: if it replaces a notification, that one becomes unread and the newest; its count rises by one',
+        }),
+      ),
+      unknownRecipients: orNull(
+        oneOf(['report', 'refuse'], {
+          description: 'Default: report. With refuse, one unknown recipient is a 422, and nothing is delivered',
         }),
       ),
     },

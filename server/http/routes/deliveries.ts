@@ -1,6 +1,7 @@
 // The route of a producer: one request, notifications in many inboxes.
 import type { FastifyReply } from 'fastify'
-import { invalidRequest } from '../../errors.ts'
+import { type Fault, invalidRequest } from '../../errors.ts'
+import { externalIdFault } from '../../sign-in/users/external-id.ts'
 import type { Producer, Recipient } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { DeliveryBody } from '../openapi/schemas.ts'
@@ -29,8 +30,10 @@ async function sendNotification({ deliveries }: Dependencies, request: GuardedRe
   if (key !== undefined && key.length > 1)
     throw invalidRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])
   const { recipients, ...content } = body as DeliveryBody
+  refuseInvalid(recipients)
   const delivery = { recipients: recipients.map(toRecipient), ...withoutNulls(content) }
-  const outcome = await deliveries.deliver(caller.id, delivery, key?.[0])
+  const createsUsers = caller.scopes.includes('users')
+  const outcome = await deliveries.deliver(caller.id, delivery, { idempotencyKey: key?.[0], createsUsers })
   return sendData(reply.code(201), outcome)
 }
 
@@ -40,7 +43,29 @@ function withoutNulls<Members extends object>(members: Members) {
   return Object.fromEntries(given) as { [Name in keyof Members]: Exclude<Members[Name], null> }
 }
 
-/** The schema has checked that exactly one of the two is there. */
-function toRecipient({ username, userId }: DeliveryBody['recipients'][number]): Recipient {
-  return username === undefined ? { userId: userId as string } : { username }
+type NamedRecipient = DeliveryBody['recipients'][number]
+
+function refuseInvalid(recipients: readonly NamedRecipient[]): void {
+  const details = recipients.flatMap((recipient, n) => {
+    const fault = faultOf(recipient)
+    return fault === undefined ? [] : { ...fault, field: [`recipients.${n}`, fault.field].filter(Boolean).join('.') }
+  })
+  if (details.length > 0) throw invalidRequest(details)
+}
+
+/** `field` is empty if the fault is of the whole recipient. */
+function faultOf({ username, userId, externalId, issuer }: NamedRecipient): Fault | undefined {
+  if ([username, userId, externalId].filter((name) => name !== undefined).length !== 1)
+    return { field: '', reason: 'must have exactly one of username, userId and externalId' }
+  if (externalId === undefined)
+    return issuer === undefined ? undefined : { field: 'issuer', reason: 'is only for an externalId' }
+  const reason = externalIdFault(externalId)
+  return reason === undefined ? undefined : { field: 'externalId', reason }
+}
+
+/** Of a recipient without a fault. */
+function toRecipient({ username, userId, externalId, issuer }: NamedRecipient): Recipient {
+  if (username !== undefined) return { username }
+  if (externalId !== undefined) return { externalId, ...(issuer !== undefined && { issuer }) }
+  return { userId: userId as string }
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { CarillonError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { contentJson } from '../../store/notification-json.ts'
-import type { DeliveryOutcome, Recipient, Store } from '../../store/store.ts'
+import type { DeliveryOutcome, Recipient, Store, UnknownRecipients } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import { linkFault } from './link.ts'
 
@@ -16,7 +16,11 @@ export type DeliveryRequest = {
   data?: Record<string, unknown>
   key?: string
   again?: boolean
+  /** Default 'report'. With 'refuse', one unknown recipient is enough to deliver nothing. */
+  unknownRecipients?: 'report' | 'refuse'
 }
+/** `createsUsers`: an unknown external id becomes a user. */
+type DeliveryOptions = { idempotencyKey?: string | undefined; createsUsers?: boolean }
 
 const maxDataBytes = 8 * 1024
 /** How long a retry with the same key gets the first response again. */
@@ -41,10 +45,14 @@ export class Deliveries {
     this.#dependencies = dependencies
   }
 
-  /** Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for another body). */
-  async deliver(producerId: string, request: DeliveryRequest, idempotencyKey?: string): Promise<DeliveryOutcome> {
+  /**
+   * Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for another body, no recipient is
+   * known, or one is unknown and the request refuses that). If it throws because of a recipient, the key may be used again.
+   */
+  async deliver(producerId: string, request: DeliveryRequest, options: DeliveryOptions = {}): Promise<DeliveryOutcome> {
+    const { idempotencyKey } = options
     refuseInvalid(request, idempotencyKey)
-    if (idempotencyKey === undefined) return this.#send(producerId, request, null)
+    if (idempotencyKey === undefined) return this.#send(producerId, request, options)
     const delivery = `${producerId} ${idempotencyKey}`
     if (this.#running.has(delivery))
       throw new CarillonError('CONFLICT', 'A delivery with this Idempotency-Key is running', {
@@ -52,7 +60,7 @@ export class Deliveries {
       })
     this.#running.add(delivery)
     try {
-      return await this.#send(producerId, request, idempotencyKey)
+      return await this.#send(producerId, request, options)
     } finally {
       this.#running.delete(delivery)
     }
@@ -63,32 +71,54 @@ export class Deliveries {
     return store.removeOldDeliveries(now() - keptForMs)
   }
 
-  async #send(producerId: string, request: DeliveryRequest, key: string | null): Promise<DeliveryOutcome> {
+  async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
     const { store, now, wall } = this.#dependencies
+    const { idempotencyKey: key, createsUsers = false } = options
     const at = wall()
-    const { recipients, again, ...given } = request
+    const { recipients, again, unknownRecipients, ...given } = request
     const content = { body: null, url: null, category: null, data: null, key: null, ...given, createdAt: iso(at) }
     const outcome = await store.deliver({
       id: newId(at),
       producerId,
-      idempotency: key === null ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
+      idempotency: key === undefined ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
       content: contentJson(content),
       category: content.category,
       key: content.key,
       again,
-      recipients: recipients.map((to) => ({ to: this.#prepared(to), notificationId: newId(at) })),
+      recipients: recipients.map((to) => ({
+        to: this.#prepared(to),
+        notificationId: newId(at),
+        ...(createsUsers && 'externalId' in to && { newUserId: newId(at) }),
+      })),
+      unknownRecipients,
       at: now(),
     })
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
       })
+    if ('unknown' in outcome) throw unknownRecipientsError(request, outcome, createsUsers)
     return outcome
   }
 
   #prepared(to: Recipient): Recipient {
     return 'username' in to ? { username: this.#dependencies.prepareUsername(to.username) ?? '' } : to
   }
+}
+
+function unknownRecipientsError(
+  { recipients, unknownRecipients }: DeliveryRequest,
+  { unknown }: UnknownRecipients,
+  createsUsers: boolean,
+): CarillonError {
+  const details = unknown.map((n) => ({ field: `recipients.${n}`, reason: 'names no user' }))
+  const problem =
+    unknownRecipients === 'refuse'
+      ? 'Not every recipient is a user, so nothing was delivered'
+      : 'No recipient is a user'
+  const isCreatable = !createsUsers && unknown.some((n) => 'externalId' in (recipients[n] ?? {}))
+  const remedy = isCreatable ? 'A key with the scope users creates the users that it names by externalId.' : undefined
+  return new CarillonError('UNPROCESSABLE', problem, { details, remedy })
 }
 
 function refuseInvalid({ url, data, key, again }: DeliveryRequest, idempotencyKey: string | undefined): void {

@@ -18,7 +18,7 @@ export function changePromises(promise: PromiseOf): void {
       [1, () => world.send(ann, 'Once', { idempotency })],
       [0, () => world.send(ann, 'Once', { idempotency })],
       [0, () => store.deliver(world.letter({ to: [ann], idempotency: { ...idempotency, bodyHash: 'b2' } }))],
-      [0, () => world.deliver({ to: [{ username: 'unknown' }] })],
+      [0, () => world.store.deliver(world.letter({ to: [{ username: 'unknown' }] }))],
       [1, () => store.markRead({ userId: ann.id, id, at: at(4) })],
       [0, () => store.markRead({ userId: ann.id, id, at: at(5) })],
       [0, () => store.markRead({ userId: ann.id, id: newId(), at: at(5) })],

@@ -6,7 +6,6 @@ import { changeSignalPromises } from './change-signals.ts'
 import { changePromises } from './changes.ts'
 import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
-import { externalIdPromises } from './external-ids.ts'
 import { lifecyclePromises } from './lifecycle.ts'
 import { markReadPromises } from './mark-read.ts'
 import { pagePromises } from './pages.ts'
@@ -15,7 +14,9 @@ import { randomPromises } from './random/random.ts'
 import { sessionTokenPromises } from './session-tokens.ts'
 import { sessionPromises } from './sessions.ts'
 import { tokenPromises } from './tokens.ts'
-import { userPromises } from './users.ts'
+import { externalIdPromises } from './users/external-ids.ts'
+import { recipientPromises } from './users/recipients.ts'
+import { userPromises } from './users/users.ts'
 import { type Engine, promisesOf } from './world.ts'
 
 export function storeContract(engine: Engine): void {
@@ -28,6 +29,7 @@ export function storeContract(engine: Engine): void {
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
     describe('producers', () => producerPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))
+    describe('recipients', () => recipientPromises(promise))
     describe('pages and counts', () => pagePromises(promise))
     describe('deep pages', () => deepPagePromises(promise))
     describe('mark read', () => markReadPromises(promise))

@@ -3,7 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CarillonError } from '../../errors.ts'
 import { iso } from '../../times.ts'
-import type { Delivery, DeliveryOutcome, EndedSession, Page, PageQuery, SessionKey, Store } from '../store.ts'
+import type {
+  Delivery,
+  DeliveryOutcome,
+  EndedSession,
+  Page,
+  PageQuery,
+  Recipient,
+  SessionKey,
+  Store,
+} from '../store.ts'
 
 /** What an engine provides to run the contract. */
 export type Engine = {
@@ -18,7 +27,10 @@ export type PromiseOf = (title: string, attempt: (world: World) => Promise<void>
 export type Person = { id: string; username: string; passwordHash: string }
 
 export type Letter = {
-  to: readonly (Person | { username: string } | { userId: string })[]
+  to: readonly (Person | Recipient)[]
+  /** Creates a user for each unknown external id. */
+  createsUsers?: boolean
+  unknownRecipients?: 'report' | 'refuse'
   title?: string
   category?: string | null
   key?: string | null
@@ -128,7 +140,9 @@ export class World {
       recipients: to.map((recipient, index) => ({
         to: 'id' in recipient ? { userId: recipient.id } : recipient,
         notificationId: rest.ids?.[index] ?? newId(),
+        ...(rest.createsUsers && { newUserId: newId() }),
       })),
+      unknownRecipients: rest.unknownRecipients,
       at: moment,
     }
   }
@@ -136,6 +150,7 @@ export class World {
   async deliver(letter: Letter): Promise<DeliveryOutcome> {
     const outcome = await this.store.deliver(this.letter(letter))
     if (outcome === 'mismatch') return assert.fail('the idempotency key was used for another body')
+    if ('unknown' in outcome) return assert.fail(`the recipients ${outcome.unknown} are unknown`)
     return outcome
   }
 

@@ -57,7 +57,7 @@ const allCategories = 'many inbox_category by key (user_id)'
 const allSessions = 'many session by key (user_id)'
 const revocation = 'token_cutoff by key (user_id, sign_in_id)'
 const expired = ['token_cutoff by its place', 'token_cutoff by token_cutoff_by_expiry (expires_at)']
-const recipients = ['sorted', userByName, 'user by key (id) alone']
+const recipients = ['sorted', userByName, 'user by key (id) alone', userByExternalId]
 
 const sessionKey = { userId: 'u1', secretHash: 'h1' }
 const deliveryTo = (change: Partial<Delivery>): Delivery => ({
@@ -291,6 +291,12 @@ const paths: Path[] = [
     of: 'deliver',
     run: () => deliver(db, deliveryTo({ idempotency: { key: 'new', bodyHash: 'h' } })),
     reads: [...recipients, delivery],
+  },
+  {
+    of: 'deliver',
+    run: () =>
+      deliver(db, deliveryTo({ recipients: [{ to: { externalId: 'new' }, notificationId: 'n', newUserId: 'new' }] })),
+    reads: recipients,
   },
   {
     of: 'deliver',

@@ -161,6 +161,21 @@ test('carillon send lists the recipients that it reached and the unknown ones, a
   assert.equal(machine.stderr, stderr)
 })
 
+test('carillon send reaches users by external id, and sends nothing if it refuses unknown recipients', async () => {
+  const { key } = await json('key', 'add', 'crm', '--scope', 'send,users')
+  const args = ['send', '--external-id', 'crm/7', '--external-id', '8', '--title', 'Hello']
+  assert.equal((await carillon(folder, args, withKey(theKey))).status, 1)
+  const { status, stdout } = await carillon(folder, [...args, '--to', 'operator'], withKey(key))
+  assert.deepEqual([status, stdout], [0, 'Sent to operator\nSent to crm/7\nSent to 8\n'])
+  const ofIssuer = [...args, '--issuer', 'https://id.example']
+  const refused = await carillon(folder, [...ofIssuer, '--to', 'operator', '--refuse-unknown'], withKey(theKey))
+  assert.deepEqual([refused.status, refused.stdout], [1, ''])
+  assert.match(refused.stderr, /Not every recipient is a user.*\n {2}recipients\.1 names no user\n {2}recipients\.2 /)
+  const none = await carillon(folder, ['send', '--title', 'Hello'], withKey(theKey))
+  assert.deepEqual([none.status, none.stdout], [2, ''])
+  assert.match(none.stderr, /--to or --external-id/)
+})
+
 test('carillon send exits with status 1 and the reason of the service, and sends nothing', async () => {
   const before = (await newest())?.id
   const scopeless = await json('key', 'add', 'admin', '--scope', 'users')

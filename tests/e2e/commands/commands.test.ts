@@ -113,7 +113,7 @@ suite('wrong use', { concurrency: 2 }, () => {
     ['a key among the arguments', ['send', '--to', 'a', '--title', 'b', '--producer-key', 'crl_x'], /unknown option/],
     ['a scope that there is not', ['key', 'add', 'shop', '--scope', 'send,fly'], /--scope takes send, users/],
     ['a duration in another unit', ['key', 'add', 'shop', '--expires', '1y'], /--expires takes a number of days/],
-    ['no recipient', ['send', '--title', 'Hi'], /'--to <name>' not specified/],
+    ['no recipient', ['send', '--title', 'Hi'], /--to or --external-id/],
     ['no title', ['send', '--to', 'ann'], /'--title <text>' not specified/],
     ['no producer key', ['send', '--to', 'ann', '--title', 'Hi'], /Set CARILLON_PRODUCER_KEY/],
     [

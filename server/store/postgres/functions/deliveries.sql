@@ -14,44 +14,8 @@ begin
     total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread;
 end $$;
 
--- The recipients in the order of the request; user_id is null if no user has that name or id.
-create or replace function recipients(usernames text[], user_ids text[], ids text[])
-returns table ("position" bigint, user_id text, id text) language plpgsql stable as $$
-#variable_conflict use_column
-begin
-  return query
-    select w.position, coalesce(by_name.id, by_id.id), w.id
-    from unnest(usernames, user_ids, ids) with ordinality as w (username, user_id, id, position)
-    left join "user" by_name on by_name.username = w.username
-    left join "user" by_id on by_id.id = w.user_id;
-end $$;
-
--- Each known recipient once, with the id that the request gave first.
-create or replace function known_recipients(usernames text[], user_ids text[], ids text[])
-returns table (user_id text, id text) language plpgsql stable as $$
-#variable_conflict use_column
-begin
-  return query
-    select distinct on (r.user_id) r.user_id, r.id from recipients(usernames, user_ids, ids) r
-    where r.user_id is not null order by r.user_id, r.position;
-end $$;
-
--- What the producer receives. `outcome` has for each user who was found an array: the notification's id and the status.
-create or replace function delivery_outcome(
-  delivery_id text, usernames text[], user_ids text[], ids text[], outcome jsonb
-) returns text language plpgsql stable as $$
-begin
-  return (
-    select json_build_object('deliveryId', delivery_id, 'results', json_agg(json_build_object(
-      'userId', r.user_id, 'id', outcome -> r.user_id ->> 0,
-      'status', coalesce(outcome -> r.user_id ->> 1, 'unknown_recipient')
-    ) order by r.position))::text
-    from recipients(usernames, user_ids, ids) r
-  );
-end $$;
-
 create or replace function deliver_new(
-  delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
+  delivery_id text, users text[], ids text[], of_content text, of_category text
 ) returns text language plpgsql as $$
 declare
   answer_text text;
@@ -59,11 +23,13 @@ begin
   -- On Citus the inboxes are on several nodes, and one statement cannot write to all of them.
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
     if cardinality(ids) <= max_one_by_one() then
-      return deliver_one_by_one(delivery_id, usernames, user_ids, ids, of_content, of_category);
+      return deliver_one_by_one(delivery_id, users, ids, of_content, of_category);
     end if;
-    return deliver_by_shard(delivery_id, usernames, user_ids, ids, of_content, of_category);
+    return deliver_by_shard(delivery_id, users, ids, of_content, of_category);
   end if;
-  with wanted as materialized (select * from recipients(usernames, user_ids, ids)),
+  with wanted as materialized (
+    select * from unnest(users, ids) with ordinality as w (user_id, id, position)
+  ),
   once as materialized (
     select distinct on (user_id) user_id, id from wanted where user_id is not null order by user_id, position
   ),
@@ -117,7 +83,7 @@ end $$;
 
 -- deliver_new on Citus: each statement names one user, so that it runs on one node. The users come in the order of user_id.
 create or replace function deliver_one_by_one(
-  delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
+  delivery_id text, users text[], ids text[], of_content text, of_category text
 ) returns text language plpgsql as $$
 declare
   one record;
@@ -126,7 +92,7 @@ declare
   outcome jsonb := '{}';
 begin
   perform lock_deliveries(ids, alone => false);
-  for one in select k.user_id, k.id from known_recipients(usernames, user_ids, ids) k order by k.user_id loop
+  for one in select k.user_id, k.id from known_recipients(users, ids) k order by k.user_id loop
     insert into inbox as box (user_id, version, first_seq, last_seq, total, unread, read_through)
       values (one.user_id, 1, 1, 1, 1, 1, 0)
       on conflict (user_id) do update set
@@ -137,12 +103,12 @@ begin
     perform count_in_category(one.user_id, of_category, 1, 1);
     outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(one.id, 'delivered'));
   end loop;
-  return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
+  return delivery_outcome(delivery_id, users, outcome);
 end $$;
 
 -- deliver_new on Citus for many users: one statement for each table, which Citus splits by shard.
 create or replace function deliver_by_shard(
-  delivery_id text, usernames text[], user_ids text[], ids text[], of_content text, of_category text
+  delivery_id text, users text[], ids text[], of_content text, of_category text
 ) returns text language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -154,7 +120,7 @@ declare
   seqs bigint[] := '{}';
 begin
   select coalesce(jsonb_object_agg(k.user_id, jsonb_build_array(k.id, 'delivered')), '{}') into outcome
-    from known_recipients(usernames, user_ids, ids) k;
+    from known_recipients(users, ids) k;
   perform lock_deliveries(ids, alone => true);
   for box in
     insert into inbox as known (user_id, version, first_seq, last_seq, total, unread, read_through)
@@ -175,14 +141,14 @@ begin
       select u, of_category, 1, 1 from unnest(box_users) u
       on conflict (user_id, category) do update set total = known.total + 1, unread = known.unread + 1;
   end if;
-  return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
+  return delivery_outcome(delivery_id, users, outcome);
 end $$;
 
 -- A content ends with its createdAt: 24 characters and two quotes. A replacement keeps that of the first content; its own
 -- becomes updated_at.
 -- If the user has a notification with the key, its content is replaced. With `again` it also becomes unread and the newest.
 create or replace function deliver_keyed(
-  delivery_id text, usernames text[], user_ids text[], ids text[],
+  delivery_id text, users text[], ids text[],
   of_content text, of_category text, of_key text, again boolean
 ) returns text language plpgsql as $$
 declare
@@ -195,10 +161,10 @@ declare
   outcome jsonb := '{}';
 begin
   if cardinality(ids) > max_one_by_one() and to_regclass('pg_catalog.pg_dist_partition') is not null then
-    return deliver_keyed_by_shard(delivery_id, usernames, user_ids, ids, of_content, of_category, of_key, again);
+    return deliver_keyed_by_shard(delivery_id, users, ids, of_content, of_category, of_key, again);
   end if;
   perform lock_deliveries(ids, alone => false);
-  for one in select k.user_id, k.id from known_recipients(usernames, user_ids, ids) k order by k.user_id loop
+  for one in select k.user_id, k.id from known_recipients(users, ids) k order by k.user_id loop
     -- A new row is locked in the same order as an existing one, or two deliveries could deadlock.
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
       values (one.user_id, 0, 1, 0, 0, 0, 0) on conflict do nothing;
@@ -234,12 +200,12 @@ begin
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(earlier.id, 'updated'));
     end if;
   end loop;
-  return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
+  return delivery_outcome(delivery_id, users, outcome);
 end $$;
 
 -- deliver_keyed on Citus for many users: one statement for each table, which Citus splits by shard.
 create or replace function deliver_keyed_by_shard(
-  delivery_id text, usernames text[], user_ids text[], ids text[],
+  delivery_id text, users text[], ids text[],
   of_content text, of_category text, of_key text, again boolean
 ) returns text language plpgsql as $$
 #variable_conflict use_column
@@ -256,7 +222,7 @@ declare
   new_users text[] := '{}';
 begin
   select coalesce(jsonb_object_agg(k.user_id, k.id), '{}') into once
-    from known_recipients(usernames, user_ids, ids) k;
+    from known_recipients(users, ids) k;
   perform lock_deliveries(ids, alone => true);
   -- Locks every inbox, so that nothing that is read after this can change.
   for box in
@@ -326,16 +292,21 @@ begin
       on conflict (user_id, category) do update set
         total = known.total + excluded.total, unread = known.unread + excluded.unread;
   end if;
-  return delivery_outcome(delivery_id, usernames, user_ids, ids, outcome);
+  return delivery_outcome(delivery_id, users, outcome);
 end $$;
 
--- usernames[i] or user_ids[i] names the i-th recipient; ids[i] is the id of the new notification for that recipient.
+-- usernames[i], user_ids[i], or external_ids[i] of issuers[i] names the i-th recipient; ids[i] is the id of the new notification for
+-- that recipient. If new_ids[i] is not null, an unknown external id becomes a user with that id. If more recipients than
+-- max_unknown are unknown, it stores nothing and returns their positions, counted from 0.
 create or replace function deliver_notification(
-  delivery_id text, by_producer text, of_key text, of_body_hash text, usernames text[], user_ids text[], ids text[],
+  delivery_id text, by_producer text, of_key text, of_body_hash text,
+  usernames text[], user_ids text[], external_ids text[], issuers text[], new_ids text[], ids text[], max_unknown integer,
   of_content text, of_category text, of_notification_key text, again boolean, moment bigint
 ) returns text language plpgsql as $$
 declare
   earlier delivery;
+  users text[];
+  unknown bigint[];
   answer_text text;
 begin
   if of_key is not null then
@@ -350,24 +321,38 @@ begin
       end if;
     end loop;
   end if;
-  if of_notification_key is null then
-    answer_text := deliver_new(delivery_id, usernames, user_ids, ids, of_content, of_category);
-  else
-    answer_text := deliver_keyed(
-      delivery_id, usernames, user_ids, ids, of_content, of_category, of_notification_key, again);
+  users := recipient_users(usernames, user_ids, external_ids, issuers);
+  if array_position(users, null) is not null then
+    unknown := unknown_recipients(users, external_ids, new_ids);
+    if cardinality(unknown) > max_unknown then
+      delete from delivery where producer_id = by_producer and idempotency_key = of_key;
+      return json_build_object('unknown', unknown)::text;
+    end if;
+    -- Otherwise all of these are unknown.
+    if cardinality(unknown) < cardinality(array_positions(users, null)) then
+      perform create_recipients(users, external_ids, issuers, new_ids, moment);
+      users := recipient_users(usernames, user_ids, external_ids, issuers);
+    end if;
   end if;
+  if of_notification_key is null then
+    answer_text := deliver_new(delivery_id, users, ids, of_content, of_category);
+  else
+    answer_text := deliver_keyed(delivery_id, users, ids, of_content, of_category, of_notification_key, again);
+  end if;
+  perform refuse_erased(users);
   if of_key is not null then
     update delivery set answer = answer_text where producer_id = by_producer and idempotency_key = of_key;
   end if;
   return answer_text;
 end $$;
 
--- For nodes of the version before, which cannot send again.
+-- For nodes of the version before: they know no external ids, cannot send again, and accept a delivery whose recipients are all
+-- unknown.
 create or replace function deliver(
   delivery_id text, by_producer text, of_key text, of_body_hash text, usernames text[], user_ids text[], ids text[],
   of_content text, of_category text, of_notification_key text, moment bigint
 ) returns text language plpgsql as $$
 begin
-  return deliver_notification(delivery_id, by_producer, of_key, of_body_hash, usernames, user_ids, ids,
-    of_content, of_category, of_notification_key, false, moment);
+  return deliver_notification(delivery_id, by_producer, of_key, of_body_hash, usernames, user_ids, null, null, null, ids,
+    cardinality(ids), of_content, of_category, of_notification_key, false, moment);
 end $$;

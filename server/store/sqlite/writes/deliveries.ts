@@ -1,9 +1,10 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none (the writer thread's transaction).
 import { apart, timeLength } from '../../notification-json.ts'
-import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient } from '../../store.ts'
+import { maxUnknown } from '../../operations.ts'
+import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecipients } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
-export function deliver(context: WriteContext, delivery: Delivery): DeliveryOutcome | 'mismatch' {
+export function deliver(context: WriteContext, delivery: Delivery): DeliveryOutcome | 'mismatch' | UnknownRecipients {
   const { sql } = context
   const { idempotency, producerId } = delivery
   if (idempotency !== null) {
@@ -13,7 +14,10 @@ export function deliver(context: WriteContext, delivery: Delivery): DeliveryOutc
     if (earlier !== undefined)
       return earlier.body_hash === idempotency.bodyHash ? JSON.parse(earlier.answer as string) : 'mismatch'
   }
-  const outcome = { deliveryId: delivery.id, results: deliverToEach(context, delivery) }
+  const found = delivery.recipients.map(({ to }) => findRecipient(context, to))
+  const unknown = [...found.keys()].filter((n) => found[n] === undefined && !isNew(delivery.recipients[n]))
+  if (unknown.length > maxUnknown(delivery)) return { unknown }
+  const outcome = { deliveryId: delivery.id, results: deliverToEach(context, delivery, found) }
   if (idempotency !== null)
     sql.run`
       insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
@@ -25,11 +29,20 @@ export function removeOldDeliveries({ sql }: WriteContext, before: number): void
   sql.run`delete from delivery where at < ${before}`
 }
 
-function deliverToEach(context: WriteContext, delivery: Delivery): DeliveryResult[] {
+type To = Delivery['recipients'][number]
+type Found = readonly (string | undefined)[]
+
+/** Whether a recipient that was not found becomes a user. */
+function isNew(recipient: To | undefined): boolean {
+  return recipient?.newUserId !== undefined && 'externalId' in recipient.to
+}
+
+function deliverToEach(context: WriteContext, delivery: Delivery, found: Found): DeliveryResult[] {
   const results = new Map<string, DeliveryResult>()
-  return delivery.recipients.map(({ to, notificationId }) => {
-    const userId = findRecipient(context, to)
+  return delivery.recipients.map((recipient, n) => {
+    const userId = found[n] ?? createRecipient(context, recipient, delivery.at)
     if (userId === undefined) return { userId: null, id: null, status: 'unknown_recipient' }
+    const { notificationId } = recipient
     const result = results.get(userId) ?? deliverToOne(context, { delivery, userId, notificationId })
     results.set(userId, result)
     return result
@@ -40,8 +53,20 @@ function findRecipient({ sql }: WriteContext, to: Recipient): string | undefined
   const user =
     'userId' in to
       ? sql.get`select id from user where id = ${to.userId}`
-      : sql.get`select id from user where username = ${to.username}`
+      : 'username' in to
+        ? sql.get`select id from user where username = ${to.username}`
+        : sql.get`select id from user where external_id = ${to.externalId} and issuer = ${to.issuer ?? ''}`
   return user?.id as string | undefined
+}
+
+/** Returns the user's id; an earlier recipient of the same delivery may have the same external id. */
+function createRecipient(context: WriteContext, { to, newUserId }: To, at: number): string | undefined {
+  if (newUserId === undefined || !('externalId' in to)) return undefined
+  const { changes } = context.sql.run`
+    insert into user (id, external_id, issuer, created_at)
+    values (${newUserId}, ${to.externalId}, ${to.issuer ?? ''}, ${at})
+    on conflict (external_id, issuer) where external_id is not null do nothing`
+  return changes === 1 ? newUserId : findRecipient(context, to)
 }
 
 type OneDelivery = { delivery: Delivery; userId: string; notificationId: string }

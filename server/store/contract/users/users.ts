@@ -1,6 +1,6 @@
 // The promises about users: a username belongs to one user, and disabling a user ends every session and token at once.
 import assert from 'node:assert/strict'
-import { at, newId, type PromiseOf } from './world.ts'
+import { at, newId, type PromiseOf } from '../world.ts'
 
 const revocationExpiresAt = at(3_600)
 

@@ -1,7 +1,7 @@
 // The promises about users of applications: an external id is one user of its issuer, compared byte by byte.
 import assert from 'node:assert/strict'
-import type { User } from '../store.ts'
-import { at, newId, type PromiseOf, type World } from './world.ts'
+import type { User } from '../../store.ts'
+import { at, newId, type PromiseOf, type World } from '../world.ts'
 
 type Put = Parameters<World['store']['putUsers']>[0]['users'][number]
 

@@ -1,0 +1,162 @@
+// Who receives a delivery: users by the id that they have in an application, users that a delivery creates, unknown recipients.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Passwords } from '../../../server/sign-in/password/passwords.ts'
+import { setPassword } from '../../../server/sign-in/users/users.ts'
+import { startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const ann = await app.user('ann')
+const anns = await app.signIn(ann, 'stateless')
+const { key: sendKey } = await app.producerKey(['send'])
+const { key: usersKey } = await app.producerKey(['send', 'users'])
+
+type Result = { userId: string; id: string; status: string }
+const send = (body: object, { key = sendKey, idempotencyKey = '' } = {}) =>
+  app.post(
+    '/api/notifications',
+    { title: 'Hi', ...body },
+    { authorization: `Bearer ${key}`, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
+  )
+
+async function sent(body: object, options = {}): Promise<Result[]> {
+  const response = await send(body, options)
+  assert.equal(response.status, 201, response.text)
+  return response.json().data.results
+}
+
+/** Gives a user of an application a username and a password, and signs in. */
+async function firstSignIn(userId: string, username: string) {
+  const password = 'plum orchard gate 41'
+  assert.equal(await app.store.updateUser({ userId, username }), 'done')
+  const passwords = new Passwords({ threads: 4 })
+  await setPassword({ store: app.store, passwords, passwordMinLength: 8, now: app.now }, { username, password })
+  return app.signIn({ username, password }, 'stateful')
+}
+
+test('a user who was sent something before the first sign-in finds it, unread', async () => {
+  const [result] = await sent({ recipients: [{ externalId: 'crm|7' }] }, { key: usersKey })
+  assert.deepEqual(result, { userId: result?.userId, id: result?.id, status: 'delivered' })
+  const { unread, total, items } = await app.list(await firstSignIn(result?.userId ?? '', 'eve'))
+  assert.deepEqual([unread, total, items[0]?.id], [1, 1, result?.id])
+  const again = await sent({ recipients: [{ externalId: 'crm|7' }] })
+  assert.equal(again[0]?.userId, result?.userId)
+})
+
+test('external ids are compared byte by byte: aB and Ab are two inboxes', async () => {
+  const recipients = [{ externalId: 'aB' }, { externalId: 'Ab' }]
+  const [first, second] = await sent({ recipients }, { key: usersKey })
+  assert.notEqual(first?.userId, second?.userId)
+  await sent({ recipients: [{ externalId: 'aB' }], title: 'Only for aB' })
+  const [upper, lower] = [await firstSignIn(first?.userId ?? '', 'one'), await firstSignIn(second?.userId ?? '', 'two')]
+  assert.deepEqual([(await app.list(upper)).total, (await app.list(lower)).total], [2, 1])
+  assert.equal((await send({ recipients: [{ externalId: 'ab' }] })).status, 422)
+})
+
+test('an external id belongs to its issuer, and without an issuer it is a plain one', async () => {
+  const recipients = [{ externalId: '7' }, { externalId: '7', issuer: 'https://id.example' }, { externalId: '7' }]
+  const [plain, foreign, again] = await sent({ recipients }, { key: usersKey })
+  assert.notEqual(plain?.userId, foreign?.userId)
+  assert.deepEqual(again, plain)
+})
+
+test('a user who is named by username, id and external id gets one notification', async () => {
+  await app.store.addUser({
+    id: 'u-77',
+    username: 'bob',
+    displayName: null,
+    createdAt: 1,
+    passwordHash: null,
+    externalId: '77',
+  })
+  const recipients = [{ externalId: '77' }, { username: 'BOB' }, { userId: 'u-77' }, { externalId: '77' }]
+  const results = await sent({ recipients })
+  for (const result of results) assert.deepEqual(result, results[0])
+  assert.equal((await app.store.readInbox('u-77')).total, 1)
+})
+
+test('without the scope users, an unknown external id is reported and no user is created', async () => {
+  const results = await sent({ recipients: [{ username: 'ann' }, { externalId: 'stranger' }] })
+  assert.deepEqual(results[1], { userId: null, id: null, status: 'unknown_recipient' })
+  assert.equal(await app.store.findUserByExternalId({ issuer: '', externalId: 'stranger' }), undefined)
+})
+
+test('a delivery that reaches no one is 422, names every recipient, and stores nothing', async () => {
+  const version = await app.database.version()
+  const recipients = [{ username: 'nobody' }, { externalId: 'stranger' }]
+  const response = await send({ recipients }, { idempotencyKey: 'unreached' })
+  assert.equal(response.status, 422)
+  const { error } = response.json()
+  assert.equal(error.code, 'UNPROCESSABLE')
+  assert.match(error.message, /^No recipient is a user\. A key with the scope users creates/)
+  assert.deepEqual(error.details, [
+    { field: 'recipients.0', reason: 'names no user' },
+    { field: 'recipients.1', reason: 'names no user' },
+  ])
+  assert.equal(await app.database.version(), version)
+})
+
+test('with "refuse", one unknown recipient is 422, and no one gets anything', async () => {
+  const { total } = await app.list(anns)
+  const recipients = [{ username: 'ann' }, { externalId: 'new' }, { username: 'nobody' }]
+  const response = await send({ recipients, unknownRecipients: 'refuse' }, { key: usersKey })
+  assert.equal(response.status, 422)
+  assert.deepEqual(response.json().error.details, [{ field: 'recipients.2', reason: 'names no user' }])
+  assert.equal((await app.list(anns)).total, total)
+  assert.equal(await app.store.findUserByExternalId({ issuer: '', externalId: 'new' }), undefined)
+  for (const unknownRecipients of ['report', null])
+    assert.equal((await sent({ recipients, unknownRecipients }, { key: usersKey }))[2]?.status, 'unknown_recipient')
+})
+
+test('a 422 is not remembered: the same key works later, with the same body and with another', async () => {
+  const body = { recipients: [{ username: 'later' }], unknownRecipients: 'refuse' }
+  for (const idempotencyKey of ['same-body', 'other-body'])
+    for (let n = 0; n < 2; n++) assert.equal((await send(body, { idempotencyKey })).status, 422)
+  assert.equal((await send({ recipients: [{ username: 'ann' }] }, { idempotencyKey: 'other-body' })).status, 201)
+  await app.user('later')
+  assert.equal((await send(body, { idempotencyKey: 'same-body' })).status, 201)
+  assert.equal((await send(body, { idempotencyKey: 'other-body' })).status, 422)
+})
+
+const refused: [string, object, string, RegExp][] = [
+  ['an empty external id', { externalId: '' }, '.externalId', /at least 1 character/],
+  ['an external id of 256 characters', { externalId: 'x'.repeat(256) }, '.externalId', /at most 255 characters/],
+  ['an external id with a control character', { externalId: 'a\nb' }, '.externalId', /control characters/],
+  ['the external id "."', { externalId: '.' }, '.externalId', /URL parsers/],
+  ['the external id ".."', { externalId: '..' }, '.externalId', /URL parsers/],
+  ['an external id beside a username', { externalId: '1', username: 'ann' }, '', /exactly one of/],
+  [
+    'an issuer without an external id',
+    { username: 'ann', issuer: 'https://id.example' },
+    '.issuer',
+    /only for an externalId/,
+  ],
+  ['an issuer alone', { issuer: 'https://id.example' }, '', /exactly one of/],
+]
+for (const [name, recipient, field, reason] of refused)
+  test(`refuses ${name} with the reason, and delivers nothing`, async () => {
+    const version = await app.database.version()
+    const response = await send({ recipients: [{ username: 'ann' }, recipient] }, { key: usersKey })
+    assert.equal(response.status, 400)
+    const { code, details } = response.json().error
+    assert.equal(code, 'INVALID_REQUEST')
+    assert.deepEqual(
+      details.map((fault: { field: string }) => fault.field),
+      [`recipients.1${field}`],
+    )
+    assert.match(details[0].reason, reason)
+    assert.equal(await app.database.version(), version)
+  })
+
+test('two producers that name a new external id at the same moment reach one user', async () => {
+  const recipients = Array.from({ length: 20 }, (_, n) => ({ externalId: `at once ${n}` }))
+  const outcomes = await Promise.all(
+    Array.from({ length: 6 }, (_, n) =>
+      sent({ recipients: n % 2 ? recipients : recipients.toReversed() }, { key: usersKey }),
+    ),
+  )
+  const users = new Set(outcomes.flat().map(({ userId }) => userId))
+  assert.equal(users.size, 20)
+  for (const id of users) assert.equal((await app.store.readInbox(id)).total, 6)
+})
