@@ -47,7 +47,7 @@ for (const { script, title } of [
 ])
   test(`a sign-in, a delivery and a list work: ${title} (I9)`, async () => {
     const { username, password } = await app.user()
-    const { key } = await app.producerKey()
+    const { key } = await app.producerKey(['send', 'users'])
     const given = JSON.stringify({ url: app.url, username, password, key })
     const { stdout } = await run(process.execPath, [`${folder}calls/${script}.mts`, given])
     assert.deepEqual(JSON.parse(stdout), { status: 'delivered', titles: [title] })

@@ -66,6 +66,12 @@ const security: Record<Guard<unknown>['name'], readonly object[]> = {
   producer: [{ producer: [] }],
 }
 
+const meanings: Readonly<Record<string, string>> = {
+  201: 'Created',
+  302: 'The address is in `Location`',
+  304: 'Nothing changed since that ETag',
+}
+
 const documents = {
   json: { [json]: { schema: { type: 'object' } } },
   html: { 'text/html': { schema: string() } },
@@ -124,8 +130,7 @@ class Description {
 
   #successes({ operation }: Route): Record<string, Response> {
     const entries = Object.entries(operation.responses).map(([status, body]) => {
-      const description = status === '304' ? 'Nothing changed since that ETag' : 'Done'
-      return [status, this.#success(body, description)] as const
+      return [status, this.#success(body, meanings[status] ?? 'Done')] as const
     })
     return Object.fromEntries(entries)
   }

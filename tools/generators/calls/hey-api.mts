@@ -1,6 +1,12 @@
 // The calls of an application through the code that @hey-api/openapi-ts generates. generators.test.ts generates, compiles and runs it.
 import { createClient } from '../dist/hey-api/client/index.ts'
-import { listNotifications, sendNotification, signIn } from '../dist/hey-api/sdk.gen.ts'
+import {
+  issueExternalUserToken,
+  listNotifications,
+  putExternalUser,
+  sendNotification,
+  signIn,
+} from '../dist/hey-api/sdk.gen.ts'
 
 const { url, username, password, key } = JSON.parse(process.argv[2] ?? '')
 const client = createClient({ baseUrl: url })
@@ -27,5 +33,13 @@ if (page.error !== undefined) {
   page.error.error.code === 'INVALID_CREDENTIALS'
   throw new Error(page.error.error.message)
 }
+
+// A user of the application, whose id has a slash.
+const ofUser = { client, auth: key, path: { externalId: 'shop/7' }, throwOnError: true } as const
+const { data: user } = await putExternalUser({ ...ofUser, body: { displayName: 'Kim' } })
+const { data: issued } = await issueExternalUserToken({ ...ofUser, body: { scope: 'inbox' } })
+const { data: empty } = await listNotifications({ client, auth: issued.data.token, throwOnError: true })
+if (user.data.externalId !== 'shop/7' || empty.data.total !== 0) throw new Error('this is not the inbox of shop/7')
+
 const [{ status } = {}] = delivery.data.results
 console.log(JSON.stringify({ status, titles: page.data.data.items.map(({ title }) => title) }))
