@@ -1,6 +1,6 @@
 // The entry point of the package: everything that it exports.
 import { type Inbox, inboxOf } from './inbox.ts'
-import { type Producer, producerOf } from './producer.ts'
+import { type Producer, producerOf } from './producer/producer.ts'
 import { type SignIn, signInOf } from './sign-in.ts'
 import { type Auth, type Connection, Requests } from './transport/requests.ts'
 
@@ -15,13 +15,17 @@ export function createCarillon({ auth = 'cookie', ...connection }: Connection & 
   return { ...signInOf(requests), inbox: inboxOf(requests) }
 }
 
-/** A client for an application that sends. `carillon key add` prints the `key`; keep it on a server, never in a page. */
+/**
+ * A client for an application that sends, or that keeps its users here. `carillon key add` prints the `key`; keep it on a
+ * server, never in a page.
+ */
 export function createProducer({ key, ...connection }: Connection & { key: string }): Producer {
   return producerOf(new Requests(connection, () => key))
 }
 
 export type { ChangesOptions, Inbox, ListOptions } from './inbox.ts'
-export type { Producer, SendOptions } from './producer.ts'
+export type { Producer, SendOptions } from './producer/producer.ts'
+export type { TokenOptions, UserName, Users, UsersOptions } from './producer/users.ts'
 export type { SignIn } from './sign-in.ts'
 export type { StreamOptions } from './stream/subscription.ts'
 export {

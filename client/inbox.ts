@@ -1,7 +1,7 @@
 // The inbox of the signed-in user: list, count, mark read, follow. The comment of each method names its route.
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
-import { CarillonError } from './transport/errors.ts'
+import { idInPath } from './transport/paths.ts'
 import type { CallOptions, Requests } from './transport/requests.ts'
 import type { Changes, Counts, Notification, NotificationPage, Position, StreamEvent } from './transport/types.ts'
 
@@ -77,10 +77,6 @@ export function inboxOf(requests: Requests): Inbox {
   }
 }
 
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
-/** Throws NOT_FOUND if `id` is not a UUID, without a request: as part of a path, `..` or `counts` is another route. */
 function pathOf(id: string): string {
-  if (!uuid.test(id)) throw new CarillonError('NOT_FOUND', 'You have no such notification', { status: 404 })
-  return `api/notifications/${id}`
+  return `api/notifications/${idInPath(id, 'You have no such notification')}`
 }

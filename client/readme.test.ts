@@ -39,7 +39,7 @@ test('the examples of client/README.md print the output that the page shows', as
   const service = await startTestService()
   t.after(() => service.stop())
   await service.user('ann', 'plum orchard gate 41')
-  const { key } = await service.producerKey()
+  const { key } = await service.producerKey(['send', 'users'])
   const folder = newFolder(service.url)
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const cookies = new URL('./testing/browser-cookies.ts', import.meta.url).href

@@ -1,7 +1,15 @@
 // Sign-in, sign-out, and the user who is signed in. Each method sends one request.
 import { isCarillonError } from './transport/errors.ts'
 import type { Call, CallOptions, Requests } from './transport/requests.ts'
-import type { Credentials, Me, Restricted, StatefulLogin, StatelessLogin, Variant } from './transport/types.ts'
+import type {
+  Credentials,
+  IssuedToken,
+  Me,
+  Restricted,
+  StatefulLogin,
+  StatelessLogin,
+  Variant,
+} from './transport/types.ts'
 
 export type SignIn = {
   /**
@@ -23,6 +31,8 @@ export type SignIn = {
    * can call this method. Throws UNAUTHORIZED if the token has expired, or if its sign-in is too long ago.
    */
   renew(token: string, options?: CallOptions): Promise<StatelessLogin>
+  /** `POST /api/me/token`: a token of the signed-in session, by which a backend of your own can know who calls. */
+  token(options?: CallOptions): Promise<IssuedToken>
   /** `POST /logout`: ends the session, or revokes the tokens of this sign-in. No error if no user is signed in. */
   logout(options?: CallOptions): Promise<void>
 }
@@ -35,6 +45,7 @@ export function signInOf(requests: Requests): SignIn {
     me: (options) => requestMe(requests, options),
     renew: (token, options) =>
       requests.signIn({ ...options, path: 'token/renew', headers: { authorization: `Bearer ${token}` } }),
+    token: (options) => requests.data({ ...options, method: 'POST', path: 'api/me/token' }),
     async logout(options) {
       await requests.nothing({ ...options, method: 'POST', path: 'logout' })
       requests.tokens?.forget()

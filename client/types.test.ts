@@ -11,11 +11,16 @@ import {
   events,
   type ListQuery,
   type LoginBody,
+  type NewUser,
   type Notification,
   type ReadAllQuery,
   type responses,
   type StreamQuery,
   type User,
+  type UserChange,
+  type UserEntries,
+  type UserProfile,
+  type UserQuery,
 } from '../server/http/openapi/schemas.ts'
 import type * as client from './carillon-client.ts'
 import { eventTypes } from './stream/subscription.ts'
@@ -41,6 +46,10 @@ test('the response types of the client equal the schemas of the server', () => {
   holds<Same<client.NotificationPage, Data<'NotificationPageResponse'>>>()
   holds<Same<client.Counts, Data<'CountsResponse'>>>()
   holds<Same<Sent<client.Changes>, Data<'ChangesResponse'>>>()
+  holds<Same<client.UserAccount, Data<'UserAccountResponse'>>>()
+  holds<Same<client.UserPage, Data<'UserPageResponse'>>>()
+  holds<Same<{ results: client.UserPut[] }, Data<'UserPutsResponse'>>>()
+  holds<Same<client.IssuedToken, Data<'TokenResponse'>>>()
   holds<Same<client.Delivery, Data<'DeliveryResponse'>>>()
 })
 
@@ -63,6 +72,11 @@ test('the request types of the client equal the schemas of the server', () => {
   holds<Same<KeysOf<client.Recipient>, keyof DeliveryBody['recipients'][number]>>()
   holds<client.Recipient extends DeliveryBody['recipients'][number] ? true : false>()
   holds<Same<client.Credentials & { variant?: client.Variant }, LoginBody>>()
+  holds<Same<Given<client.UserProfile>, UserProfile>>()
+  holds<Same<Given<client.UserChange>, UserChange>>()
+  holds<Same<Given<client.NewUser>, NewUser>>()
+  holds<Same<Given<client.UserEntry>, TypeOf<typeof UserEntries>['users'][number]>>()
+  holds<Same<Given<client.UsersOptions>, UserQuery>>()
   // These fields are text in the query; the client also accepts numbers.
   holds<Same<Given<client.ListOptions>, Text<ListQuery, 'before'>>>()
   holds<Same<Given<client.ChangesOptions>, Numeric<ChangesQuery, 'since'>>>()

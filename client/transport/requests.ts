@@ -35,7 +35,7 @@ export type CallOptions = {
 export type Call = CallOptions & {
   /** Relative to `baseUrl`. */
   path: string
-  method?: 'GET' | 'POST' | 'PATCH'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   query?: Readonly<Record<string, string | number | undefined>>
   /** JSON. */
   body?: string

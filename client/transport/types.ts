@@ -165,6 +165,41 @@ export type DeliveryResult = {
 /** `results` has the order of the recipients. */
 export type Delivery = { deliveryId: string; results: DeliveryResult[] }
 
+/** A user as the producers of the scope `users` see it. */
+export type UserAccount = User & {
+  disabled: boolean
+  /** Of the foreign tokens that the external id belongs to; absent for a plain id. */
+  issuer?: string
+}
+/** A field that is absent keeps its value; null clears it. */
+export type UserProfile = {
+  displayName?: string | null | undefined
+  /** A language tag (BCP 47), such as `de-CH`. */
+  locale?: string | null | undefined
+  email?: string | null | undefined
+}
+export type UserChange = UserProfile & {
+  /** Null changes nothing. */
+  username?: string | null | undefined
+  disabled?: boolean | undefined
+}
+export type UserEntry = UserChange & {
+  externalId: string
+  /** Of another system: bcrypt, scrypt, argon2 or PBKDF2. */
+  passwordHash?: string | null | undefined
+}
+export type NewUser = UserProfile & {
+  username: string
+  password?: string | undefined
+  passwordHash?: string | undefined
+  externalId?: string | null | undefined
+}
+/** `next`: pass it as `after` to get the next page. Null on the last page. */
+export type UserPage = { items: UserAccount[]; next: string | null }
+export type UserPut = { externalId: string; status: 'created' | 'updated'; user: UserAccount }
+/** A token that is not renewed: request another one before it ends. */
+export type IssuedToken = { token: string; expiresAt: Time }
+
 /** One invalid field of the request, and the reason. */
 export type Fault = { field: string; reason: string }
 

@@ -1,9 +1,10 @@
 // The client of an application that sends. It retries under the same idempotency key, so each delivery happens once.
-import { type Backoff, delayAfter } from './transport/backoff.ts'
-import { pause } from './transport/cancellation.ts'
-import { isCarillonError } from './transport/errors.ts'
-import type { CallOptions, Requests } from './transport/requests.ts'
-import type { Delivery, DeliveryRequest } from './transport/types.ts'
+import { type Backoff, delayAfter } from '../transport/backoff.ts'
+import { pause } from '../transport/cancellation.ts'
+import { isCarillonError } from '../transport/errors.ts'
+import type { CallOptions, Requests } from '../transport/requests.ts'
+import type { Delivery, DeliveryRequest } from '../transport/types.ts'
+import { type Users, usersOf } from './users.ts'
 
 export type SendOptions = CallOptions & {
   /**
@@ -22,6 +23,8 @@ export type Producer = {
    * throws the last error. If that is NETWORK, the delivery may have happened.
    */
   send(delivery: DeliveryRequest, options?: SendOptions): Promise<Delivery>
+  /** Needs a key with the scope `users`. */
+  users: Users
 }
 
 const defaultBackoff: Backoff = { retryMs: 500, maxRetryMs: 5_000, random: Math.random }
@@ -29,6 +32,7 @@ const temporaryStatuses: readonly (number | undefined)[] = [408, 409, 429, 502, 
 
 export function producerOf(requests: Requests, backoff = defaultBackoff, attemptMs = 30_000): Producer {
   return {
+    users: usersOf(requests),
     async send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {
       const call = {
         method: 'POST',

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { after, before, test } from 'node:test'
-import { TcpProxy } from '../tests/support/network/tcp-proxy.ts'
-import { startTestService, type TestService } from '../tests/support/service.ts'
-import { type Connection, createProducer, isCarillonError } from './carillon-client.ts'
+import { TcpProxy } from '../../tests/support/network/tcp-proxy.ts'
+import { startTestService, type TestService } from '../../tests/support/service.ts'
+import { type Connection, createProducer, isCarillonError } from '../carillon-client.ts'
+import { failureOf } from '../testing/clients.ts'
+import { Requests } from '../transport/requests.ts'
 import { producerOf } from './producer.ts'
-import { failureOf } from './testing/clients.ts'
-import { Requests } from './transport/requests.ts'
 
 let service: TestService
 let key: string

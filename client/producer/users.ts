@@ -1,0 +1,87 @@
+// The users of an application and the tokens that it issues for them. The comment of each method names its route.
+import { CarillonError } from '../transport/errors.ts'
+import { idInPath } from '../transport/paths.ts'
+import type { CallOptions, Requests } from '../transport/requests.ts'
+import type {
+  IssuedToken,
+  NewUser,
+  UserAccount,
+  UserChange,
+  UserEntry,
+  UserPage,
+  UserProfile,
+  UserPut,
+} from '../transport/types.ts'
+
+/** By Carillon's id, or by the application's own. */
+export type UserName = { id: string } | { externalId: string }
+
+export type UsersOptions = CallOptions & {
+  /** Only users whose username, display name, e-mail address or external id contains it. */
+  search?: string | undefined
+  externalId?: string | undefined
+  /** The `next` of an earlier page. */
+  after?: string | undefined
+  /** 1 to 100; default 20. */
+  limit?: number | undefined
+}
+
+export type TokenOptions = CallOptions & {
+  /** Seconds, 1 to 900; default 900. */
+  lifetime?: number | undefined
+}
+
+/** A method throws NOT_FOUND if there is no such user. */
+export type Users = {
+  /** `PUT /api/users/external/:externalId`: creates the user, or changes the fields that are given. */
+  put(externalId: string, profile?: UserProfile, options?: CallOptions): Promise<UserAccount>
+  /** `PUT /api/users`: the same for 1 to 1,000 users; all of them, or none if one has a fault. */
+  putAll(users: readonly UserEntry[], options?: CallOptions): Promise<UserPut[]>
+  /** `POST /api/users`: creates a user who signs in here. Throws CONFLICT if the username or the external id is taken. */
+  create(user: NewUser, options?: CallOptions): Promise<UserAccount>
+  /** `GET /api/users`: a page, in the order of creation. */
+  list(options?: UsersOptions): Promise<UserPage>
+  /** `GET /api/users/external/:externalId` or `GET /api/users/:id`. */
+  get(user: UserName, options?: CallOptions): Promise<UserAccount>
+  /** `PATCH` of the same: changes the fields that are given. `disabled` ends every session and token. */
+  update(user: UserName, change: UserChange, options?: CallOptions): Promise<UserAccount>
+  /** `DELETE` of the same: erases the user with inbox, sessions and tokens. */
+  delete(user: UserName, options?: CallOptions): Promise<void>
+  /** `POST .../tokens`: a token that opens the inbox of the user, for a page of your application. */
+  issueToken(user: UserName, options?: TokenOptions): Promise<IssuedToken>
+  /** `DELETE .../tokens`: revokes all that were issued. */
+  revokeTokens(user: UserName, options?: CallOptions): Promise<void>
+}
+
+export function usersOf(requests: Requests): Users {
+  return {
+    put: async (externalId, profile = {}, options) =>
+      requests.data({ ...options, method: 'PUT', path: pathOf({ externalId }), body: JSON.stringify(profile) }),
+    async putAll(users, options) {
+      const call = { ...options, method: 'PUT', path: 'api/users', body: JSON.stringify({ users }) } as const
+      return (await requests.data<{ results: UserPut[] }>(call)).results
+    },
+    create: async (user, options) =>
+      requests.data({ ...options, method: 'POST', path: 'api/users', body: JSON.stringify(user) }),
+    list: ({ signal, ...query } = {}) => requests.data({ path: 'api/users', query, signal }),
+    get: async (user, options) => requests.data({ ...options, path: pathOf(user) }),
+    update: async (user, change, options) =>
+      requests.data({ ...options, method: 'PATCH', path: pathOf(user), body: JSON.stringify(change) }),
+    delete: async (user, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(user) }),
+    issueToken: async (user, { lifetime, signal } = {}) => {
+      const body = JSON.stringify({ scope: 'inbox', lifetime })
+      return requests.data({ method: 'POST', path: `${pathOf(user)}/tokens`, body, signal })
+    },
+    revokeTokens: async (user, options) =>
+      requests.nothing({ ...options, method: 'DELETE', path: `${pathOf(user)}/tokens` }),
+  }
+}
+
+/** Throws INVALID_REQUEST for a text that no user can have, without a request: in a path, `..` is another route. */
+function pathOf(user: UserName): string {
+  if ('id' in user) return `api/users/${idInPath(user.id, 'There is no such user')}`
+  const { externalId } = user
+  if (['', '.', '..'].includes(externalId))
+    throw new CarillonError('INVALID_REQUEST', `"${externalId}" cannot be an externalId`, { status: 400 })
+  return `api/users/external/${encodeURIComponent(externalId)}`
+}
