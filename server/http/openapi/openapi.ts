@@ -42,7 +42,12 @@ export function openApi(routes: readonly Route[], { version, url, cookieName }: 
       schemas: description.schemas,
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The cookie of a stateful sign-in' },
-        token: { type: 'http', scheme: 'bearer', bearerFormat: 'at+jwt', description: 'An access token' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'at+jwt',
+          description: 'An access token; for the inbox also a token of an issuer in CARILLON_ISSUERS',
+        },
         producer: { type: 'http', scheme: 'bearer', description: 'A producer key, `crl_<id>_<secret>`' },
       },
     },

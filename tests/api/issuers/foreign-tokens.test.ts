@@ -190,6 +190,25 @@ test('a key that the issuer withdraws is refused after 15 minutes at the latest'
   first.keys.push(withdrawn as IssuerKey)
 })
 
+test('a token without a key id is accepted while one key fits, also after that key was replaced, and refused while two do', async () => {
+  const another = await newKey('EdDSA', 'd2')
+  const published = first.keys.find(({ alg }) => alg === another.alg) ?? assert.fail()
+  const without = (key: IssuerKey) => proofOf({ jti: `without ${key.kid}` }, { key, header: { kid: undefined } })
+  const at = first.keys.indexOf(published)
+  assert.equal(await statusOf(await without(published)), 200)
+  const tooEarly = await without(another)
+  assert.equal(await statusOf(tooEarly), 401)
+  first.keys[at] = another
+  app.pass(10 * 60_000)
+  assert.equal(await statusOf(await without(another)), 200)
+  first.keys[at] = published
+  first.keys.push(another)
+  app.pass(10 * 60_000)
+  assert.equal(await statusOf(await without(published)), 401)
+  first.keys.splice(first.keys.indexOf(another), 1)
+  app.pass(10 * 60_000)
+})
+
 test('forged tokens of one issuer do not delay a token of another', async () => {
   const wrong = { ...(await newKey('EdDSA', 'd1')) }
   const forged = await Promise.all(
