@@ -95,7 +95,7 @@ async function issueToken({ users, accessTokens }: Dependencies, key: UserKey, {
     throw new CarillonError('CONFLICT', 'This user is disabled and gets no token', {
       remedy: 'Enable the user first: PATCH with { "disabled": false }.',
     })
-  return sendToken(reply, await accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
+  return sendToken(reply, accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
 }
 
 export const revokeById: Operation<Producer> = {

@@ -17,7 +17,7 @@ import {
 } from './read-token.ts'
 import type { SignIn, TokenRevocations } from './revocations.ts'
 import { isSignedByUs, SignatureChecks } from './signature-checks.ts'
-import { type SigningKeys, signToken } from './signing-keys.ts'
+import { type SigningKeys, signToken, signTokenAtOnce } from './signing-keys.ts'
 
 /** A revocation is kept until no token that it revokes is alive, including one that a node renewed before it received the revocation. */
 export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
@@ -68,10 +68,11 @@ export class AccessTokens {
   issueForInbox(
     { id: userId, credentialGeneration: generation, issuedGeneration }: User,
     { lifetimeMs }: { lifetimeMs: number },
-  ): Promise<IssuedToken> {
+  ): IssuedToken {
     const at = this.#options.now()
     const signIn = { userId, username: null, signInId: newId(at), signedInAt: at, generation, issuedGeneration }
-    return this.#sign(signIn, at + lifetimeMs)
+    const claims = this.#claimsOf(signIn, at + lifetimeMs)
+    return this.#issued(signTokenAtOnce(this.#options.keys.current, claims), claims)
   }
 
   /** A token of a session's sign-in: it ends with the session at the latest. */
@@ -138,13 +139,19 @@ export class AccessTokens {
   }
 
   async #sign(claimed: Claimed, endsAt: number): Promise<IssuedToken> {
-    const { keys, now, issuer } = this.#options
+    const claims = this.#claimsOf(claimed, endsAt)
+    return this.#issued(await signToken(this.#options.keys.current, claims), claims)
+  }
+
+  #claimsOf(claimed: Claimed, endsAt: number): Claims {
+    const { now, issuer } = this.#options
     const at = now()
-    const claims = claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
-    const token = await signToken(keys.current, claims)
-    // The first use of the token then needs no check of its signature.
-    const { expiresAt } = this.#remember(token, claims)
-    return { token, expiresAt }
+    return claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
+  }
+
+  /** The first use of the token then needs no check of its signature. */
+  #issued(token: string, claims: Claims): IssuedToken {
+    return { token, expiresAt: this.#remember(token, claims).expiresAt }
   }
 
   async #checkNew(token: string): Promise<TokenSubject | null> {
