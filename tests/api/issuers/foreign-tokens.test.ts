@@ -109,6 +109,19 @@ test('an unknown user is refused until an application creates the user, if the s
   assert.equal(await statusOf(proof), 200)
 })
 
+test('a producer names a user by the id that the issuer gives, and what it sends before the first sign-in is there', async () => {
+  const { key } = await app.producerKey(['send', 'users'])
+  const send = async (to: object) => {
+    const response = await app.post('/api/notifications', { recipients: [to], title: 'early' }, bearer(key))
+    assert.equal(response.json().data?.results[0].status, 'delivered', response.text)
+  }
+  await send({ externalId: 'early', issuer: second.url })
+  await send({ externalId: 'early' })
+  await send({ externalId: 'early' })
+  assert.equal((await app.list(bearer(await second.token({ sub: 'early' })))).unread, 1)
+  assert.equal((await app.list(await proofOf({ sub: 'early' }))).unread, 2)
+})
+
 test('two first requests at the same moment create one user', async () => {
   const proofs = await Promise.all(first.keys.map((key) => proofOf({ sub: 'twice' }, { key })))
   const users = await Promise.all(proofs.map(userOf))
