@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, posix } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -200,6 +200,19 @@ test('docs/scale.md and docs/integrate.md show the proxy configurations exactly 
     const printed = page.split(`[${posix.basename(file)}](proxies/${file}):\n\n`)[1] ?? ''
     assert.equal(/^```\w+\n(.*?)```/s.exec(printed)?.[1], readFileSync(join(folder, file), 'utf8'), file)
   }
+})
+
+test('docs/integrate.md shows code exactly as the examples have it', () => {
+  const page = pageOf('docs/integrate.md')
+  const codes = page.blocks.filter(({ language }) => ['js', 'python'].includes(language))
+  assert.equal(codes.length, 3)
+  const files = globSync('examples/**/*.{js,py}', { cwd: root, exclude: (name) => name === 'node_modules' })
+  const sources = files.map((file) => readFileSync(join(root, file), 'utf8'))
+  for (const { text, line } of codes)
+    assert.ok(
+      sources.some((source) => source.includes(text)),
+      `line ${line}`,
+    )
 })
 
 test('every setting that a page names exists', () => {

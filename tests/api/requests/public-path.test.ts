@@ -62,6 +62,28 @@ test('the client with a path in baseUrl signs in by cookie, lists, and follows t
   }
 })
 
+test('an id with a slash, percent-encoded in a path, arrives through the proxy as it was sent', async () => {
+  const { key } = await service.producerKey(['send', 'users'])
+  const authorization = `Bearer ${key}`
+  const of = (id: string) => `${url}/api/users/external/${encodeURIComponent(id)}`
+  const send = (method: string, address: string, body: object) =>
+    fetch(address, {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  for (const id of ['a/tokens', 'a']) assert.equal((await send('PUT', of(id), { displayName: id })).status, 201)
+  const found = await fetch(of('a/tokens'), { headers: { authorization } })
+  const { data } = (await found.json()) as { data: { externalId: string; displayName: string } }
+  assert.deepEqual([data.externalId, data.displayName], ['a/tokens', 'a/tokens'])
+  await send('POST', `${url}/api/notifications`, { recipients: [{ externalId: 'a/tokens' }], title: 'Hi' })
+  const issued = await send('POST', `${of('a/tokens')}/tokens`, { scope: 'inbox' })
+  assert.equal(issued.status, 201)
+  const { token } = ((await issued.json()) as { data: { token: string } }).data
+  const { unread } = await createCarillon({ baseUrl: url, auth: () => token }).inbox.counts()
+  assert.equal(unread, 1)
+})
+
 test('/ leads a browser to the documentation page, whose links all work below the path', async () => {
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
   const start = await fetch(`${url}/`, { headers: { accept }, redirect: 'manual' })
