@@ -91,7 +91,9 @@ function refuse(faults: readonly EntryFault[], lines: readonly number[], options
     print(options, { imported: 0, faults: listed }, () => [])
     return
   }
-  const text = listed.map(({ line, field, reason }) => `line ${line}: ${[printable(field), reason].join(' ').trim()}\n`)
+  const text = listed.map(
+    ({ line, field, reason }) => `line ${line}: ${field === '' ? '' : `${printable(field)}: `}${reason}\n`,
+  )
   const wrong = new Set(listed.map(({ line }) => line)).size
   const summary = `carillon: Nothing was imported: ${wrong} of ${lines.length} lines ${wrong === 1 ? 'has a fault' : 'have faults'}\n`
   process.stderr.write(`${text.join('')}${summary}`)

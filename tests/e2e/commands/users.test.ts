@@ -72,13 +72,13 @@ suite('import', { concurrency: 1 }, () => {
     assert.deepEqual([status, stdout], [1, ''])
     const expected = [
       /^line 3: must be a JSON object$/,
-      /^line 4: locale must be a language tag/,
-      /^line 4: passwordHash has an unknown format; known are bcrypt/,
-      /^line 5: username belongs to another user$/,
-      /^line 6: colour is not a known field$/,
-      /^line 6: externalId is the same as in line 1$/,
-      /^line 7: externalId is missing/,
-      /^line 8: passwordHash costs too much to verify: the bcrypt cost must be at most 13$/,
+      /^line 4: locale: must be a language tag/,
+      /^line 4: passwordHash: has an unknown format; known are bcrypt/,
+      /^line 5: username: belongs to another user$/,
+      /^line 6: colour: is not a known field$/,
+      /^line 6: externalId: is the same as in line 1$/,
+      /^line 7: externalId: is missing/,
+      /^line 8: passwordHash: costs too much to verify: the bcrypt cost must be at most 13$/,
       /^carillon: Nothing was imported: 6 of 7 lines have faults$/,
     ]
     const printed = stderr.trimEnd().split('\n')
