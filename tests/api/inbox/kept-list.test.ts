@@ -1,18 +1,10 @@
 // A list that is kept only by what the API sends, by the code of docs/guide.md, equals the list of the service.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { runInNewContext } from 'node:vm'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
+import { codeFor, type GuideCode, type KeptList } from '../../support/event-source/guide-list.ts'
 import { type Random, randomOf } from '../../support/event-source/random.ts'
-import { readPages } from '../../support/http/pages.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
-
-type Kept = { items: { id: string; seq: number }[]; unread: number; total: number; version: number }
-type Code = {
-  applyEvent(list: Kept, type: string, data: object): boolean
-  applyChanges(list: Kept, data: object): boolean
-}
 
 const soak = process.env.SOAK !== undefined
 const rounds = soak ? 500 : 120
@@ -21,29 +13,18 @@ const actsPerRound = 4
 const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '100' } })
 after(() => app.stop())
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
-const guide = readPages(root).find(({ file }) => file === 'docs/guide.md') ?? assert.fail('docs/guide.md is missing')
-const source = guide.blocks.find(({ language }) => language === 'js')?.text ?? assert.fail('the guide has no code')
-
-/** The code of the guide, for a list of this length. */
-function codeFor(length: number): Code {
-  assert.ok(source.startsWith('const length = 20\n'))
-  const code = source.replace('const length = 20', `const length = ${length}`).replaceAll('export function', 'function')
-  return runInNewContext(`${code}; ({ applyEvent, applyChanges })`)
-}
-
 /** A tab or a device that shows the newest `length` notifications. */
 class Device {
   readonly proof: Proof
   readonly length: number
-  readonly #code: Code
-  #list: Kept = { items: [], unread: 0, total: 0, version: 0 }
+  readonly #code: GuideCode
+  #list: KeptList = { items: [], unread: 0, total: 0, version: 0 }
   #position = ''
   #reader: EventReader | undefined
   #taken = 0
   requests = 0
 
-  private constructor(proof: Proof, length: number, code: Code) {
+  private constructor(proof: Proof, length: number, code: GuideCode) {
     this.proof = proof
     this.length = length
     this.#code = code
