@@ -74,6 +74,12 @@ export interface Users {
   /** Enables a disabled user. The proofs that ended when the user was disabled stay ended. */
   enableUser(change: { userId: string }): Promise<'done' | 'absent'>
   /**
+   * Erases a user. In one step it removes every row of the user (with sessions, inbox and revocations), and takes the user and the
+   * notifications out of the outcomes of deliveries. It revokes every token by one row that names the user by `erasedKey` only. A
+   * delivery at the same time is erased with the user, or does not find the user.
+   */
+  deleteUser(change: UserChange): Promise<'done' | 'absent'>
+  /**
    * Sets a password and enables the user. In one step it raises the credential generation, ends every session and revokes
    * every token.
    */

@@ -16,8 +16,8 @@ const readersOfConfig = [...entryPoints, 'server/config/**', 'server/start/**', 
 const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
   { room: ['server/http/**'], knows: ['server/sign-in/**', 'server/inbox/**', 'server/store/store.ts'] },
-  { room: ['server/sign-in/**'], knows: ['server/store/store.ts'] },
-  { room: ['server/inbox/**'], knows: ['server/store/{store,notification-json}.ts'] },
+  { room: ['server/sign-in/**'], knows: ['server/store/{store,erased-key}.ts'] },
+  { room: ['server/inbox/**'], knows: ['server/store/{store,notification-json,erased-key}.ts'] },
   { room: ['server/doctor/store/**'], knows: ['server/doctor/*.ts', 'server/store/**'] },
   {
     room: ['server/doctor/**'],

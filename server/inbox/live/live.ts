@@ -2,6 +2,7 @@
 // of the store and one text for all streams of that user. No stream waits for the slow client of another.
 import { notAuthenticated } from '../../errors.ts'
 import { yieldToEventLoop } from '../../event-loop.ts'
+import { erasedKey, isErasedKey } from '../../store/erased-key.ts'
 import type { ChangeSignal, Changes, InboxState, Store } from '../../store/store.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
@@ -104,11 +105,18 @@ export class Live {
     await this.#catchUp(subscription, stream)
   }
 
+  /** `userId` may be the `erasedKey` of a user. */
   checkProofs(userId: string): void {
-    const subscription = this.#subscriptions.get(userId)
+    const subscription = this.#subscriptions.get(userId) ?? this.#findErased(userId)
     if (subscription === undefined) return
     subscription.isProofDue = true
     this.#reading.add(subscription)
+  }
+
+  // A microsecond for each user with a stream, once for each erased user.
+  #findErased(key: string): Subscription | undefined {
+    if (!isErasedKey(key)) return undefined
+    return this.#subscriptions.values().find(({ userId }) => erasedKey(userId) === key)
   }
 
   /** Ends every stream, after sending it when to reconnect, and refuses new ones. */

@@ -1,5 +1,6 @@
 // Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
+import { erasedKey, isErasedKey } from '../../store/erased-key.ts'
 import { issuedSignIns, type Store, type TokenRevocation, type UserChange } from '../../store/store.ts'
 
 type Dependencies = {
@@ -29,6 +30,8 @@ const retryMs = 1_000
 export class TokenRevocations {
   readonly #dependencies: Dependencies
   readonly #revocations = new Map<string, TokenRevocation>()
+  /** The `erasedKey` of each erased user whose tokens may be alive. */
+  readonly #erased = new Set<string>()
   readonly #listeners = new Set<(userId: string) => void>()
   #isReloading = false
   #isReloadDue = false
@@ -94,7 +97,7 @@ export class TokenRevocations {
     return this.#reload()
   }
 
-  /** Calls `listener` for each later revocation, also of another node. */
+  /** Calls `listener` for each later revocation, also of another node; with the `erasedKey` if the user was erased. */
   onRevocation(listener: (userId: string) => void): void {
     this.#listeners.add(listener)
   }
@@ -107,6 +110,7 @@ export class TokenRevocations {
       const issued = this.#revocations.get(keyOf(userId, issuedSignIns))
       if (issued !== undefined && issuedGeneration < issued.firstGeneration) return true
     }
+    if (this.#erased.size > 0 && this.#erased.has(erasedKey(userId))) return true
     const everySignIn = this.#revocations.get(keyOf(userId, null))
     if (everySignIn === undefined) return false
     return generation === undefined ? signedInAt <= everySignIn.notBefore : generation < everySignIn.firstGeneration
@@ -117,7 +121,11 @@ export class TokenRevocations {
     // If the wall clock was set back, other processes write their rows with the earlier time.
     for (const revocation of await store.tokenRevocations(Math.min(now(), wall()))) this.#add(revocation)
     const at = now()
-    for (const [key, { expiresAt }] of this.#revocations) if (expiresAt <= at) this.#revocations.delete(key)
+    for (const [key, { expiresAt, userId }] of this.#revocations)
+      if (expiresAt <= at) {
+        this.#revocations.delete(key)
+        this.#erased.delete(userId)
+      }
   }
 
   #add(revocation: TokenRevocation): void {
@@ -128,6 +136,7 @@ export class TokenRevocations {
     if (known?.firstGeneration === firstGeneration && known.notBefore === notBefore) return
     const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + this.#dependencies.keepMs)
     this.#revocations.set(key, { ...revocation, firstGeneration, notBefore, expiresAt })
+    if (isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)
     for (const listener of this.#listeners) listener(revocation.userId)
   }
 }

@@ -14,6 +14,7 @@ import { randomPromises } from './random/random.ts'
 import { sessionTokenPromises } from './session-tokens.ts'
 import { sessionPromises } from './sessions.ts'
 import { tokenPromises } from './tokens.ts'
+import { erasurePromises } from './users/erasure.ts'
 import { externalIdPromises } from './users/external-ids.ts'
 import { recipientPromises } from './users/recipients.ts'
 import { userPromises } from './users/users.ts'
@@ -24,6 +25,7 @@ export function storeContract(engine: Engine): void {
   describe(`the store on ${engine.name}`, () => {
     describe('users', () => userPromises(promise))
     describe('users of applications', () => externalIdPromises(promise))
+    describe('erasing a user', () => erasurePromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))

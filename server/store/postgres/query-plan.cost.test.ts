@@ -19,6 +19,7 @@ import { operations } from './store.ts'
 import { ensureSigningKey, revokeIssuedTokens, revokeTokens, signingKeys, tokenRevocations } from './tokens.ts'
 import {
   addUser,
+  deleteUser,
   disableUser,
   enableUser,
   findCredentials,
@@ -126,6 +127,22 @@ const paths: Path[] = [
     of: 'disableUser',
     run: () => disableUser(db, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
     reads: [user, allSessions, revocation, ...expired],
+  },
+  {
+    // Rarely: it reads every outcome of a day, and all that the user has.
+    of: 'deleteUser',
+    run: () => deleteUser(db, { userId: 'u401', at: 1, revocationExpiresAt: 2 }),
+    reads: [
+      user,
+      inbox,
+      allSessions,
+      allCategories,
+      'many notification by notification_by_id (user_id)',
+      'many read_mark by read_mark_by_seq (user_id)',
+      'token_cutoff by key (user_id)',
+      'whole delivery',
+      ...expired,
+    ],
   },
   {
     of: 'setPassword',

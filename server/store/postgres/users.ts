@@ -1,4 +1,5 @@
 // The users of the store on PostgreSQL. Their laws are in functions/users.sql.
+import { erasedKey } from '../erased-key.ts'
 import type { Credentials, Input, NewUser, Profile, User } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 
@@ -115,6 +116,18 @@ export async function rehashPassword(db: Database, change: Input<'rehashPassword
   const values = [userId, checkedPasswordHash, passwordHash]
   const row = await db.one('rehashPassword', 'select rehash_password($1, $2, $3)', values)
   return row?.[0] === true ? 'done' : 'refused'
+}
+
+export async function deleteUser(db: Database, change: Input<'deleteUser'>): Promise<'done' | 'absent'> {
+  const { userId, at, revocationExpiresAt } = change
+  const values = [userId, erasedKey(userId), at, revocationExpiresAt]
+  const outcome = signalEndOfProofs(
+    db,
+    userId,
+    await db.one('deleteUser', 'select delete_user($1, $2, $3, $4)', values),
+  )
+  if (outcome === 'done') db.changeSignals.send({ about: 'inbox', userId })
+  return outcome
 }
 
 function signalEndOfProofs(db: Database, userId: string, row: Row | undefined): 'done' | 'absent' {

@@ -169,6 +169,7 @@ begin
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
       values (one.user_id, 0, 1, 0, 0, 0, 0) on conflict do nothing;
     select * into box from inbox where user_id = one.user_id for update;
+    if not found then perform raise_erased(); end if;
     select * into earlier from notification where user_id = one.user_id and key = of_key;
     if earlier.seq is null then
       update inbox set version = version + 1, last_seq = last_seq + 1, total = total + 1, unread = unread + 1

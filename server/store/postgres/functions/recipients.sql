@@ -49,8 +49,13 @@ begin
     select from unnest(users) as w (user_id)
     where w.user_id is not null and not exists (select from "user" u where u.id = w.user_id)
   ) then
-    raise exception 'carillon: a recipient was erased during the delivery' using errcode = 'CA002';
+    perform raise_erased();
   end if;
+end $$;
+
+create or replace function raise_erased() returns void language plpgsql as $$
+begin
+  raise exception 'carillon: a recipient was erased during the delivery' using errcode = 'CA002';
 end $$;
 
 -- Each known recipient once, with the id that the request gave first.

@@ -29,7 +29,7 @@ const hashes: Record<number, string> = {
   9: '6e77dafe2be5a92f',
   10: '21df07d9bef9cef5',
   11: '8ae246a0bf037657',
-  12: '146a65ef8e686741',
+  12: '768f0cd1ce553dd5',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

@@ -1,9 +1,10 @@
 // Every write of the store on SQLite, by its name: each exported function of this folder.
 import * as deliveries from './deliveries.ts'
+import * as erasure from './erasure.ts'
 import * as inbox from './inbox.ts'
 import * as producers from './producers.ts'
 import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
-export const writes = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...deliveries }
+export const writes = { ...users, ...erasure, ...sessions, ...tokens, ...producers, ...inbox, ...deliveries }
