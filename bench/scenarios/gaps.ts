@@ -1,5 +1,5 @@
-// Compares reads of an inbox with 500,000 gaps: a page of unread notifications in the middle with page 1, and changes since
-// long ago with recent ones. By the store, on SQLite, where a read blocks the event loop.
+// Compares reads of inboxes with 500,000 gaps: a page in the middle with page 1, of unread notifications and of all if some were
+// sent again, and changes since long ago with recent ones. By the store, on SQLite, where a read blocks the event loop.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { openStore } from '../../server/store/open.ts'
@@ -18,28 +18,39 @@ const maxRatio = 4
 
 export async function gaps({ dir, rounds, progress }: Pick<Bench, 'dir' | 'rounds' | 'progress'>): Promise<Report> {
   progress('making an inbox of 1,000,000 notifications, with every second one marked read')
-  const { readers } = await prepareReaders(dir, { users: 1, proofs: 1 })
-  const [{ userId }] = readers as [(typeof readers)[0]]
-  await fillInboxes(dir, { userIds: [userId], count: inboxSize })
+  const { readers } = await prepareReaders(dir, { users: 2, proofs: 1 })
+  const [{ userId }, { userId: sentAgain }] = readers as [(typeof readers)[0], (typeof readers)[0]]
+  await fillInboxes(dir, { userIds: [userId, sentAgain], count: inboxSize })
   await withDatabase(dir, (database) =>
     database.exec(`
       begin;
       update notification set read_at = '2026-01-01T00:00:00.000Z', changed_version = ${inboxSize + 1} + seq / 2
-        where seq % 2 = 0;
-      update inbox set unread = ${inboxSize / 2}, version = ${inboxSize * 1.5 + 1};
+        where seq % 2 = 0 and user_id = '${userId}';
+      update inbox set unread = ${inboxSize / 2}, version = ${inboxSize * 1.5 + 1} where user_id = '${userId}';
+      delete from notification where seq % 2 = 1 and user_id = '${sentAgain}';
+      update inbox set unread = ${inboxSize / 2}, total = ${inboxSize / 2}, first_seq = 2
+        where user_id = '${sentAgain}';
       commit`),
   )
   const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   try {
     const page = (number: number) => store.readPage({ userId, page: number, limit, unreadOnly: true })
+    const pageOfAll = (number: number) => store.readPage({ userId: sentAgain, page: number, limit, unreadOnly: false })
     const first = await maxTurn(() => page(middlePage))
+    const firstOfAll = await maxTurn(() => pageOfAll(middlePage))
     const { version } = await store.readInbox(userId)
     const since = (behind: number) => store.changesSince({ userId, version: version - behind, limit: 100 })
     const reads = { near: () => page(1), far: () => page(middlePage) }
+    const readsOfAll = { near: () => pageOfAll(1), far: () => pageOfAll(middlePage) }
     const changes = { near: () => since(300), far: () => since(9_990) }
     return {
       rows: [
         row('page 12,500 of unread notifications, by the store', 'page 1', await timed({ rounds, progress, ...reads })),
+        row(
+          'page 12,500 of an inbox with missing sequence numbers, by the store',
+          'page 1',
+          await timed({ rounds, progress, ...readsOfAll }),
+        ),
         row(
           'changes since 9,990 versions ago, by the store',
           'since 300 versions ago',
@@ -49,6 +60,8 @@ export async function gaps({ dir, rounds, progress }: Pick<Bench, 'dir' | 'round
       notes: [
         `Unread pages: every second of 1,000,000 notifications was marked read. The first such page counts them: ` +
           `${first.took.toFixed(0)} ms in this run, in event loop turns of at most ${first.turn.toFixed(1)} ms.`,
+        `Missing sequence numbers: every second of 1,000,000 notifications was sent again and has left its place. The first page ` +
+          `took ${firstOfAll.took.toFixed(0)} ms in this run, in event loop turns of at most ${firstOfAll.turn.toFixed(1)} ms.`,
       ],
     }
   } finally {
