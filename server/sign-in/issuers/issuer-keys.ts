@@ -45,7 +45,7 @@ export class IssuerKeys {
   async find(header: ReadForeignToken['header']): Promise<CryptoKey | null> {
     if (this.#keys !== undefined && this.#dependencies.now() >= this.#readAt + maxAgeMs) {
       const reading = this.#readAgain()
-      // Once a read has failed, tokens no longer wait for the next one: the keys that are there go on working.
+      // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
       if (this.#failure === undefined) await this.#wait(reading)
     }
     const known = await this.#select(header)

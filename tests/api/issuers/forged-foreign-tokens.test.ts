@@ -215,7 +215,7 @@ function isRefused(title: string, corpus: Corpus): void {
   })
 }
 
-test('the unforged token is valid, and so is one with blanks, escapes and claims that nobody needs', async () => {
+test('the unforged token is valid, and so is one with blanks, escapes and claims that are not read', async () => {
   const spaced = withPayload(
     JSON.stringify({ ...claims, name: 'ann', roles: ['a', { a: 'a' }] }, null, 1).replace('"ann"', '"\\u0061nn"'),
   )

@@ -63,7 +63,7 @@ export async function startIssuer(now: () => number) {
       responses.set(path, (_request, response) => response.end(JSON.stringify(body)))
     },
 
-    /** Ends at once what it still sends, so that nobody can reach it. */
+    /** Ends at once what it still sends, so that no request reaches it. */
     async stop(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
