@@ -205,7 +205,7 @@ test('docs/scale.md and docs/integrate.md show the proxy configurations exactly 
 test('docs/integrate.md shows code exactly as the examples have it', () => {
   const page = pageOf('docs/integrate.md')
   const codes = page.blocks.filter(({ language }) => ['js', 'python'].includes(language))
-  assert.equal(codes.length, 3)
+  assert.equal(codes.length, 4)
   const files = globSync('examples/**/*.{js,py}', { cwd: root, exclude: (name) => name === 'node_modules' })
   const sources = files.map((file) => readFileSync(join(root, file), 'utf8'))
   for (const { text, line } of codes)

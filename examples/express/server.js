@@ -1,12 +1,14 @@
 // A shop with its own users, and a bell for them. Page, shop and Carillon have one origin: Carillon is below /bell/.
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createProducer } from 'carillon-client'
 import express from 'express'
-import { carillon, userPath } from './carillon.js'
 import { ownSignIn, signedIn } from './own-sign-in.js'
 import { passTo } from './proxy.js'
 
-const { CARILLON_URL = 'http://127.0.0.1:7464', PORT = '3000' } = process.env
+const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
+/** The key has the scopes `send` and `users`. It stays on this server. */
+const carillon = createProducer({ baseUrl: CARILLON_URL, key: CARILLON_PRODUCER_KEY })
 const clientFolder = dirname(fileURLToPath(import.meta.resolve('carillon-client')))
 
 const app = express()
@@ -17,16 +19,15 @@ app.use(ownSignIn)
 
 /** The page of a signed-in user gets a token that opens this user's inbox, and nothing else, for 15 minutes. */
 app.post('/bell-token', signedIn, async (request, response) => {
-  const { id, name } = request.user
-  await carillon('PUT', userPath(id), { displayName: name })
-  response.json(await carillon('POST', `${userPath(id)}/tokens`, { scope: 'inbox' }))
+  const { id: externalId, name } = request.user
+  await carillon.users.put(externalId, { displayName: name })
+  response.json(await carillon.users.issueToken({ externalId }))
 })
 
-/** Something happens in the shop, and a user gets a notification, also one who never had a token. */
+/** Something happens in the shop, and a user gets a notification. Carillon does not have to know the user before. */
 app.post('/orders', signedIn, async (request, response) => {
-  const { to = request.user.id, item } = request.body
-  const recipients = [{ externalId: to }]
-  await carillon('POST', '/api/notifications', { recipients, title: `${item} is on its way`, url: '/orders' })
+  const recipients = [{ externalId: request.user.id }]
+  await carillon.send({ recipients, title: `${request.body.item} is on its way`, url: '/orders' })
   response.status(201).json({})
 })
 

@@ -2,28 +2,30 @@
 // CARILLON_ALLOWED_ORIGINS names the origin of this application.
 import { serve } from '@hono/node-server'
 import { serveStatic } from '@hono/node-server/serve-static'
+import { createProducer } from 'carillon-client'
 import { Hono } from 'hono'
 import { html } from 'hono/html'
-import { carillon, userPath } from './carillon.js'
 import { ownSignIn, signedIn } from './own-sign-in.js'
 
-const { CARILLON_URL = 'http://127.0.0.1:7464', PORT = '3000' } = process.env
+const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
+/** The key has the scopes `send` and `users`. It stays on this server. */
+const carillon = createProducer({ baseUrl: CARILLON_URL, key: CARILLON_PRODUCER_KEY })
 
 const app = new Hono()
 app.post('/sign-in', ownSignIn)
 
 /** The page of a signed-in user gets a token that opens this user's inbox, and nothing else, for 15 minutes. */
 app.post('/bell-token', signedIn, async (context) => {
-  const { id, name } = context.get('user')
-  await carillon('PUT', userPath(id), { displayName: name })
-  return context.json(await carillon('POST', `${userPath(id)}/tokens`, { scope: 'inbox' }))
+  const { id: externalId, name } = context.get('user')
+  await carillon.users.put(externalId, { displayName: name })
+  return context.json(await carillon.users.issueToken({ externalId }))
 })
 
-/** A task is assigned, and its new owner gets a notification, also one who never had a token. */
+/** A task is assigned, and its new owner gets a notification. Carillon does not have to know the owner before. */
 app.post('/tasks', signedIn, async (context) => {
   const { owner, title } = await context.req.json()
   const recipients = [{ externalId: owner }]
-  await carillon('POST', '/api/notifications', { recipients, title: `${context.get('user').name}: ${title}` })
+  await carillon.send({ recipients, title: `${context.get('user').name}: ${title}` })
   return context.json({}, 201)
 })
 
