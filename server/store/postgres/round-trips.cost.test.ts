@@ -86,8 +86,8 @@ test('a list of any page of a changed inbox costs one round trip over HTTP, with
   for (let i = 0; i < 3; i++) await change()
 
   const statements: Record<string, [cookie: string, token: string]> = {
-    '': ['sessionPage', 'page'],
-    '?page=1&limit=20': ['sessionPage', 'page'],
+    '': ['sessionBefore', 'before'],
+    '?page=1&limit=20': ['sessionBefore', 'before'],
     '?status=unread': ['sessionUnreadPage', 'unreadPage'],
     '?page=2&limit=1': ['sessionPage', 'page'],
     '?before=3': ['sessionBefore', 'before'],
