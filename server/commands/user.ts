@@ -5,6 +5,7 @@ import {
   addUser,
   addUserWithoutName,
   changeUser,
+  deleteUser,
   disableUser,
   enableUser,
   findUser,
@@ -15,6 +16,7 @@ import {
 } from '../sign-in/users/users.ts'
 import type { Store, User } from '../store/store.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
+import { confirm } from './terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
 import { passwordFromStdin } from './terminal/password-input.ts'
 import { importFrom, importHelp } from './user-import.ts'
@@ -26,7 +28,9 @@ const fromStdin = [
 const listedAtOnce = 500
 
 export function userCommand(): Command {
-  const user = new Command('user').description('Add, import, list, rename, disable and enable users, set passwords')
+  const user = new Command('user').description(
+    'Add, import, list, rename, disable, enable and delete users, set passwords',
+  )
   addCommand(user)
   user
     .command('import <file>')
@@ -51,6 +55,11 @@ export function userCommand(): Command {
   named(user.command('enable [name]'))
     .description('Enable a disabled user; ended sessions and tokens stay ended')
     .action((name, options, command) => enableOne(command, keyOf(name, options), options))
+  named(user.command('delete [name]'))
+    .description('Erase a user with inbox, sessions and tokens; this cannot be undone')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', deleteHelp)
+    .action((name, options, command) => deleteOne(command, keyOf(name, options), options))
   user
     .command('password <name>')
     .description('Set a password: every session and token ends')
@@ -83,6 +92,13 @@ const renameHelp = `
 Examples:
   npx carillon user rename ann anna
   npx carillon user rename --external-id customer-42 kim`
+
+const deleteHelp = `
+To keep a user's data and refuse every sign-in, disable the user.
+
+Examples:
+  npx carillon user delete ann
+  npx carillon user delete --external-id customer-42 --yes`
 
 type KeyOptions = Output & { externalId?: string; id?: string }
 
@@ -182,6 +198,15 @@ function enableOne(command: Command, key: UserKey, options: Output): Promise<voi
   return withUsers(command, async (dependencies) => {
     const user = await enableUser(dependencies, key)
     print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
+  })
+}
+
+function deleteOne(command: Command, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
+  return withUsers(command, async (dependencies) => {
+    const user = await findUser(dependencies, key)
+    await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
+    await deleteUser(dependencies, { id: user.id })
+    print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
   })
 }
 

@@ -40,8 +40,10 @@ export const routes: readonly Route[] = [
   route('PUT', '/api/users/external/:externalId', producer('users'), users.put),
   route('GET', '/api/users/external/:externalId', producer('users'), users.oneExternal),
   route('PATCH', '/api/users/external/:externalId', producer('users'), users.changeExternal),
+  route('DELETE', '/api/users/external/:externalId', producer('users'), users.eraseExternal),
   route('GET', '/api/users/:id', producer('users'), users.one),
   route('PATCH', '/api/users/:id', producer('users'), users.change),
+  route('DELETE', '/api/users/:id', producer('users'), users.erase),
 
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),

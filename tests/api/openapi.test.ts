@@ -312,6 +312,14 @@ test('the description is correct for what an application does with its users (I9
     assert.equal(await send('GET', `/api/users${query}`), 200)
 })
 
+test('the description is correct for a user who is erased (I9)', async () => {
+  const gone = await app.user('gone')
+  await app.store.putUsers({ issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId: 'gone' }] })
+  for (const path of [`/api/users/${gone.id}`, '/api/users/external/gone'])
+    for (const status of [204, 404])
+      assert.equal((await record({ method: 'DELETE', path, headers: producer })).status, status)
+})
+
 /** The requests to /logout end the proofs of the tests before them. */
 const newProofs = async () => ({
   session: await app.signIn(ann, 'stateful'),

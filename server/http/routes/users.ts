@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { CarillonError, type Fault, invalidRequest, noSuchRoute } from '../../errors.ts'
 import { type EntryFault, importUsers } from '../../sign-in/users/import.ts'
-import { addUser, changeUser, findUser, putUser } from '../../sign-in/users/users.ts'
+import { addUser, changeUser, deleteUser, findUser, putUser } from '../../sign-in/users/users.ts'
 import type { Producer, User } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { NewUser, UncheckedEntries, UserChange, UserEntries, UserProfile, UserQuery } from '../openapi/schemas.ts'
@@ -148,6 +148,32 @@ export const changeExternal: Operation<Producer> = {
 async function updateExternalUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
   const user = await changeUser(users, { externalId: externalIdOf(request) }, request.body as UserChange)
   return sendUser(reply, user)
+}
+
+export const erase: Operation<Producer> = {
+  id: 'deleteUser',
+  tag: 'users',
+  summary: 'Erase a user, by id: the inbox, sessions and tokens; open streams end',
+  responses: { 204: 'none' },
+  handle: eraseUser,
+}
+
+async function eraseUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
+  await deleteUser(users, { id: idOf(request) })
+  return reply.code(204).send()
+}
+
+export const eraseExternal: Operation<Producer> = {
+  ...erase,
+  id: 'deleteExternalUser',
+  summary: 'The same, by external id',
+  freeText: 'externalId',
+  handle: eraseExternalUser,
+}
+
+async function eraseExternalUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
+  await deleteUser(users, { externalId: externalIdOf(request) })
+  return reply.code(204).send()
 }
 
 /** Ids are in lower case; a UUID may be sent in upper case (RFC 9562, section 4). */

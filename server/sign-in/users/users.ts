@@ -28,6 +28,7 @@ export type UserDependencies = {
     | 'setPassword'
     | 'disableUser'
     | 'enableUser'
+    | 'deleteUser'
     | 'revokeTokens'
   >
   passwords: Passwords
@@ -181,6 +182,18 @@ export async function disableUser(dependencies: UserDependencies, key: UserKey):
 export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   await dependencies.store.enableUser({ userId: user.id })
+  return user
+}
+
+/**
+ * Erases the user with inbox, sessions and tokens, and ends the user's streams; no data of the user is left. Returns the user
+ * as they were. Throws NOT_FOUND.
+ */
+export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
+  const user = await findUser(dependencies, key)
+  const outcome = await dependencies.store.deleteUser({ userId: user.id, ...revocationNow(dependencies) })
+  if (outcome === 'absent') throw noSuchUser(key)
+  await dependencies.revocations?.refresh()
   return user
 }
 

@@ -45,11 +45,15 @@ const unknown = refusalIn(await client.request({ path: '/nowhere' })).message
 const encoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`
 const replacedAt = (path: string, at: number, text: string) => path.slice(0, at) + text + path.slice(at + 1)
 
+/** An external id may be any text, also `customer-42;` and, encoded, a slash. */
+const isExternalId = (path: string) => /^\/api\/users\/external\/[^/\\]+$/.test(path)
+
 test('a path with a percent-encoded character at any place is 404, with the method and proof of its route (Z8)', async () => {
   assert.ok(routes.length > 15)
   for (const route of routes)
     for (let at = 1; at < route.path.length; at++) {
       const code = encoded(route.path[at] as string)
+      if (route.path[at] === '/' && isExternalId(replacedAt(route.path, at, code))) continue
       await isNoRoute(replacedAt(route.path, at, code), route)
       if (code !== code.toUpperCase()) await isNoRoute(replacedAt(route.path, at, code.toUpperCase()), route)
     }
@@ -67,9 +71,6 @@ test('a path with a percent-encoded character is 404 for every other method, a p
     await isNoRoute(other, { ...route, method: 'POST', body: { x: 'a'.repeat(100_000) } })
   }
 })
-
-/** An external id may be any text, also `customer-42;` and, encoded, a slash. */
-const isExternalId = (path: string) => /^\/api\/users\/external\/[^/\\]+$/.test(path)
 
 test('a path with doubled or encoded slashes, dots, parameters, a backslash or other letters is 404 (Z8)', async () => {
   for (const route of routes) {

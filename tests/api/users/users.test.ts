@@ -20,7 +20,7 @@ async function send(method: string, path: string, body?: unknown) {
   return { status: response.status, data: json.data, error: json.error }
 }
 
-const external = (id: string) => `/api/users/external/${encodeURIComponent(id)}`
+const externalPath = (id: string) => `/api/users/external/${encodeURIComponent(id)}`
 const none = { username: null, displayName: null, locale: null, email: null, disabled: false }
 let ids = 0
 const newId = () => `id-${++ids}`
@@ -28,14 +28,14 @@ const newId = () => `id-${++ids}`
 test('PUT creates a user with 201 and changes it with 200; an absent field keeps its value, and null clears it', async () => {
   const externalId = newId()
   const profile = { displayName: 'Kim', locale: 'de-ch', email: 'kim@example.org' }
-  const created = await send('PUT', external(externalId), profile)
+  const created = await send('PUT', externalPath(externalId), profile)
   assert.equal(created.status, 201)
   const { id, createdAt } = created.data
   const user = { id, externalId, ...none, ...profile, locale: 'de-CH', createdAt }
   assert.deepEqual(created.data, user)
-  const changed = await send('PUT', external(externalId), { displayName: 'Kim Park', email: null })
+  const changed = await send('PUT', externalPath(externalId), { displayName: 'Kim Park', email: null })
   assert.deepEqual([changed.status, changed.data], [200, { ...user, displayName: 'Kim Park', email: null }])
-  for (const path of [external(externalId), `/api/users/${id}`, `/api/users/${id.toUpperCase()}`])
+  for (const path of [externalPath(externalId), `/api/users/${id}`, `/api/users/${id.toUpperCase()}`])
     assert.deepEqual((await send('GET', path)).data, changed.data)
 })
 
@@ -43,12 +43,12 @@ test('an external id is any text, compared byte by byte: aB and Ab are two users
   const texts = ['aB', 'Ab', 'a/tokens', 'a b', 'ä', 'a\u0308', '😀'.repeat(255), '%2F', '?x=1#y', '...', "it's!*()"]
   const made = new Map<string, string>()
   for (const text of texts) {
-    const { status, data } = await send('PUT', external(text), { displayName: 'x' })
+    const { status, data } = await send('PUT', externalPath(text), { displayName: 'x' })
     assert.deepEqual([status, data.externalId], [201, text])
     made.set(data.id, text)
   }
   assert.equal(made.size, texts.length)
-  for (const text of texts) assert.equal(made.get((await send('GET', external(text))).data.id), text)
+  for (const text of texts) assert.equal(made.get((await send('GET', externalPath(text))).data.id), text)
 })
 
 test('an external id that cannot be one is refused with the reason, and creates no user', async () => {
@@ -58,7 +58,7 @@ test('an external id that cannot be one is refused with the reason, and creates 
     ['a\u007f', /control/],
   ]
   for (const [id, reason] of wrong) {
-    const { status, error } = await send('PUT', external(id), {})
+    const { status, error } = await send('PUT', externalPath(id), {})
     assert.deepEqual([status, error.code, error.details[0].field], [400, 'INVALID_REQUEST', 'externalId'])
     assert.match(error.details[0].reason, reason)
   }
@@ -79,7 +79,9 @@ test('an external id that cannot be one is refused with the reason, and creates 
 
 test('requests for one new id at the same moment create one user: one gets 201, the others 200', async () => {
   const externalId = newId()
-  const put = await Promise.all(Array.from({ length: 6 }, () => send('PUT', external(externalId), { locale: 'en' })))
+  const put = await Promise.all(
+    Array.from({ length: 6 }, () => send('PUT', externalPath(externalId), { locale: 'en' })),
+  )
   assert.deepEqual(put.map(({ status }) => status).sort(), [200, 200, 200, 200, 200, 201])
   assert.equal(new Set(put.map(({ data }) => data.id)).size, 1)
 })
@@ -147,9 +149,9 @@ test('an unknown hash format is refused with a list of the known ones, and an ex
 
 test('PATCH changes username, profile and state; it is refused if the username is taken or unknown to be removed', async () => {
   const externalId = newId()
-  const { data: user } = await send('PUT', external(externalId), {})
+  const { data: user } = await send('PUT', externalPath(externalId), {})
   await send('POST', '/api/users', { username: 'owner' })
-  const renamed = await send('PATCH', external(externalId), { username: 'Renamed', displayName: 'R' })
+  const renamed = await send('PATCH', externalPath(externalId), { username: 'Renamed', displayName: 'R' })
   assert.deepEqual(renamed.data, { ...user, username: 'renamed', displayName: 'R' })
   const conflict = await send('PATCH', `/api/users/${user.id}`, { username: 'owner', displayName: 'S' })
   assert.deepEqual([conflict.status, conflict.error.details[0].field], [409, 'username'])
@@ -160,9 +162,9 @@ test('PATCH changes username, profile and state; it is refused if the username i
 
 test('what a response contains is accepted in a PATCH, nulls included', async () => {
   const externalId = newId()
-  const { data } = await send('PUT', external(externalId), {})
+  const { data } = await send('PUT', externalPath(externalId), {})
   const { displayName, locale, email, username, disabled } = data
-  const patched = await send('PATCH', external(externalId), { displayName, locale, email, username, disabled })
+  const patched = await send('PATCH', externalPath(externalId), { displayName, locale, email, username, disabled })
   assert.deepEqual([patched.status, patched.data], [200, data])
 })
 
@@ -175,6 +177,22 @@ test('PATCH disabled ends every session and token of the user and refuses sign-i
   assert.equal((await send('PATCH', `/api/users/${user.id}`, { disabled: false })).data.disabled, false)
   for (const proof of proofs) assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
   await app.signIn(user, 'stateful')
+})
+
+test('DELETE erases a user: sessions and tokens end, and the same external id is a new user with an empty inbox', async () => {
+  const externalId = newId()
+  const user = await app.user('erased')
+  const proofs = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateless')]
+  const { data: before } = await send('PUT', externalPath(externalId), {})
+  for (const path of [`/api/users/${user.id}`, externalPath(externalId)]) {
+    assert.deepEqual(await send('DELETE', path), { status: 204, data: undefined, error: undefined })
+    for (const method of ['GET', 'DELETE']) assert.equal((await send(method, path)).status, 404)
+  }
+  for (const proof of proofs) assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
+  assert.equal((await app.post('/login', { username: user.username, password: user.password })).status, 401)
+  const again = await send('PUT', externalPath(externalId), {})
+  assert.equal(again.status, 201)
+  assert.notEqual(again.data.id, before.id)
 })
 
 test('a new username is the one that the signed-in user sees, and the one to sign in with', async () => {
@@ -193,7 +211,7 @@ test('a list has every user in the order of creation, in pages; search and exter
   const made: string[] = []
   for (let n = 0; n < 5; n++) {
     app.pass(1)
-    made.push((await send('PUT', external(`${prefix}-${n}`), { displayName: `Listed ${n}` })).data.id)
+    made.push((await send('PUT', externalPath(`${prefix}-${n}`), { displayName: `Listed ${n}` })).data.id)
   }
   const found: string[] = []
   for (let next: string | null = ''; next !== null; ) {
@@ -213,7 +231,7 @@ test('a list has every user in the order of creation, in pages; search and exter
 })
 
 test('an unknown user is 404 by id and by external id', async () => {
-  for (const path of ['/api/users/01900000-0000-7000-8000-000000000000', '/api/users/nobody', external('nobody')])
+  for (const path of ['/api/users/01900000-0000-7000-8000-000000000000', '/api/users/nobody', externalPath('nobody')])
     for (const [method, body] of [['GET'], ['PATCH', {}]] as const) {
       const { status, error } = await send(method, path, body)
       assert.deepEqual([status, error.code], [404, 'NOT_FOUND'])
@@ -225,7 +243,7 @@ test('a key without the scope users, a user, and a request without proof open no
   const sendKey = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
   for (const [method, path] of [
     ['GET', '/api/users'],
-    ['PUT', external('x')],
+    ['PUT', externalPath('x')],
     ['GET', `/api/users/${ann.id}`],
     ['PATCH', `/api/users/${ann.id}`],
   ] as const) {

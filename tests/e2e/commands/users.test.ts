@@ -44,6 +44,21 @@ test('a user without a name is added by external id, gets a name, and is disable
   assert.deepEqual(await user('list', '--search', 'nobody'), [])
 })
 
+test('a user is deleted only with --yes if there is no terminal to ask on, and is gone afterwards', async () => {
+  using folder = await migrated()
+  const user = userOf(folder)
+  const { id } = await user('add', '--external-id', 'customer-42')
+  const refused = await carillon(folder, ['user', 'delete', '--external-id', 'customer-42'])
+  assert.equal(refused.status, 2)
+  assert.match(refused.stderr, /^carillon: This cannot be undone\. Add --yes/)
+  assert.equal((await user('list')).length, 1)
+  const deleted = { id, username: null, externalId: 'customer-42', deleted: true }
+  assert.deepEqual(await user('delete', '--external-id', 'customer-42', '--yes'), deleted)
+  assert.deepEqual(await user('list'), [])
+  const again = await carillon(folder, ['user', 'delete', '--id', id, '--yes'])
+  assert.deepEqual([again.status, again.stderr], [1, 'carillon: There is no user with this id\n'])
+})
+
 test('a profile or an id that is not acceptable ends with status 1 and every reason, and adds no user', async () => {
   using folder = await migrated()
   const { status, stdout, stderr } = await carillon(folder, ['user', 'add', '--external-id', '..', '--locale', 'x_y'])
