@@ -148,6 +148,19 @@ test('a disabled user stays refused after the revocation is gone', async () => {
   assert.equal(await statusOf(proof), 401)
 })
 
+test('a deleted user is refused at once, the stream ends, and the same token does not bring the user back', async () => {
+  const proof = await proofOf({ sub: 'deleted', exp: now() / 1000 + 7200 })
+  const { id: userId } = await userOf(proof)
+  using stream = await EventReader.of(app.url, proof)
+  await app.store.deleteUser({ userId, at: now(), revocationExpiresAt: now() + revocationKeptForMs })
+  assert.deepEqual((await stream.next('session-ended')).data, { reason: 'revoked' })
+  for (const passMs of [0, 6 * 60_000, revocationKeptForMs]) {
+    app.pass(passMs)
+    assert.equal(await statusOf(proof), 401)
+  }
+  assert.equal(await app.store.findUserByExternalId({ issuer: '', externalId: 'deleted' }), undefined)
+})
+
 test('a cached token costs no read of users', async () => {
   const proof = await proofOf({ sub: 'cached' })
   await app.list(proof)
