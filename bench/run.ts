@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { commands, describeMachine } from './report/machine.ts'
 import type { Bench, Scenario } from './report/scenario.ts'
 import { asPage, asText, type Result, summary } from './report/table.ts'
+import { newUsers } from './scenarios/deliveries/new-users.ts'
 import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
 import { foreignTokens } from './scenarios/foreign-tokens.ts'
@@ -36,6 +37,7 @@ const scenarios: readonly Scenario[] = [
   issuedTokens,
   postgresList,
   postgresDeliveries,
+  newUsers,
   postgresChangeSignals,
   streams,
   streamLatency,

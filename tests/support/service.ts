@@ -90,6 +90,8 @@ export async function startTestService({
     dir,
     /** Direct access to the database, not through the service. */
     database: place.database,
+    /** The setting of the database, for code that opens it again. */
+    databaseSetting: config.database,
     get sealingSecret(): string {
       return config.secret ?? readFileSync(join(dir, 'carillon.secret'), 'utf8').trim()
     },

@@ -1,7 +1,12 @@
 // Erasing a user: every proof ends, and no table and no new backup has anything of the user.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { erasedKey } from '../../../server/store/erased-key.ts'
+import { backUp } from '../../../server/store/transfer/backup.ts'
+import { openSource } from '../../../server/store/transfer/endpoint/open.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -54,6 +59,12 @@ test('no table has anything of an erased user, but the hash that revokes the tok
   const words = [ann.id, foreign.id, ...sent, 'quince', 'Quince', 'Quincy', 'is ready']
   for (const word of words) assert.ok(!contents.includes(word), `a table has ${word}`)
   for (const userId of [ann.id, foreign.id]) assert.ok(contents.includes(erasedKey(userId)))
+  const backup = join(app.dir, 'after.backup')
+  const endpoint = await openSource(app.databaseSetting)
+  await backUp(endpoint, { file: backup, at: new Date(0).toISOString(), report: () => {} })
+  await endpoint.close()
+  const copied = gunzipSync(readFileSync(backup)).toString()
+  for (const word of words) assert.ok(!copied.includes(word), `the backup has ${word}`)
   const { items } = await app.list(bobs)
   assert.deepEqual(
     items.map(({ title }) => title),
