@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-test('an application creates, changes, finds and lists its users', async () => {
+test('an application creates, changes, finds, lists and erases its users', async () => {
   const kim = await producer.users.put('customer-42', { displayName: 'Kim', locale: 'de-CH' })
   assert.deepEqual([kim.externalId, kim.displayName, kim.username, kim.disabled], ['customer-42', 'Kim', null, false])
   assert.deepEqual(await producer.users.put('customer-42'), kim)
@@ -45,6 +45,10 @@ test('an application creates, changes, finds and lists its users', async () => {
   )
   assert.equal(second.next, null)
   assert.deepEqual((await producer.users.list({ search: 'kim@' })).items[0]?.id, kim.id)
+  for (const name of [{ externalId: 'customer-42' }, { id: lee.id }]) {
+    await producer.users.delete(name)
+    assert.ok(isCarillonError(await failureOf(producer.users.get(name)), 'NOT_FOUND'))
+  }
 })
 
 test('each external id is one user, with any characters that a path needs escaped', async () => {
