@@ -35,8 +35,11 @@ export type Inbox = {
   get(id: string, options?: CallOptions): Promise<Notification>
   /** `PATCH /api/notifications/:id/read`: marks it read. A second call changes nothing. Throws NOT_FOUND. */
   read(id: string, options?: CallOptions): Promise<void>
-  /** `POST /api/notifications/read-all`: marks all read, or all up to and including the id `through`. */
-  readAll(options?: CallOptions & { through?: string | undefined }): Promise<void>
+  /**
+   * `POST /api/notifications/read-all`: marks all read, or only those with a `seq` up to `throughSeq`, such as the highest one that
+   * was on screen. `through` is the id of a notification in place of its `seq`.
+   */
+  readAll(options?: CallOptions & { throughSeq?: number | undefined; through?: string | undefined }): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */
   changes(options: ChangesOptions): Promise<Changes>
   /**
@@ -69,8 +72,8 @@ export function inboxOf(requests: Requests): Inbox {
     counts: (options) => requests.data({ ...options, path: 'api/notifications/counts' }),
     get: async (id, options) => requests.data({ ...options, path: pathOf(id) }),
     read: async (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/read` }),
-    readAll: ({ through, signal } = {}) =>
-      requests.nothing({ method: 'POST', path: 'api/notifications/read-all', query: { through }, signal }),
+    readAll: ({ throughSeq, through, signal } = {}) =>
+      requests.nothing({ method: 'POST', path: 'api/notifications/read-all', query: { throughSeq, through }, signal }),
     changes: ({ since, limit, wait, signal }) =>
       requests.data({ path: 'api/notifications/changes', query: { since, limit, wait }, signal }),
     subscribe: (options) => openSharedStream(requests, options),

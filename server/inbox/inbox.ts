@@ -82,9 +82,9 @@ export class Inbox {
     if (outcome === 'absent') throw notFound()
   }
 
-  /** Marks all as read, or all up to and including `throughId`. Throws NOT_FOUND if that one does not exist. */
-  async readAll({ userId }: Reader, throughId: string | null): Promise<void> {
-    const outcome = await this.#store.markAllRead({ userId, throughId, at: this.#now() })
+  /** Marks all as read, or all up to `throughSeq` or the notification `throughId`. Throws NOT_FOUND if that one does not exist. */
+  async readAll({ userId }: Reader, through: { throughId: string | null; throughSeq?: number }): Promise<void> {
+    const outcome = await this.#store.markAllRead({ userId, ...through, at: this.#now() })
     if (outcome === 'absent') throw notFound()
   }
 }

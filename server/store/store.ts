@@ -282,10 +282,16 @@ export interface Inbox {
   /** Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. */
   markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
   /**
-   * Marks every notification that has arrived as read, or every one up to and including `throughId`. One that arrives
-   * during the call stays unread. The cost does not depend on how many were unread; it updates one row per category.
+   * Marks as read every notification that has arrived, or only those up to and including the sequence number of the notification
+   * `throughId`, or up to and including `throughSeq`. One that arrives during the call stays unread. The cost does not depend on
+   * how many were unread; it updates one row per category.
    */
-  markAllRead(change: { userId: string; throughId: string | null; at: number }): Promise<'done' | 'absent'>
+  markAllRead(change: {
+    userId: string
+    throughId: string | null
+    throughSeq?: number
+    at: number
+  }): Promise<'done' | 'absent'>
 }
 
 /** An external id without an issuer is a plain one. */

@@ -29,7 +29,14 @@ export const variants: readonly Variant[] = ['stateful', 'stateless']
 export type TestUser = { id: string; username: string; password: string }
 /** The header fields that carry a proof. */
 export type Proof = Readonly<Record<string, string>>
-export type Notification = { id: string; title: string; read: boolean; readAt: string | null; createdAt: string }
+export type Notification = {
+  id: string
+  seq: number
+  title: string
+  read: boolean
+  readAt: string | null
+  createdAt: string
+}
 export type Listed = {
   items: Notification[]
   total: number

@@ -43,7 +43,14 @@ export type ListQuery = TypeOf<typeof ListQuery>
 
 export const ReadAllQuery = object(
   {},
-  { through: string({ format: 'uuid', description: 'The newest notification that was on screen' }) },
+  {
+    throughSeq: integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'The highest `seq` that was on screen',
+    }),
+    through: string({ format: 'uuid', description: 'A notification: those up to the `seq` that it has now' }),
+  },
 )
 export type ReadAllQuery = TypeOf<typeof ReadAllQuery>
 

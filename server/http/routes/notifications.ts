@@ -78,7 +78,7 @@ async function markRead({ inbox }: Dependencies, request: Request, reply: Fastif
 export const readAll: Operation<Subject> = {
   id: 'markAllRead',
   tag: 'inbox',
-  summary: 'Mark all as read, or all up to and including the one that `through` names',
+  summary: 'Mark all as read, or all with a `seq` up to `throughSeq`',
   query: ReadAllQuery,
   responses: { 204: 'none' },
   refusals: ['NOT_FOUND'],
@@ -86,8 +86,10 @@ export const readAll: Operation<Subject> = {
 }
 
 async function markAllRead({ inbox }: Dependencies, { caller, query }: Request, reply: FastifyReply) {
-  const { through } = query as ReadAllQuery
-  await inbox.readAll(caller, through?.toLowerCase() ?? null)
+  const { through, throughSeq } = query as ReadAllQuery
+  if (through !== undefined && throughSeq !== undefined)
+    throw invalidRequest([{ field: 'through', reason: 'takes the place of throughSeq: send one of the two' }])
+  await inbox.readAll(caller, { throughId: through?.toLowerCase() ?? null, ...(throughSeq && { throughSeq }) })
   return reply.code(204).send()
 }
 

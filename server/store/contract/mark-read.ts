@@ -72,6 +72,27 @@ export function markReadPromises(promise: PromiseOf): void {
     assert.equal((await world.store.readInbox(ann.id)).version, 11)
   })
 
+  promise('marks as read up to a sequence number, also if no notification has it any more (law 3)', async (world) => {
+    const ann = await world.addUser('ann')
+    const readThrough = (throughSeq: number, seconds: number) =>
+      world.store.markAllRead({ userId: ann.id, throughId: null, throughSeq, at: at(seconds) })
+    assert.equal(await readThrough(3, 1), 'done')
+    await world.sendTimes(2, ann)
+    await world.send(ann, 'Moves', { key: 'k' })
+    await world.sendTimes(2, ann)
+    await world.send(ann, 'Moved', { key: 'k', again: true })
+    // Oldest first: 1 and 2, then 4 and 5, then the one that moved from 3 to 6.
+    assert.equal(await readThrough(3, 5), 'done')
+    assert.deepEqual(await readAts(world, ann), [5, 5, null, null, null])
+    assert.equal(await readThrough(2, 6), 'done')
+    assert.equal(await readThrough(5, 7), 'done')
+    assert.deepEqual(await readAts(world, ann), [5, 5, 7, 7, null])
+    assert.equal(await readThrough(1_000, 8), 'done')
+    await world.send(ann)
+    assert.deepEqual(await readAts(world, ann), [5, 5, 7, 7, 8, null])
+    assert.equal((await world.store.readInbox(ann.id)).unread, 1)
+  })
+
   promise(
     'a notification that arrives after the given one stays unread, during concurrent deliveries too (law 3)',
     async (world) => {

@@ -45,8 +45,9 @@ export async function markRead(db: Database, { userId, id, at }: Input<'markRead
 }
 
 export async function markAllRead(db: Database, change: Input<'markAllRead'>): Promise<'done' | 'absent'> {
-  const { userId, throughId, at } = change
-  const row = await db.one('markAllRead', 'select mark_all_read($1, $2, $3)', [userId, throughId, iso(at)])
+  const { userId, throughId, throughSeq = null, at } = change
+  const values = [userId, throughId, throughSeq, iso(at)]
+  const row = await db.one('markAllRead', 'select mark_read_through($1, $2, $3, $4)', values)
   return signalInbox(db, userId, row)
 }
 

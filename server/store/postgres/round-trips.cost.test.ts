@@ -69,7 +69,7 @@ test('a list of an unchanged inbox costs one round trip, with a token', async ()
 test('read, read-all and a delivery cost one round trip each, including the commit', async () => {
   const [reader, id] = [{ userId: user.id }, newId(now())]
   assert.deepEqual(await statementsOf(() => inbox.read(reader, id).catch(() => {})), ['markRead'])
-  assert.deepEqual(await statementsOf(() => inbox.readAll(reader, null)), ['markAllRead'])
+  assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markAllRead'])
   assert.deepEqual(await statementsOf(deliver), ['deliver'])
 })
 

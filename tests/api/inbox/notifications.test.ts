@@ -307,6 +307,36 @@ test('read-all?through=<id> marks what was on screen as read, and nothing that a
   assert.equal((await app.list(proof)).unread, 0)
 })
 
+test('read-all?throughSeq= marks what was on screen as read, although the newest of it was sent again since', async () => {
+  const { user, proof } = await reader()
+  await app.deliver({ to: user, title: 'First' })
+  await app.deliver({ to: user, title: 'Keyed', key: 'k' })
+  const [newest] = (await app.list(proof)).items
+  await app.deliver({ to: user, title: 'Not seen' })
+  await app.deliver({ to: user, title: 'Keyed again', key: 'k', again: true })
+  assert.equal((await readAll(proof, `?throughSeq=${newest?.seq}`)).status, 204)
+  const unread = (await app.list(proof)).items.filter((item) => !item.read)
+  assert.deepEqual(
+    unread.map(({ title }) => title),
+    ['Keyed again', 'Not seen'],
+  )
+})
+
+test('read-all takes through or throughSeq, and a throughSeq from 1', async () => {
+  const { proof } = await reader()
+  const id = '01900000-0000-7000-8000-000000000000'
+  for (const [query, field] of [
+    [`through=${id}&throughSeq=1`, 'through'],
+    ['throughSeq=0', 'throughSeq'],
+    ['throughSeq=1.5', 'throughSeq'],
+    ['throughSeq=', 'throughSeq'],
+  ] as const) {
+    const response = await readAll(proof, `?${query}`)
+    assert.equal(response.status, 400, query)
+    assert.equal(response.json().error.details[0].field, field)
+  }
+})
+
 test("read-all?through= another id than one of the caller's notifications marks nothing as read", async () => {
   const { proof } = await reader(2)
   assert.equal((await readAll(proof, `?through=${newId(app.now())}`)).status, 404)

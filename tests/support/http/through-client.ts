@@ -175,7 +175,7 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
     return ({ carillon }) => carillon.inbox.changes({ since, limit, wait })
   },
   'POST /api/notifications/read-all': (sent) => {
-    const query = queryOf(sent, { through: text })
+    const query = queryOf(sent, { throughSeq: number, through: text })
     return query && (({ carillon }) => carillon.inbox.readAll(query))
   },
   'POST /api/notifications': (sent) => {

@@ -19,7 +19,9 @@ begin
   return 'done';
 end $$;
 
-create or replace function mark_all_read(of_user text, through_id text, moment text) returns text language plpgsql as $$
+-- Through the notification with the id through_id, or else through max_seq, or else all; each may be null.
+create or replace function mark_read_through(of_user text, through_id text, max_seq bigint, moment text)
+returns text language plpgsql as $$
 declare
   box inbox;
   through bigint;
@@ -28,7 +30,7 @@ begin
   select * into box from inbox where user_id = of_user for update;
   if through_id is null then
     if box.user_id is null then return 'unchanged'; end if;
-    through := box.last_seq;
+    through := least(box.last_seq, max_seq);
   else
     select seq into through from notification where user_id = of_user and id = through_id;
     if through is null then return 'absent'; end if;
@@ -49,4 +51,10 @@ begin
     where user_id = of_user and inbox_category.category = counted.category;
   end if;
   return 'done';
+end $$;
+
+-- For nodes of the version before.
+create or replace function mark_all_read(of_user text, through_id text, moment text) returns text language plpgsql as $$
+begin
+  return mark_read_through(of_user, through_id, null, moment);
 end $$;

@@ -61,6 +61,7 @@ test('with Citus every table except the ledger is named once: distributed by use
     ...ofUsers.map((name) => ['distributed', name, 'user_id', name === 'inbox' ? 'none' : 'inbox']),
     ['function', 'mark_all_read(text,text,text)', 'of_user', 'inbox'],
     ['function', 'mark_read(text,text,text)', 'of_user', 'inbox'],
+    ['function', 'mark_read_through(text,text,bigint,text)', 'of_user', 'inbox'],
     ...forAll.map((name) => ['reference', name, null, null]),
   ])
   assert.match(notices[0] ?? '', /^Each shard will have 3 partitions/)

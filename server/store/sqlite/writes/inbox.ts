@@ -23,11 +23,11 @@ export function markRead({ sql, signal }: WriteContext, { userId, id, at }: Inpu
 }
 
 export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAllRead'>): 'done' | 'absent' {
-  const { userId, throughId, at } = change
+  const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, at } = change
   const inbox = sql.get`select last_seq, unread, read_through from inbox where user_id = ${userId}`
   const through =
     throughId === null
-      ? inbox?.last_seq
+      ? inbox && Math.min(Number(inbox.last_seq), throughSeq)
       : sql.get`select seq from notification where user_id = ${userId} and id = ${throughId}`?.seq
   if (inbox === undefined || through === undefined) return throughId === null ? 'done' : 'absent'
   const after = Math.max(Number(through), Number(inbox.read_through))
