@@ -80,7 +80,9 @@ export function conflicts({
   sessionLifetimeMs,
   tokenLifetimeMs,
   tokenChainMs,
-  publicUrl,
+  host,
+  port,
+  publicUrl = `http://${host}:${port}`,
   issuers = [],
 }: Partial<Config>): SettingFault[] {
   const faults: SettingFault[] = []
@@ -93,7 +95,7 @@ export function conflicts({
     faults.push({ field: 'CARILLON_TOKEN_CHAIN', reason, remedy: 'make it at least that long' })
   }
   if (issuers.some(({ issuer }) => issuer === publicUrl)) {
-    const reason = `has ${JSON.stringify(publicUrl)}, which is CARILLON_PUBLIC_URL: the service accepts its own tokens anyway`
+    const reason = `has ${JSON.stringify(publicUrl)}, which is the URL of this service: it accepts its own tokens anyway`
     faults.push({ field: 'CARILLON_ISSUERS', reason, remedy: 'leave that entry out' })
   }
   return faults

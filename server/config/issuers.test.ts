@@ -93,8 +93,11 @@ test('all mistakes are reported at once, and an issuer that is there twice is on
 })
 
 test('the service itself is not a foreign issuer', () => {
+  const refusal = /CARILLON_ISSUERS has "\S+", which is the URL of this service: it accepts its own tokens anyway/
   const env = { CARILLON_PUBLIC_URL: 'https://id.example', CARILLON_ISSUERS: JSON.stringify([entry]) }
-  assert.throws(() => readConfig(env), /CARILLON_ISSUERS has "https:\/\/id.example", which is CARILLON_PUBLIC_URL/)
+  assert.throws(() => readConfig(env), refusal)
+  const local = { ...entry, issuer: 'http://127.0.0.1:7464', jwks: 'http://127.0.0.1:7464/.well-known/jwks.json' }
+  assert.throws(() => readConfig({ CARILLON_ISSUERS: JSON.stringify([local]) }), refusal)
 })
 
 test('the examples of the guide are valid settings', () => {

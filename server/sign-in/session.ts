@@ -95,13 +95,18 @@ export class Sessions {
   async signInOf(secret: string, { expiresAt }: Subject): Promise<(SignIn & { endsAt: number }) | undefined> {
     const key = keyOf(secret)
     if (key === null) return undefined
-    const { store, now, lifetimeMs } = this.#options
+    const { store, now, idleMs, lifetimeMs } = this.#options
     // The id has the time of the sign-in, as that of a stateless one.
     const signedInAt = expiresAt - lifetimeMs
     const found = await store.signInOfSession({ ...key, newSignInId: newId(signedInAt) })
     if (found === undefined) return undefined
+    const at = now()
+    // The request is a use. Unless that is stored, the token would end with the use before.
+    const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
+    if (!isNoted) await store.touchSession({ ...key, at })
+    const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
     const { signInId, credentialGeneration: generation } = found
-    return { userId: key.userId, signInId, signedInAt, generation, endsAt: this.#endOf(found, now()) }
+    return { userId: key.userId, signInId, signedInAt, generation, endsAt }
   }
 
   /** Ends the sessions with these secrets in one transaction. Returns the users of those that were alive. */

@@ -1,11 +1,13 @@
 // The cached keys of one issuer: when are they read again? An unknown key id and an unreachable issuer cause a limited number of
-// requests, whatever clients send, and keys that were read before stay usable while the issuer cannot be reached.
+// requests, whatever clients send, and keys that were read before stay usable for a day while the issuer cannot be reached.
 import { type CryptoKey, errors } from 'jose'
 import { CarillonError, overloaded } from '../../errors.ts'
 import type { KeySet } from './key-set.ts'
 import type { ReadForeignToken } from './read-foreign-token.ts'
 
 const maxAgeMs = 10 * 60_000
+/** While the issuer cannot be reached, a key that it withdrew is accepted no longer than this. */
+const maxStaleMs = 24 * 3_600_000
 /** How many attempts may follow each other at once, and how often there is another one. */
 const maxAttempts = 3
 const attemptEveryMs = 10_000
@@ -48,6 +50,7 @@ export class IssuerKeys {
       // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
       if (this.#failure === undefined) await this.#wait(reading)
     }
+    if (this.#dependencies.now() >= this.#readAt + maxStaleMs) this.#keys = undefined
     const known = await this.#select(header)
     if (known !== undefined) return known
     await this.#wait(this.#readAgain())

@@ -60,14 +60,20 @@ async function discoveredAddress(issuer: string): Promise<string> {
 }
 
 /** The one algorithm of the list that the key is for. A key for something else is not an error (RFC 7517, section 5). */
-function algorithmOf({ kty, crv, alg, use }: JsonObject, algorithms: readonly Algorithm[]): Algorithm | undefined {
-  if (use !== undefined && use !== 'sig') return undefined
+function algorithmOf(key: JsonObject, algorithms: readonly Algorithm[]): Algorithm | undefined {
+  if (!isForSignatures(key)) return undefined
+  const { kty, crv, alg } = key
   const fitting = {
     RS256: kty === 'RSA',
     ES256: kty === 'EC' && crv === 'P-256',
     EdDSA: kty === 'OKP' && crv === 'Ed25519',
   }
   return algorithms.find((one) => fitting[one] && (alg === undefined || alg === one))
+}
+
+/** RFC 7517, sections 4.2 and 4.3. */
+function isForSignatures({ use = 'sig', key_ops: operations = ['verify'] }: JsonObject): boolean {
+  return use === 'sig' && Array.isArray(operations) && operations.includes('verify')
 }
 
 async function refuseBroken(address: string, key: JsonObject, algorithm: Algorithm): Promise<void> {

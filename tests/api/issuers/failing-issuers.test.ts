@@ -64,6 +64,22 @@ test('without cached keys every token of that issuer is 503, with a limited numb
   assert.equal(await statusOf(await proofOf(bad, 'ann')), 200)
 })
 
+test('keys that could not be read again for a day are no longer used, and are again once the issuer is back', async () => {
+  const proof = async () => {
+    const iat = now() / 1000
+    return { authorization: `Bearer ${await bad.token({ iat, exp: iat + 60 })}` }
+  }
+  assert.equal(await statusOf(await proof()), 200)
+  bad.responses.set(bad.discoveryPath, unavailable)
+  app.pass(23 * 3_600_000)
+  assert.equal(await statusOf(await proof()), 200)
+  app.pass(3_600_000)
+  assert.equal(await statusOf(await proof()), 503)
+  bad.responses.clear()
+  app.pass(10_000)
+  assert.equal(await statusOf(await proof()), 200)
+})
+
 test('a failing issuer is one line of the log a minute, with the reason, whatever clients send', async () => {
   bad.responses.set(bad.discoveryPath, unavailable)
   lines.length = 0
@@ -198,7 +214,8 @@ test('a key set on another origin is accepted, as OpenID Connect Discovery allow
   const token = await bad.token({}, { key: good.keys[0] ?? assert.fail() })
   assert.equal(await statusOf({ authorization: `Bearer ${token}` }), 200)
   bad.responses.set(discoveryPath, document({}))
-  bad.responses.set(jwksPath, keySet({ kty: 'EC', crv: 'P-521' }, { kty: 'new' }, bad.keys[0]?.jwk ?? {}))
+  const { use: _, ...encrypts } = { ...stranger.jwk, key_ops: ['encrypt'] }
+  bad.responses.set(jwksPath, keySet({ kty: 'EC', crv: 'P-521' }, { kty: 'new' }, encrypts, bad.keys[0]?.jwk ?? {}))
   await app.restart()
   assert.equal(await statusOf(await proofOf(bad, 'ann')), 200)
 })

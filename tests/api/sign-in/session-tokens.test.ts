@@ -59,6 +59,16 @@ test('a token of a session never outlives it, by its lifetime or by its idle tim
   assert.equal((await app.post('/api/me/token', undefined, session)).status, 401)
 })
 
+test('a request for a token uses the session, so the token ends with the idle timeout that begins there', async () => {
+  for (let n = 0; n < 5; n++) {
+    const session = await app.signIn(await app.user(), 'stateful')
+    app.pass(8 * minute - 5_000)
+    assert.equal(endOf(await tokenOf(session)), app.now() + 8 * minute)
+    app.pass(8 * minute - 5_000)
+    assert.ok(await isOpen(session))
+  }
+})
+
 const ends: Record<string, (of: { ann: TestUser; session: Proof; token: Proof }) => Promise<unknown>> = {
   'a sign-out with the cookie': ({ session }) => app.post('/logout', undefined, session),
   'a sign-out with the token': ({ token }) => app.post('/logout', undefined, token),
