@@ -62,7 +62,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const streams = composeStreams(store, config, environment)
   revocations.onRevocation((userId) => streams.live.checkProofs(userId))
   const signInLog = new SignInLog({ log, nameHash: nameHasher(secret) })
-  const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername })
+  const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const isHttps = config.publicUrl?.startsWith('https:') ?? false
   const app = createApp({

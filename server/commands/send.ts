@@ -64,9 +64,10 @@ async function send(command: Command, options: Options): Promise<void> {
     ...(key !== undefined && { key }),
     ...(again === true && { again }),
   }
+  const nameOf = (field: string) => names.find((_, n) => field === `recipients.${n}`) ?? field
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })
-  const { deliveryId, results } = await requestService(url, () => producer.send(request, { attempts }))
+  const { deliveryId, results } = await requestService(url, () => producer.send(request, { attempts }), nameOf)
   const isUnknown = (i: number) => results[i]?.status === 'unknown_recipient'
   const unknown = names.filter((_, i) => isUnknown(i))
   print(options, { deliveryId, results }, () => names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`))

@@ -1,8 +1,15 @@
 // Sends a command's requests to the running service, and says in a sentence why they failed.
 import { CarillonError } from '../../errors.ts'
 
-/** Runs `request`, which uses the client, and converts the client's errors into a CarillonError for the operator. */
-export async function requestService<Result>(url: string, request: () => Promise<Result>): Promise<Result> {
+/**
+ * Runs `request`, which uses the client, and converts the client's errors into a CarillonError for the operator. `nameOf` returns the
+ * name that a field of the request has for the operator.
+ */
+export async function requestService<Result>(
+  url: string,
+  request: () => Promise<Result>,
+  nameOf = (field: string) => field,
+): Promise<Result> {
   const { isCarillonError } = await import('carillon-client')
   try {
     return await request()
@@ -15,7 +22,7 @@ export async function requestService<Result>(url: string, request: () => Promise
     if (code === 'UNREADABLE' && status === undefined)
       throw unavailable(`${url} redirects to another address`, 'Set CARILLON_URL to that one.')
     if (code === 'UNREADABLE') throw unavailable(`The response with status ${status} is not from Carillon`)
-    const reasons = details.map(({ field, reason }) => `\n  ${field} ${reason}`)
+    const reasons = details.map(({ field, reason }) => `\n  ${nameOf(field)} ${reason}`)
     throw new CarillonError(code, `The service refused the request: ${message}${reasons.join('')}`, { cause })
   }
 }

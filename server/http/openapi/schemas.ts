@@ -74,12 +74,14 @@ const Recipient = named(
   object(
     {},
     {
-      username: string({ minLength: 1, maxLength: 256 }),
-      userId: string({ minLength: 1, maxLength: 64 }),
-      externalId: string({ minLength: 1, maxLength: maxExternalIdLength }),
-      issuer: string({ minLength: 1, maxLength: 255, description: 'Of the externalId; without it, a plain id' }),
+      username: orNull(string({ minLength: 1, maxLength: 256 })),
+      userId: orNull(string({ minLength: 1, maxLength: 64 })),
+      externalId: orNull(string({ minLength: 1, maxLength: maxExternalIdLength })),
+      issuer: orNull(
+        string({ minLength: 1, maxLength: 255, description: 'Of the externalId; without it, a plain id' }),
+      ),
     },
-    { minProperties: 1, maxProperties: 2, description: 'Exactly one of `username`, `userId` and `externalId`' },
+    { minProperties: 1, maxProperties: 4, description: 'Exactly one of `username`, `userId` and `externalId`' },
   ),
 )
 

@@ -52,7 +52,7 @@ function faultOf(fault: SchemaFault, within: string[], whole: string): Fault {
 const reasons: Record<string, (params: SchemaFault['params']) => string> = {
   required: () => 'is missing',
   additionalProperties: () => 'is not a known field',
-  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).join(', ')}`,
+  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
   type: ({ type }) =>
     `must be ${type === 'integer' ? 'a whole number in decimal digits' : `of the type ${[type].flat().join(' or ')}`}`,
   format: ({ format }) => `must be ${format === 'uuid' ? 'a UUID' : `a ${format}`}`,

@@ -55,17 +55,21 @@ function refuseInvalid(recipients: readonly NamedRecipient[]): void {
 
 /** `field` is empty if the fault is of the whole recipient. */
 function faultOf({ username, userId, externalId, issuer }: NamedRecipient): Fault | undefined {
-  if ([username, userId, externalId].filter((name) => name !== undefined).length !== 1)
+  if ([username, userId, externalId].filter(isText).length !== 1)
     return { field: '', reason: 'must have exactly one of username, userId and externalId' }
-  if (externalId === undefined)
-    return issuer === undefined ? undefined : { field: 'issuer', reason: 'is only for an externalId' }
+  if (!isText(externalId)) return isText(issuer) ? { field: 'issuer', reason: 'is only for an externalId' } : undefined
   const reason = externalIdFault(externalId)
   return reason === undefined ? undefined : { field: 'externalId', reason }
 }
 
 /** Of a recipient without a fault. */
 function toRecipient({ username, userId, externalId, issuer }: NamedRecipient): Recipient {
-  if (username !== undefined) return { username }
-  if (externalId !== undefined) return { externalId, ...(issuer !== undefined && { issuer }) }
+  if (isText(username)) return { username }
+  if (isText(externalId)) return { externalId, ...(isText(issuer) && { issuer }) }
   return { userId: userId as string }
+}
+
+/** A null means that the member is absent. */
+function isText(member: string | null | undefined): member is string {
+  return typeof member === 'string'
 }

@@ -35,6 +35,8 @@ type DeliveryDependencies = {
   wall: () => number
   /** The username in its stored form, or undefined if no user can have it. */
   prepareUsername: (username: string) => string | undefined
+  /** The issuers that the service is set up for. `ownIds`: false if the ids that an issuer gives are plain ones. */
+  issuers: readonly { readonly issuer: string; readonly ownIds: boolean }[]
 }
 
 export class Deliveries {
@@ -88,7 +90,7 @@ export class Deliveries {
       recipients: recipients.map((to) => ({
         to: this.#prepared(to),
         notificationId: newId(at),
-        ...(createsUsers && 'externalId' in to && { newUserId: newId(at) }),
+        ...(createsUsers && this.#isCreatable(to) && { newUserId: newId(at) }),
       })),
       unknownRecipients,
       at: now(),
@@ -97,28 +99,47 @@ export class Deliveries {
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
       })
-    if ('unknown' in outcome) throw unknownRecipientsError(request, outcome, createsUsers)
+    if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, createsUsers)
     return outcome
   }
 
   #prepared(to: Recipient): Recipient {
-    return 'username' in to ? { username: this.#dependencies.prepareUsername(to.username) ?? '' } : to
+    if ('username' in to) return { username: this.#dependencies.prepareUsername(to.username) ?? '' }
+    if ('externalId' in to && this.#issuerOf(to)?.ownIds === false) return { externalId: to.externalId }
+    return to
   }
-}
 
-function unknownRecipientsError(
-  { recipients, unknownRecipients }: DeliveryRequest,
-  { unknown }: UnknownRecipients,
-  createsUsers: boolean,
-): CarillonError {
-  const details = unknown.map((n) => ({ field: `recipients.${n}`, reason: 'names no user' }))
-  const problem =
-    unknownRecipients === 'refuse'
-      ? 'Not every recipient is a user, so nothing was delivered'
-      : 'No recipient is a user'
-  const isCreatable = !createsUsers && unknown.some((n) => 'externalId' in (recipients[n] ?? {}))
-  const remedy = isCreatable ? 'A key with the scope users creates the users that it names by externalId.' : undefined
-  return new CarillonError('UNPROCESSABLE', problem, { details, remedy })
+  #issuerOf({ issuer }: { issuer?: string }) {
+    return issuer === undefined ? undefined : this.#dependencies.issuers.find((one) => one.issuer === issuer)
+  }
+
+  /** No token could open the inbox of an issuer that is not set up: its name may have a typing error. Without issuers, any is accepted. */
+  #isCreatable(to: Recipient): boolean {
+    if (!('externalId' in to)) return false
+    return to.issuer === undefined || this.#dependencies.issuers.length === 0 || this.#issuerOf(to) !== undefined
+  }
+
+  #unknownRecipientsError(
+    { recipients, unknownRecipients }: DeliveryRequest,
+    { unknown }: UnknownRecipients,
+    createsUsers: boolean,
+  ): CarillonError {
+    const details = unknown.map((n) => {
+      const to = recipients[n]
+      const isForeign = to !== undefined && 'externalId' in to && !this.#isCreatable(to)
+      const reason = isForeign ? 'names no user, and its issuer is not in CARILLON_ISSUERS' : 'names no user'
+      return { field: `recipients.${n}`, reason }
+    })
+    const problem =
+      unknownRecipients === 'refuse'
+        ? 'Not every recipient is a user, so nothing was delivered'
+        : 'No recipient is a user'
+    const isMissingScope = !createsUsers && unknown.some((n) => recipients[n] && this.#isCreatable(recipients[n]))
+    const remedy = isMissingScope
+      ? 'A key with the scope users creates the users that it names by externalId.'
+      : undefined
+    return new CarillonError('UNPROCESSABLE', problem, { details, remedy })
+  }
 }
 
 function refuseInvalid({ url, data, key, again }: DeliveryRequest, idempotencyKey: string | undefined): void {

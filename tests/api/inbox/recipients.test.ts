@@ -61,6 +61,20 @@ test('an external id belongs to its issuer, and without an issuer it is a plain 
   assert.deepEqual(again, plain)
 })
 
+test('a null member of a recipient means that it is absent, as in a response', async () => {
+  const none = { username: null, userId: null, externalId: null, issuer: null }
+  const recipients = [
+    { ...none, username: 'ann' },
+    { ...none, userId: ann.id },
+    { ...none, externalId: 'crm|null' },
+  ]
+  const [byName, byId, external] = await sent({ recipients }, { key: usersKey })
+  assert.deepEqual([byName, external?.status], [byId, 'delivered'])
+  const refused = await send({ recipients: [none] })
+  assert.equal(refused.status, 400)
+  assert.match(refused.json().error.details[0].reason, /exactly one of/)
+})
+
 test('a user who is named by username, id and external id gets one notification', async () => {
   await app.store.addUser({
     id: 'u-77',
@@ -117,6 +131,25 @@ test('a 422 is not remembered: the same key works later, with the same body and 
   await app.user('later')
   assert.equal((await send(body, { idempotencyKey: 'same-body' })).status, 201)
   assert.equal((await send(body, { idempotencyKey: 'other-body' })).status, 422)
+})
+
+test('refuses another value of unknownRecipients and names the valid ones', async () => {
+  const response = await send({ recipients: [{ username: 'ann' }], unknownRecipients: 'drop' })
+  assert.deepEqual(response.json().error.details, [
+    { field: 'unknownRecipients', reason: 'must be one of: report, refuse, null' },
+  ])
+})
+
+test('an idempotency key belongs to one producer, and after an erasure its outcome names the user no more', async () => {
+  const body = { recipients: [{ externalId: 'erased later' }] }
+  const idempotencyKey = 'two-producers'
+  assert.equal((await send(body, { idempotencyKey })).status, 422)
+  const [result] = await sent(body, { key: usersKey, idempotencyKey })
+  const at = app.now()
+  await app.store.deleteUser({ userId: result?.userId ?? '', at, revocationExpiresAt: at + 3_600_000 })
+  const again = await sent(body, { key: usersKey, idempotencyKey })
+  assert.deepEqual(again, [{ userId: null, id: null, status: 'unknown_recipient' }])
+  assert.equal((await send(body, { idempotencyKey })).status, 422)
 })
 
 const refused: [string, object, string, RegExp][] = [

@@ -122,6 +122,23 @@ test('a producer names a user by the id that the issuer gives, and what it sends
   assert.equal((await app.list(await proofOf({ sub: 'early' }))).unread, 2)
 })
 
+test('a delivery creates no user of an issuer that is not set up; an issuer with plain ids may be named or left out', async () => {
+  const { key } = await app.producerKey(['send', 'users'])
+  const send = (recipients: object[]) => app.post('/api/notifications', { recipients, title: 'x' }, bearer(key))
+  const misspelt = { externalId: 'named', issuer: `${second.url}/` }
+  const refused = await send([misspelt])
+  assert.equal(refused.status, 422)
+  assert.deepEqual(refused.json().error.details, [
+    { field: 'recipients.0', reason: 'names no user, and its issuer is not in CARILLON_ISSUERS' },
+  ])
+  assert.doesNotMatch(refused.json().error.message, /scope/)
+  assert.equal(await app.store.findUserByExternalId(misspelt), undefined)
+  const sent = await send([{ externalId: 'named', issuer: first.url }, { externalId: 'named' }, misspelt])
+  const [one, other, unknown] = sent.json().data.results
+  assert.deepEqual([one, unknown.status], [other, 'unknown_recipient'])
+  assert.equal((await app.list(await proofOf({ sub: 'named' }))).unread, 1)
+})
+
 test('two first requests at the same moment create one user', async () => {
   const proofs = await Promise.all(first.keys.map((key) => proofOf({ sub: 'twice' }, { key })))
   const users = await Promise.all(proofs.map(userOf))
