@@ -1,4 +1,4 @@
-// CARILLON_ISSUERS: its members and their defaults, and what each mistake is answered with.
+// CARILLON_ISSUERS: its members and their defaults, and what the error for each mistake says.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -48,7 +48,7 @@ test('an issuer may be any text if the entry has the address of its keys, and ma
   )
 })
 
-test('each mistake is answered with the entry, the member and what to write', () => {
+test('the error for each mistake names the entry, the member and what to write', () => {
   const mistakes: [unknown, RegExp][] = [
     [{ ...entry, issuer: undefined }, /^entry 1: "issuer" is required: write the text of the claim iss/],
     [{ ...entry, issuer: 7 }, /^entry 1: "issuer" is required/],
@@ -84,7 +84,7 @@ test('each mistake is answered with the entry, the member and what to write', ()
     assert.match(problemOf(text), /^write a JSON array, such as \[\{"issuer":/, text)
 })
 
-test('all mistakes are reported at once, and an issuer that is there twice is one', () => {
+test('all mistakes are reported at once, an issuer that is there twice included', () => {
   const problem = problemOf(JSON.stringify([{ ...entry, ids: 1 }, entry, { ...entry, algorithms: [] }]))
   assert.match(
     problem,

@@ -22,7 +22,7 @@ export async function getJson(address: string): Promise<JsonObject> {
   }
 }
 
-export function wrongAnswer(problem: string, remedy: string): CarillonError {
+export function wrongResponse(problem: string, remedy: string): CarillonError {
   return new CarillonError('UNAVAILABLE', problem, { remedy })
 }
 
@@ -31,11 +31,11 @@ function refuseOther(address: string, { status, headers, body }: Response): void
   void body?.cancel()
   const location = headers.get('location')
   if (status >= 300 && status < 400 && location !== null)
-    throw wrongAnswer(
+    throw wrongResponse(
       `${address} redirects to ${JSON.stringify(location.slice(0, 200))}, and redirects are not followed`,
-      'Write the address that answers with 200 in CARILLON_ISSUERS.',
+      'Write the address that responds with 200 in CARILLON_ISSUERS.',
     )
-  throw wrongAnswer(`${address} answers ${status} instead of 200`, 'Check the address in CARILLON_ISSUERS.')
+  throw wrongResponse(`${address} responds with ${status} instead of 200`, 'Check the address in CARILLON_ISSUERS.')
 }
 
 /** Stops reading at the limit, so that a response of any size costs no more than that. */
@@ -45,8 +45,8 @@ async function textOf(address: string, { body }: Response): Promise<string> {
   for await (const chunk of body ?? []) {
     size += chunk.length
     if (size > maxSize)
-      throw wrongAnswer(
-        `${address} answers with more than ${maxSize / 1024} KiB`,
+      throw wrongResponse(
+        `${address} sends more than ${maxSize / 1024} KiB`,
         'Check the address in CARILLON_ISSUERS: a key set has a few KiB.',
       )
     chunks.push(chunk)
@@ -61,15 +61,15 @@ function objectIn(address: string, text: string): JsonObject {
   } catch {
     // The same sentence as for another value.
   }
-  throw wrongAnswer(
-    `${address} answers without a JSON object: ${JSON.stringify(text.slice(0, 40))}`,
+  throw wrongResponse(
+    `${address} sends no JSON object, but ${JSON.stringify(text.slice(0, 40))}`,
     'Check the address in CARILLON_ISSUERS.',
   )
 }
 
 function unreachable(address: string, error: unknown): CarillonError {
   const { name, message, cause } = error as Error
-  const reason = name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : reasonOf(cause, message)
+  const reason = name === 'TimeoutError' ? `no response within ${timeoutMs / 1000} s` : reasonOf(cause, message)
   return new CarillonError('UNAVAILABLE', `${address} cannot be reached: ${reason}`, {
     remedy:
       'Check the address in CARILLON_ISSUERS, the name, the certificate, and whether this machine may connect to it.',

@@ -2,7 +2,7 @@
 // document. A set with something that no honest issuer publishes is refused as a whole.
 import { type CryptoKey, createLocalJWKSet, importJWK, type JSONWebKeySet, type JWK } from 'jose'
 import { isLoopback } from '../../config/values.ts'
-import { getJson, type JsonObject, wrongAnswer } from './get-json.ts'
+import { getJson, type JsonObject, wrongResponse } from './get-json.ts'
 import type { Algorithm, Issuer } from './issuer.ts'
 
 /** The one key for such a token; rejects with an error of jose if there is none, or more than one. */
@@ -19,18 +19,18 @@ export async function readKeySet(issuer: Issuer): Promise<KeySet> {
   const address = issuer.jwks ?? (await discoveredAddress(issuer.issuer))
   const { keys } = await getJson(address)
   if (!Array.isArray(keys) || keys.length > maxKeys || !keys.every(isObject))
-    throw wrongAnswer(
-      `${address} answers without a key set: "keys" has to be a list of at most ${maxKeys} objects`,
+    throw wrongResponse(
+      `${address} sends no key set: "keys" has to be a list of at most ${maxKeys} objects`,
       'Check the address in CARILLON_ISSUERS.',
     )
   if (keys.some((key) => secretMembers.some((name) => Object.hasOwn(key, name))))
-    throw wrongAnswer(
+    throw wrongResponse(
       `${address} publishes a private or symmetric key, with which everyone can sign tokens`,
       'Have the issuer replace that key and publish public keys only.',
     )
   const usable = keys.filter((key) => algorithmOf(key, issuer.algorithms) !== undefined)
   if (usable.length === 0)
-    throw wrongAnswer(
+    throw wrongResponse(
       `${address} has no key for ${issuer.algorithms.join(', ')}`,
       'Write the algorithms with which the issuer signs tokens in CARILLON_ISSUERS.',
     )
@@ -43,7 +43,7 @@ async function discoveredAddress(issuer: string): Promise<string> {
   const address = issuer.replace(/\/$/, '') + discoveryPath
   const { issuer: named, jwks_uri: jwks } = await getJson(address)
   if (named !== issuer)
-    throw wrongAnswer(
+    throw wrongResponse(
       `${address} names the issuer ${JSON.stringify(named)?.slice(0, 200)} instead of ${JSON.stringify(issuer)}`,
       'Write the issuer in CARILLON_ISSUERS exactly as its discovery document and its tokens do.',
     )
@@ -52,7 +52,7 @@ async function discoveredAddress(issuer: string): Promise<string> {
   const isOnThisMachine = issuer.startsWith('http:') && url?.protocol === 'http:' && isLoopback(url.hostname)
   const isAllowed = url?.protocol === 'https:' || isOnThisMachine
   if (url === null || !isAllowed || url.username !== '')
-    throw wrongAnswer(
+    throw wrongResponse(
       `${address} has ${JSON.stringify(jwks)?.slice(0, 200)} as jwks_uri, which is no https address`,
       'Have the issuer name its key set by https, or write its address as "jwks" in CARILLON_ISSUERS.',
     )
@@ -80,13 +80,13 @@ async function refuseBroken(address: string, key: JsonObject, algorithm: Algorit
   const id = JSON.stringify(key.kid ?? null).slice(0, 80)
   const imported = await importJWK(key as JWK, algorithm).catch(() => undefined)
   if (imported === undefined)
-    throw wrongAnswer(
+    throw wrongResponse(
       `${address} has a key, ${id}, that cannot be read as one of ${algorithm}`,
       'Have the issuer repair it.',
     )
   const { modulusLength } = (imported as CryptoKey).algorithm as { modulusLength?: number }
   if (modulusLength !== undefined && modulusLength < minRsaBits)
-    throw wrongAnswer(
+    throw wrongResponse(
       `${address} has a key, ${id}, of ${modulusLength} bits`,
       `Have the issuer replace it with one of ${minRsaBits} bits or more (RFC 7518, section 3.3).`,
     )

@@ -90,7 +90,7 @@ test('a failing issuer is one line of the log a minute, with the reason, whateve
   }
   assert.equal(failures().length, 2, JSON.stringify(failures()))
   assert.equal(failures()[0]?.issuer, bad.url)
-  assert.match(failures()[0]?.reason ?? '', /openid-configuration answers 500 instead of 200\. Check the address/)
+  assert.match(failures()[0]?.reason ?? '', /openid-configuration responds with 500 instead of 200\. Check the address/)
   assert.deepEqual(
     lines.filter(({ event }) => ['failure', 'failure-repeated', 'overload'].includes(event)),
     [],
@@ -149,15 +149,15 @@ const lies: Record<string, [string, RequestListener, RegExp]> = {
   'a page in place of the key set': [
     jwksPath,
     (_, response) => response.end('<html>'),
-    /answers without a JSON object: "<html>"/,
+    /sends no JSON object, but "<html>"/,
   ],
-  'a list in place of the key set': [jwksPath, json([]), /answers without a JSON object/],
-  'no list of keys': [jwksPath, json({ keys: {} }), /answers without a key set/],
+  'a list in place of the key set': [jwksPath, json([]), /sends no JSON object/],
+  'no list of keys': [jwksPath, json({ keys: {} }), /sends no key set/],
   'more than 100 keys': [jwksPath, keySet(...Array.from({ length: 101 }, () => stranger.jwk)), /at most 100 objects/],
   '10 MB in place of the key set': [
     jwksPath,
     (_, response) => response.end(JSON.stringify({ keys: [], more: 'x'.repeat(10_000_000) })),
-    /answers with more than 256 KiB/,
+    /sends more than 256 KiB/,
   ],
   'a private key': [
     jwksPath,
@@ -199,11 +199,11 @@ test('each lie of an issuer is 503 with its reason in the log, and creates no us
   bad.responses.clear()
 })
 
-test('an issuer that does not answer is given up after 5 seconds', async () => {
+test('a request to an issuer that sends no response ends after 5 seconds', async () => {
   bad.responses.set(jwksPath, () => {})
   const issuer = { issuer: bad.url, audiences: ['bell'], algorithms: ['RS256'] as const, jwks: bad.jwks }
   const read = readKeySet({ ...issuer, claim: 'sub', ownIds: false, createUsers: false })
-  await assert.rejects(read, /cannot be reached: no answer within 5 s/)
+  await assert.rejects(read, /cannot be reached: no response within 5 s/)
   bad.responses.clear()
 })
 

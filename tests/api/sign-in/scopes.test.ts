@@ -39,8 +39,8 @@ test('a token of scope inbox opens the inbox, /api/session and /api/me, and no o
   let refused = 0
   for (const { method, template, path } of routesOfUsers) {
     // A stream does not end, and its HEAD has the same guard.
-    const asked = path.endsWith('/stream') ? 'HEAD' : method
-    const response = await app.request(path, { method: asked, headers: token })
+    const sent = path.endsWith('/stream') ? 'HEAD' : method
+    const response = await app.request(path, { method: sent, headers: token })
     if (method === 'GET' ? isOfScope(template) : template.startsWith('/api/notifications'))
       assert.ok([200, 204, 400].includes(response.status), `${method} ${path}: ${response.status}`)
     else {

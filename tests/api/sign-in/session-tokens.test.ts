@@ -99,7 +99,7 @@ for (const [name, act] of Object.entries(ends))
     for (const proof of others) assert.ok(await isOpen(proof))
   })
 
-test('a token of a session is not renewed, by either route, and the refusal names the way', async () => {
+test('a token of a session is renewed by no route, and the refusal says how to get another one', async () => {
   const { token } = await signedIn()
   for (const path of ['/token/renew', '/api/me/token']) {
     const response = await app.post(path, undefined, token)
