@@ -8,6 +8,8 @@ import type { Algorithm, Issuer } from './issuer.ts'
 /** The one key for such a token; rejects with an error of jose if there is none, or more than one. */
 export type KeySet = (header: { alg: Algorithm; kid?: string }) => Promise<CryptoKey>
 
+type RsaKey = { modulusLength: number; publicExponent: Uint8Array }
+
 const maxKeys = 100
 const minRsaBits = 2_048
 /** Members of private and of symmetric keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
@@ -84,7 +86,13 @@ async function refuseBroken(address: string, key: JsonObject, algorithm: Algorit
       `${address} has a key, ${id}, that cannot be read as one of ${algorithm}`,
       'Have the issuer repair it.',
     )
-  const { modulusLength } = (imported as CryptoKey).algorithm as { modulusLength?: number }
+  const { modulusLength, publicExponent } = (imported as CryptoKey).algorithm as Partial<RsaKey>
+  // The signature is then the padded digest itself, and OpenSSL accepts it.
+  if (publicExponent !== undefined && /^0*1$/.test(Buffer.from(publicExponent).toString('hex')))
+    throw wrongResponse(
+      `${address} has a key, ${id}, with the exponent 1, with which everyone can sign tokens`,
+      'Have the issuer replace it (RFC 8017, section 3.1).',
+    )
   if (modulusLength !== undefined && modulusLength < minRsaBits)
     throw wrongResponse(
       `${address} has a key, ${id}, of ${modulusLength} bits`,

@@ -176,6 +176,7 @@ const lies: Record<string, [string, RequestListener, RegExp]> = {
   ],
   'keys for encryption only': [jwksPath, keySet({ ...stranger.jwk, use: 'enc' }), /has no key for RS256, EdDSA/],
   'a key that is too short': [jwksPath, keySet({ ...stranger.jwk, n: stranger.jwk.n?.slice(0, 171) }), /of \d+ bits/],
+  'a key with which everyone can sign': [jwksPath, keySet({ ...stranger.jwk, e: 'AAE' }), /"s1", with the exponent 1/],
   'a key that is broken': [
     jwksPath,
     keySet({ ...edwards.jwk, x: 'AQAB' }),
