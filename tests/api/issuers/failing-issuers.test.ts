@@ -35,7 +35,7 @@ const failures = () => lines.filter(({ event }) => event === 'issuer-failed')
 
 const unavailable: RequestListener = (_, response) => response.writeHead(500).end()
 
-test('an unreachable issuer is 503 for its own tokens alone, and tokens whose keys are cached go on working', async () => {
+test('an unreachable issuer is 503 for its own tokens alone, and tokens whose keys are cached stay valid (T16)', async () => {
   const [known, cached] = [await proofOf(bad, 'ann'), await proofOf(good, 'ann')]
   assert.deepEqual([await statusOf(known), await statusOf(cached)], [200, 200])
   bad.responses.set(bad.discoveryPath, unavailable)
@@ -185,7 +185,7 @@ const lies: Record<string, [string, RequestListener, RegExp]> = {
   'a connection that is closed': [jwksPath, (request) => request.socket.destroy(), /cannot be reached: /],
 }
 
-test('each lie of an issuer is 503 with its reason in the log, and creates no user', async () => {
+test('each lie of an issuer is 503 with its reason in the log, and creates no user (T16)', async () => {
   bad.responses.set(bad.discoveryPath, unavailable)
   await app.restart()
   for (const [name, [path, response, reason]] of Object.entries(lies)) {

@@ -145,7 +145,7 @@ test('two first requests at the same moment create one user', async () => {
   assert.equal(new Set(users.map(({ id }) => id)).size, 1)
 })
 
-test('a disabled user is refused at once, also with a cached token, and after enabling the same token works again', async () => {
+test('a disabled user is refused at once, also with a cached token, and after enabling the same token is valid again (T19)', async () => {
   const proof = await proofOf({ sub: 'disabled' })
   const { id: userId } = await userOf(proof)
   using stream = await EventReader.of(app.url, proof)

@@ -223,11 +223,11 @@ test('the unforged token is valid, and so is one with blanks, escapes and claims
     assert.equal((await app.get('/api/notifications', { authorization: `Bearer ${token}` })).status, 200, token)
 })
 
-isRefused('a foreign token cannot choose an algorithm that its issuer does not use', algorithms)
-isRefused('a foreign token is accepted with a published key of its own issuer only', keys)
+isRefused('a foreign token cannot choose an algorithm that its issuer does not use (T15)', algorithms)
+isRefused('a foreign token is accepted with a published key of its own issuer only (T15)', keys)
 isRefused('extensions, other kinds of tokens and repeated names in the header are refused', headers)
 isRefused('a foreign token outside its time, or with a lifetime over a day, is refused', times)
-isRefused('issuer, audience and user have to be exactly those of the setting', wrongClaims)
+isRefused('issuer, audience and user have to be exactly those of the setting (T15)', wrongClaims)
 isRefused('other spellings, other forms and other signatures are refused', spellings)
 
 test('the corpus holds 40 forged tokens and more', (t) => {
@@ -235,7 +235,7 @@ test('the corpus holds 40 forged tokens and more', (t) => {
   assert.ok(size >= 40)
 })
 
-test('no forged token causes a request to another address than the key sets, and only a few to those', () => {
+test('no forged token causes a request to another address than the key sets, and only a few to those (T15)', () => {
   assert.deepEqual(lure.requested, [])
   for (const { requested, jwksPath } of [issuer, other]) {
     assert.deepEqual([...new Set(requested)], [jwksPath])

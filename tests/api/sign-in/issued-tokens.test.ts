@@ -107,7 +107,7 @@ test('only a producer key with the scope users issues and revokes tokens', async
   assert.ok(await opensInbox(token))
 })
 
-test('DELETE revokes every issued token of the user at once, and nothing else; later tokens are valid', async () => {
+test('DELETE revokes every issued token of the user at once, and nothing else; later tokens are valid (T17)', async () => {
   const [ann, ben] = [await app.user(), await app.user()]
   const issued = [await app.issueToken(ann), await app.issueToken(ann)]
   const others = [

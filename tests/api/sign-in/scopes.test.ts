@@ -34,7 +34,7 @@ function assertRefused(response: HttpResponse, scope?: string): void {
   assert.match(response.json().error.message, /scope "/)
 }
 
-test('a token of scope inbox opens the inbox, /api/session and /api/me, and no other route of a user', async () => {
+test('a token of scope inbox opens the inbox, /api/session and /api/me, and no other route of a user (T14)', async () => {
   const token = await inboxToken()
   let refused = 0
   for (const { method, template, path } of routesOfUsers) {

@@ -45,7 +45,7 @@ test('a token of a session has the time of the sign-in, not that of the token', 
   assert.equal(claimsIn(await tokenOf(session)).auth_time, signedInAt / 1_000)
 })
 
-test('a token of a session never outlives it, by its lifetime or by its idle timeout', async () => {
+test('a token of a session never outlives it, by its lifetime or by its idle timeout (T18)', async () => {
   const session = await app.signIn(await app.user(), 'stateful')
   const from = app.now()
   assert.equal(endOf(await tokenOf(session)), from + 8 * minute)

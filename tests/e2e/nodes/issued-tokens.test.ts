@@ -55,7 +55,7 @@ function checkMedian(took: number[]): void {
   assert.ok((median ?? 0) < 1_000, `${median} ms`)
 }
 
-test('issued tokens that are revoked on one node end within a second on the other, and later ones are valid there', async () => {
+test('issued tokens that are revoked on one node end within a second on the other, and later ones are valid there (T17)', async () => {
   const took: number[] = []
   const signedIn = await a.signIn('stateless')
   for (let n = 0; n < times; n++) {
