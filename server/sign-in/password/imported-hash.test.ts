@@ -104,7 +104,7 @@ test('bcrypt reads 72 bytes of a password, as the systems do that made the hash'
   assert.equal(await matchesImported(hash, 'x'.repeat(71)), false)
 })
 
-test('an unknown format is refused, and the reason lists the known ones', () => {
+test('an unknown format is refused, and the reason lists the known ones (U3)', () => {
   const unknown = [
     '',
     'plum orchard gate 41',
@@ -126,7 +126,7 @@ test('an unknown format is refused, and the reason lists the known ones', () => 
 const phc = '$MDEyMzQ1Njc4OWFiY2RlZg$EeHj1hlT5klOd3kLAsuYeVvq06LjPACaaysKZNOqgak'
 const key = 'plMWdRT3n0dU/MFMMdQfZ1lY/VmhM4HaLs95KhuXXeg='
 
-test('a hash that costs more than the bounds is refused with the bound', () => {
+test('a hash that costs more than the bounds is refused with the bound (U3)', () => {
   const expensive: [string, RegExp][] = [
     [`$2b$14$${'a'.repeat(53)}`, /bcrypt cost must be at most 13/],
     [`$2b$31$${'a'.repeat(53)}`, /bcrypt cost must be at most 13/],

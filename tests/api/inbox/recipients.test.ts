@@ -44,7 +44,7 @@ test('a user who was sent something before the first sign-in finds it, unread', 
   assert.equal(again[0]?.userId, result?.userId)
 })
 
-test('external ids are compared byte by byte: aB and Ab are two inboxes', async () => {
+test('external ids are compared byte by byte: aB and Ab are two inboxes (U1)', async () => {
   const recipients = [{ externalId: 'aB' }, { externalId: 'Ab' }]
   const [first, second] = await sent({ recipients }, { key: usersKey })
   assert.notEqual(first?.userId, second?.userId)

@@ -64,7 +64,7 @@ test('a repetition keeps a password that the user has since; a user without one 
   assert.equal((await app.store.findCredentials('rita'))?.passwordHash, replaced)
 })
 
-test('every fault of every entry is listed with its position, and nothing is stored', async () => {
+test('every fault of every entry is listed with its position, and nothing is stored (U5)', async () => {
   await app.user('occupied')
   const { status, error } = await put([
     { externalId: 'fault-ok' },
@@ -99,7 +99,7 @@ test('every fault of every entry is listed with its position, and nothing is sto
   assert.equal(await countOf('fault-'), 0)
 })
 
-test('a username of another user is 409 with the position, and nothing is stored', async () => {
+test('a username of another user is 409 with the position, and nothing is stored (U5)', async () => {
   await app.user('occupant')
   const { status, error } = await put([
     { externalId: 'conflict-1' },

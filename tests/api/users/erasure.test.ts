@@ -13,7 +13,7 @@ const app = await startTestService()
 after(() => app.stop())
 const { key } = await app.producerKey(['send', 'users'])
 
-test('no table has anything of an erased user, but the hash that revokes the tokens', async () => {
+test('no table has anything of an erased user, but the hash that revokes the tokens (U2)', async () => {
   const [ann, bob] = [await app.user('quinceberry'), await app.user('bob')]
   const bobs = await app.signIn(bob, 'stateful')
   await app.store.updateUser({ userId: ann.id, displayName: 'Quincy Berry', email: 'quince@example.com', locale: 'de' })

@@ -26,7 +26,7 @@ const hashOf = async (username: string) => (await app.store.findCredentials(user
 
 for (const [kind, passwordHash] of Object.entries(hashes))
   for (const variant of variants)
-    test(`a user with an imported ${kind} hash signs in (${variant}), and has a hash of ours afterwards; earlier proofs stay valid`, async () => {
+    test(`a user with an imported ${kind} hash signs in (${variant}), and has a hash of ours afterwards; earlier proofs stay valid (U4)`, async () => {
       const user = await imported(`${kind}-${variant}`.toLowerCase(), passwordHash)
       const proof = await app.signIn(user, variant)
       const replaced = await hashOf(user.username)

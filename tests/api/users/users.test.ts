@@ -39,7 +39,7 @@ test('PUT creates a user with 201 and changes it with 200; an absent field keeps
     assert.deepEqual((await send('GET', path)).data, changed.data)
 })
 
-test('an external id is any text, compared byte by byte: aB and Ab are two users, and a slash, a space or an emoji is part of it', async () => {
+test('an external id is any text, compared byte by byte: aB and Ab are two users, and a slash, a space or an emoji is part of it (U1)', async () => {
   const texts = ['aB', 'Ab', 'a/tokens', 'a b', 'ä', 'a\u0308', '😀'.repeat(255), '%2F', '?x=1#y', '...', "it's!*()"]
   const made = new Map<string, string>()
   for (const text of texts) {
@@ -49,6 +49,19 @@ test('an external id is any text, compared byte by byte: aB and Ab are two users
   }
   assert.equal(made.size, texts.length)
   for (const text of texts) assert.equal(made.get((await send('GET', externalPath(text))).data.id), text)
+})
+
+test('an external id is not a username, and not the id of another user (U1)', async () => {
+  const text = newId()
+  const byName = (await send('POST', '/api/users', { username: text })).data
+  const external = (await send('PUT', externalPath(text), {})).data
+  const other = (await send('PUT', externalPath(byName.id), {})).data
+  assert.equal(new Set([byName.id, external.id, other.id]).size, 3)
+  assert.equal((await send('GET', `/api/users/${byName.id}`)).data.username, text)
+  assert.equal((await send('GET', externalPath(byName.id))).data.id, other.id)
+  assert.equal((await send('GET', `/api/users/${text}`)).status, 404)
+  assert.equal((await send('DELETE', externalPath(text))).status, 204)
+  for (const user of [byName, other]) assert.equal((await send('GET', `/api/users/${user.id}`)).status, 200)
 })
 
 test('an external id that cannot be one is refused with the reason, and creates no user', async () => {

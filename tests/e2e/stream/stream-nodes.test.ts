@@ -191,10 +191,44 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
     assert.ok(!stays.isOver)
   }
 
+  test('a DELETE of a user on one node ends the streams on another: of a session, a token and an issued token (Z6, U2)', async (t) => {
+    const made = await carillon(nodes.folder, ['key', 'add', 'app', '--scope', 'users', '--json'], {
+      env: nodes.environment,
+    })
+    const operator = one.user(nodes.firstSignIn)
+    const send = async (method: string, path: string, body?: object) => {
+      const authorization = `Bearer ${JSON.parse(made.stdout).key}`
+      const headers = { authorization, ...(body && { 'content-type': 'application/json' }) }
+      return operator.request({ method, path, headers, ...(body && { body: JSON.stringify(body) }) })
+    }
+    let slowest = 0
+    for (let n = 0; n < rounds; n++) {
+      const signIn = { username: `erased-${n}`, password: 'plum orchard gate 41', key: '' }
+      const { username, password } = signIn
+      const user = (await send('POST', '/api/users', { username, password })).json().data
+      const issued = (await send('POST', `/api/users/${user.id}/tokens`, { scope: 'inbox' })).json().data.token
+      const proofs: Proof[] = [{ authorization: `Bearer ${issued}` }]
+      for (const variant of variants) proofs.push(await one.user(signIn).signIn(variant))
+      const readers = await Promise.all(proofs.map((proof) => EventReader.of(other.url, proof)))
+      using stays = await EventReader.of(other.url, await operator.signIn())
+      assert.equal((await send('DELETE', `/api/users/${user.id}`)).status, 204)
+      for (const proof of proofs)
+        assert.equal((await operator.request({ path: '/api/notifications', headers: proof })).status, 401)
+      for (const [index, reader] of readers.entries()) {
+        const proof = proofs[index] ?? assert.fail()
+        slowest = Math.max(slowest, await hasEnded(reader, { node: other, proof, ms: withinMs }))
+      }
+      assert.ok(!stays.isOver)
+    }
+    t.diagnostic(`ended after ${slowest.toFixed(0)} ms at most`)
+  })
+
   for (const [where, place] of Object.entries(places)) {
     test(`carillon user disable, beside the running service, ends the user's streams within 5 s (Z6, S7, ${where})`, (t) =>
       endedBy(['user', 'disable'], place, t))
     test(`carillon user password, beside the running service, ends the user's streams within 5 s (Z6, A13, ${where})`, (t) =>
       endedBy(['user', 'password', '--password-stdin'], place, t))
+    test(`carillon user delete, beside the running service, ends the user's streams within 5 s (Z6, U2, ${where})`, (t) =>
+      endedBy(['user', 'delete', '--yes'], place, t))
   }
 })

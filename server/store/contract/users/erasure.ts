@@ -7,7 +7,7 @@ import { at, newId, type PromiseOf } from '../world.ts'
 const revocationExpiresAt = at(3_600)
 
 export function erasurePromises(promise: PromiseOf): void {
-  promise('erases a user with sessions, inbox and revocations, and no other user', async (world) => {
+  promise('erases a user with sessions, inbox and revocations, and no other user (U2)', async (world) => {
     const { store } = world
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]

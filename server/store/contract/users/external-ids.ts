@@ -37,7 +37,7 @@ export function externalIdPromises(promise: PromiseOf): void {
     assert.deepEqual(third, second)
   })
 
-  promise('compares external ids byte by byte, and separately for each issuer', async ({ store }) => {
+  promise('compares external ids byte by byte, and separately for each issuer (U1)', async ({ store }) => {
     const externalIds = ['aB', 'Ab', 'ab', 'é', 'e\u0301', ' ab', 'ab ', 'ß', 'ss', 'Ａ', 'A']
     const plain = await put(store, ...externalIds.map((externalId) => ({ externalId })))
     const foreign = await store.putUsers({
