@@ -24,20 +24,30 @@ begin
   return case when found then 'username-taken' else 'external-id-taken' end;
 end $$;
 
--- given: by the id that a new user gets, an object with externalId and the fields to set; every external id once. The rows are
--- locked in the order of the external ids, so that two calls cannot deadlock.
+-- given: by the id that a new user gets, an object with externalId and the fields to set; every external id once. Users are
+-- created, then locked, each in the order of the external ids, so that two calls cannot deadlock. The last statement is an upsert,
+-- because a user can be erased before the lock. Its values come from the select: Citus has no variables in "do update".
 create or replace function put_users(of_issuer text, moment bigint, given jsonb) returns setof "user" language plpgsql as $$
 begin
   perform lock_users();
+  insert into "user" (id, created_at, external_id, issuer)
+    select g.key, moment, g.value ->> 'externalId', of_issuer
+    from jsonb_each(given) g order by (g.value ->> 'externalId') collate "C"
+    on conflict (external_id, issuer) where external_id is not null do nothing;
+  perform 1 from "user" u
+    where u.issuer = of_issuer and u.external_id = any (array(select g.value ->> 'externalId' from jsonb_each(given) g))
+    order by u.external_id for update;
   return query
     insert into "user" as known (id, created_at, external_id, issuer, display_name, locale, email)
-    select g.key, moment, g.value ->> 'externalId', of_issuer, g.value ->> 'displayName', g.value ->> 'locale',
-      g.value ->> 'email'
-    from jsonb_each(given) g order by (g.value ->> 'externalId') collate "C"
+    select g.key, moment, g.value ->> 'externalId', of_issuer,
+      case when g.value ? 'displayName' then g.value ->> 'displayName' else u.display_name end,
+      case when g.value ? 'locale' then g.value ->> 'locale' else u.locale end,
+      case when g.value ? 'email' then g.value ->> 'email' else u.email end
+    from jsonb_each(given) g
+    left join "user" u on u.external_id = g.value ->> 'externalId' and u.issuer = of_issuer
+    order by (g.value ->> 'externalId') collate "C"
     on conflict (external_id, issuer) where external_id is not null do update set
-      display_name = case when given -> excluded.id ? 'displayName' then excluded.display_name else known.display_name end,
-      locale = case when given -> excluded.id ? 'locale' then excluded.locale else known.locale end,
-      email = case when given -> excluded.id ? 'email' then excluded.email else known.email end
+      display_name = excluded.display_name, locale = excluded.locale, email = excluded.email
     returning known.*;
 end $$;
 
