@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
-import { Folder } from '../../support/processes/carillon-process.ts'
+import { carillon, Folder } from '../../support/processes/carillon-process.ts'
 import { type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { idIn, type SignIn, type UserOfService } from '../../support/processes/user-of-service.ts'
 import { unpackVersionBefore } from '../../support/processes/version-before.ts'
@@ -30,7 +30,8 @@ test('R9: a rolling upgrade from the version before, under load: 0 failed reques
   assert.notEqual(await functionsOf(database.url), functionsBefore, 'this version created its functions')
   using streamCurrent = await load.streamOf(current)
   const sentBefore = load.sent.length
-  load.startOn(current, 'this version')
+  const key = await keyOf(nodes)
+  load.startOn(current, 'this version', load.newRequests(key))
   await sleep(loadMs)
   // The version before, started again, does not know the newest migration. The nodes that run are not affected.
   const late = await nodes.begin({ launcher })
@@ -40,10 +41,11 @@ test('R9: a rolling upgrade from the version before, under load: 0 failed reques
 
   t.diagnostic(JSON.stringify([...load.counts]))
   assert.deepEqual(load.failures, [])
-  assert.equal(load.counts.size, 2 * Object.keys(load.requests).length, 'each node served each kind of request')
+  const kinds = 2 * Object.keys(load.requests).length + Object.keys(load.newRequests(key)).length
+  assert.equal(load.counts.size, kinds, 'each node served each kind of request')
   const reader = current.user(nodes.firstSignIn)
   const titles = (await reader.inbox(await reader.signIn())).map(({ title }) => title)
-  assert.deepEqual(titles.sort(), [...load.sent, 'Welcome to Carillon'].sort())
+  assert.deepEqual(titles.sort(), [...load.sent, 'Sent again', 'Welcome to Carillon'].sort())
   // Each version receives the change signals of the other: both streams send what was delivered on every node.
   await receives(streamBefore, load.sent)
   await receives(streamCurrent, load.sent.slice(sentBefore))
@@ -64,6 +66,15 @@ async function receives(stream: EventReader, titles: readonly string[]): Promise
   await untilSo(async () => missing().length === 0, 30_000).catch(() => assert.deepEqual(missing(), []))
 }
 
+/** A producer key of this version, which may create users. */
+async function keyOf(nodes: Nodes): Promise<string> {
+  const { stdout } = await carillon(nodes.folder, ['key', 'add', 'app', '--scope', 'send,users', '--json'], {
+    env: nodes.environment,
+  })
+  return JSON.parse(stdout).key
+}
+
+type Requests = Record<string, (user: UserOfService, proofs: Proofs) => Promise<HttpResponse>>
 type Proofs = { session: Record<string, string>; token: Record<string, string> }
 
 /** Sends each kind of request to each of its nodes, one after another on each node, until it is stopped. */
@@ -72,6 +83,8 @@ class Load implements AsyncDisposable {
   readonly failures: string[] = []
   /** The titles of all deliveries. */
   readonly sent: string[] = []
+  /** The ids of the users that this version created. They have no username. */
+  readonly people: string[] = []
   readonly #signIn: SignIn
   readonly #loops: Promise<void>[] = []
   #isOver = false
@@ -80,7 +93,7 @@ class Load implements AsyncDisposable {
     this.#signIn = signIn
   }
 
-  readonly requests: Record<string, (user: UserOfService, proofs: Proofs) => Promise<HttpResponse>> = {
+  readonly requests: Requests = {
     'sign-in with a session': (user) => this.#login(user, 'stateful'),
     'sign-in with a token': (user) => this.#login(user, 'stateless'),
     'sign-out': async (user) =>
@@ -91,12 +104,38 @@ class Load implements AsyncDisposable {
       const id = idIn(await this.#deliver(user))
       return user.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: token })
     },
+    'delivery by id': (user) => {
+      const { username, key } = this.#signIn
+      const userId = this.people.at(-1)
+      const recipients = [userId === undefined ? { username } : { userId }]
+      const title = `Number ${this.sent.length}`
+      if (userId === undefined) this.sent.push(title)
+      return user.post('/api/notifications', { recipients, title }, { authorization: `Bearer ${key}` })
+    },
     'read-all': (user, { session }) => user.post('/api/notifications/read-all', {}, session),
     changes: (user, { session }) => user.request({ path: '/api/notifications/changes?since=0', headers: session }),
   }
 
-  startOn(node: Node, name: string): void {
-    this.#loops.push(this.#loop(node.user(this.#signIn), name))
+  /** What only this version has. The version before then delivers to users that have no username. */
+  newRequests(key: string): Requests {
+    const send = (user: UserOfService, body: object) =>
+      user.post('/api/notifications', body, { authorization: `Bearer ${key}` })
+    return {
+      'delivery that creates a user': async (user) => {
+        const recipients = [{ externalId: `person ${this.people.length}` }]
+        const response = await send(user, { recipients, title: 'First' })
+        this.people.push(response.json().data.results[0].userId)
+        return response
+      },
+      'delivery again': (user) => {
+        const { username } = this.#signIn
+        return send(user, { recipients: [{ username }], title: 'Sent again', key: 'again', again: true })
+      },
+    }
+  }
+
+  startOn(node: Node, name: string, more: Requests = {}): void {
+    this.#loops.push(this.#loop(node.user(this.#signIn), name, { ...this.requests, ...more }))
   }
 
   async streamOf(node: Node): Promise<EventReader> {
@@ -112,10 +151,10 @@ class Load implements AsyncDisposable {
     return this.stop()
   }
 
-  async #loop(user: UserOfService, name: string): Promise<void> {
+  async #loop(user: UserOfService, name: string, requests: Requests): Promise<void> {
     const proofs = { session: await user.signIn('stateful'), token: await user.signIn('stateless') } as Proofs
     while (!this.#isOver)
-      for (const [kind, send] of Object.entries(this.requests)) {
+      for (const [kind, send] of Object.entries(requests)) {
         const outcome = await send(user, proofs).then(
           ({ status, text }) => (status < 300 ? 'ok' : `${status} ${text}`),
           (error: unknown) => String(error),
