@@ -159,3 +159,27 @@ test('if `auth` always returns the same token, it is renewed once at most, and i
   refused.add(token)
   assert.match(`${await failureOf(request())}`, /Refused/)
 })
+
+const noTokens: Record<string, unknown> = {
+  nothing: undefined,
+  null: null,
+  'an empty text': '',
+  'a number': 7,
+  'an object without a token': { error: 'signed out' },
+  'an object whose token is null': { token: null },
+}
+for (const [what, result] of Object.entries(noTokens))
+  test(`if \`auth\` returns ${what}, the request is not sent and throws a TypeError; a renewal that returns it changes nothing`, async () => {
+    const first = clientWith(() => result as TokenResult)
+    const error = await failureOf(first.request())
+    assert.ok(error instanceof TypeError)
+    assert.match(error.message, /auth returned no token/)
+    assert.deepEqual(first.sent, [])
+
+    const old = jwt({ id: 1, endsIn: 2.1, lifetime: 20 })
+    const renewed = clientWith(({ reason }) => (reason === 'first' ? old : (result as TokenResult)))
+    await renewed.request()
+    await sleep(150)
+    await renewed.request()
+    assert.deepEqual([renewed.calls.length, renewed.sent], [2, [old, old]])
+  })

@@ -84,8 +84,7 @@ export class Tokens {
 
   async #called(request: TokenRequest, renewed: Held | undefined, isCurrent: () => boolean): Promise<string> {
     try {
-      const result = await asNetworkError((async () => this.#auth(request))())
-      const token = typeof result === 'string' ? result : result.token
+      const token = tokenIn(await asNetworkError((async () => this.#auth(request))()))
       if (isCurrent()) this.#keep(token, renewed)
       return token
     } catch (error) {
@@ -108,6 +107,13 @@ export class Tokens {
     if (renewed && this.#held === renewed && held.exp <= renewed.exp) renewed.renewAt = Number.POSITIVE_INFINITY
     else this.#held = held
   }
+}
+
+/** Throws TypeError if there is none. Without the check, the request would be anonymous, or a valid token would be replaced. */
+function tokenIn(result: TokenResult): string {
+  const token = typeof result === 'string' ? result : result?.token
+  if (typeof token === 'string' && token !== '') return token
+  throw new TypeError('auth returned no token: return a string, or an object with the string as its token')
 }
 
 /** When it ends, by its claims (RFC 7519, section 4.1). */
