@@ -27,7 +27,10 @@ export type ChangesOptions = CallOptions & {
 export type Inbox = {
   /** `GET /api/notifications`: a page, newest first. A page after the last one has no items. */
   list(options?: ListOptions): Promise<NotificationPage>
-  /** All notifications, newest first. Requests a page when the loop needs it. `limit` is the size of a page. */
+  /**
+   * All notifications, newest first, each once. Requests a page when the loop needs it. `limit` is the size of a page. A
+   * notification that is sent again during the loop moves to the top: if the loop has not yielded it yet, it does not.
+   */
   iterate(options?: Pick<ListOptions, 'limit' | 'status' | 'signal'>): AsyncGenerator<Notification, void>
   /** `GET /api/notifications/counts`: exact counts, in total and by category. */
   counts(options?: CallOptions): Promise<Counts>

@@ -113,6 +113,12 @@ test('the HTML page has every operation by its operationId, what a route require
   assert.ok(text.includes('events: <a href="#StreamEvent">StreamEvent</a>'))
 })
 
+test('the HTML page displays names in a description as code, without backticks', async () => {
+  const { text } = await client.request({ path: '/docs' })
+  assert.ok(text.includes('<td><code>next</code> of an earlier page, instead of <code>page</code>'))
+  assert.ok(!text.includes('`'))
+})
+
 test('every parameter of a path is described, and no other (I9)', () => {
   for (const { method, template, operation } of api.operations) {
     const inTemplate = [...template.matchAll(/{(\w+)}/g)].map(([, name]) => name)

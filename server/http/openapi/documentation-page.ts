@@ -38,7 +38,7 @@ type Schemas = Readonly<Record<string, Schema>>
 
 function groupSection({ name, description, routes }: Group, schemas: Schemas): string {
   const sections = routes.map((route) => routeSection(route, schemas))
-  return `<h2>${text(name)}</h2><p>${text(description)}</p>${sections.join('')}`
+  return `<h2>${text(name)}</h2><p>${prose(description)}</p>${sections.join('')}`
 }
 
 function routeSection({ method, path, described }: ShownRoute, schemas: Schemas): string {
@@ -50,13 +50,13 @@ function routeSection({ method, path, described }: ShownRoute, schemas: Schemas)
     const event = content?.['text/event-stream']?.schema.contentSchema
     const type = media ? typeOf(media.schema) : event ? `events: ${typeOf(event)}` : ''
     const example = status < '3' ? exampleOf(media?.example) : ''
-    return `<tr><th scope="row">${status}</th><td>${type}${example}</td><td>${text(description)}</td></tr>`
+    return `<tr><th scope="row">${status}</th><td>${type}${example}</td><td>${prose(description)}</td></tr>`
   })
   const fields = parameters.map((field) => row({ ...field, name: `${field.name} (${field.in})` }))
   const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
   const target = needed.length === 0 ? path : `${path}?${needed.join('&')}`
   return `<section id="${operationId}"><h3><b>${method}</b> ${text(path)} <small>${operationId}</small></h3>
-<p>${text(summary)}</p><p class="who">${whoMayCall(described.security)}</p>${fields.length > 0 ? `<table>${fields.join('')}</table>` : ''}
+<p>${prose(summary)}</p><p class="who">${whoMayCall(described.security)}</p>${fields.length > 0 ? `<table>${fields.join('')}</table>` : ''}
 ${body ? `<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.schema) ?? ''] ?? body.schema)}` : ''}<h4>Responses</h4><table>${rows.join('')}</table>
 <pre>${text(curl(method, target, { proofs, example: body?.example }))}</pre></section>`
 }
@@ -86,7 +86,7 @@ function shape(schema: Schema): string {
 
 function row({ name, required, schema, description = noteOf(schema) }: Omit<Parameter, 'in'>): string {
   const optional = required ? '' : ' <i>optional</i>'
-  return `<tr><th scope="row">${text(name)}${optional}</th><td>${typeOf(schema)}</td><td>${text(description)}</td></tr>`
+  return `<tr><th scope="row">${text(name)}${optional}</th><td>${typeOf(schema)}</td><td>${prose(description)}</td></tr>`
 }
 
 function noteOf({ description, minLength, maxLength, minimum, maximum, minItems, maxItems }: Schema): string {
@@ -127,4 +127,9 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 function text(value: string): string {
   return value.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
+}
+
+/** Descriptions are Markdown (OpenAPI 3.1, section 3.5); backticks are all that these use of it. */
+function prose(value: string): string {
+  return text(value).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }

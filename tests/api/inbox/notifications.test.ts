@@ -145,6 +145,19 @@ test('before=<next> continues where the last page ended, even if a notification 
     assert.equal((await app.list(proof, `${query}before=99999999999999999999`)).items.length, 6, query)
 })
 
+test('pages by cursor repeat no notification: one that is sent again in between is on the first page', async () => {
+  const user = await app.user()
+  const proof = await app.signIn(user, 'stateful')
+  const ids: string[] = []
+  for (const key of ['a', 'b', 'c', 'd', 'e']) ids.unshift(...(await app.deliver({ to: user, title: key, key })))
+  const first = await app.list(proof, '?limit=2')
+  for (const key of ['e', 'b']) await app.deliver({ to: user, title: key, key, again: true })
+  const second = await app.list(proof, `?limit=2&before=${first.next}`)
+  assert.deepEqual([idsOf(first.items), idsOf(second.items)], [ids.slice(0, 2), [ids[2], ids[4]]])
+  assert.equal(second.next, null)
+  assert.deepEqual(idsOf((await app.list(proof, '?limit=2')).items), [ids[3], ids[0]])
+})
+
 test('status=unread lists the unread ones, and total counts the same', async () => {
   const { ids, proof } = await reader(5)
   await read(proof, ids[1])
