@@ -2,8 +2,8 @@
 import { CarillonError } from '../../errors.ts'
 
 /**
- * Runs `request`, which uses the client, and converts the client's errors into a CarillonError for the operator. `nameOf` returns the
- * name that a field of the request has for the operator.
+ * Runs `request`, which uses the client, and converts the client's errors into a CarillonError for the operator. `nameOf` returns
+ * what the operator calls a field of the request.
  */
 export async function requestService<Result>(
   url: string,

@@ -113,7 +113,7 @@ export class Deliveries {
     return issuer === undefined ? undefined : this.#dependencies.issuers.find((one) => one.issuer === issuer)
   }
 
-  /** No token could open the inbox of an issuer that is not set up: its name may have a typing error. Without issuers, any is accepted. */
+  /** False for an issuer that is not set up: its name may have a typing error. If there are no issuers, any is accepted. */
   #isCreatable(to: Recipient): boolean {
     if (!('externalId' in to)) return false
     return to.issuer === undefined || this.#dependencies.issuers.length === 0 || this.#issuerOf(to) !== undefined
