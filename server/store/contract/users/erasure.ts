@@ -53,9 +53,10 @@ export function erasurePromises(promise: PromiseOf): void {
   promise('a delivery at the same time is erased with the user, or does not find the user', async (world) => {
     for (let round = 0; round < 10; round++) {
       const [ann, ben] = [await world.addUser(`ann${round}`), await world.addUser(`ben${round}`)]
-      const letters = Array.from({ length: 8 }, (_, n) =>
-        world.deliver({ to: n % 2 ? [ann, ben] : [ben, ann], key: n % 3 ? null : `key ${n}` }),
-      )
+      const letters = Array.from({ length: 8 }, (_, n) => {
+        const idempotency = n % 4 < 2 ? null : { key: `${round}-${n}`, bodyHash: 'body' }
+        return world.deliver({ to: n % 2 ? [ann, ben] : [ben, ann], key: n % 3 ? null : `key ${n}`, idempotency })
+      })
       const erased = world.store.deleteUser({ userId: ann.id, at: at(5), revocationExpiresAt })
       await Promise.all([...letters, erased])
       assert.equal(await erased, 'done')

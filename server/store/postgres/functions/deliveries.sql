@@ -311,6 +311,7 @@ declare
   answer_text text;
 begin
   if of_key is not null then
+    perform lock_outcomes(alone => false);
     loop
       insert into delivery (producer_id, idempotency_key, body_hash, at)
         values (by_producer, of_key, of_body_hash, moment) on conflict do nothing;

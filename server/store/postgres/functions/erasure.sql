@@ -3,6 +3,7 @@
 create or replace function delete_user(of_user text, erased_key text, moment bigint, cut_until bigint)
 returns boolean language plpgsql as $$
 begin
+  perform lock_outcomes(alone => true);
   perform lock_users();
   perform 1 from "user" where id = of_user for update;
   if not found then return false; end if;
@@ -21,6 +22,16 @@ begin
   perform tell_session_ended(of_user);
   perform cut_tokens(erased_key, '', moment, cut_until);
   return true;
+end $$;
+
+-- On Citus "delivery" is copied to every node, and an update locks the whole copy. A delivery with an idempotency key writes to it
+-- before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first, or both would deadlock.
+create or replace function lock_outcomes(alone boolean) returns void language plpgsql as $$
+begin
+  if to_regclass('pg_catalog.pg_dist_partition') is null then return; end if;
+  if alone then perform pg_advisory_xact_lock(hashtext('carillon outcomes'));
+  else perform pg_advisory_xact_lock_shared(hashtext('carillon outcomes'));
+  end if;
 end $$;
 
 -- One caller at a time: two could lock the same outcomes in different orders.

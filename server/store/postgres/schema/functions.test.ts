@@ -32,6 +32,7 @@ const hashes: Record<number, string> = {
   12: '768f0cd1ce553dd5',
   13: '92f7f90f6526fba3',
   14: '58fa95b9fe35ebd0',
+  15: '1982f48e1f9f71bb',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
