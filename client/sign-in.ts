@@ -24,7 +24,7 @@ export type SignIn = {
   ): Promise<StatefulLogin | StatelessLogin>
   /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
   restricted(options?: CallOptions): Promise<Restricted>
-  /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if nobody is, which is no error. */
+  /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is, which is no error. */
   me(options?: CallOptions): Promise<Me | null>
   /**
    * `POST /token/renew`: a new token for one that is still valid. The token is an argument, so that the `auth` function
