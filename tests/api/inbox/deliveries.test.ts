@@ -125,10 +125,11 @@ const refused: [string, object, string, RegExp][] = [
   ['an empty userId', { recipients: [{ userId: '' }] }, 'recipients.0.userId', /at least 1 \w+/],
   [
     'one wrong recipient among good ones',
-    { recipients: [...many(2), { userId: null }] },
+    { recipients: [...many(2), { userId: 7 }] },
     'recipients.2.userId',
     /string/,
   ],
+  ['a recipient whose only member is null', { recipients: [{ userId: null }] }, 'recipients.0', /exactly one of/],
   ['no title', { title: undefined }, 'title', /missing/],
   ['an empty title', { title: '' }, 'title', /at least 1 \w+/],
   ['a title of 201', { title: x(201) }, 'title', /at most 200 \w+/],
