@@ -123,12 +123,7 @@ const refused: [string, object, string, RegExp][] = [
   ['an empty username', { recipients: [{ username: '' }] }, 'recipients.0.username', /at least 1 \w+/],
   ['a username that is a number', { recipients: [{ username: 7 }] }, 'recipients.0.username', /string/],
   ['an empty userId', { recipients: [{ userId: '' }] }, 'recipients.0.userId', /at least 1 \w+/],
-  [
-    'one wrong recipient among good ones',
-    { recipients: [...many(2), { userId: 7 }] },
-    'recipients.2.userId',
-    /string/,
-  ],
+  ['one wrong recipient among good ones', { recipients: [...many(2), { userId: 7 }] }, 'recipients.2.userId', /string/],
   ['a recipient whose only member is null', { recipients: [{ userId: null }] }, 'recipients.0', /exactly one of/],
   ['no title', { title: undefined }, 'title', /missing/],
   ['an empty title', { title: '' }, 'title', /at least 1 \w+/],
