@@ -4,24 +4,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/errors.ts'
+import type {
+  ChangesQuery,
+  DeliveryBody,
+  ListQuery,
+  LoginBody,
+  NewUser,
+  ReadAllQuery,
+  StreamQuery,
+  UserChange,
+  UserEntries,
+  UserProfile,
+  UserQuery,
+} from '../server/http/openapi/request-schemas.ts'
+import { events, type Notification, type responses, type User } from '../server/http/openapi/response-schemas.ts'
 import type { TypeOf } from '../server/http/openapi/schema.ts'
-import {
-  type ChangesQuery,
-  type DeliveryBody,
-  events,
-  type ListQuery,
-  type LoginBody,
-  type NewUser,
-  type Notification,
-  type ReadAllQuery,
-  type responses,
-  type StreamQuery,
-  type User,
-  type UserChange,
-  type UserEntries,
-  type UserProfile,
-  type UserQuery,
-} from '../server/http/openapi/schemas.ts'
 import type * as client from './carillon-client.ts'
 import { eventTypes } from './stream/subscription.ts'
 

@@ -81,7 +81,7 @@ export function readProducerKey(text: string): string {
 }
 
 /** An origin of http or https (RFC 6454, section 4). One slash at the end is accepted and removed. */
-export function readOrigin(text: string): string {
+function readOrigin(text: string): string {
   const url = /^https?:\/\/[^\s/?#\\@]+\/?$/i.test(text) ? URL.parse(text) : null
   return url
     ? url.origin

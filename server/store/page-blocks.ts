@@ -18,12 +18,12 @@ export type PagePlace = { highest: number; skip: number }
 export type Counted = { userId: string; unreadOnly: boolean }
 
 /** The block of a sequence number; block b holds b * blockSize + 1 to (b + 1) * blockSize. */
-export function blockOf(seq: number): number {
+function blockOf(seq: number): number {
   return Math.floor((seq - 1) / blockSize)
 }
 
 /** No notification with this sequence number or a lower one is counted. */
-export function floorOf(inbox: InboxState, unreadOnly: boolean): number {
+function floorOf(inbox: InboxState, unreadOnly: boolean): number {
   return unreadOnly ? inbox.readThrough : inbox.firstSeq - 1
 }
 

@@ -6,7 +6,7 @@ import { array, constant, integer, named, object, oneOf, type Schema, string } f
 const Fault = named('Fault', object({ field: string(), reason: string() }))
 
 /** Refusals by the request checks, before the route decides anything, and failures of the service. */
-export const codesOfAnyRoute = [
+const codesOfAnyRoute = [
   'INVALID_REQUEST',
   'TIMEOUT',
   'PAYLOAD_TOO_LARGE',

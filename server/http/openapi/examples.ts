@@ -1,20 +1,17 @@
 // The examples in the OpenAPI document: what ann and a build system send and receive. A body or a response without one fails
 // tests/api/openapi-examples.test.ts, which checks them against their schemas and sends the requests to a service.
-import type { TypeOf } from './schema.ts'
+
 import type {
   DeliveryBody,
   IssueBody,
   LoginBody,
   NewUser,
-  Notification,
-  ResponseName,
-  responses,
-  User,
-  UserAccount,
   UserChange,
   UserEntries,
   UserProfile,
-} from './schemas.ts'
+} from './request-schemas.ts'
+import type { Notification, ResponseName, responses, User, UserAccount } from './response-schemas.ts'
+import type { TypeOf } from './schema.ts'
 
 const ann: TypeOf<typeof User> = {
   id: '019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70',

@@ -4,7 +4,7 @@ import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { ListQuery as ListRequest } from '../../inbox/inbox.ts'
 import type { PageOf, Subject } from '../../sign-in/subject.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { ListQuery, ReadAllQuery } from '../openapi/schemas.ts'
+import { ListQuery, ReadAllQuery } from '../openapi/request-schemas.ts'
 import { sendData, sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 

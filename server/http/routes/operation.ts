@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../../errors.ts'
 import type { PageOf } from '../../sign-in/subject.ts'
 import type { Dependencies } from '../dependencies.ts'
+import type { ResponseName } from '../openapi/response-schemas.ts'
 import type { Schema } from '../openapi/schema.ts'
-import type { ResponseName } from '../openapi/schemas.ts'
 import type { Guard } from '../request/guards.ts'
 
 /** The body of a response: a named JSON shape, events, a document of that type, or none. */

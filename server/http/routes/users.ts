@@ -5,7 +5,14 @@ import { type EntryFault, importUsers } from '../../sign-in/users/import.ts'
 import { addUser, changeUser, deleteUser, findUser, putUser } from '../../sign-in/users/users.ts'
 import type { Producer, User } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { NewUser, UncheckedEntries, UserChange, UserEntries, UserProfile, UserQuery } from '../openapi/schemas.ts'
+import {
+  NewUser,
+  UncheckedEntries,
+  UserChange,
+  UserEntries,
+  UserProfile,
+  UserQuery,
+} from '../openapi/request-schemas.ts'
 import { maxKeys } from '../request/strict-json.ts'
 import { displayAccount, sendData } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'

@@ -7,7 +7,7 @@ import { emptyInbox, type InboxState, type Page, type PageQuery } from '../../st
 import type { Reader } from '../connection.ts'
 
 /** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user. */
-export function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
+function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
   return `(
     select m.${column} from read_mark m where m.user_id = ?1 and m.through_seq >= ${seq} order by m.through_seq limit 1
   )`

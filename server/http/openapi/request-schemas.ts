@@ -1,0 +1,213 @@
+// The JSON shapes of requests: Fastify validates the queries and bodies with them, and openapi.ts publishes them. Every object of a
+// body is named, because generated code names its types after them. Responses are in response-schemas.ts.
+import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
+import { maxExternalIdLength } from '../../sign-in/users/external-id.ts'
+import { maxDisplayNameLength, maxEmailLength, maxLocaleLength } from '../../sign-in/users/profile.ts'
+import {
+  anything,
+  array,
+  boolean,
+  integer,
+  named,
+  object,
+  oneOf,
+  orNull,
+  record,
+  string,
+  type TypeOf,
+} from './schema.ts'
+
+export const LoginBody = named(
+  'Credentials',
+  object(
+    { username: string({ minLength: 1, maxLength: 256 }), password: string({ minLength: 1, maxLength: 256 }) },
+    { variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }) },
+  ),
+)
+export type LoginBody = TypeOf<typeof LoginBody>
+
+export const ListQuery = object(
+  {},
+  {
+    page: integer({ minimum: 1, default: 1 }),
+    limit: integer({ minimum: 1, maximum: 100, default: 20 }),
+    status: oneOf(['unread'], { description: 'Only those that are not read' }),
+    before: integer({ minimum: 1, description: '`next` of an earlier page, instead of `page`' }),
+  },
+)
+export type ListQuery = TypeOf<typeof ListQuery>
+
+export const ReadAllQuery = object(
+  {},
+  {
+    throughSeq: integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'The highest `seq` that was on screen',
+    }),
+    through: string({ format: 'uuid', description: 'A notification: those up to the `seq` that it has now' }),
+  },
+)
+export type ReadAllQuery = TypeOf<typeof ReadAllQuery>
+
+const since = { description: 'A version, or a position from a response or an event' }
+
+export const ChangesQuery = object(
+  { since: string(since) },
+  {
+    limit: integer({ minimum: 1, maximum: 100, default: 100 }),
+    wait: integer({ minimum: 0, maximum: 25, default: 0, description: 'Seconds to wait for a change' }),
+  },
+)
+export type ChangesQuery = TypeOf<typeof ChangesQuery>
+
+/** `since` may be any text: a stream begins with a resync if it is not a position of this inbox. */
+export const StreamQuery = object({}, { since: string({ ...since, description: 'Instead of Last-Event-ID' }) })
+export type StreamQuery = TypeOf<typeof StreamQuery>
+
+const Recipient = named(
+  'Recipient',
+  object(
+    {},
+    {
+      username: orNull(string({ minLength: 1, maxLength: 256 })),
+      userId: orNull(string({ minLength: 1, maxLength: 64 })),
+      externalId: orNull(string({ minLength: 1, maxLength: maxExternalIdLength })),
+      issuer: orNull(
+        string({ minLength: 1, maxLength: 255, description: 'Of the externalId; without it, a plain id' }),
+      ),
+    },
+    { minProperties: 1, maxProperties: 4, description: 'Exactly one of `username`, `userId` and `externalId`' },
+  ),
+)
+
+export const DeliveryBody = named(
+  'DeliveryRequest',
+  object(
+    {
+      recipients: array(Recipient, { minItems: 1, maxItems: 1000 }),
+      title: string({ minLength: 1, maxLength: 200 }),
+    },
+    {
+      body: orNull(string({ maxLength: 4000 })),
+      url: orNull(string({ minLength: 1, maxLength: 2048, description: 'http, https or relative' })),
+      category: orNull(string({ minLength: 1, maxLength: 64 })),
+      data: orNull(record(anything, { description: 'At most 8 KiB as JSON' })),
+      key: orNull(
+        string({
+          minLength: 1,
+          maxLength: 255,
+          description: 'A later notification with this key replaces the text of the earlier one',
+        }),
+      ),
+      again: orNull(
+        boolean({
+          description:
+            'Needs a key. True: if it replaces a notification, that one becomes unread and the newest; its count rises by one',
+        }),
+      ),
+      unknownRecipients: orNull(
+        oneOf(['report', 'refuse'], {
+          description: 'Default: report. With refuse, one unknown recipient is a 422, and nothing is delivered',
+        }),
+      ),
+    },
+  ),
+)
+export type DeliveryBody = TypeOf<typeof DeliveryBody>
+
+export const IssueBody = named(
+  'TokenRequest',
+  object(
+    { scope: oneOf(['inbox'], { description: 'What the token opens' }) },
+    {
+      lifetime: integer({
+        minimum: 1,
+        maximum: maxTokenLifeSeconds,
+        default: maxTokenLifeSeconds,
+        description: 'Seconds',
+      }),
+    },
+  ),
+)
+export type IssueBody = TypeOf<typeof IssueBody>
+
+const displayName = orNull(string({ minLength: 1, maxLength: maxDisplayNameLength }))
+const locale = orNull(string({ maxLength: maxLocaleLength, description: 'A language tag (BCP 47), such as de-CH' }))
+const email = orNull(string({ maxLength: maxEmailLength }))
+const externalId = string({
+  minLength: 1,
+  maxLength: maxExternalIdLength,
+  description: 'The id of the user in the application, compared byte by byte; not . or ..',
+})
+const passwordHash = string({
+  maxLength: 512,
+  description: 'Of another system: bcrypt, scrypt, argon2 or PBKDF2; replaced at the next sign-in',
+})
+const profile = { displayName, locale, email }
+
+export const UserProfile = named(
+  'UserProfile',
+  object({}, profile, { description: 'A field that is absent keeps its value; null clears it' }),
+)
+export type UserProfile = TypeOf<typeof UserProfile>
+
+export const NewUser = named(
+  'NewUser',
+  object(
+    { username: string({ minLength: 1, maxLength: 256 }) },
+    {
+      password: string({ minLength: 1, maxLength: 1024, description: 'Or passwordHash, or none of the two' }),
+      passwordHash,
+      externalId: orNull(externalId),
+      ...profile,
+    },
+  ),
+)
+export type NewUser = TypeOf<typeof NewUser>
+
+export const UserChange = named(
+  'UserChange',
+  object(
+    {},
+    {
+      ...profile,
+      username: orNull(string({ minLength: 1, maxLength: 256 })),
+      disabled: boolean({ description: 'True ends every session and token of the user' }),
+    },
+    { description: 'A field that is absent keeps its value; null clears it, except a username' },
+  ),
+)
+export type UserChange = TypeOf<typeof UserChange>
+
+const UserEntry = named(
+  'UserEntry',
+  object(
+    { externalId },
+    {
+      ...profile,
+      username: orNull(string({ minLength: 1, maxLength: 256 })),
+      passwordHash: orNull(passwordHash),
+      disabled: boolean(),
+    },
+  ),
+)
+const maxEntries = { minItems: 1, maxItems: 1000 }
+export const UserEntries = named('UserEntries', object({ users: array(UserEntry, maxEntries) }))
+/** What Fastify checks of it. The handler checks the entries, to find every fault of each. */
+export const UncheckedEntries = object({ users: array(anything, maxEntries) })
+export type UncheckedEntries = TypeOf<typeof UncheckedEntries>
+
+export const UserQuery = object(
+  {},
+  {
+    search: string({
+      maxLength: 255,
+      description: 'Only those whose username, display name, e-mail address or external id contains it',
+    }),
+    externalId: string({ maxLength: 255, description: 'Only the one with this external id' }),
+    after: string({ maxLength: 64, description: '`next` of an earlier page' }),
+    limit: integer({ minimum: 1, maximum: 100, default: 20 }),
+  },
+)
+export type UserQuery = TypeOf<typeof UserQuery>

@@ -1,0 +1,187 @@
+// The JSON shapes of responses and stream events, which openapi.ts publishes. Every object is named, because generated code names its
+// types after them. Requests are in request-schemas.ts, errors in error-schemas.ts.
+import {
+  anyOf,
+  anything,
+  array,
+  boolean,
+  constant,
+  discriminated,
+  integer,
+  named,
+  nullable,
+  object,
+  oneOf,
+  record,
+  type Schema,
+  string,
+} from './schema.ts'
+
+const id = string({ format: 'uuid', description: 'UUIDv7' })
+const time = string({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds' })
+const count = integer({ minimum: 0 })
+const proof = oneOf(['session', 'access-token'])
+const success = <S extends Schema>(data: S) => object({ success: constant(true), data })
+
+const ofUser = {
+  id,
+  externalId: nullable(string()),
+  username: nullable(string()),
+  displayName: nullable(string()),
+  locale: nullable(string()),
+  email: nullable(string()),
+  createdAt: time,
+}
+export const User = named('User', object(ofUser))
+
+export const UserAccount = named(
+  'UserAccount',
+  object(
+    { ...ofUser, disabled: boolean() },
+    { issuer: string({ description: 'Of the foreign tokens that the external id belongs to; absent for a plain id' }) },
+  ),
+)
+const UserPage = named(
+  'UserPage',
+  object({
+    items: array(UserAccount),
+    next: nullable(string({ description: 'Send it as `after` for the page that follows' })),
+  }),
+)
+const UserPut = named(
+  'UserPut',
+  object({ externalId: string(), status: oneOf(['created', 'updated']), user: UserAccount }),
+)
+const UserPuts = named('UserPuts', object({ results: array(UserPut, { description: 'In the order of the request' }) }))
+
+const StatefulLogin = named(
+  'StatefulLogin',
+  object({ User, expiresAt: time, variant: constant('stateful') }, {}, { description: 'The session is in the cookie' }),
+)
+const StatelessLogin = named(
+  'StatelessLogin',
+  object({ User, token: string(), expiresAt: time, variant: constant('stateless') }),
+)
+
+const Token = named('Token', object({ token: string(), expiresAt: time }))
+
+const Restricted = named('Restricted', object({ userId: id, username: string(), proof }))
+const Me = named('Me', object({ user: User, proof, expiresAt: time }))
+
+export const Notification = named(
+  'Notification',
+  object({
+    id,
+    title: string(),
+    body: nullable(string()),
+    url: nullable(string()),
+    category: nullable(string()),
+    data: nullable(record(anything)),
+    key: nullable(string()),
+    createdAt: string({ format: 'date-time', description: 'When it was first sent' }),
+    updatedAt: string({ format: 'date-time', description: 'When it was last sent' }),
+    seq: integer({ minimum: 1, description: 'Its place: a list is ordered by seq, newest first' }),
+    count: integer({ minimum: 1, description: 'How often it became the newest: 1, and 1 more for each `again`' }),
+    read: boolean(),
+    readAt: nullable(time),
+    archivedAt: nullable(time),
+  }),
+)
+const NotificationPage = named(
+  'NotificationPage',
+  object({
+    items: array(Notification),
+    total: count,
+    hasMore: boolean({ description: 'True exactly when page * limit < total' }),
+    unread: count,
+    version: count,
+    next: nullable(string({ description: 'Send it as `before` for the page that follows' })),
+  }),
+)
+const CategoryCounts = named('CategoryCounts', object({ total: count, unread: count }))
+const Counts = named('Counts', object({ total: count, unread: count, categories: record(CategoryCounts) }))
+
+const readAll = {
+  through: nullable(
+    string({
+      format: 'uuid',
+      description: 'The newest notification that it covered; null if it has another seq since',
+    }),
+  ),
+  throughSeq: integer({ minimum: 1, description: 'It covered the notifications with a seq up to this one' }),
+  readAt: time,
+}
+
+const Changes = named(
+  'Changes',
+  anyOf(
+    named('ChangesReset', object({ reset: constant(true) }, {}, { description: 'List everything again' })),
+    named(
+      'ChangeList',
+      object({
+        created: array(Notification, { description: 'In the order in which they arrived' }),
+        changed: array(Notification, { description: 'Those whose text was replaced or that were read' }),
+        readAlls: array(named('ReadAll', object(readAll))),
+        removed: array(id),
+        total: count,
+        unread: count,
+        version: count,
+        position: string({ description: 'Send it as `since` the next time' }),
+        hasMore: boolean({ description: 'Send the next request at once' }),
+      }),
+    ),
+  ),
+)
+
+const outcomes = ['delivered', 'updated', 'unknown_recipient'] as const
+const DeliveryResult = named(
+  'DeliveryResult',
+  object({ userId: nullable(id), id: nullable(id), status: oneOf(outcomes) }),
+)
+const Delivery = named('Delivery', object({ deliveryId: id, results: array(DeliveryResult) }))
+
+const sources = ['connection', 'ignored', 'header', 'unclear'] as const
+const ClientAddress = named(
+  'ClientAddress',
+  object(
+    { source: oneOf(sources), hops: count, isMadeUp: boolean() },
+    {},
+    { description: 'For a request with Carillon-Doctor' },
+  ),
+)
+const Health = named('Health', object({ status: string() }, { clientAddress: ClientAddress }))
+
+const state = { version: count, unread: count, total: count }
+export const events = {
+  hello: named('HelloEvent', object(state)),
+  created: named('CreatedEvent', object({ ...state, notification: Notification })),
+  replaced: named('ReplacedEvent', object({ ...state, notification: Notification })),
+  read: named('ReadEvent', object({ ...state, notification: Notification })),
+  'read-all': named('ReadAllEvent', object({ ...state, ...readAll })),
+  removed: named('RemovedEvent', object({ ...state, id })),
+  resync: named('ResyncEvent', object(state)),
+  'session-ended': named('SessionEndedEvent', object({ reason: oneOf(['expired', 'revoked']) })),
+} as const
+
+/** The whole bodies of responses: each a component of this name, with its example in examples.ts. */
+export const responses = {
+  Login: discriminated('variant', [StatelessLogin, StatefulLogin]),
+  StatelessLogin,
+  TokenResponse: success(Token),
+  RestrictedResponse: success(Restricted),
+  MeResponse: success(Me),
+  SessionResponse: success(nullable(Me)),
+  KeySet: object({ keys: array(record(anything)) }),
+  NotificationPageResponse: success(NotificationPage),
+  NotificationResponse: success(Notification),
+  CountsResponse: success(Counts),
+  ChangesResponse: success(Changes),
+  StreamEvent: anyOf(...Object.values(events)),
+  DeliveryResponse: success(Delivery),
+  UserAccountResponse: success(UserAccount),
+  UserPageResponse: success(UserPage),
+  UserPutsResponse: success(UserPuts),
+  HealthResponse: success(Health),
+} as const
+
+export type ResponseName = keyof typeof responses
