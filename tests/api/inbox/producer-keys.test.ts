@@ -111,7 +111,7 @@ test('a key without the scope is FORBIDDEN, and the response says how to make on
     const { error } = response.json()
     assert.equal(error.code, 'FORBIDDEN')
     assert.match(error.message, /carillon key add NAME --scope send/)
-    assert.equal(response.headers.get('www-authenticate'), null)
+    assert.equal(response.headers.get('www-authenticate'), 'Bearer error="insufficient_scope", scope="send"')
   }
   assert.equal(await deliveries(), before)
   assert.equal(await statusWith((await app.producerKey(['users', 'send'])).key), 201)

@@ -105,7 +105,7 @@ test('a large body to any route, with any proof, gets its response through a pro
     ),
   )
   assert.ok(cases.length > 60)
-  assert.deepEqual(await allPass(cases), [200, 400, 401, 404, 413])
+  assert.deepEqual(await allPass(cases), [200, 400, 401, 403, 404, 413])
 })
 
 test('a large body that is refused for another reason, on any route, gets its response through such a proxy (I2, R9)', async () => {

@@ -173,13 +173,16 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(folder.path), [])
   })
 
-  test('refuses a URL that is not an origin, and a user without a password, with status 2', async () => {
+  test('refuses a URL with a query, and a user without a password, with status 2', async () => {
     using folder = new Folder()
     const nameless = await doctor(folder, ['--username', 'ann'])
     assert.deepEqual([nameless.status, nameless.stdout], [2, ''])
     assert.match(nameless.stderr, /^carillon: --username reads the password from stdin/)
-    const { status, stdout, stderr } = await doctor(folder, ['https://bell.example/inbox'])
+    const { status, stdout, stderr } = await doctor(folder, ['https://bell.example/inbox?page=2'])
     assert.deepEqual([status, stdout], [2, ''])
-    assert.match(stderr, /^carillon: The URL is "https:\/\/bell\.example\/inbox"; write only scheme, host and port/)
+    assert.match(
+      stderr,
+      /^carillon: The URL is "https:\/\/bell\.example\/inbox\?page=2"; write only scheme, host and port/,
+    )
   })
 })
