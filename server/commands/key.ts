@@ -13,7 +13,7 @@ export function keyCommand(): Command {
     .command('add')
     .argument('<name>', 'the purpose of the key')
     .description('Add a producer key and display it once')
-    .option('--scope <scopes>', `comma-separated: ${scopes.join(', ')}`, 'send')
+    .option('--scope <scopes>', 'comma-separated: send (deliveries), users (users and tokens for them)', 'send')
     .option('--expires <days>', 'such as 365d; without this option the key does not expire')
     .action((name, options, command) => addOne(command, name, options))
   key
