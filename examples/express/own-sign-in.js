@@ -7,6 +7,7 @@ const sessions = new Map()
 export function ownSignIn(request, response, next) {
   const [, session] = /(?:^|; )shop=([\w-]+)/.exec(request.headers.cookie ?? '') ?? []
   request.user = sessions.get(session)
+  if (request.method === 'GET' && request.path === '/me') return response.json(request.user ?? null)
   if (request.method !== 'POST' || request.path !== '/sign-in') return next()
   const { name } = request.body
   const id = randomUUID()

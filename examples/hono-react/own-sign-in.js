@@ -12,6 +12,11 @@ export async function ownSignIn(context) {
   return context.json({ name })
 }
 
+/** The signed-in user, or null: for a page that was loaded again. */
+export function sendMe(context) {
+  return context.json(sessions.get(getCookie(context, 'tasks')) ?? null)
+}
+
 /** Lets the request pass with its user, or responds with 401. */
 export async function signedIn(context, next) {
   const user = sessions.get(getCookie(context, 'tasks'))

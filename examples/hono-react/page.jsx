@@ -3,8 +3,10 @@ import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { markAllRead, useInbox } from './use-inbox.js'
 
+const me = await (await fetch('/me')).json()
+
 function Page() {
-  const [name, setName] = useState('')
+  const [name, setName] = useState(me?.name ?? '')
   const signIn = async (form) => {
     await post('/sign-in', { name: form.get('name') })
     setName(form.get('name'))
@@ -48,7 +50,7 @@ function Bell() {
       <h2>
         Notifications, <output>{unread}</output> unread
       </h2>
-      <button type="button" onClick={() => markAllRead()}>
+      <button type="button" onClick={() => markAllRead(items[0]?.seq)}>
         Mark all as read
       </button>
       <ul>

@@ -5,7 +5,7 @@ import { serveStatic } from '@hono/node-server/serve-static'
 import { createProducer } from 'carillon-client'
 import { Hono } from 'hono'
 import { html } from 'hono/html'
-import { ownSignIn, signedIn } from './own-sign-in.js'
+import { ownSignIn, sendMe, signedIn } from './own-sign-in.js'
 
 const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
 /** The key has the scopes `send` and `users`. It stays on this server. */
@@ -13,6 +13,7 @@ const carillon = createProducer({ baseUrl: CARILLON_URL, key: CARILLON_PRODUCER_
 
 const app = new Hono()
 app.post('/sign-in', ownSignIn)
+app.get('/me', sendMe)
 
 /** The page of a signed-in user gets a token that opens this user's inbox, and nothing else, for 15 minutes. */
 app.post('/bell-token', signedIn, async (context) => {

@@ -39,6 +39,7 @@ async function follow(show, signal) {
   }
 }
 
-export function markAllRead() {
-  return carillon.inbox.readAll()
+/** Marks what is on the screen as read. What arrived since has a higher `seq`, and stays unread. */
+export function markAllRead(throughSeq) {
+  return carillon.inbox.readAll({ throughSeq })
 }

@@ -1,19 +1,31 @@
 // The page of the shop. `bell.js` is what a page needs for the inbox.
 import { followInbox, markAllRead } from './bell.js'
 
+/** Of the newest notification on the screen. */
+let highestSeq
+
 const [form, main] = document.querySelectorAll('#sign-in, main')
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
   await post('/sign-in', { name: form.name.value })
+  await showShop()
+})
+document.querySelector('#order').addEventListener('click', () => post('/orders', { item: 'Tea' }))
+document.querySelector('#read-all').addEventListener('click', () => markAllRead(highestSeq))
+
+const me = await (await fetch('/me')).json()
+if (me) await showShop()
+else form.hidden = false
+
+async function showShop() {
   form.hidden = true
   main.hidden = false
   await followInbox(show)
-})
-document.querySelector('#order').addEventListener('click', () => post('/orders', { item: 'Tea' }))
-document.querySelector('#read-all').addEventListener('click', () => markAllRead())
+}
 
 function show({ items, unread }) {
+  highestSeq = items[0]?.seq
   document.querySelector('#unread').value = unread
   document.querySelector('#notifications').replaceChildren(
     ...items.map(({ title, read }) => {
