@@ -105,7 +105,7 @@ const paths: Path[] = [
         at: 1,
         users: ['e1', 'new'].map((externalId) => ({ newId: externalId, externalId })),
       }),
-    reads: ['sorted'],
+    reads: [`many ${userByExternalId}`, 'sorted'],
   },
   {
     of: 'updateUser',

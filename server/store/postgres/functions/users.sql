@@ -28,27 +28,30 @@ end $$;
 -- created, then locked, each in the order of the external ids, so that two calls cannot deadlock. The last statement is an upsert,
 -- because a user can be erased before the lock. Its values come from the select: Citus has no variables in "do update".
 create or replace function put_users(of_issuer text, moment bigint, given jsonb) returns setof "user" language plpgsql as $$
+declare
+  ids constant text[] := array(select g.value ->> 'externalId' from jsonb_each(given) g);
+  known jsonb;
 begin
   perform lock_users();
   insert into "user" (id, created_at, external_id, issuer)
     select g.key, moment, g.value ->> 'externalId', of_issuer
     from jsonb_each(given) g order by (g.value ->> 'externalId') collate "C"
     on conflict (external_id, issuer) where external_id is not null do nothing;
-  perform 1 from "user" u
-    where u.issuer = of_issuer and u.external_id = any (array(select g.value ->> 'externalId' from jsonb_each(given) g))
-    order by u.external_id for update;
+  perform 1 from "user" u where u.issuer = of_issuer and u.external_id = any (ids) order by u.external_id for update;
+  select coalesce(jsonb_object_agg(
+      u.external_id, jsonb_build_object('displayName', u.display_name, 'locale', u.locale, 'email', u.email)
+    ), '{}') into known
+    from "user" u where u.issuer = of_issuer and u.external_id = any (ids);
   return query
-    insert into "user" as known (id, created_at, external_id, issuer, display_name, locale, email)
+    insert into "user" as stored (id, created_at, external_id, issuer, display_name, locale, email)
     select g.key, moment, g.value ->> 'externalId', of_issuer,
-      case when g.value ? 'displayName' then g.value ->> 'displayName' else u.display_name end,
-      case when g.value ? 'locale' then g.value ->> 'locale' else u.locale end,
-      case when g.value ? 'email' then g.value ->> 'email' else u.email end
+      merged ->> 'displayName', merged ->> 'locale', merged ->> 'email'
     from jsonb_each(given) g
-    left join "user" u on u.external_id = g.value ->> 'externalId' and u.issuer = of_issuer
+    cross join lateral (select coalesce(known -> (g.value ->> 'externalId'), '{}') || g.value as merged) m
     order by (g.value ->> 'externalId') collate "C"
     on conflict (external_id, issuer) where external_id is not null do update set
       display_name = excluded.display_name, locale = excluded.locale, email = excluded.email
-    returning known.*;
+    returning stored.*;
 end $$;
 
 create or replace function update_user(of_user text, name text, profile jsonb) returns text language plpgsql as $$

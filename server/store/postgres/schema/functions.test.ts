@@ -33,6 +33,7 @@ const hashes: Record<number, string> = {
   13: '92f7f90f6526fba3',
   14: '58fa95b9fe35ebd0',
   15: '1982f48e1f9f71bb',
+  16: '3da3c0fc7c3a8367',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
