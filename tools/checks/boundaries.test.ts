@@ -134,7 +134,7 @@ test('product code imports no package that it does not declare', () => {
 
 test('each dependency is pinned and has its line of reason in docs/decisions/0002-dependencies.md', () => {
   const rows = readFileSync('docs/decisions/0002-dependencies.md', 'utf8').split('\n')
-  const manifests = ['package.json', ...globSync('{server,client,tools/*}/package.json')].map(manifest)
+  const manifests = ['package.json', ...globSync('{server,client,element,tools/*}/package.json')].map(manifest)
   const declared = manifests.flatMap((one) => Object.entries({ ...one.dependencies, ...one.devDependencies }))
   holds(declared, ([name, version]) => {
     if (!/^\d+\.\d+\.\d+/.test(version)) return [`${name} is declared as ${version}. Pin one version.`]

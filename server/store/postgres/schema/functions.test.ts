@@ -223,7 +223,7 @@ test('if a function cannot be created, its migration is rolled back with it', as
     await query('select name from kysely_migration order by name'),
     before.map((name) => ({ name })),
   )
-  const column = "select 1 from information_schema.columns where column_name = 'issued_generation'"
+  const column = "select 1 from information_schema.columns where column_name = 'unread_version'"
   assert.deepEqual(await query(column), [])
 })
 

@@ -93,12 +93,16 @@ export const tables: readonly Table[] = [
       total: 'integer',
       unread: 'integer',
       read_through: 'integer',
+      read_version: 'integer',
+      marked_unread: 'integer',
+      undo_version: 'integer',
+      reset_version: 'integer',
     },
   },
   {
     name: 'inbox_category',
     key: 2,
-    columns: { user_id: 'text', category: 'text', total: 'integer', unread: 'integer' },
+    columns: { user_id: 'text', category: 'text', total: 'integer', unread: 'integer', made_read: 'integer' },
   },
   {
     name: 'notification',
@@ -116,12 +120,21 @@ export const tables: readonly Table[] = [
       replaced_version: 'integer',
       count: 'integer',
       updated_at: 'text',
+      unread_version: 'integer',
     },
   },
   {
     name: 'read_mark',
     key: 2,
-    columns: { user_id: 'text', version: 'integer', through_seq: 'integer', at: 'text' },
+    columns: {
+      user_id: 'text',
+      version: 'integer',
+      through_seq: 'integer',
+      at: 'text',
+      before_through: 'integer',
+      before_version: 'integer',
+      made_read: 'integer',
+    },
   },
 ]
 
@@ -135,6 +148,12 @@ const addedColumns: Readonly<Record<string, Readonly<Record<string, Readonly<Rec
     user: { external_id: null, issuer: '', locale: null, email: null, issued_generation: 0 },
     session: { sign_in_id: null },
     notification: { count: 1, updated_at: null },
+  },
+  '0004-unread-and-undo': {
+    notification: { unread_version: null },
+    inbox: { read_version: 0, marked_unread: 0, undo_version: null, reset_version: 0 },
+    read_mark: { before_through: 0, before_version: 0, made_read: 0 },
+    inbox_category: { made_read: 0 },
   },
 }
 
