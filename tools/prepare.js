@@ -1,5 +1,5 @@
-// Runs after an install, prints nothing and never fails it: links the Node from npm into node_modules/.bin, and fills the
-// compile cache.
+// Runs after an install, prints nothing and never fails it: links the Node from npm into node_modules/.bin, fills the compile
+// cache, and bundles the scripts that the service serves.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
@@ -16,6 +16,7 @@ if (node && runs(node)) {
   if (process.platform !== 'win32' && !existsSync(link)) createLink(node)
   compile(node)
 }
+bundle()
 
 /**
  * Puts the Node from npm first in the PATH of every npm script. npm before 11.12 drops the link that several optional
@@ -41,6 +42,11 @@ function compile(binary) {
   for (const args of [['--help'], ['migrate', '--database-url', `sqlite:${join(folder, 'carillon.db')}`]])
     spawnSync(binary, [launcher, ...args], { env: {} })
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** Fills server/public (decision 0038), with the Node that installs. In a process of its own: the bundler is native code. */
+function bundle() {
+  spawnSync(process.execPath, [fileURLToPath(new URL('../element/build.js', import.meta.url))], { timeout: 60_000 })
 }
 
 /** The packages are built for glibc: under musl the binary exists but does not start. @param {string} binary */
