@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { englishStrings, languages, stringsFor } from './languages.ts'
+import { type Forms, pluralsOf } from './plurals.ts'
+import type { Strings } from './strings.ts'
+
+const others = languages.filter((language) => language !== 'en')
+const counts = [0, 1, 2, 3, 11, 99, 100, 1000]
+
+/** Words that are the same in English and in that language. */
+const sameAsEnglish: Record<string, string[]> = { fr: ['title', 'count'], de: ['count'], ar: ['count'] }
+
+/** Every text by its path, such as `errors.NETWORK`. A text with a number is tried with each of `counts`. */
+function textsOf(strings: Strings): Map<string, string> {
+  const { locale: _locale, direction: _direction, errors, badge: _badge, ...texts } = strings
+  const members = Object.entries(texts).flatMap(([name, text]) =>
+    typeof text === 'string'
+      ? [[name, text] as const]
+      : counts.map((count) => [`${name}(${count})`, text(count)] as const),
+  )
+  return new Map([...members, ...Object.entries(errors).map(([code, text]) => [`errors.${code}`, text] as const)])
+}
+
+test('every language file is offered', () => {
+  const inFolder = readdirSync(new URL('.', import.meta.url)).flatMap(
+    (file) => file.match(/^([a-z]{2})\.ts$/)?.[1] ?? [],
+  )
+  assert.deepEqual(inFolder.sort(), [...languages].sort())
+})
+
+test('no language lacks a text that English has, and none has more', async () => {
+  const english = [...textsOf(englishStrings).keys()]
+  for (const language of others) {
+    const texts = textsOf(await stringsFor([language]))
+    assert.deepEqual([...texts.keys()], english, language)
+    for (const [name, text] of texts) assert.ok(text.trim(), `${language}: ${name} is empty`)
+  }
+})
+
+test('no text is left in English', async () => {
+  const english = textsOf(englishStrings)
+  for (const language of others)
+    for (const [name, text] of textsOf(await stringsFor([language]))) {
+      if (sameAsEnglish[language]?.includes(name.replace(/\(.*/, ''))) continue
+      assert.notEqual(text, english.get(name), `${language}: ${name}`)
+      assert.doesNotMatch(text, /\b(the|read|unread|new|mark|sign|load|server is|you)\b/i, `${language}: ${name}`)
+    }
+})
+
+test('Arabic texts have no Latin letter', async () => {
+  for (const [name, text] of textsOf(await stringsFor(['ar']))) assert.doesNotMatch(text, /[a-z]/i, name)
+})
+
+test('a text with a number contains the number in the digits of the locale, or spells it', async () => {
+  const egyptian = await stringsFor(['ar-EG'])
+  assert.equal(egyptian.arrived(3), '٣ إشعارات جديدة')
+  assert.equal(egyptian.badge(100), '٩٩+')
+  const swiss = await stringsFor(['de-CH'])
+  assert.match(swiss.bell(1234), /1.234/)
+  assert.notEqual(swiss.bell(1234), (await stringsFor(['de'])).bell(1234))
+})
+
+test('Arabic texts distinguish six plural forms, and French and English two', async () => {
+  const distinct = (strings: Strings) =>
+    new Set(counts.map((count) => strings.arrived(count).replace(/\d[\d.,\s]*/, '# '))).size
+  assert.equal(distinct(await stringsFor(['ar'])), 6)
+  assert.equal(distinct(await stringsFor(['fr'])), 2)
+  assert.equal(distinct(englishStrings), 2)
+  assert.equal((await stringsFor(['fr'])).arrived(0), '0 nouvelle notification')
+})
+
+test('every plural form of Arabic is written out in each of its texts with a number', () => {
+  const source = readFileSync(new URL('ar.ts', import.meta.url), 'utf8')
+  const forms = [...source.matchAll(/plurals\((\{[\s\S]*?\})\)/g)].map(([, text = '']) => text)
+  assert.ok(forms.length > 4)
+  const six: (keyof Forms)[] = ['zero', 'one', 'two', 'few', 'many', 'other']
+  for (const text of forms.filter((one) => !one.includes('×')))
+    for (const form of six) assert.ok(text.includes(`${form}:`), `${form} is missing in ${text}`)
+})
+
+test('a tag falls back from its region to its language, and from there to English', async () => {
+  const title = async (...tags: string[]) => (await stringsFor(tags)).title
+  assert.equal(await title('de-CH'), 'Mitteilungen')
+  assert.equal(await title('DE_at'), 'Mitteilungen')
+  assert.equal(await title('ar-Arab-EG'), 'الإشعارات')
+  assert.equal(await title('ja'), 'Notifications')
+  assert.equal(await title('ja', 'fr-CA', 'de'), 'Notifications')
+  assert.equal((await stringsFor(['ja', 'fr-CA', 'de'])).unread, 'Non lues')
+})
+
+test('numbers and dates are in the language of the texts: a language without texts gets those of English', async () => {
+  assert.equal((await stringsFor(['ja'])).locale, 'en')
+  assert.equal((await stringsFor(['en-gb'])).locale, 'en-GB')
+  assert.equal((await stringsFor(['de-CH'])).locale, 'de-CH')
+})
+
+test('what is not a language tag gets English', async () => {
+  for (const tag of ['', ' ', '-', 'x', 'deutsch bitte', '<b>', 'constructor', '__proto__', 'de-'])
+    assert.equal((await stringsFor([tag])).unread, 'Unread', tag)
+  assert.equal((await stringsFor([])).unread, 'Unread')
+})
+
+test('only Arabic is written from right to left', async () => {
+  for (const language of languages)
+    assert.equal((await stringsFor([language])).direction, language === 'ar' ? 'rtl' : 'ltr', language)
+})
+
+test('a number above 99 is 99+ on the bell', () => {
+  assert.deepEqual([1, 99, 100, 12_345].map(englishStrings.badge), ['1', '99', '99+', '99+'])
+})
+
+test('a plural form that a language file leaves out reads as `other`', () => {
+  const arrived = pluralsOf('ar')({ other: '# x' })
+  assert.equal(arrived(2), '2 x')
+})

@@ -1,0 +1,41 @@
+// Finds the texts for a language tag: `de-CH` gets German texts with Swiss numbers. English is part of the bundle; the other
+// languages are loaded when an element needs them.
+import { texts as english } from './en.ts'
+import { pluralsOf } from './plurals.ts'
+import type { Language, Strings } from './strings.ts'
+
+const loaders: { readonly [language: string]: () => Promise<{ texts: Language }> } = {
+  ar: () => import('./ar.ts'),
+  de: () => import('./de.ts'),
+  fr: () => import('./fr.ts'),
+}
+
+export const languages: readonly string[] = ['en', ...Object.keys(loaders)]
+
+/** For the time until `stringsFor` has loaded a language. */
+export const englishStrings: Strings = english('en', pluralsOf('en'))
+
+/** The first of `tags` that has texts decides; English if none has. A language that cannot be loaded is English too. */
+export async function stringsFor(tags: readonly string[]): Promise<Strings> {
+  const locale = tags.map(canonical).find((tag) => tag && languages.includes(languageOf(tag)))
+  if (!locale) return englishStrings
+  try {
+    const { texts = english } = (await loaders[languageOf(locale)]?.()) ?? {}
+    return texts(locale, pluralsOf(locale))
+  } catch {
+    return englishStrings
+  }
+}
+
+function languageOf(tag: string): string {
+  return tag.split('-', 1)[0] ?? tag
+}
+
+/** Undefined for what is not a language tag: `Intl` would throw. */
+function canonical(tag: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(tag.trim().replaceAll('_', '-'))[0]
+  } catch {
+    return undefined
+  }
+}
