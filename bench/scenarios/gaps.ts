@@ -34,8 +34,8 @@ export async function gaps({ dir, rounds, progress }: Pick<Bench, 'dir' | 'round
   )
   const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
   try {
-    const page = (number: number) => store.readPage({ userId, page: number, limit, unreadOnly: true })
-    const pageOfAll = (number: number) => store.readPage({ userId: sentAgain, page: number, limit, unreadOnly: false })
+    const page = (number: number) => store.readPage({ userId, page: number, limit, status: 'unread' })
+    const pageOfAll = (number: number) => store.readPage({ userId: sentAgain, page: number, limit, status: 'all' })
     const first = await maxTurn(() => page(middlePage))
     const firstOfAll = await maxTurn(() => pageOfAll(middlePage))
     const { version } = await store.readInbox(userId)

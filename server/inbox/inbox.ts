@@ -90,16 +90,15 @@ export class Inbox {
 }
 
 function requestOf(query: ListQuery): PageRequest {
-  const { limit, status } = query
-  const unreadOnly = status === 'unread'
-  return 'page' in query ? { limit, unreadOnly, page: query.page } : { limit, unreadOnly, before: query.before }
+  const { limit, status = 'all' } = query
+  return 'page' in query ? { limit, status, page: query.page } : { limit, status, before: query.before }
 }
 
 /** The page that was read with the proof, if it is the page of this query. */
 function readWith({ read }: Reader, query: ListQuery): Page | undefined {
   if (read === undefined) return undefined
   const { request, page } = read
-  if (request.limit !== query.limit || request.unreadOnly !== (query.status === 'unread')) return undefined
+  if (request.limit !== query.limit || request.status !== (query.status ?? 'all')) return undefined
   if ('page' in request) return 'page' in query && request.page === query.page ? page : undefined
   return 'before' in query && request.before === query.before ? page : undefined
 }

@@ -3,7 +3,7 @@
 // kept in memory, so that a deep page adds counts up instead of passing over every notification above it. The engines read
 // the counts; this file knows which counts are missing or outdated, and adds them up (decisions 0025 and 0026).
 import { BoundedCache } from '../bounded-cache.ts'
-import type { InboxState } from './store.ts'
+import type { Filter, InboxState } from './store.ts'
 
 /** Sequence numbers per block: passing over this many costs about as much as a page. */
 export const blockSize = 256
@@ -15,7 +15,7 @@ export const maxChangesBehind = 1_000
 /** The page's notifications are the first ones at or below `highest`, after `skip` others. `skip` < blockSize. */
 export type PagePlace = { highest: number; skip: number }
 /** Whose notifications are counted, and which: all, or the unread ones. */
-export type Counted = { userId: string; unreadOnly: boolean }
+export type Counted = { userId: string; status: Filter['status'] }
 
 /** The block of a sequence number; block b holds b * blockSize + 1 to (b + 1) * blockSize. */
 function blockOf(seq: number): number {
@@ -106,7 +106,7 @@ export class PageBlocksCache {
   of(counted: Counted, inbox: InboxState): PageBlocks {
     const known = this.#cache.get(keyOf(counted))
     if (known?.inbox !== undefined && known.inbox.version <= inbox.version) return known
-    const blocks = new PageBlocks(counted.unreadOnly)
+    const blocks = new PageBlocks(counted.status === 'unread')
     this.keep(counted, blocks, inbox)
     return blocks
   }
@@ -120,6 +120,6 @@ export class PageBlocksCache {
   }
 }
 
-function keyOf({ userId, unreadOnly }: Counted): string {
-  return unreadOnly ? userId : `all ${userId}`
+function keyOf({ userId, status }: Counted): string {
+  return `${status} ${userId}`
 }

@@ -236,8 +236,10 @@ export type InboxState = {
 
 export const emptyInbox: InboxState = { version: 0, firstSeq: 1, lastSeq: 0, total: 0, unread: 0, readThrough: 0 }
 
+/** Which notifications are listed. */
+export type Filter = { status: 'all' | 'unread' }
 /** Which notifications of an inbox: a numbered page, or those before a sequence number. */
-export type PageRequest = { limit: number; unreadOnly: boolean } & ({ page: number } | { before: number })
+export type PageRequest = Filter & { limit: number } & ({ page: number } | { before: number })
 /** `unlessVersion` is the inbox version of the page that the caller already has. */
 export type PageQuery = PageRequest & { userId: string; unlessVersion?: number }
 

@@ -27,7 +27,7 @@ export function changePromises(promise: PromiseOf): void {
       [1, () => through(null)],
       [0, () => through(null)],
       [1, () => world.deliver({ to: [ann, ann], title: 'Named twice' })],
-      [0, () => store.readPage({ userId: ann.id, page: 1, limit: 9, unreadOnly: false })],
+      [0, () => store.readPage({ userId: ann.id, page: 1, limit: 9, status: 'all' })],
     ]
     for (const [index, [raise, act]] of acts.entries()) {
       const before = await world.inboxOf(ann)

@@ -16,7 +16,7 @@ export function deepPagePromises(promise: PromiseOf): void {
     async (world) => {
       const inbox = await InboxWithGaps.fill(world, { count: 6 * blockSize, isRead: (index) => index % 3 === 1 })
       await inbox.check([1, 14, 20, 26, 38, 51, 52, 53])
-      const found = await world.store.findSession(await world.signIn(inbox.ann), { page: 26, limit, unreadOnly: true })
+      const found = await world.store.findSession(await world.signIn(inbox.ann), { page: 26, limit, status: 'unread' })
       assert.deepEqual([found?.inbox.unread, found?.page], [inbox.unread.length, undefined])
       const act = fc.oneof(
         { weight: 3, arbitrary: fc.record({ read: fc.array(fc.nat(6 * blockSize), { maxLength: 12 }) }) },
@@ -46,7 +46,7 @@ export function deepPagePromises(promise: PromiseOf): void {
       const again = Array.from({ length: 50 }, (_, index) => index * 7)
       await inbox.perform({ again: [0, 0, 1, ...again] })
       await inbox.checkAll([1, 2, 14, 15, 26, 38, 51, 52, 53])
-      const found = await world.store.findSession(await world.signIn(inbox.ann), { page: 26, limit, unreadOnly: false })
+      const found = await world.store.findSession(await world.signIn(inbox.ann), { page: 26, limit, status: 'all' })
       assert.deepEqual([found?.inbox.total, found?.page], [4 * blockSize, undefined])
       const act = fc.oneof(
         { weight: 3, arbitrary: fc.record({ again: fc.array(fc.nat(4 * blockSize), { maxLength: 4 }) }) },
@@ -98,7 +98,7 @@ export function deepPagePromises(promise: PromiseOf): void {
     })
     const readPages = async (first: number) => {
       for (let page = first; isWriting; page = page === 34 ? 14 : page + 1) {
-        const found = await world.page({ userId: ann.id, page, limit, unreadOnly: true })
+        const found = await world.page({ userId: ann.id, page, limit, status: 'unread' })
         const expected = unreadAt.get(found.inbox.version) ?? assert.fail(`version ${found.inbox.version}`)
         assert.deepEqual(idsIn(found), expected.slice((page - 1) * limit, page * limit))
         await new Promise(setImmediate)
@@ -191,7 +191,7 @@ class InboxWithGaps {
   async check(pages: readonly number[]): Promise<void> {
     const { unread } = this
     for (const page of pages) {
-      const found = await this.#world.page({ userId: this.ann.id, page, limit, unreadOnly: true })
+      const found = await this.#world.page({ userId: this.ann.id, page, limit, status: 'unread' })
       assert.deepEqual(idsIn(found), unread.slice((page - 1) * limit, page * limit), `page ${page} of ${unread.length}`)
       assert.equal(found.inbox.unread, unread.length)
       assert.equal(found.next !== null, page * limit < unread.length)
@@ -201,7 +201,7 @@ class InboxWithGaps {
   /** Each page by its number, and by the cursor of the page before it. */
   async checkAll(pages: readonly number[]): Promise<void> {
     const all = this.#ids.toReversed()
-    const query = { userId: this.ann.id, limit, unreadOnly: false }
+    const query = { userId: this.ann.id, limit, status: 'all' as const }
     for (const page of pages) {
       const expected = all.slice((page - 1) * limit, page * limit)
       const found = await this.#world.page({ ...query, page })

@@ -49,7 +49,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       const id = await world.send(ann, '', { content })
       const text = await world.store.readNotification({ userId: ann.id, id })
       assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,"archivedAt":null}`)
-      const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, unreadOnly: false })
+      const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, status: 'all' })
       assert.equal(items, `[${text}]`)
       await world.store.markRead({ userId: ann.id, id, at: at(7) })
       const read = await world.store.readNotification({ userId: ann.id, id })

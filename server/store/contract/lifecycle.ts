@@ -66,7 +66,7 @@ export function lifecyclePromises(promise: PromiseOf): void {
     const late = [
       () => store.check(),
       () => store.findUser(newId()),
-      () => store.readPage({ userId: newId(), page: 1, limit: 1, unreadOnly: false }),
+      () => store.readPage({ userId: newId(), page: 1, limit: 1, status: 'all' }),
       () =>
         store.endSessions({ keys: [{ userId: newId(), secretHash: 'any' }], at: at(0), revocationExpiresAt: at(960) }),
     ]

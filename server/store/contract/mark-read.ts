@@ -103,7 +103,7 @@ export function markReadPromises(promise: PromiseOf): void {
           world.store.markAllRead({ userId: person.id, throughId: onScreen.at(-1) ?? '', at: at(5) })
         const arriving = world.sendTimes(round, person)
         await Promise.all([arriving, readAll(), world.send(person, 'last')])
-        const unread = (await world.list(person, { unreadOnly: true })).map(({ id }) => id)
+        const unread = (await world.list(person, { status: 'unread' })).map(({ id }) => id)
         assert.equal(unread.length, round + 1)
         for (const id of onScreen) assert.equal((await world.find(person, id))?.readAt, isoAt(5))
       }
@@ -127,7 +127,7 @@ export function markReadPromises(promise: PromiseOf): void {
         last = JSON.parse(change.notification).id
       }
     assert.equal(arrived, 180)
-    const unread = await world.list(ann, { unreadOnly: true })
+    const unread = await world.list(ann, { status: 'unread' })
     assert.equal(unread.length, arrived - inbox.readThrough)
   })
 

@@ -14,9 +14,9 @@ export function pagePromises(promise: PromiseOf): void {
 
   promise('returns an empty page, not an error, for an inbox without notifications', async (world) => {
     const ann = await world.addUser('ann')
-    for (const unreadOnly of [true, false])
+    for (const status of ['unread', 'all'] as const)
       for (const place of [{ page: 1 }, { page: 7 }, { before: 9 }]) {
-        const page = await world.page({ userId: ann.id, limit: 5, unreadOnly, ...place })
+        const page = await world.page({ userId: ann.id, limit: 5, status, ...place })
         assert.deepEqual(page, { inbox: emptyInbox, items: '[]', next: null })
       }
     assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
@@ -24,15 +24,15 @@ export function pagePromises(promise: PromiseOf): void {
 
   promise('returns "unchanged" while the inbox has the version that the caller knows, and only then', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const query = { userId: ann.id, limit: 5, unreadOnly: false, page: 1 }
+    const query = { userId: ann.id, limit: 5, status: 'all' as const, page: 1 }
     assert.equal(await world.store.readPage({ ...query, unlessVersion: 0 }), 'unchanged')
     const id = await world.send(ann)
     await world.send(ben)
     assert.equal(idsIn((await world.page({ ...query, unlessVersion: 0 })).items)[0], id)
     assert.equal(idsIn((await world.page({ ...query, unlessVersion: 2 })).items)[0], id)
     for (const place of [{ page: 1 }, { page: 9 }, { before: 1 }])
-      for (const unreadOnly of [true, false])
-        assert.equal(await world.store.readPage({ ...query, unreadOnly, ...place, unlessVersion: 1 }), 'unchanged')
+      for (const status of ['unread', 'all'] as const)
+        assert.equal(await world.store.readPage({ ...query, status, ...place, unlessVersion: 1 }), 'unchanged')
     await world.store.markRead({ userId: ann.id, id, at: at(1) })
     assert.deepEqual((await world.page({ ...query, unlessVersion: 1 })).inbox, await world.store.readInbox(ann.id))
   })
@@ -41,8 +41,8 @@ export function pagePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     await world.sendTimes(3, ann)
     for (const page of [2, 3, 1_000_000_000, 1e20])
-      for (const unreadOnly of [true, false]) {
-        const past = await world.page({ userId: ann.id, page, limit: 3, unreadOnly })
+      for (const status of ['unread', 'all'] as const) {
+        const past = await world.page({ userId: ann.id, page, limit: 3, status })
         assert.deepEqual([past.items, past.next, past.inbox.total], ['[]', null, 3])
       }
   })
@@ -51,11 +51,11 @@ export function pagePromises(promise: PromiseOf): void {
     'numbered pages hold every notification once, and more follow exactly if page * limit < total (I6)',
     async (world) => {
       await fc.assert(
-        fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (inbox, limit, unreadOnly) => {
-          const { ann, expected } = await fill(world, inbox, unreadOnly)
+        fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), anyStatus, async (inbox, limit, status) => {
+          const { ann, expected } = await fill(world, inbox, status)
           const seen: string[] = []
           for (let page = 1; page <= expected.length / limit + 2; page++) {
-            const { items, next } = await world.page({ userId: ann.id, page, limit, unreadOnly })
+            const { items, next } = await world.page({ userId: ann.id, page, limit, status })
             seen.push(...idsIn(items))
             const hasMore = page * limit < expected.length
             assert.equal(seen.length < expected.length, hasMore)
@@ -71,10 +71,10 @@ export function pagePromises(promise: PromiseOf): void {
   promise('pages by cursor hold every notification once, starting at any page (I6)', async (world) => {
     const firstPage = fc.integer({ min: 1, max: 3 })
     await fc.assert(
-      fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), fc.boolean(), firstPage, async (...random) => {
-        const [inbox, limit, unreadOnly, page] = random
-        const { ann, expected } = await fill(world, inbox, unreadOnly)
-        const query = { userId: ann.id, limit, unreadOnly }
+      fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), anyStatus, firstPage, async (...random) => {
+        const [inbox, limit, status, page] = random
+        const { ann, expected } = await fill(world, inbox, status)
+        const query = { userId: ann.id, limit, status }
         const first = await world.page({ ...query, page })
         const seen = idsIn(first.items)
         for (let { next } = first; next !== null; ) {
@@ -94,11 +94,11 @@ export function pagePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const ids = await world.sendTimes(30, ann)
     const seen: string[] = []
-    let { items, next } = await world.page({ userId: ann.id, page: 1, limit: 7, unreadOnly: false })
+    let { items, next } = await world.page({ userId: ann.id, page: 1, limit: 7, status: 'all' })
     seen.push(...idsIn(items))
     while (next !== null) {
       await Promise.all([world.sendTimes(3, ann), world.store.readInbox(ann.id)])
-      const query = { userId: ann.id, before: next, limit: 7, unreadOnly: false }
+      const query = { userId: ann.id, before: next, limit: 7, status: 'all' as const }
       ;({ items, next } = await world.page(query))
       seen.push(...idsIn(items))
       assert.ok(seen.length <= ids.length)
@@ -114,7 +114,7 @@ export function pagePromises(promise: PromiseOf): void {
     let reads = 0
     const readRepeatedly = async () => {
       for (; isWriting; reads++) {
-        const { inbox, items } = await world.page({ userId: ann.id, page: 1, limit: 100, unreadOnly: false })
+        const { inbox, items } = await world.page({ userId: ann.id, page: 1, limit: 100, status: 'all' })
         const seen: Seen[] = JSON.parse(items)
         assert.equal(seen.length, inbox.total)
         assert.equal(seen.filter(({ read }) => !read).length, inbox.unread)
@@ -145,7 +145,7 @@ export function pagePromises(promise: PromiseOf): void {
   promise('a deep page costs what the first page costs (law 4)', async (world) => {
     const ann = await world.addUser('ann')
     for (let round = 0; round < 5; round++) await world.sendTimes(2_000, ann)
-    const query = { userId: ann.id, limit: 20, unreadOnly: false }
+    const query = { userId: ann.id, limit: 20, status: 'all' as const }
     const deep = { ...query, page: 500 }
     assert.equal(idsIn((await world.page(deep)).items).length, 20)
     const cost = { first: Infinity, deep: Infinity, cursor: Infinity }
@@ -183,7 +183,9 @@ const someInbox: fc.Arbitrary<SomeInbox> = fc.record({
   readThrough: fc.option(fc.nat(40)),
 })
 
-async function fill(world: World, { readOneByOne, sentAgain, readThrough }: SomeInbox, unreadOnly: boolean) {
+const anyStatus = fc.constantFrom('all', 'unread')
+
+async function fill(world: World, { readOneByOne, sentAgain, readThrough }: SomeInbox, status: 'all' | 'unread') {
   const ann = await world.addUser(newId())
   let ids = await world.sendTimes(readOneByOne.length, ann, { isKeyed: true })
   for (const index of sentAgain) {
@@ -195,7 +197,7 @@ async function fill(world: World, { readOneByOne, sentAgain, readThrough }: Some
   const chosen = ids.filter((_, index) => readOneByOne[index])
   await Promise.all(chosen.map((id) => world.store.markRead({ userId: ann.id, id, at: at(2) })))
   const isRead = (id: string) => chosen.includes(id) || ids.indexOf(id) <= ids.indexOf(throughId ?? '')
-  return { ann, expected: ids.filter((id) => !unreadOnly || !isRead(id)).toReversed() }
+  return { ann, expected: ids.filter((id) => status === 'all' || !isRead(id)).toReversed() }
 }
 
 function idsIn(items: string): string[] {

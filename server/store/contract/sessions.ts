@@ -23,7 +23,9 @@ export function sessionPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const session = await world.signIn(ann)
     const places = [{ page: 1 }, { page: 2 }, { page: 1e20 }, { before: 3 }, { before: 1 }]
-    const requests = places.flatMap((place) => [true, false].map((unreadOnly) => ({ limit: 2, unreadOnly, ...place })))
+    const requests = places.flatMap((place) =>
+      (['unread', 'all'] as const).map((status) => ({ limit: 2, status, ...place })),
+    )
     const compare = async () => {
       for (const request of requests) {
         const found = await world.store.findSession(session, request)
@@ -40,7 +42,7 @@ export function sessionPromises(promise: PromiseOf): void {
     await world.store.markRead({ userId: ann.id, id: ids[3] as string, at: at(1) })
     await compare()
     await world.endSessions([session])
-    assert.equal(await world.store.findSession(session, { limit: 2, unreadOnly: false, page: 1 }), undefined)
+    assert.equal(await world.store.findSession(session, { limit: 2, status: 'all', page: 1 }), undefined)
   })
 
   promise('never creates a session from a secret that it did not store (S3)', async ({ store }) => {

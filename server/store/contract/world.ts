@@ -7,6 +7,7 @@ import type {
   Delivery,
   DeliveryOutcome,
   EndedSession,
+  Filter,
   Page,
   PageQuery,
   Recipient,
@@ -73,6 +74,8 @@ export const newId = (): string => `01900000-0000-7000-8000-${(0xffffffffffff - 
 const maxAtOnce = 250
 
 let worldsMade = 0
+
+type ListOptions = { status?: Filter['status']; limit?: number }
 
 export class World {
   store: Store
@@ -183,10 +186,10 @@ export class World {
   }
 
   /** Every notification of a person, newest first, read page by page. */
-  async list(person: Person, { unreadOnly = false, limit = 100 } = {}): Promise<Seen[]> {
+  async list(person: Person, { status = 'all', limit = 100 }: ListOptions = {}): Promise<Seen[]> {
     const seen: Seen[] = []
     for (let page = 1; ; page++) {
-      const { items } = await this.page({ userId: person.id, page, limit, unreadOnly })
+      const { items } = await this.page({ userId: person.id, page, limit, status })
       const found: Seen[] = JSON.parse(items)
       if (found.length === 0) return seen
       seen.push(...found)

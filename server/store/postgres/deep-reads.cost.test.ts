@@ -60,7 +60,7 @@ async function rowsPassed(read: () => Promise<unknown>): Promise<number> {
 }
 
 test('a deep page of the unread reads fewer rows than two blocks have', async () => {
-  const page = { userId: 'ann', limit: 20, page: 250, unreadOnly: true }
+  const page = { userId: 'ann', limit: 20, page: 250, status: 'unread' as const }
   const found = await readPage(db, page)
   const [{ id }] = JSON.parse(found === 'unchanged' ? '[]' : found.items)
   // The 4,981st unread one from the newest.
@@ -71,7 +71,7 @@ test('a deep page of the unread reads fewer rows than two blocks have', async ()
 })
 
 test('a deep page among missing numbers reads fewer rows than two blocks have', async () => {
-  const page = { userId: 'ben', limit: 20, page: 250, unreadOnly: false }
+  const page = { userId: 'ben', limit: 20, page: 250, status: 'all' as const }
   const found = await readPage(db, page)
   const [{ id }] = JSON.parse(found === 'unchanged' ? '[]' : found.items)
   // The 4,981st one from the newest.

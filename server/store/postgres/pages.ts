@@ -131,13 +131,13 @@ export function fromStatement(unreadOnly: boolean) {
 
 /** The first page of all is the one before a sequence number that no notification reaches: gaps make no difference to it. */
 function isBefore(request: PageRequest): boolean {
-  return 'before' in request || (request.page === 1 && !request.unreadOnly)
+  return 'before' in request || (request.page === 1 && request.status !== 'unread')
 }
 
 /** The prepared statements of such a page. The last parameter of `withSession` is the hash of the session's secret. */
 export function pageStatements(request: PageRequest) {
-  if (isBefore(request)) return request.unreadOnly ? statements.unreadBefore : statements.before
-  return request.unreadOnly ? statements.unreadPage : statements.page
+  if (isBefore(request)) return request.status === 'unread' ? statements.unreadBefore : statements.before
+  return request.status === 'unread' ? statements.unreadPage : statements.page
 }
 
 /** `$2` and `$3`. A request may name a place above every bigint, which PostgreSQL would refuse. */
@@ -155,5 +155,5 @@ export function toPage(row: Row, at = 0): Page {
 /** Whether a numbered page came back empty because it is a deep one, among gaps: deep-pages.ts reads it. */
 export function isDeepPage(request: PageRequest, { items, inbox }: Page): boolean {
   if (items !== noItems || 'before' in request) return false
-  return (request.page - 1) * request.limit < (request.unreadOnly ? inbox.unread : inbox.total)
+  return (request.page - 1) * request.limit < (request.status === 'unread' ? inbox.unread : inbox.total)
 }

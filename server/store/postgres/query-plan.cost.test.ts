@@ -73,14 +73,10 @@ const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   ...change,
 })
 const page = (request: PageRequest) => ({ userId: 'u1', ...request })
-const [numbered, unreadNumbered] = [false, true].map((unreadOnly) => ({ page: 3, limit: 20, unreadOnly })) as [
-  PageRequest,
-  PageRequest,
-]
-const [before, unreadBefore] = [false, true].map((unreadOnly) => ({ before: 100, limit: 20, unreadOnly })) as [
-  PageRequest,
-  PageRequest,
-]
+const numbered: PageRequest = { page: 3, limit: 20, status: 'all' }
+const unreadNumbered: PageRequest = { page: 3, limit: 20, status: 'unread' }
+const before: PageRequest = { before: 100, limit: 20, status: 'all' }
+const unreadBefore: PageRequest = { before: 100, limit: 20, status: 'unread' }
 
 const paths: Path[] = [
   { of: 'findUser', run: () => findUser(db, 'u1'), reads: [user] },

@@ -17,7 +17,7 @@ export type Act =
     }
   | { kind: 'read'; who: number; named: Named }
   | { kind: 'read-all'; who: number; through: Named | null }
-  | { kind: 'list'; who: number; page: number; limit: number; unreadOnly: boolean }
+  | { kind: 'list'; who: number; page: number; limit: number; status: 'all' | 'unread' }
 
 const peopleCount = 3
 const someone = fc.nat(peopleCount - 1)
@@ -43,7 +43,7 @@ const anyList: fc.Arbitrary<Act> = fc.record({
   who: someone,
   page: fc.integer({ min: 1, max: 4 }),
   limit: fc.integer({ min: 1, max: 5 }),
-  unreadOnly: fc.boolean(),
+  status: fc.constantFrom('all', 'unread'),
 })
 
 export const anyAct: fc.Arbitrary<Act> = fc.oneof(

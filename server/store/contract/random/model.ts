@@ -27,7 +27,7 @@ export class Model {
     if (act.kind === 'deliver') return this.#deliver(turn, act)
     const inbox = this.#inbox(act.who)
     if (act.kind === 'list') {
-      const listed = inbox.items.filter(({ read }) => !act.unreadOnly || !read).toReversed()
+      const listed = inbox.items.filter(({ read }) => act.status === 'all' || !read).toReversed()
       return listed.slice((act.page - 1) * act.limit, act.page * act.limit)
     }
     const found = inbox.items.findIndex((item) => item.id === id)

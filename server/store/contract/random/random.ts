@@ -88,7 +88,7 @@ export async function recount(world: World, person: Person) {
   assert.deepEqual(await world.store.readInbox(person.id), inbox)
   assert.deepEqual([inbox.total, inbox.unread], [items.length, unread.length])
   if (items.length > 0) assert.deepEqual([items[0]?.seq, items.at(-1)?.seq], [inbox.lastSeq, inbox.firstSeq])
-  assert.deepEqual(await world.list(person, { unreadOnly: true, limit: 3 }), unread)
+  assert.deepEqual(await world.list(person, { status: 'unread', limit: 3 }), unread)
   const recounted: typeof categories = {}
   for (const { category, read } of items) {
     if (category === null) continue

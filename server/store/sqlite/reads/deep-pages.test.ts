@@ -34,7 +34,7 @@ test('deep pages of more inboxes than the cache holds, read at the same time, ar
   }
   reader.pageBlocks = new PageBlocksCache(45)
   const pages = await Promise.all(
-    users.map((userId) => readPage(reader, { userId, limit: 20, unreadOnly: true, page: 200 })),
+    users.map((userId) => readPage(reader, { userId, limit: 20, status: 'unread', page: 200 })),
   )
   for (const page of pages)
     assert.ok(page !== 'unchanged' && page.items.includes('"id":"id2019"'), JSON.stringify(page))

@@ -50,8 +50,8 @@ async function bestOf(read: () => Promise<unknown>): Promise<number> {
   return best
 }
 
-const unread = { userId: 'ann', limit: 20, unreadOnly: true }
-const all = { userId: 'ben', limit: 20, unreadOnly: false }
+const unread = { userId: 'ann', limit: 20, status: 'unread' as const }
+const all = { userId: 'ben', limit: 20, status: 'all' as const }
 
 for (const [which, query] of Object.entries({ 'of unread notifications': unread, 'among missing numbers': all }))
   test(`the first deep page ${which} yields to the event loop while it counts, and later ones cost what page 1 costs`, async () => {

@@ -83,16 +83,17 @@ export function pageOf(reader: Reader, query: PageQuery, source: PageSource): Pa
   if (found === 'uncounted') return found
   if (!found?.[0]) return { inbox, items: noItems, next: null }
   const [items, lowest] = found
-  const hasMore = query.unreadOnly
-    ? reader.one(isUnreadBelow, query.userId, inbox.readThrough, lowest)?.[0] === 1
-    : lowest > inbox.firstSeq
+  const hasMore =
+    query.status === 'unread'
+      ? reader.one(isUnreadBelow, query.userId, inbox.readThrough, lowest)?.[0] === 1
+      : lowest > inbox.firstSeq
   return { inbox, items, next: hasMore ? lowest : null }
 }
 
 function itemsBefore(reader: Reader, query: PageQuery & { before: number }, inbox: InboxState): ItemsRow | undefined {
-  const { userId, unreadOnly, before, limit } = query
+  const { userId, status, before, limit } = query
   const { lastSeq, readThrough } = inbox
-  if (unreadOnly) return reader.one(unreadBefore, userId, readThrough, before, limit)
+  if (status === 'unread') return reader.one(unreadBefore, userId, readThrough, before, limit)
   const highest = Math.min(before - 1, lastSeq)
   if (isDense(inbox, false)) return reader.one(range, userId, readThrough, highest - limit, highest)
   return between(reader, { userId, inbox }, reader.one(boundsFrom, userId, highest, limit, 0))
@@ -100,10 +101,11 @@ function itemsBefore(reader: Reader, query: PageQuery & { before: number }, inbo
 
 function numberedItems(
   reader: Reader,
-  { userId, unreadOnly, page, limit }: PageQuery & { page: number },
+  { userId, status, page, limit }: PageQuery & { page: number },
   { inbox, place }: PageSource,
 ): ItemsRow | undefined | 'uncounted' {
   const { readThrough, lastSeq } = inbox
+  const unreadOnly = status === 'unread'
   const count = unreadOnly ? inbox.unread : inbox.total
   const skipped = (page - 1) * limit
   if (skipped >= count) return undefined
