@@ -1,0 +1,64 @@
+// What is kept of one server in this browser: one record in IndexedDB, read and replaced in one transaction, so that no tab
+// undoes the write of another. It contains no token and no cookie.
+import type { NotificationPage } from '../../transport/types.ts'
+
+/** An act of the user that the server has not accepted yet. `key` is unique. */
+export type WaitingAct = { key: string } & (
+  | { type: 'read' | 'unread'; id: string }
+  | { type: 'read-all'; throughSeq: number }
+)
+
+export type KeptRecord = {
+  /** The `offline` of the client that wrote it. */
+  name: string
+  /** The id of the user. */
+  user: string
+  /** The last page of each list, by the name of the list; the one that was saved last is the last one. */
+  lists: Record<string, NotificationPage>
+  /** Oldest first. */
+  acts: WaitingAct[]
+}
+
+/** Returns what replaces the record; undefined deletes it. */
+export type Change = (kept: KeptRecord | undefined) => KeptRecord | undefined
+
+/** Some browsers never respond if their storage is damaged. */
+const timeoutMs = 3_000
+
+/**
+ * Resolves to the record after the change. Rejects if the browser has no storage, forbids it or has no space, or if a newer version
+ * of the client has written it. Changes take place in the order of their calls. Each has a connection of its own, so that this
+ * tab never keeps a newer version in another tab from changing the database.
+ */
+export function changeRecord(server: string, change: Change): Promise<KeptRecord | undefined> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open('carillon-inbox', 1)
+    setTimeout(reject, timeoutMs)
+    opening.onupgradeneeded = () => opening.result.createObjectStore('servers')
+    opening.onerror = opening.onblocked = reject
+    opening.onsuccess = () => {
+      const database = opening.result
+      inTransaction(database, server, change)
+        .then(resolve, reject)
+        .finally(() => database.close())
+    }
+  })
+}
+
+async function inTransaction(database: IDBDatabase, server: string, change: Change): Promise<KeptRecord | undefined> {
+  const transaction = database.transaction('servers', 'readwrite')
+  const records = transaction.objectStore('servers')
+  const reading: IDBRequest<KeptRecord | undefined> = records.get(server)
+  return new Promise((resolve, reject) => {
+    let changed: KeptRecord | undefined
+    reading.onsuccess = () => {
+      changed = change(reading.result)
+      // Full storage refuses every write, even of the same record.
+      if (changed === reading.result) return
+      if (changed) records.put(changed, server)
+      else records.delete(server)
+    }
+    transaction.oncomplete = () => resolve(changed)
+    transaction.onabort = reject
+  })
+}
