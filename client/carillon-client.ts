@@ -27,6 +27,7 @@ export type { ChangesOptions, Inbox, ListOptions } from './inbox.ts'
 export type { Producer, SendOptions } from './producer/producer.ts'
 export type { TokenOptions, UserName, Users, UsersOptions } from './producer/users.ts'
 export type { SignIn } from './sign-in.ts'
+export type { InboxList, InboxSnapshot, ListState, OpenOptions } from './store/inbox-list.ts'
 export type { StreamOptions } from './stream/subscription.ts'
 export {
   CarillonError,

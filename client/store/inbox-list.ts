@@ -1,0 +1,68 @@
+// An open list: what a page displays, and what its reader does with it. Its state is kept right by source.ts.
+import type { CarillonError } from '../transport/errors.ts'
+import type { Notification, NotificationPage } from '../transport/types.ts'
+
+export type OpenOptions = {
+  /** Default: `all`. */
+  status?: 'all' | 'unread' | 'read' | undefined
+  /** Only notifications of this category, or of one of these. */
+  category?: string | readonly string[] | undefined
+  /** The size of a page: 1 to 100, default 20. */
+  limit?: number | undefined
+  /** The first page, if the server has rendered it: the list then sends no request for it. */
+  initial?: NotificationPage | undefined
+}
+
+/**
+ * - `loading`: no list yet, or the connection is not there yet.
+ * - `live`: the list is that of the server, and stays so.
+ * - `offline`: no connection. The list stays as it was, and acts wait.
+ * - `signed-out`: no user is signed in. The list is empty.
+ * - `error`: the server refuses for another reason, which is in `error`.
+ */
+export type ListState = 'loading' | 'live' | 'offline' | 'signed-out' | 'error'
+
+/** Immutable: a new object for each change, and the same object while nothing changes. The same holds for each item. */
+export type InboxSnapshot = {
+  /** Newest first, without a gap from the newest to the end of the last page. */
+  readonly items: readonly Notification[]
+  /** Arrived while the list was held; not in `items`. */
+  readonly newer: readonly Notification[]
+  /** Of the whole inbox, acts of this page included: the number on the bell. */
+  readonly unread: number
+  /** The number of notifications that match the filter, on all pages. */
+  readonly total: number
+  readonly state: ListState
+  /** In the state `error`; in the state `offline`, the last failure. */
+  readonly error: CarillonError | undefined
+  readonly hasMore: boolean
+  /** A page is being requested. */
+  readonly isLoading: boolean
+}
+
+/** `subscribe` and `getSnapshot` need no `this`: `useSyncExternalStore(list.subscribe, list.getSnapshot)`. */
+export type InboxList = {
+  getSnapshot(): InboxSnapshot
+  /** Calls `listener` after each change, at most once per frame. Returns a function that ends that. */
+  subscribe(listener: (snapshot: InboxSnapshot) => void): () => void
+  /** Loads the next page. Concurrent calls share one request. */
+  more(): Promise<void>
+  /** With true, because the reader has scrolled or has the focus in the list, arrivals wait in `newer`; false shows them. */
+  hold(isHeld: boolean): void
+  showNewer(): void
+  /** Marks one notification as read: at once here, and at the server. Rejects with the reason if the server refuses it. */
+  read(id: string): Promise<void>
+  unread(id: string): Promise<void>
+  /** Marks as read all notifications of the inbox, of every category, up to the newest one in `items`. */
+  readAll(): Promise<void>
+  /** Takes back the last `readAll`, for ten minutes. */
+  undo(): Promise<void>
+  /** Ends the list. The last `close()` of a client ends its stream. */
+  close(): void
+}
+
+/** The snapshot before the first response: with the page that the server has rendered, if there is one. */
+export function firstSnapshot(initial?: NotificationPage): InboxSnapshot {
+  const { items = [], unread = 0, total = 0, hasMore = false } = initial ?? {}
+  return { items, newer: [], unread, total, state: 'loading', error: undefined, hasMore, isLoading: !initial }
+}
