@@ -131,10 +131,12 @@ function fillInbox(database: Database, { userId, count, readThrough }: Filling):
   )
   for (const { seq, id, version, content, category } of notificationsOf({ count, readThrough }))
     insert.run(userId, seq, id, version, content, category)
-  const state = [userId, count + 1, count, count, count - readThrough, readThrough]
-  database.prepare('insert into inbox values (?, ?, 1, ?, ?, ?, ?)').run(...state)
-  database.prepare('insert into read_mark values (?, ?, ?, ?)').run(userId, readThrough + 1, readThrough, iso(now()))
-  const countIn = database.prepare('insert into inbox_category values (?, ?, ?, ?)')
+  const state = [userId, count + 1, count, count, count - readThrough, readThrough, readThrough + 1]
+  const columns = 'user_id, version, first_seq, last_seq, total, unread, read_through, read_version'
+  database.prepare(`insert into inbox (${columns}) values (?, ?, 1, ?, ?, ?, ?, ?)`).run(...state)
+  const insertMark = database.prepare('insert into read_mark (user_id, version, through_seq, at) values (?, ?, ?, ?)')
+  insertMark.run(userId, readThrough + 1, readThrough, iso(now()))
+  const countIn = database.prepare('insert into inbox_category (user_id, category, total, unread) values (?, ?, ?, ?)')
   for (const { category, total, unread } of categoriesOf({ count, readThrough }))
     countIn.run(userId, category, total, unread)
 }

@@ -105,7 +105,7 @@ async function fillInbox(
   await insertAll('notification', notificationsOf({ count, readThrough }))
   await insertAll('inbox_category', categoriesOf({ count, readThrough }))
   await insertAll('read_mark', [{ version: readThrough + 1, through_seq: readThrough, at: iso(Date.now()) }])
-  const state = { total: count, unread: count - readThrough, read_through: readThrough }
+  const state = { total: count, unread: count - readThrough, read_through: readThrough, read_version: readThrough + 1 }
   await insertAll('inbox', [{ version: count + 1, first_seq: 1, last_seq: count, ...state }])
   await client.query('commit')
 }

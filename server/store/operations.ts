@@ -22,6 +22,9 @@ export function maxUnknown({ unknownRecipients, recipients }: Delivery): number 
   return unknownRecipients === 'refuse' ? 0 : recipients.length - 1
 }
 
+/** How many columns `toInbox` reads. */
+export const inboxWidth = 9
+
 /** The columns of an inbox in the order of its table, which begin at `at`. */
 export function toInbox(row: readonly unknown[], at = 0): InboxState {
   return {
@@ -31,6 +34,9 @@ export function toInbox(row: readonly unknown[], at = 0): InboxState {
     total: row[at + 3] as number,
     unread: row[at + 4] as number,
     readThrough: row[at + 5] as number,
+    readVersion: row[at + 6] as number,
+    markedUnread: row[at + 7] as number,
+    resetVersion: row[at + 8] as number,
   }
 }
 

@@ -230,11 +230,27 @@ export type InboxState = {
   lastSeq: number
   total: number
   unread: number
-  /** High-water mark: every notification up to this sequence number is read. */
+  /** High-water mark: every notification up to this sequence number is read, except those that the user marked as unread since. */
   readThrough: number
+  /** The version of the last read-all that was not undone. A notification that was marked as unread at an earlier version does not count. */
+  readVersion: number
+  /** How many notifications up to `readThrough` are unread. */
+  markedUnread: number
+  /** The version of the last undo; 0 without one. */
+  resetVersion: number
 }
 
-export const emptyInbox: InboxState = { version: 0, firstSeq: 1, lastSeq: 0, total: 0, unread: 0, readThrough: 0 }
+export const emptyInbox: InboxState = {
+  version: 0,
+  firstSeq: 1,
+  lastSeq: 0,
+  total: 0,
+  unread: 0,
+  readThrough: 0,
+  readVersion: 0,
+  markedUnread: 0,
+  resetVersion: 0,
+}
 
 /** Which notifications are listed. */
 export type Filter = { status: 'all' | 'unread' }

@@ -1,5 +1,5 @@
 // What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
-import { type ChangeRow, type ReadAllRow, toChanges, toInbox } from '../operations.ts'
+import { type ChangeRow, inboxWidth, type ReadAllRow, toChanges, toInbox } from '../operations.ts'
 import type { Changes, ChangesQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { inboxField, readAtText, textReadAt, withInbox } from './pages.ts'
@@ -44,7 +44,7 @@ export async function changesSince(db: Database, query: ChangesQuery): Promise<C
   const inbox = toInbox(row)
   const behind = inbox.version - version
   if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
-  const [created, later, readAlls] = row.slice(6) as unknown as [string[], string[], string[]]
+  const [created, later, readAlls] = row.slice(inboxWidth) as unknown as [string[], string[], string[]]
   const notifications = [...created, ...later].map((json) => JSON.parse(json) as ChangeRow)
   return toChanges(inbox, limit, { notifications, readAlls: readAlls.map((json) => JSON.parse(json) as ReadAllRow) })
 }

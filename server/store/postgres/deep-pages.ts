@@ -1,6 +1,6 @@
 // A deep page of an inbox in which sequence numbers are missing (page-blocks.ts): its counts per block are brought up to
 // date, then the page is read from the place that they give. All of it sees one moment of the database.
-import { toInbox } from '../operations.ts'
+import { inboxWidth, toInbox } from '../operations.ts'
 import { blockSize, maxChangesBehind, type PageBlocks } from '../page-blocks.ts'
 import type { InboxState, Page, PageQuery } from '../store.ts'
 import type { Database, Read, Row } from './connection/connection.ts'
@@ -48,7 +48,7 @@ async function advance(read: Read, { userId, blocks }: { userId: string; blocks:
   const values = [userId, since ?? Number.MAX_SAFE_INTEGER, maxChangesBehind + 1]
   const row = (await read('changedSeqs', changedSeqsText, values))[0] as Row
   const inbox = toInbox(row)
-  const changed = (row[6] as unknown as string[]).map(Number)
+  const changed = (row[inboxWidth] as unknown as string[]).map(Number)
   blocks.advance(inbox, since === undefined || changed.length > maxChangesBehind ? undefined : changed)
   const outdated = [...blocks.outdated]
   const { name, text } = countStatement(blocks.unreadOnly)

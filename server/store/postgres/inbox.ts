@@ -1,14 +1,15 @@
 // One user's inbox on PostgreSQL: read its counters, pages and notifications, mark as read. `$1` is always the user, so
 // that each statement touches one partition. The writes are in functions/inbox.sql.
 import { iso } from '../../times.ts'
-import { toInbox } from '../operations.ts'
+import { inboxWidth, toInbox } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { readDeepPage } from './deep-pages.ts'
 import { isDeepPage, notificationText, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
 
 export async function readInbox(db: Database, userId: string): Promise<InboxState> {
-  const text = 'select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1'
+  const text = `select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version
+    from inbox where user_id = $1`
   const row = await db.one('inbox', text, [userId])
   return row === undefined ? emptyInbox : toInbox(row)
 }
@@ -37,7 +38,7 @@ const countsText = `
 
 export async function readCounts(db: Database, userId: string): Promise<Counts> {
   const row = (await db.one('counts', countsText, [userId])) as Row
-  return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[6] as string)) }
+  return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[inboxWidth] as string)) }
 }
 
 export async function markRead(db: Database, { userId, id, at }: Input<'markRead'>): Promise<'done' | 'absent'> {

@@ -1,15 +1,19 @@
 // The SQL that reads a page of an inbox, alone or with a session, and how its row becomes that page. The server assembles
 // the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
 import { noItems, notificationJsonSql, timeLength } from '../notification-json.ts'
-import { toInbox } from '../operations.ts'
+import { inboxWidth, toInbox } from '../operations.ts'
 import { blockSize } from '../page-blocks.ts'
 import type { Page, PageRequest } from '../store.ts'
 import type { Row } from './connection/connection.ts'
 
-/** When the notification `n` was read: alone, or by the first read-all that covers it; or null. */
-export const readAtText = `coalesce(n.read_at, (
-  select m.at from read_mark m where m.user_id = $1 and m.through_seq >= n.seq order by m.through_seq limit 1
-))`
+/** When the notification `n` was read: alone, or by the first read-all that covers it since it was marked as unread; or null. */
+export const readAtText = `coalesce(n.read_at, case when n.unread_version is null then (
+  select m.at from read_mark m
+  where m.user_id = $1 and m.through_seq >= n.seq and m.through_seq > m.before_through order by m.through_seq limit 1
+) else (
+  select m.at from read_mark m
+  where m.user_id = $1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
+) end)`
 
 // As bytes: to take the last characters of a text, the server counts all of them first, at 4 times the cost.
 const lastBytes = `substr(convert_to(n.content, 'UTF8'), octet_length(n.content) - ${timeLength}, ${timeLength})`
@@ -24,9 +28,10 @@ export const notificationText = textReadAt(readAtText)
 
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
 export const withInbox = `box as (
-  select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = $1
+  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version
+  from inbox where user_id = $1
   union all
-  select 0, 1, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
+  select 0, 1, 0, 0, 0, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
 )`
 
 /** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */
@@ -148,7 +153,7 @@ export function pageParameters(request: PageRequest): [limit: number, place: num
 }
 
 export function toPage(row: Row, at = 0): Page {
-  const [items, lowest, hasOlder] = row.slice(at + 6) as [string, number, boolean]
+  const [items, lowest, hasOlder] = row.slice(at + inboxWidth) as [string, number, boolean]
   return { inbox: toInbox(row, at), items, next: hasOlder ? lowest : null }
 }
 

@@ -18,7 +18,7 @@ alter table inbox_category add column made_read integer not null default 0;
 
 -- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
 drop index read_mark_by_seq;
-create unique index read_mark_by_seq on read_mark (user_id, through_seq, at) where through_seq > before_through;
+create unique index read_mark_by_seq on read_mark (user_id, through_seq, at, before_through) where through_seq > before_through;
 
 -- For lists of one category, and of read notifications.
 create index notification_by_category on notification (user_id, category, seq) where category is not null;

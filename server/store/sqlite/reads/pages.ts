@@ -9,12 +9,20 @@ import type { Reader } from '../connection.ts'
 /** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user. */
 function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
   return `(
-    select m.${column} from read_mark m where m.user_id = ?1 and m.through_seq >= ${seq} order by m.through_seq limit 1
+    select m.${column} from read_mark m
+    where m.user_id = ?1 and m.through_seq >= ${seq} and m.through_seq > m.before_through order by m.through_seq limit 1
   )`
 }
 
+/** Of a notification `n` that was marked as unread: the time of the first read-all after that which covers it. */
+const readAtAgain = `(
+    select m.at from read_mark m
+    where m.user_id = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
+  )`
+
 /** When the notification `n` was read, alone or by a read-all; null if it is unread. `?1` is the user. */
-export const readAt = `coalesce(n.read_at, ${readAllOver('n.seq', 'at')})`
+export const readAt = `coalesce(n.read_at,
+  case when n.unread_version is null then ${readAllOver('n.seq', 'at')} else ${readAtAgain} end)`
 
 // As bytes: of a text SQLite counts all characters first, at 3 times the cost.
 const createdAt = `cast(substr(cast(n.content as blob), -${timeLength + 1}, ${timeLength}) as text)`
@@ -25,7 +33,8 @@ export function notificationSql(at: string): string {
 }
 
 export const inboxByUser = `
-  select version, first_seq, last_seq, total, unread, read_through from inbox where user_id = ?`
+  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version
+  from inbox where user_id = ?`
 
 export function inboxOf(reader: Reader, userId: string): InboxState {
   const row = reader.one(inboxByUser, userId)

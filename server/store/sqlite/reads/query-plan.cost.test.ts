@@ -35,7 +35,7 @@ const paths: Record<string, Record<string, string>> = {
     allProducers: 'whole producer, sorted',
   },
   inbox: {
-    notificationById: 'n by notification_by_id, m by read_mark_by_seq alone',
+    notificationById: 'n by notification_by_id, m by read_mark_by_seq alone, m by key',
     categoryCounts: 'inbox_category by key',
   },
   pages: {
@@ -55,8 +55,8 @@ const paths: Record<string, Record<string, string>> = {
   },
   changes: {
     newestUpTo: 'notification by key',
-    arrivals: 'n by key, m by read_mark_by_seq alone',
-    laterChanges: 'n by notification_changed, m by read_mark_by_seq alone',
+    arrivals: 'n by key, m by read_mark_by_seq alone, m by key',
+    laterChanges: 'n by notification_changed, m by read_mark_by_seq alone, m by key',
     readAlls: 'm by key, n by key',
   },
 }

@@ -7,7 +7,8 @@ import { pageOf } from './pages.ts'
 export const sessionWithInbox = `
   select s.username, s.created_at, s.last_seen_at,
     coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
-    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0)
+    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
+    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0)
   from session s left join inbox i on i.user_id = s.user_id
   where s.user_id = ? and s.secret_hash = ?`
 
