@@ -1,0 +1,41 @@
+// The time of a notification as text: how long ago ("5 minutes ago"), then a date; and the complete date and time.
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+export type Times = {
+  /** `now` in milliseconds since 1970. A time in the future, as a clock that is slow sees it, reads as now. */
+  relative(at: string, now: number): string
+  absolute(at: string): string
+}
+
+/** In the time zone of the reader. Keep the result: making a formatter is slow. A text that is no time reads as ''. */
+export function timesOf(locale: string): Times {
+  const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const dayOfYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
+  const dayAndYear = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+  const complete = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short' })
+  return {
+    relative(at, now) {
+      const time = Date.parse(at)
+      if (Number.isNaN(time)) return ''
+      const elapsed = now - time
+      if (elapsed < minute) return ago.format(0, 'second')
+      if (elapsed < hour) return ago.format(-Math.floor(elapsed / minute), 'minute')
+      if (elapsed < day) return ago.format(-Math.floor(elapsed / hour), 'hour')
+      const days = midnightsBetween(time, now)
+      if (days < 7) return ago.format(-days, 'day')
+      const isThisYear = new Date(time).getFullYear() === new Date(now).getFullYear()
+      return (isThisYear ? dayOfYear : dayAndYear).format(time)
+    },
+    absolute(at) {
+      const time = Date.parse(at)
+      return Number.isNaN(time) ? '' : complete.format(time)
+    },
+  }
+}
+
+/** Rounded, because a day on which the clocks change has 23 or 25 hours. */
+function midnightsBetween(from: number, to: number): number {
+  return Math.round((new Date(to).setHours(0, 0, 0, 0) - new Date(from).setHours(0, 0, 0, 0)) / day)
+}

@@ -1,0 +1,67 @@
+// The number of unread notifications in the title of the document, "(3) Orders", and on the icon of an installed application
+// (https://www.w3.org/TR/badging/). If a page has several elements, the first one that asked displays its number.
+
+type Badge = {
+  /** The number as text, such as `99+`; undefined: not in the title. */
+  title: string | undefined
+  /** Undefined: not on the icon. */
+  app: number | undefined
+}
+
+/** In the order in which they asked. */
+const owners = new Map<object, Badge>()
+let observer: MutationObserver | undefined
+/** What is in front of the title at this time; '' for nothing. */
+let prefix = ''
+let isOnApp = false
+
+export function showBadge(owner: object, badge: Badge): void {
+  owners.set(owner, badge)
+  update()
+}
+
+/** Restores the title if no other element displays a number. */
+export function hideBadge(owner: object): void {
+  if (owners.delete(owner)) update()
+}
+
+function update(): void {
+  const badges = [...owners.values()]
+  const title = badges.find((badge) => badge.title !== undefined)?.title
+  setPrefix(title ? `(${title}) ` : '')
+  const app = badges.find((badge) => badge.app !== undefined)?.app
+  if (app !== undefined || isOnApp) setAppBadge(app ?? 0)
+  isOnApp = app !== undefined
+}
+
+function setPrefix(next: string): void {
+  if (next === prefix) return
+  const title = ownTitle()
+  prefix = next
+  writeTitle(title)
+  if (!prefix) observer?.disconnect()
+  else observeTitle()
+}
+
+function observeTitle(): void {
+  observer ??= new MutationObserver(() => writeTitle(ownTitle()))
+  // Observing again is harmless. The head is observed because the page may replace the element `title`.
+  observer.observe(document.head, { subtree: true, childList: true, characterData: true })
+}
+
+/** The title that the page set. The getter of `document.title` removes blanks at the ends. */
+function ownTitle(): string {
+  const { title } = document
+  return prefix && `${title} `.startsWith(prefix) ? title.slice(prefix.length) : title
+}
+
+/** Writes nothing if the title is right, because the observer reports its own writes too. */
+function writeTitle(title: string): void {
+  const full = (prefix + title).trim()
+  if (document.title !== full) document.title = full
+}
+
+/** 0 removes it. Some browsers refuse it outside of an installed application; the number is in the title and on the bell then. */
+function setAppBadge(count: number): void {
+  navigator.setAppBadge?.(count).catch(() => {})
+}
