@@ -1,0 +1,67 @@
+// The look of <carillon-bell>. The button takes colour and background from the page around it; only the panel has a theme.
+import { css } from 'lit'
+import { tokens } from './tokens.ts'
+
+export const bellStyles = [
+  tokens,
+  css`
+:host { display: inline-block; vertical-align: middle; font-size: max(1rem, 16px); }
+:host([hidden]) { display: none; }
+button[part~='bell'] {
+  position: relative;
+  display: grid;
+  place-items: center;
+  inline-size: 2.5em;
+  block-size: 2.5em;
+  padding: 0;
+  border: 0;
+  border-radius: 50%;
+  background: none;
+  color: inherit;
+  font: inherit;
+  cursor: pointer;
+}
+[part~='bell']:hover, [part~='bell'][aria-expanded='true'] { background: color-mix(in srgb, currentcolor 9%, transparent); }
+[part~='bell']:focus-visible { outline: 2px solid var(--carillon-focus, currentcolor); outline-offset: 2px; }
+[part~='bell'] svg { inline-size: 1.375em; block-size: 1.375em; }
+[part~='badge'] {
+  position: absolute;
+  inset-block-start: 0.125em;
+  inset-inline-start: 50%;
+  min-inline-size: 1.6em;
+  padding-inline: 0.4em;
+  border-radius: 1em;
+  background: var(--_badge);
+  color: var(--_badge-text);
+  font: 650 0.6875em / 1.6 var(--_font);
+  text-align: center;
+  font-variant-numeric: tabular-nums;
+}
+[part~='badge']:empty { display: none; }
+[part~='panel'] {
+  color-scheme: light dark;
+  box-sizing: border-box;
+  position: fixed;
+  inset: auto;
+  margin: 0;
+  padding: 0;
+  inline-size: min(var(--carillon-width, 25rem), 100vw - 1rem);
+  max-block-size: min(var(--carillon-max-height, 36rem), 100dvh - 1rem);
+  border: 0;
+  border-radius: var(--_radius);
+  background: none;
+  box-shadow: var(--_shadow);
+}
+:host([theme='light']) [part~='panel'] { color-scheme: light; }
+:host([theme='dark']) [part~='panel'] { color-scheme: dark; }
+@media (prefers-reduced-motion: no-preference) {
+  [part~='bell'] { transition: background-color 0.12s; }
+  [part~='panel'] { transition: opacity 0.14s, translate 0.14s; }
+  @starting-style { [part~='panel']:popover-open { opacity: 0; translate: 0 -0.25rem; } }
+}
+@media (forced-colors: active) {
+  [part~='badge'] { border: 1px solid; }
+  [part~='bell'] { border: 1px solid ButtonText; }
+}
+`,
+]

@@ -1,0 +1,188 @@
+// The look of <carillon-inbox>. Directions are logical, so a language that is written from right to left needs no rule of its own.
+import { css } from 'lit'
+import { themes, tokens } from './tokens.ts'
+
+const layout = css`
+:host {
+  display: block;
+  max-inline-size: 100%;
+  overflow: clip;
+  background: var(--_background);
+  color: var(--_text);
+  border: 1px solid var(--_border);
+  border-radius: var(--_radius);
+  font: max(0.9375rem, 14px) / 1.45 var(--_font);
+  text-align: start;
+  overflow-wrap: anywhere;
+}
+:host([hidden]) { display: none; }
+* { box-sizing: border-box; }
+h2, p { margin: 0; font: inherit; }
+[part~='header'] {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  justify-content: space-between;
+  gap: 0 0.75em;
+  padding: 0.75em 1em 0.25em;
+}
+[part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
+[part~='tabs'] { display: flex; gap: 1.25em; padding-inline: 1em; border-block-end: 1px solid var(--_border); }
+[part~='scroll'] { overflow: auto; max-block-size: var(--carillon-max-height, none); overscroll-behavior: contain; }
+[part~='more'] { display: block; margin: 0.5em auto; }
+[part~='newer'] {
+  position: sticky;
+  inset-block-start: 0.5em;
+  z-index: 1;
+  display: block;
+  margin: 0.5em auto;
+  inline-size: fit-content;
+}
+`
+
+const controls = css`
+button, a { font: inherit; color: inherit; }
+button, [part~='sign-in'] {
+  min-block-size: 2em;
+  min-inline-size: 24px;
+  padding: 0.25em 0.625em;
+  border: 0;
+  border-radius: 0.5em;
+  background: none;
+  color: var(--_accent);
+  font-size: 0.9333em;
+  font-weight: 550;
+  text-align: center;
+  cursor: pointer;
+}
+button:hover { background: var(--_hover); }
+button:disabled { color: var(--_muted); cursor: default; }
+[part~='mark-all'] { margin-inline-end: -0.625em; }
+[part~='tab'] {
+  padding: 0.5em 0;
+  color: var(--_muted);
+  border-radius: 0;
+  border-block-end: 2px solid transparent;
+  margin-block-end: -1px;
+}
+[part~='tab']:hover { background: none; color: var(--_text); }
+[part~='tab'][aria-selected='true'] { color: var(--_text); border-color: var(--_accent); }
+[part~='newer'], [part~='sign-in'], [part~='retry'] {
+  padding-inline: 1em;
+  border-radius: 2em;
+  background: var(--_accent);
+  color: var(--_background);
+  text-decoration: none;
+}
+[part~='newer'] { box-shadow: 0 2px 10px #0b0d2440; }
+[part~='newer']:hover, [part~='sign-in']:hover, [part~='retry']:hover {
+  background: color-mix(in srgb, var(--_accent), var(--_text) 18%);
+}
+:focus { outline: none; }
+:focus-visible { outline: 2px solid var(--_focus); outline-offset: 2px; }
+[part~='item']:focus-visible, [part~='tab']:focus-visible { outline-offset: -2px; border-radius: 0.5em; }
+`
+
+const items = css`
+[part~='item'] {
+  position: relative;
+  display: flex;
+  gap: 0.75em;
+  padding: 0.75em 1em;
+  cursor: pointer;
+}
+[part~='item'] + [part~='item'] { border-block-start: 1px solid var(--_border); }
+[part~='item-unread'] { background: var(--_unread); }
+[part~='item']:hover { background: var(--_hover); }
+[part~='unread-dot'] {
+  flex: none;
+  inline-size: 0.5em;
+  block-size: 0.5em;
+  margin-block-start: 0.475em;
+  border-radius: 50%;
+}
+[part~='item-unread'] > [part~='unread-dot'] { background: var(--_accent); }
+[part~='item-content'] { flex: 1; min-inline-size: 0; }
+[part~='item-title'] { display: block; text-decoration: none; font-weight: 450; }
+[part~='item-unread'] [part~='item-title'] { font-weight: 650; }
+[part~='item']:hover [part~='item-title'][href] { text-decoration: underline; text-underline-offset: 0.15em; }
+[part~='item-body'] {
+  display: -webkit-box;
+  overflow: hidden;
+  -webkit-box-orient: vertical;
+  -webkit-line-clamp: 4;
+  margin-block-start: 0.125em;
+  color: var(--_muted);
+  white-space: pre-line;
+}
+[part~='item']:focus-within [part~='item-body'] { -webkit-line-clamp: none; }
+[part~='item-details'] {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 0.25em 0.625em;
+  margin-block-start: 0.375em;
+  color: var(--_muted);
+  font-size: 0.8667em;
+}
+[part~='item-count'], [part~='item-category'] {
+  padding-inline: 0.5em;
+  border-radius: 1em;
+  background: var(--_hover);
+  box-shadow: inset 0 0 0 1px var(--_border);
+}
+[part~='item-toggle'] {
+  flex: none;
+  align-self: start;
+  inline-size: 2em;
+  margin: -0.25em;
+  margin-inline-end: -0.5em;
+  padding: 0;
+  opacity: 0;
+}
+[part~='item-toggle']::before {
+  content: '';
+  display: block;
+  inline-size: 0.75em;
+  block-size: 0.75em;
+  margin: auto;
+  border: 2px solid var(--_muted);
+  border-radius: 50%;
+}
+[part~='item-unread'] [part~='item-toggle']::before { background: var(--_accent); border-color: var(--_accent); }
+[part~='item']:hover [part~='item-toggle'], [part~='item']:focus-within [part~='item-toggle'] { opacity: 1; }
+@media (hover: none) { [part~='item-toggle'] { opacity: 1; } }
+`
+
+const states = css`
+[part~='empty'], [part~='error'], [part~='signed-out'], [part~='loading'] {
+  display: grid;
+  justify-items: center;
+  gap: 0.25em;
+  padding: 3em 1.5em;
+  text-align: center;
+  color: var(--_muted);
+}
+[part~='offline'], [part~='undo'] {
+  padding: 0.5em 1em;
+  background: var(--_hover);
+  border-block-end: 1px solid var(--_border);
+}
+`
+
+const settings = css`
+@media (prefers-reduced-motion: no-preference) {
+  button, [part~='item'] { transition: background-color 0.12s, opacity 0.12s; }
+}
+@media (forced-colors: active) {
+  button, [part~='sign-in'] { border: 1px solid; }
+  [part~='tab'] { border-color: transparent; }
+  [part~='tab'][aria-selected='true'] { border-block-end-color: Highlight; }
+  [part~='item-unread'] > [part~='unread-dot'], [part~='item-unread'] [part~='item-toggle']::before {
+    forced-color-adjust: none;
+    background: Highlight;
+  }
+}
+`
+
+export const inboxStyles = [themes, tokens, layout, controls, items, states, settings]

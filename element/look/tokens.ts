@@ -1,0 +1,36 @@
+// The design as custom properties. A page sets those that begin with --carillon-, on the element or on any element around it; the
+// styles use only the private ones that begin with --_. The contrast of each pair of defaults is at least 4.5:1 for text and 3:1 for
+// controls, in both themes (WCAG 2.2, 1.4.3 and 1.4.11).
+import { css } from 'lit'
+
+/** For the host of the list and for the panel of the bell. The button of the bell keeps the colours of the page around it. */
+export const tokens = css`
+:host {
+  --_accent: var(--carillon-accent, light-dark(#4446d4, #a9b1ff));
+  --_background: var(--carillon-background, light-dark(#fff, #18191f));
+  --_text: var(--carillon-text, light-dark(#1a1b25, #ededf3));
+  --_muted: var(--carillon-muted, light-dark(#5c5f72, #a2a5b6));
+  --_border: var(--carillon-border, light-dark(#e4e5ec, #2f313c));
+  --_hover: var(--carillon-hover, light-dark(#f4f5f9, #22242c));
+  --_unread: var(--carillon-unread, light-dark(#f5f6ff, #1e2030));
+  --_badge: var(--carillon-badge-background, #d3261b);
+  --_badge-text: var(--carillon-badge-text, #fff);
+  --_radius: var(--carillon-radius, 14px);
+  --_focus: var(--carillon-focus, var(--_accent));
+  --_font: var(--carillon-font, system-ui, sans-serif);
+  --_shadow: var(--carillon-shadow, 0 0 1px #0b0d2433, 0 4px 12px #0b0d2414, 0 16px 40px #0b0d2429);
+}
+@media (prefers-contrast: more) {
+  :host {
+    --_muted: var(--_text);
+    --_border: currentcolor;
+  }
+}
+`
+
+/** What `theme` selects. `auto` follows the setting of the reader's system. */
+export const themes = css`
+:host { color-scheme: light dark; }
+:host([theme='light']) { color-scheme: light; }
+:host([theme='dark']) { color-scheme: dark; }
+`
