@@ -1,0 +1,50 @@
+// What both elements have in common: their settings, and the source of what they display. A base class, because Lit finds
+// reactive properties by inheritance.
+import type { Auth, Carillon, Notification } from 'carillon-client'
+import { LitElement } from 'lit'
+import { InboxSource } from './inbox-source.ts'
+import type { Strings } from './languages/strings.ts'
+
+export class CarillonElement extends LitElement {
+  static override properties = {
+    server: {},
+    lang: {},
+    theme: { reflect: true },
+    signInUrl: { attribute: 'sign-in-url' },
+    limit: { type: Number },
+    category: {},
+    titleBadge: { type: Boolean, attribute: 'title-badge' },
+    appBadge: { type: Boolean, attribute: 'app-badge' },
+    offline: { type: Boolean },
+    token: { attribute: false },
+    carillon: { attribute: false },
+    strings: { attribute: false },
+    renderItem: { attribute: false },
+  }
+
+  /** The address of Carillon. Default: the one that served this script, or the origin of the page. */
+  declare server: string | undefined
+  declare theme: 'light' | 'dark' | 'auto' | undefined
+  /** The page of the sign-in link. */
+  declare signInUrl: string | undefined
+  /** The size of a page; default 20. */
+  declare limit: number | undefined
+  /** One or more categories, separated by spaces. */
+  declare category: string | undefined
+  /** The number of unread notifications in the title of the document. */
+  declare titleBadge: boolean
+  /** The number of unread notifications on the icon of an installed application (Badging API). */
+  declare appBadge: boolean
+  /** Keeps the list for the next visit, and sends later what was read without a connection. */
+  declare offline: boolean
+  /** Returns an access token, for a server of another origin: the `auth` of the client. Called again after a 401. */
+  declare token: Exclude<Auth, 'cookie'> | undefined
+  /** A client that the page has already, in place of `server`, `token` and `offline`. */
+  declare carillon: Carillon | undefined
+  /** Replaces some of the texts. */
+  declare strings: Partial<Strings> | undefined
+  /** Makes the content of an item. */
+  declare renderItem: ((notification: Notification) => Node) | undefined
+
+  readonly source: InboxSource = new InboxSource(this)
+}

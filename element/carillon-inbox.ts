@@ -1,0 +1,23 @@
+// The entry point: defines <carillon-bell> and <carillon-inbox>. If the script is loaded twice, the first definition stays.
+import { CarillonBell } from './bell/carillon-bell.ts'
+import { CarillonInbox } from './inbox/carillon-inbox.ts'
+
+const elements = { 'carillon-inbox': CarillonInbox, 'carillon-bell': CarillonBell }
+for (const [name, element] of Object.entries(elements))
+  if (!customElements.get(name)) customElements.define(name, element)
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'carillon-bell': CarillonBell
+    'carillon-inbox': CarillonInbox
+  }
+  interface HTMLElementEventMap {
+    'carillon-open': CustomEvent<Notification>
+    'carillon-change': CustomEvent<{ unread: number }>
+  }
+}
+
+import type { Notification } from 'carillon-client'
+
+export type { Strings } from './languages/strings.ts'
+export { CarillonBell, CarillonInbox }

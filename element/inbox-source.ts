@@ -1,0 +1,135 @@
+// Connects an element to the store of the client: opens the lists that it displays, closes them when it leaves the page, and
+// chooses its language. Elements with the same settings share a client, and so one stream and one request.
+import type { Carillon, InboxList, InboxSnapshot } from 'carillon-client'
+import type { ReactiveController } from 'lit'
+import { Announcer } from './announcer.ts'
+import type { CarillonElement } from './carillon-element.ts'
+import { englishStrings, stringsFor } from './languages/languages.ts'
+import type { Strings } from './languages/strings.ts'
+import { sharedClient } from './shared-client.ts'
+
+/** What a tab displays. `archived` follows as soon as the service can archive. */
+export type Tab = 'all' | 'unread'
+
+/** Per client, the highest `seq` that an element announced: several elements of a page announce an arrival once. */
+const announced = new WeakMap<Carillon, number>()
+
+export class InboxSource implements ReactiveController {
+  strings: Strings = englishStrings
+  readonly announcer: Announcer
+  readonly #host: CarillonElement
+  readonly #lists = new Map<Tab, InboxList>()
+  #client: Carillon | undefined
+  #settings: readonly unknown[] = []
+  #language = ''
+  #loaded = englishStrings
+  #unread: number | undefined
+  #frame = 0
+
+  constructor(host: CarillonElement) {
+    this.#host = host
+    this.announcer = new Announcer(host)
+    host.addController(this)
+  }
+
+  get client(): Carillon | undefined {
+    return this.#client
+  }
+
+  hostConnected(): void {
+    this.#host.requestUpdate()
+  }
+
+  /** Before each rendering: the settings may have changed. */
+  hostUpdate(): void {
+    const { isConnected, server, token, carillon, offline, limit, category, strings } = this.#host
+    if (!isConnected) return
+    this.#chooseLanguage()
+    this.strings = strings ? { ...this.#loaded, ...strings } : this.#loaded
+    const settings = [server, token, carillon, offline, limit, category]
+    if (this.#client && settings.every((value, index) => value === this.#settings[index])) return
+    this.#close()
+    this.#settings = settings
+    this.#client = carillon ?? sharedClient({ server: server || undefined, token, offline: !!offline })
+  }
+
+  /** An element that is moved is removed first: it closes its lists only if it is not in the page afterwards. */
+  hostDisconnected(): void {
+    queueMicrotask(() => this.#host.isConnected || this.#close())
+  }
+
+  /** Opens the list at the first call. Undefined for an element that is not in the page. */
+  list(tab: Tab): InboxList | undefined {
+    const opened = this.#lists.get(tab)
+    if (opened || !this.#client) return opened
+    const { limit, category } = this.#host
+    const categories = category?.split(/\s+/).filter(Boolean)
+    const list = this.#client.inbox.open({
+      status: tab,
+      ...(limit && { limit }),
+      ...(categories?.length && { category: categories }),
+    })
+    this.#lists.set(tab, list)
+    list.subscribe((snapshot) => this.#changed(snapshot))
+    this.#changed(list.getSnapshot())
+    return list
+  }
+
+  /** Renders once per frame, however many events arrive. */
+  #changed(snapshot: InboxSnapshot): void {
+    const { unread, state } = snapshot
+    if (!this.#frame)
+      this.#frame = requestAnimationFrame(() => {
+        this.#frame = 0
+        this.#host.requestUpdate()
+      })
+    if (state === 'loading') return
+    this.#announceArrivals(snapshot)
+    if (unread === this.#unread) return
+    this.#unread = unread
+    const change = { bubbles: true, composed: true, detail: { unread } }
+    this.#host.dispatchEvent(new CustomEvent('carillon-change', change))
+  }
+
+  #announceArrivals({ items, newer }: InboxSnapshot): void {
+    const client = this.#client as Carillon
+    const newest = (newer[0] ?? items[0])?.seq ?? 0
+    const before = announced.get(client)
+    if (before !== undefined && newest <= before) return
+    announced.set(client, newest)
+    if (before === undefined) return
+    for (const { seq, read, title } of [...newer, ...items]) {
+      if (seq <= before) return
+      if (!read) this.announcer.arrived(title)
+    }
+  }
+
+  #chooseLanguage(): void {
+    const tags = [languageAround(this.#host), ...navigator.languages].filter((tag) => tag !== '')
+    const language = tags.join()
+    if (language === this.#language) return
+    this.#language = language
+    void stringsFor(tags).then((strings) => {
+      if (language !== this.#language) return
+      this.#loaded = strings
+      this.#host.requestUpdate()
+    })
+  }
+
+  #close(): void {
+    for (const list of this.#lists.values()) list.close()
+    this.#lists.clear()
+    this.#client = undefined
+    this.#unread = undefined
+    cancelAnimationFrame(this.#frame)
+    this.#frame = 0
+  }
+}
+
+/** The nearest `lang` of the element and what is around it, also outside of a shadow root. */
+function languageAround(element: Element): string {
+  const nearest = element.closest<HTMLElement>('[lang]')
+  if (nearest) return nearest.lang
+  const root = element.getRootNode()
+  return root instanceof ShadowRoot ? languageAround(root.host) : ''
+}
