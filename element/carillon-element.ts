@@ -1,12 +1,13 @@
 // What both elements have in common: their settings, and the source of what they display. A base class, because Lit finds
 // reactive properties by inheritance.
 import type { Auth, Carillon, Notification } from 'carillon-client'
-import { LitElement } from 'lit'
+import { LitElement, type PropertyDeclarations } from 'lit'
 import { InboxSource } from './inbox-source.ts'
 import type { Strings } from './languages/strings.ts'
+import { defaultServer } from './shared-client.ts'
 
 export class CarillonElement extends LitElement {
-  static override properties = {
+  static override properties: PropertyDeclarations = {
     server: {},
     lang: {},
     theme: { reflect: true },
@@ -47,4 +48,10 @@ export class CarillonElement extends LitElement {
   declare renderItem: ((notification: Notification) => Node) | undefined
 
   readonly source: InboxSource = new InboxSource(this)
+
+  /** The page to sign in at: by default the form of the service, which leads back to this page. */
+  protected get signInLink(): string {
+    const page = new URL(this.server || defaultServer || '/', location.href)
+    return this.signInUrl || `${new URL('sign-in', page)}?return_to=${encodeURIComponent(location.href)}`
+  }
 }

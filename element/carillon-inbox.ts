@@ -1,4 +1,5 @@
 // The entry point: defines <carillon-bell> and <carillon-inbox>. If the script is loaded twice, the first definition stays.
+import type { Notification } from 'carillon-client'
 import { CarillonBell } from './bell/carillon-bell.ts'
 import { CarillonInbox } from './inbox/carillon-inbox.ts'
 
@@ -16,8 +17,6 @@ declare global {
     'carillon-change': CustomEvent<{ unread: number }>
   }
 }
-
-import type { Notification } from 'carillon-client'
 
 export type { Strings } from './languages/strings.ts'
 export { CarillonBell, CarillonInbox }

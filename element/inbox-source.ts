@@ -1,15 +1,18 @@
 // Connects an element to the store of the client: opens the lists that it displays, closes them when it leaves the page, and
 // chooses its language. Elements with the same settings share a client, and so one stream and one request.
-import type { Carillon, InboxList, InboxSnapshot } from 'carillon-client'
+import type { Carillon, Inbox, InboxList, InboxSnapshot, OpenOptions } from 'carillon-client'
 import type { ReactiveController } from 'lit'
 import { Announcer } from './announcer.ts'
 import type { CarillonElement } from './carillon-element.ts'
 import { englishStrings, stringsFor } from './languages/languages.ts'
 import type { Strings } from './languages/strings.ts'
 import { sharedClient } from './shared-client.ts'
+import { hideBadge, showBadge } from './title-badge.ts'
 
 /** What a tab displays. `archived` follows as soon as the service can archive. */
 export type Tab = 'all' | 'unread'
+
+type Opens = Inbox & { open?: (options: OpenOptions) => InboxList }
 
 /** Per client, the highest `seq` that an element announced: several elements of a page announce an arrival once. */
 const announced = new WeakMap<Carillon, number>()
@@ -24,7 +27,6 @@ export class InboxSource implements ReactiveController {
   #language = ''
   #loaded = englishStrings
   #unread: number | undefined
-  #frame = 0
 
   constructor(host: CarillonElement) {
     this.#host = host
@@ -46,6 +48,7 @@ export class InboxSource implements ReactiveController {
     if (!isConnected) return
     this.#chooseLanguage()
     this.strings = strings ? { ...this.#loaded, ...strings } : this.#loaded
+    this.#showBadge()
     const settings = [server, token, carillon, offline, limit, category]
     if (this.#client && settings.every((value, index) => value === this.#settings[index])) return
     this.#close()
@@ -64,31 +67,35 @@ export class InboxSource implements ReactiveController {
     if (opened || !this.#client) return opened
     const { limit, category } = this.#host
     const categories = category?.split(/\s+/).filter(Boolean)
-    const list = this.#client.inbox.open({
+    const { open } = this.#client.inbox as Opens
+    const list = open?.({
       status: tab,
       ...(limit && { limit }),
       ...(categories?.length && { category: categories }),
     })
+    if (!list) return undefined
     this.#lists.set(tab, list)
     list.subscribe((snapshot) => this.#changed(snapshot))
     this.#changed(list.getSnapshot())
     return list
   }
 
-  /** Renders once per frame, however many events arrive. */
+  /** The store reports at most one change per frame. */
   #changed(snapshot: InboxSnapshot): void {
     const { unread, state } = snapshot
-    if (!this.#frame)
-      this.#frame = requestAnimationFrame(() => {
-        this.#frame = 0
-        this.#host.requestUpdate()
-      })
+    this.#host.requestUpdate()
     if (state === 'loading') return
     this.#announceArrivals(snapshot)
     if (unread === this.#unread) return
     this.#unread = unread
     const change = { bubbles: true, composed: true, detail: { unread } }
     this.#host.dispatchEvent(new CustomEvent('carillon-change', change))
+  }
+
+  /** Opens the lists again, which requests them. */
+  reopen(): void {
+    this.#close()
+    this.#host.requestUpdate()
   }
 
   #announceArrivals({ items, newer }: InboxSnapshot): void {
@@ -116,13 +123,20 @@ export class InboxSource implements ReactiveController {
     })
   }
 
+  #showBadge(): void {
+    const { titleBadge, appBadge } = this.#host
+    const unread = this.#unread ?? 0
+    const title = titleBadge && unread ? this.strings.badge(unread) : undefined
+    if (titleBadge || appBadge) showBadge(this.#host, { title, app: appBadge ? unread : undefined })
+    else hideBadge(this.#host)
+  }
+
   #close(): void {
+    hideBadge(this.#host)
     for (const list of this.#lists.values()) list.close()
     this.#lists.clear()
     this.#client = undefined
     this.#unread = undefined
-    cancelAnimationFrame(this.#frame)
-    this.#frame = 0
   }
 }
 

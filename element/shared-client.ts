@@ -13,7 +13,8 @@ export function sharedClient({ server = defaultServer, token, offline }: ClientO
   const name = `${offline} ${server}`
   let client = byServer.get(name)
   if (!client) {
-    client = createCarillon({ baseUrl: server, auth: token ?? 'cookie', offline })
+    const options = { baseUrl: server, auth: token ?? ('cookie' as const), offline }
+    client = createCarillon(options)
     byServer.set(name, client)
   }
   return client

@@ -64,7 +64,7 @@ export class CarillonInbox extends CarillonElement {
   /** Keeps the focus in the element if the focused part of it disappears. */
   protected override update(changed: PropertyValues): void {
     const active = this.#active
-    const place = this.#articles.findIndex((article) => article.contains(active))
+    const place = this.#articles.findIndex((article) => article.contains(active ?? null))
     super.update(changed)
     if (active && !active.isConnected) {
       const articles = this.#articles
@@ -121,7 +121,9 @@ export class CarillonInbox extends CarillonElement {
     }
       <div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${this.#onTabKey}>
         ${tabs.map(
-          (tab) => html`<button part=${tab === this.#tab ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab}
+          (
+            tab,
+          ) => html`<button part=${tab === this.#tab ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab}
             aria-selected=${tab === this.#tab} aria-controls="list" tabindex=${tab === this.#tab ? 0 : -1}
             @click=${() => this.#select(tab)}>${strings[tab]}</button>`,
         )}
@@ -170,7 +172,7 @@ export class CarillonInbox extends CarillonElement {
       return html`<div part="error">
         <p part="state-title">${strings.errorTitle}</p>
         <p>${this.#reason(error)}</p>
-        <button part="try-again" type="button" @click=${this.#tryAgain}>${strings.tryAgain}</button>
+        <button part="retry" type="button" @click=${this.#tryAgain}>${strings.tryAgain}</button>
       </div>`
     return this.#failure ? html`<div part="error"><p>${this.#failure}</p></div>` : nothing
   }

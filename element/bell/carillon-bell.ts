@@ -1,0 +1,77 @@
+// <carillon-bell>: a button with the number of unread notifications. It opens a <carillon-inbox> in a native popover, which the
+// browser closes with Escape or with a click beside it.
+import { html, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit'
+import { CarillonElement } from '../carillon-element.ts'
+import type { CarillonInbox } from '../inbox/carillon-inbox.ts'
+import { bellStyles } from '../look/bell-styles.ts'
+import { placeBeside, placementStyles } from './placement.ts'
+
+/** The parts of the list, which a page can style from outside of the bell too. */
+const parts =
+  'header,title,mark-all,tabs,tab,tab-selected,list,newer,scroll,feed,item,item-unread,unread-dot,item-content,item-title,item-body,item-details,item-time,item-count,item-category,item-toggle,more,empty,state-title,error,retry,offline,loading,signed-out,sign-in,undo,undo-button'
+
+const icon = svg`<path d="M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20a2 2 0 0 0 4 0" fill="none" stroke="currentcolor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round"/>`
+
+export class CarillonBell extends CarillonElement {
+  static override properties: PropertyDeclarations = { placement: { reflect: true } }
+  static override styles = [bellStyles, placementStyles]
+
+  /** Where the panel opens: below the bell and towards its start, if there is room. Default: `bottom-end`. */
+  declare placement: 'bottom-end' | 'bottom-start' | 'top-end' | 'top-start' | undefined
+
+  #isOpen = false
+  #wasOpened = false
+
+  override focus(options?: FocusOptions): void {
+    this.#button?.focus(options)
+  }
+
+  protected override render(): TemplateResult {
+    const { strings, announcer, client } = this.source
+    const unread = this.source.list('all')?.getSnapshot().unread ?? 0
+    return html`<button part="bell" type="button" popovertarget="panel" aria-haspopup="dialog" aria-controls="panel"
+        aria-expanded=${this.#isOpen} aria-label=${unread ? strings.bell(unread) : strings.title}>
+        <svg viewBox="0 0 24 24" aria-hidden="true">${icon}</svg>
+        <span part="badge" aria-hidden="true">${unread ? strings.badge(unread) : nothing}</span>
+      </button>
+      <div part="panel" id="panel" popover role="dialog" aria-label=${strings.title}
+        @beforetoggle=${this.#onBeforeToggle} @toggle=${this.#onToggle}>
+        ${client && this.#wasOpened ? this.#inbox() : nothing}
+      </div>
+      <div part="status" role="status" aria-live="polite">${announcer.text}</div>`
+  }
+
+  #inbox(): TemplateResult {
+    return html`<carillon-inbox part="inbox" exportparts=${parts} .carillon=${this.source.client} .strings=${this.strings}
+      .theme=${this.theme} .limit=${this.limit} .category=${this.category} .signInUrl=${this.signInLink}
+      .renderItem=${this.renderItem} @carillon-change=${stop}
+      >${['header', 'empty'].map((name) =>
+        this.querySelector(`:scope > [slot=${name}]`) ? html`<slot name=${name} slot=${name}></slot>` : nothing,
+      )}</carillon-inbox>`
+  }
+
+  get #button(): HTMLElement | null | undefined {
+    return this.shadowRoot?.querySelector<HTMLElement>('[part=bell]')
+  }
+
+  #onBeforeToggle({ newState }: ToggleEvent): void {
+    this.#isOpen = newState === 'open'
+    this.#wasOpened ||= this.#isOpen
+    this.requestUpdate()
+  }
+
+  async #onToggle({ newState, target }: ToggleEvent): Promise<void> {
+    const panel = target as HTMLElement
+    const inbox = panel.querySelector<CarillonInbox>('carillon-inbox')
+    if (newState === 'open') {
+      await inbox?.updateComplete
+      if (this.#button) placeBeside(this.#button, panel)
+      inbox?.focus()
+    } else inbox?.reset()
+  }
+}
+
+/** The bell reports changes itself. */
+function stop(event: Event): void {
+  event.stopPropagation()
+}
