@@ -24,6 +24,8 @@ export type Change = (kept: KeptRecord | undefined) => KeptRecord | undefined
 
 /** Some browsers never respond if their storage is damaged. */
 const timeoutMs = 3_000
+/** The last response of the storage took longer: no call waits for the next one. */
+let isSilent = false
 
 /**
  * Resolves to the record after the change. Rejects if the browser has no storage, forbids it or has no space, or if a newer version
@@ -33,30 +35,42 @@ const timeoutMs = 3_000
 export function changeRecord(server: string, change: Change): Promise<KeptRecord | undefined> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open('carillon-inbox', 1)
-    setTimeout(reject, timeoutMs)
+    const giveUp = () => {
+      isSilent = true
+      reject()
+    }
+    const timer = setTimeout(giveUp, isSilent ? 0 : timeoutMs)
     opening.onupgradeneeded = () => opening.result.createObjectStore('servers')
     opening.onerror = opening.onblocked = reject
-    opening.onsuccess = () => {
-      const database = opening.result
-      inTransaction(database, server, change)
-        .then(resolve, reject)
-        .finally(() => database.close())
+    opening.onsuccess = async () => {
+      try {
+        resolve(await inTransaction(opening.result, server, change))
+      } catch (error) {
+        reject(error)
+      }
+      clearTimeout(timer)
+      isSilent = false
+      opening.result.close()
     }
   })
 }
 
-async function inTransaction(database: IDBDatabase, server: string, change: Change): Promise<KeptRecord | undefined> {
-  const transaction = database.transaction('servers', 'readwrite')
-  const records = transaction.objectStore('servers')
-  const reading: IDBRequest<KeptRecord | undefined> = records.get(server)
+function inTransaction(database: IDBDatabase, server: string, change: Change): Promise<KeptRecord | undefined> {
   return new Promise((resolve, reject) => {
+    const transaction = database.transaction('servers', 'readwrite')
+    const records = transaction.objectStore('servers')
+    const reading: IDBRequest<KeptRecord | undefined> = records.get(server)
     let changed: KeptRecord | undefined
     reading.onsuccess = () => {
       changed = change(reading.result)
       // Full storage refuses every write, even of the same record.
       if (changed === reading.result) return
-      if (changed) records.put(changed, server)
-      else records.delete(server)
+      try {
+        if (changed) records.put(changed, server)
+        else records.delete(server)
+      } catch (error) {
+        reject(error)
+      }
     }
     transaction.oncomplete = () => resolve(changed)
     transaction.onabort = reject
