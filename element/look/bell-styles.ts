@@ -26,8 +26,8 @@ button[part~='bell'] {
 [part~='bell'] svg { inline-size: 1.375em; block-size: 1.375em; }
 [part~='badge'] {
   position: absolute;
-  inset-block-start: 0.125em;
-  inset-inline-start: 50%;
+  inset-block-start: 0;
+  inset-inline-end: 0;
   min-inline-size: 1.6em;
   padding-inline: 0.4em;
   border-radius: 1em;

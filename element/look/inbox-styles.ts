@@ -56,8 +56,8 @@ button, [part~='sign-in'] {
   cursor: pointer;
 }
 button:hover { background: var(--_hover); }
-button:disabled { color: var(--_muted); cursor: default; }
-[part~='mark-all'] { margin-inline-end: -0.625em; }
+[aria-disabled='true'] { color: var(--_muted); cursor: default; }
+[part~='mark-all'] { margin-inline: -0.625em; }
 [part~='tab'] {
   padding: 0.5em 0;
   color: var(--_muted);
@@ -67,7 +67,7 @@ button:disabled { color: var(--_muted); cursor: default; }
 }
 [part~='tab']:hover { background: none; color: var(--_text); }
 [part~='tab'][aria-selected='true'] { color: var(--_text); border-color: var(--_accent); }
-[part~='newer'], [part~='sign-in'], [part~='retry'] {
+[part~='newer'], [part~='sign-in'], [part~='try-again'] {
   padding-inline: 1em;
   border-radius: 2em;
   background: var(--_accent);
@@ -75,7 +75,7 @@ button:disabled { color: var(--_muted); cursor: default; }
   text-decoration: none;
 }
 [part~='newer'] { box-shadow: 0 2px 10px #0b0d2440; }
-[part~='newer']:hover, [part~='sign-in']:hover, [part~='retry']:hover {
+[part~='newer']:hover, [part~='sign-in']:hover, [part~='try-again']:hover {
   background: color-mix(in srgb, var(--_accent), var(--_text) 18%);
 }
 :focus { outline: none; }
@@ -128,8 +128,8 @@ const items = css`
 [part~='item-count'], [part~='item-category'] {
   padding-inline: 0.5em;
   border-radius: 1em;
+  border: 1px solid var(--_border);
   background: var(--_hover);
-  box-shadow: inset 0 0 0 1px var(--_border);
 }
 [part~='item-toggle'] {
   flex: none;
@@ -155,29 +155,59 @@ const items = css`
 `
 
 const states = css`
-[part~='empty'], [part~='error'], [part~='signed-out'], [part~='loading'] {
+[part~='empty'], [part~='signed-out'], [part~='loading'], [part~='list']:not(:has(article)) [part~='error'] {
   display: grid;
   justify-items: center;
   gap: 0.25em;
   padding: 3em 1.5em;
-  text-align: center;
   color: var(--_muted);
+  text-align: center;
 }
-[part~='offline'], [part~='undo'] {
-  padding: 0.5em 1em;
+[part~='empty']::before, [part~='loading']::before {
+  content: '';
+  inline-size: 2.5em;
+  block-size: 2.5em;
+  margin-block-end: 0.5em;
+  border: 2px solid var(--_border);
+  border-radius: 50%;
+}
+[part~='empty'] { position: relative; }
+[part~='empty']::after {
+  content: '';
+  position: absolute;
+  inset-block-start: 3.75em;
+  inline-size: 0.5em;
+  block-size: 0.875em;
+  border: solid var(--_accent);
+  border-width: 0 2px 2px 0;
+  rotate: 45deg;
+}
+[part~='loading']::before { border-block-start-color: var(--_accent); }
+[part~='state-title'] { color: var(--_text); font-weight: 650; }
+[part~='sign-in'], [part~='try-again'] { margin-block-start: 0.75em; }
+[part~='offline'], [part~='error'], [part~='undo'] {
+  padding: 0.625em 1em;
   background: var(--_hover);
   border-block-end: 1px solid var(--_border);
+  font-size: 0.9333em;
 }
+[part~='list']:not(:has(article)) [part~='error'] { background: none; border: 0; font-size: 1em; }
+[part~='undo'] { display: flex; align-items: center; justify-content: space-between; gap: 1em; }
+[part~='undo-button'] { margin-inline-end: -0.625em; }
+[part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
 `
 
 const settings = css`
 @media (prefers-reduced-motion: no-preference) {
   button, [part~='item'] { transition: background-color 0.12s, opacity 0.12s; }
+  [part~='loading']::before { animation: turn 1s linear infinite; }
+  @keyframes turn { to { rotate: 1turn; } }
 }
 @media (forced-colors: active) {
   button, [part~='sign-in'] { border: 1px solid; }
-  [part~='tab'] { border-color: transparent; }
-  [part~='tab'][aria-selected='true'] { border-block-end-color: Highlight; }
+  [part~='mark-all'] { margin: 0; }
+  [part~='tab'] { border: 0; }
+  [part~='tab'][aria-selected='true'] { border-block-end: 3px solid Highlight; }
   [part~='item-unread'] > [part~='unread-dot'], [part~='item-unread'] [part~='item-toggle']::before {
     forced-color-adjust: none;
     background: Highlight;
