@@ -1,0 +1,24 @@
+// `carillon-inbox/react`: defines the elements, as `carillon-inbox` does, and has their types for JSX of React 19. If the page
+// loads the script from Carillon, `import type {} from 'carillon-inbox/react'` has the types alone.
+import '../carillon-inbox.ts'
+import type { DetailedHTMLProps, HTMLAttributes } from 'react'
+import type { CarillonBell } from '../bell/carillon-bell.ts'
+import type { CarillonInbox } from '../inbox/carillon-inbox.ts'
+import type { BellProperties, ChangeEvent, DashedAttributes, InboxProperties, OpenEvent } from './settings.ts'
+
+type Props<Type, Properties> = DetailedHTMLProps<HTMLAttributes<Type>, Type> &
+  Properties &
+  DashedAttributes & {
+    'oncarillon-open'?: ((event: OpenEvent) => void) | undefined
+    'oncarillon-change'?: ((event: ChangeEvent) => void) | undefined
+  }
+
+declare module 'react' {
+  // biome-ignore lint/style/noNamespace: React declares its elements in this namespace.
+  namespace JSX {
+    interface IntrinsicElements {
+      'carillon-bell': Props<CarillonBell, BellProperties>
+      'carillon-inbox': Props<CarillonInbox, InboxProperties>
+    }
+  }
+}

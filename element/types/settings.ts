@@ -1,0 +1,33 @@
+// What templates may set on the elements, for the typings of React, Vue and Svelte beside this file.
+import type { CarillonBell } from '../bell/carillon-bell.ts'
+import type { CarillonElement } from '../carillon-element.ts'
+
+type Optional<Type, Name extends keyof Type> = { [Key in Name]?: Type[Key] | undefined }
+
+type Shared =
+  | 'server'
+  | 'lang'
+  | 'theme'
+  | 'signInUrl'
+  | 'limit'
+  | 'category'
+  | 'titleBadge'
+  | 'appBadge'
+  | 'offline'
+  | 'token'
+  | 'carillon'
+  | 'strings'
+  | 'renderItem'
+
+/** The properties of `<carillon-inbox>`. */
+export type InboxProperties = Optional<CarillonElement, Shared>
+/** The properties of `<carillon-bell>`. */
+export type BellProperties = InboxProperties & Optional<CarillonBell, 'placement'>
+/** Attributes whose names differ from those of the properties. */
+export type DashedAttributes = {
+  'sign-in-url'?: string | undefined
+  'title-badge'?: boolean | '' | undefined
+  'app-badge'?: boolean | '' | undefined
+}
+export type OpenEvent = HTMLElementEventMap['carillon-open']
+export type ChangeEvent = HTMLElementEventMap['carillon-change']

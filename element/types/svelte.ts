@@ -1,0 +1,21 @@
+// `carillon-inbox/svelte`: defines the elements, as `carillon-inbox` does, and has their types for components of Svelte 5. If the
+// page loads the script from Carillon, `import type {} from 'carillon-inbox/svelte'` has the types alone.
+import '../carillon-inbox.ts'
+import type { HTMLAttributes } from 'svelte/elements'
+import type { CarillonBell } from '../bell/carillon-bell.ts'
+import type { CarillonInbox } from '../inbox/carillon-inbox.ts'
+import type { BellProperties, ChangeEvent, DashedAttributes, InboxProperties, OpenEvent } from './settings.ts'
+
+type Props<Type extends EventTarget, Properties> = HTMLAttributes<Type> &
+  Properties &
+  DashedAttributes & {
+    'oncarillon-open'?: ((event: OpenEvent) => void) | undefined
+    'oncarillon-change'?: ((event: ChangeEvent) => void) | undefined
+  }
+
+declare module 'svelte/elements' {
+  interface SvelteHTMLElements {
+    'carillon-bell': Props<CarillonBell, BellProperties>
+    'carillon-inbox': Props<CarillonInbox, InboxProperties>
+  }
+}

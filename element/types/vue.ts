@@ -1,0 +1,25 @@
+// `carillon-inbox/vue`: defines the elements, as `carillon-inbox` does, and has their types for templates of Vue 3. If the page
+// loads the script from Carillon, `import type {} from 'carillon-inbox/vue'` has the types alone. Vue's tools compare
+// `sign-in-url` in a template with `signInUrl`, and `@carillon-open` with `onCarillonOpen`.
+import '../carillon-inbox.ts'
+import type { HTMLAttributes, PublicProps } from 'vue'
+import type { CarillonBell } from '../bell/carillon-bell.ts'
+import type { CarillonInbox } from '../inbox/carillon-inbox.ts'
+import type { BellProperties, ChangeEvent, InboxProperties, OpenEvent } from './settings.ts'
+
+type Component<Type, Properties> = new () => Type & {
+  /** Read by Vue's tools alone; the element has no such property. */
+  $props: HTMLAttributes &
+    PublicProps &
+    Properties & {
+      onCarillonOpen?: ((event: OpenEvent) => void) | undefined
+      onCarillonChange?: ((event: ChangeEvent) => void) | undefined
+    }
+}
+
+declare module 'vue' {
+  interface GlobalComponents {
+    'carillon-bell': Component<CarillonBell, BellProperties>
+    'carillon-inbox': Component<CarillonInbox, InboxProperties>
+  }
+}
