@@ -38,6 +38,7 @@ button[part~='bell'] {
   font-variant-numeric: tabular-nums;
 }
 [part~='badge']:empty { display: none; }
+[part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
 [part~='panel'] {
   color-scheme: light dark;
   box-sizing: border-box;
@@ -46,12 +47,15 @@ button[part~='bell'] {
   margin: 0;
   padding: 0;
   inline-size: min(var(--carillon-width, 25rem), 100vw - 1rem);
-  max-block-size: min(var(--carillon-max-height, 36rem), 100dvh - 1rem);
+  /* 100 % is what is free on the selected side of the bell. With less than 12rem, the other side is tried. */
+  max-block-size: min(var(--carillon-max-height, 36rem), max(100% - 1rem, min(12rem, 100dvh - 1rem)));
   border: 0;
   border-radius: var(--_radius);
   background: none;
   box-shadow: var(--_shadow);
 }
+[part~='panel']:popover-open { display: flex; flex-direction: column; overflow: visible; }
+[part~='inbox'] { min-block-size: 0; }
 :host([theme='light']) [part~='panel'] { color-scheme: light; }
 :host([theme='dark']) [part~='panel'] { color-scheme: dark; }
 @media (prefers-reduced-motion: no-preference) {

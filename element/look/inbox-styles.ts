@@ -4,8 +4,10 @@ import { themes, tokens } from './tokens.ts'
 
 const layout = css`
 :host {
-  display: block;
+  display: flex;
+  flex-direction: column;
   max-inline-size: 100%;
+  max-block-size: var(--carillon-max-height, none);
   overflow: clip;
   background: var(--_background);
   color: var(--_text);
@@ -28,7 +30,8 @@ h2, p { margin: 0; font: inherit; }
 }
 [part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
 [part~='tabs'] { display: flex; gap: 1.25em; padding-inline: 1em; border-block-end: 1px solid var(--_border); }
-[part~='scroll'] { overflow: auto; max-block-size: var(--carillon-max-height, none); overscroll-behavior: contain; }
+[part~='root'], [part~='list'] { display: flex; flex-direction: column; min-block-size: 0; }
+[part~='scroll'] { overflow: auto; overscroll-behavior: contain; }
 [part~='more'] { display: block; margin: 0.5em auto; }
 [part~='newer'] {
   position: sticky;
@@ -67,7 +70,7 @@ button:hover { background: var(--_hover); }
 }
 [part~='tab']:hover { background: none; color: var(--_text); }
 [part~='tab'][aria-selected='true'] { color: var(--_text); border-color: var(--_accent); }
-[part~='newer'], [part~='sign-in'], [part~='try-again'] {
+[part~='newer'], [part~='sign-in'], [part~='retry'] {
   padding-inline: 1em;
   border-radius: 2em;
   background: var(--_accent);
@@ -75,7 +78,7 @@ button:hover { background: var(--_hover); }
   text-decoration: none;
 }
 [part~='newer'] { box-shadow: 0 2px 10px #0b0d2440; }
-[part~='newer']:hover, [part~='sign-in']:hover, [part~='try-again']:hover {
+[part~='newer']:hover, [part~='sign-in']:hover, [part~='retry']:hover {
   background: color-mix(in srgb, var(--_accent), var(--_text) 18%);
 }
 :focus { outline: none; }
@@ -184,7 +187,7 @@ const states = css`
 }
 [part~='loading']::before { border-block-start-color: var(--_accent); }
 [part~='state-title'] { color: var(--_text); font-weight: 650; }
-[part~='sign-in'], [part~='try-again'] { margin-block-start: 0.75em; }
+[part~='sign-in'], [part~='retry'] { margin-block-start: 0.75em; }
 [part~='offline'], [part~='error'], [part~='undo'] {
   padding: 0.625em 1em;
   background: var(--_hover);

@@ -1,0 +1,126 @@
+// The page of the gallery: the real elements, with lists given in place of a server. The address selects one state
+// (`?state=empty`), the theme and the language, so that each can be linked, and opened by a test.
+import '../carillon-inbox.ts'
+import type { Carillon } from '../../client/carillon-client.ts'
+import type { OpenOptions } from '../../client/store/inbox-list.ts'
+import { GivenInbox } from './given-inbox.ts'
+import { type State, states } from './states.ts'
+
+type Choice = { theme: 'auto' | 'light' | 'dark'; language: string }
+
+const query = new URLSearchParams(location.search)
+const form = find('form', HTMLFormElement)
+const inboxes = new Map<string, GivenInbox>()
+
+addStates()
+fillForm()
+show()
+form.addEventListener('change', () => {
+  location.search = new URLSearchParams(
+    [...new FormData(form)].map(([name, value]) => [name, String(value)]),
+  ).toString()
+})
+// For tests, and for the console of the browser: what arrives now.
+Object.assign(globalThis, { inboxes })
+
+function addStates(): void {
+  const select = find('select[name=state]', HTMLSelectElement)
+  for (const { name, title } of states) select.append(new Option(title, name))
+}
+
+function fillForm(): void {
+  for (const select of form.querySelectorAll('select')) select.value = query.get(select.name) ?? select.value
+}
+
+function show(): void {
+  const theme = find('select[name=theme]', HTMLSelectElement).value as Choice['theme']
+  const language = find('select[name=lang]', HTMLSelectElement).value
+  const selected = states.find(({ name }) => name === query.get('state'))
+  const main = find('main', HTMLElement)
+  main.className = selected?.inPage ? 'one application' : selected ? 'one' : ''
+  main.append(...(selected ? [selected] : states).map((state) => sectionOf(state, { theme, language })))
+  useTheme(selected?.theme ?? theme)
+  showBell(selected, { theme: selected?.theme ?? theme, language: selected?.language ?? language })
+}
+
+function useTheme(theme: Choice['theme']): void {
+  document.documentElement.dataset.theme = theme
+}
+
+function sectionOf(state: State, choice: Choice): HTMLElement {
+  const section = document.createElement('section')
+  const heading = document.createElement('h2')
+  const link = document.createElement('a')
+  link.href = `?state=${state.name}`
+  link.textContent = state.title
+  heading.append(link)
+  section.append(heading)
+  if (state.hint) section.append(hintOf(state.hint))
+  section.append(state.inPage ? orders() : inboxOf(state, choice))
+  return section
+}
+
+/** What the page of an application may contain. */
+function orders(): HTMLElement {
+  const table = document.createElement('table')
+  const rows = [
+    ['Order', 'Customer', 'Placed', 'Total'],
+    ['10482', 'Nordwind GmbH', 'today', '€ 1,240.00'],
+    ['10481', 'Atelier Marchand', 'today', '€ 318.50'],
+    ['10480', 'Okafor & Daughters', 'yesterday', '€ 2,075.20'],
+    ['10479', 'Café Lumière', 'yesterday', '€ 96.40'],
+    ['10478', 'Hansen Boats', '19 November', '€ 12,900.00'],
+    ['10477', 'Studio Vermeer', '19 November', '€ 450.00'],
+  ]
+  rows.forEach((cells, index) => {
+    const row = table.insertRow()
+    for (const text of cells) {
+      const cell = document.createElement(index === 0 ? 'th' : 'td')
+      cell.textContent = text
+      row.append(cell)
+    }
+  })
+  return table
+}
+
+function hintOf(text: string): HTMLElement {
+  const hint = document.createElement('p')
+  hint.className = 'hint'
+  hint.textContent = text
+  return hint
+}
+
+function inboxOf(state: State, choice: Choice): HTMLElement {
+  const inbox = document.createElement('carillon-inbox')
+  inbox.carillon = carillonOf(state, choice)
+  inbox.lang = state.language ?? choice.language
+  inbox.theme = state.theme ?? choice.theme
+  inbox.signInUrl = '#sign-in'
+  inbox.classList.toggle('narrow', state.width !== undefined)
+  inbox.classList.toggle('zoomed', state.zoom !== undefined)
+  return inbox
+}
+
+/** The bell of the page displays the selected state, or the first one. */
+function showBell(selected: State | undefined, { theme, language }: Choice): void {
+  const bell = find('carillon-bell', HTMLElement) as HTMLElementTagNameMap['carillon-bell']
+  bell.lang = language
+  bell.theme = theme
+  bell.signInUrl = '#sign-in'
+  const [first] = states
+  const state = selected ?? first
+  if (state) bell.carillon = carillonOf(state, { theme, language })
+}
+
+/** The elements use nothing of a client but its lists. */
+function carillonOf(state: State, { language }: Choice): Carillon {
+  const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(state.language ?? language, Date.now()))
+  inboxes.set(state.name, inbox)
+  return { inbox: { open: (options?: OpenOptions) => inbox.open(options) } } as unknown as Carillon
+}
+
+function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind {
+  const found = document.querySelector(selector)
+  if (!(found instanceof kind)) throw new Error(`The page has no ${selector}.`)
+  return found
+}

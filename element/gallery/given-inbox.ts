@@ -1,0 +1,117 @@
+// An inbox without a server, for the gallery and its tests: the elements open lists of it as they do of a client. What the reader
+// does changes it, as a server would; a state such as `error` is given and stays.
+import type { InboxList, InboxSnapshot, ListState, OpenOptions } from '../../client/store/inbox-list.ts'
+import { CarillonError, type ErrorCode } from '../../client/transport/errors.ts'
+import type { Notification } from '../../client/transport/types.ts'
+
+export type Given = {
+  /** Newest first. */
+  items?: Notification[]
+  /** Arrived while the list was held: newer than all of `items`. */
+  newer?: Notification[]
+  state?: ListState
+  error?: ErrorCode
+  /** The code with which the inbox refuses what the reader does. */
+  refusal?: ErrorCode
+}
+
+export class GivenInbox {
+  #items: Notification[]
+  #newer: Notification[]
+  #beforeReadAll: Notification[] | undefined
+  readonly #state: ListState
+  readonly #error: CarillonError | undefined
+  readonly #refusal: ErrorCode | undefined
+  readonly #onChange = new Set<() => void>()
+
+  constructor({ items = [], newer = [], state = 'live', error, refusal }: Given) {
+    this.#items = items
+    this.#newer = newer
+    this.#state = state
+    this.#error = error && new CarillonError(error, 'given by the gallery')
+    this.#refusal = refusal
+  }
+
+  /** As `carillon.inbox.open` of the client. */
+  open({ status = 'all', limit = 20 }: OpenOptions = {}): InboxList {
+    const listeners = new Set<(snapshot: InboxSnapshot) => void>()
+    let shown = limit
+    let snapshot = this.#snapshot(status, shown)
+    const update = () => {
+      snapshot = this.#snapshot(status, shown)
+      for (const listener of listeners) listener(snapshot)
+    }
+    this.#onChange.add(update)
+    return {
+      getSnapshot: () => snapshot,
+      subscribe: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+      more: async () => {
+        shown += limit
+        update()
+      },
+      hold: () => {},
+      showNewer: () => this.#showNewer(),
+      read: (id) => this.#act(() => this.#mark((one) => one.id === id, true)),
+      unread: (id) => this.#act(() => this.#mark((one) => one.id === id, false)),
+      readAll: () => this.#act(() => this.#readAll()),
+      undo: () => this.#act(() => this.#undo()),
+      close: () => this.#onChange.delete(update),
+    }
+  }
+
+  /** A notification arrives while the reader is at the top of the list. */
+  arrive(notification: Notification): void {
+    this.#items = [notification, ...this.#items]
+    this.#changed()
+  }
+
+  #snapshot(status: 'all' | 'unread' | 'read', shown: number): InboxSnapshot {
+    const isShown = ({ read }: Notification) => status === 'all' || read === (status === 'read')
+    const matching = this.#items.filter(isShown)
+    const newer = this.#newer.filter(isShown)
+    return {
+      items: matching.slice(0, shown),
+      newer,
+      unread: [...this.#items, ...this.#newer].filter(({ read }) => !read).length,
+      total: matching.length + newer.length,
+      state: this.#state,
+      error: this.#error,
+      hasMore: matching.length > shown,
+      isLoading: this.#state === 'loading',
+    }
+  }
+
+  #showNewer(): void {
+    if (this.#newer.length === 0) return
+    this.#items = [...this.#newer, ...this.#items]
+    this.#newer = []
+    this.#changed()
+  }
+
+  async #act(change: () => void): Promise<void> {
+    if (this.#refusal) throw new CarillonError(this.#refusal, 'refused by the gallery')
+    change()
+    this.#changed()
+  }
+
+  #readAll(): void {
+    this.#beforeReadAll = this.#items
+    this.#mark(() => true, true)
+  }
+
+  #undo(): void {
+    this.#items = this.#beforeReadAll ?? this.#items
+    this.#beforeReadAll = undefined
+  }
+
+  #mark(isMeant: (one: Notification) => boolean, read: boolean): void {
+    this.#items = this.#items.map((one) => (isMeant(one) && one.read !== read ? { ...one, read } : one))
+  }
+
+  #changed(): void {
+    for (const update of this.#onChange) update()
+  }
+}

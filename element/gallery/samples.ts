@@ -1,0 +1,131 @@
+// The notifications that the gallery displays, in each language of the elements.
+import type { Notification } from '../../client/transport/types.ts'
+
+type Text = readonly [title: string, body: string | null, category: string | null]
+
+/** How long ago each of the samples was sent, in minutes. */
+const ages = [2, 18, 60, 190, 1560, 2990, 4430]
+const unreadSamples = 3
+/** Which sample was sent more than once, and how often. */
+const again = { sample: 1, count: 3 }
+
+const texts: Record<string, readonly Text[]> = {
+  en: [
+    ['Ada Okafor mentioned you', '“Could you look at the second diagram before we publish it on Monday?”', 'Comments'],
+    [
+      'Deploy to production failed',
+      'The health check of web-3 timed out. The previous version is still running.',
+      'Deploys',
+    ],
+    ['Your invoice for November is ready', null, 'Billing'],
+    ['Jonas Weber joined the team', 'Jonas can now see the projects Atlas and Harbour.', 'Team'],
+    ['The export of 12,480 orders is complete', 'The file is available for seven days.', 'Reports'],
+    ['Storage is 80 % full', 'At the present rate it will be full in about three weeks.', 'Account'],
+    ['Welcome to Harbour', 'This is where your notifications appear.', null],
+  ],
+  de: [
+    [
+      'Ada Okafor hat Sie erwähnt',
+      '„Könnten Sie sich vor der Veröffentlichung am Montag das zweite Diagramm ansehen?“',
+      'Kommentare',
+    ],
+    [
+      'Bereitstellung fehlgeschlagen',
+      'Die Zustandsprüfung von web-3 hat zu lange gedauert. Die vorige Version läuft weiter.',
+      'Bereitstellung',
+    ],
+    ['Ihre Rechnung für November ist da', null, 'Abrechnung'],
+    ['Jonas Weber gehört jetzt zum Team', 'Jonas sieht ab sofort die Projekte Atlas und Hafen.', 'Team'],
+    ['Der Export von 12.480 Bestellungen ist fertig', 'Die Datei steht sieben Tage lang bereit.', 'Berichte'],
+    ['Der Speicher ist zu 80 % belegt', 'Beim jetzigen Verbrauch ist er in etwa drei Wochen voll.', 'Konto'],
+    ['Willkommen bei Hafen', 'Hier erscheinen Ihre Mitteilungen.', null],
+  ],
+  fr: [
+    [
+      'Ada Okafor vous a mentionné',
+      '« Pourriez-vous regarder le deuxième schéma avant la publication de lundi ? »',
+      'Commentaires',
+    ],
+    [
+      'Le déploiement a échoué',
+      'Le contrôle de web-3 a expiré. La version précédente reste en service.',
+      'Déploiements',
+    ],
+    ['Votre facture de novembre est disponible', null, 'Facturation'],
+    ['Jonas Weber a rejoint l’équipe', 'Jonas voit maintenant les projets Atlas et Port.', 'Équipe'],
+    ['L’export de 12 480 commandes est terminé', 'Le fichier reste disponible sept jours.', 'Rapports'],
+    ['L’espace de stockage est plein à 80 %', 'À ce rythme, il sera plein dans trois semaines environ.', 'Compte'],
+    ['Bienvenue chez Port', 'Vos notifications s’affichent ici.', null],
+  ],
+  ar: [
+    ['أشارت إليك آدا أوكافور', '«هل يمكنك مراجعة المخطط الثاني قبل النشر يوم الاثنين؟»', 'التعليقات'],
+    ['فشل النشر إلى بيئة الإنتاج', 'انتهت مهلة فحص الخادم web-3، وما زالت النسخة السابقة تعمل.', 'النشر'],
+    ['فاتورتك لشهر نوفمبر جاهزة', null, 'الفواتير'],
+    ['انضم يوناس فيبر إلى الفريق', 'يستطيع يوناس الآن رؤية مشروعي أطلس والميناء.', 'الفريق'],
+    ['اكتمل تصدير الطلبات', 'يبقى الملف متاحًا سبعة أيام.', 'التقارير'],
+    ['امتلأت مساحة التخزين بنسبة 80%', 'بهذا المعدل ستمتلئ خلال ثلاثة أسابيع تقريبًا.', 'الحساب'],
+    ['مرحبًا بك في الميناء', 'هنا تظهر إشعاراتك.', null],
+  ],
+}
+
+const word = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
+const longTexts: readonly Text[] = [
+  [word, `https://example.com/${'a-path-without-a-place-to-break'.repeat(8)}`, word],
+  [
+    'A title of two hundred characters '.repeat(6).slice(0, 200),
+    'A body of four thousand characters. '.repeat(112).slice(0, 4000),
+    'Reports',
+  ],
+  ['x'.repeat(200), '🔔'.repeat(120), 'c'.repeat(64)],
+]
+
+/** Sent before `now`, which is in milliseconds since 1970. The newest ones are unread. */
+export function samples(language: string, now: number): Notification[] {
+  const list = texts[language] ?? texts.en ?? []
+  return list.map((text, index) => ({
+    ...notification(text, { index, at: now - (ages[index] ?? 0) * 60_000, seq: list.length - index }),
+    read: index >= unreadSamples,
+    count: index === again.sample ? again.count : 1,
+  }))
+}
+
+/** `count` notifications, one for each minute; the newest 120 are unread. */
+export function manySamples(count: number, now: number): Notification[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...notification([`Order ${count - index} was paid`, null, 'Orders'], {
+      index,
+      at: now - index * 60_000,
+      seq: count - index,
+    }),
+    read: index >= 120,
+  }))
+}
+
+export function longSamples(now: number): Notification[] {
+  return longTexts.map((text, index) =>
+    notification(text, { index, at: now - index * 60_000, seq: longTexts.length - index }),
+  )
+}
+
+export function notification(
+  [title, body, category]: Text,
+  { index, at, seq }: { index: number; at: number; seq: number },
+): Notification {
+  const time = new Date(at).toISOString()
+  return {
+    id: `01a1fbae-026f-70d9-870c-${String(index).padStart(12, '0')}`,
+    title,
+    body,
+    url: `#notification-${seq}`,
+    category,
+    data: null,
+    key: null,
+    createdAt: time,
+    updatedAt: time,
+    seq,
+    count: 1,
+    read: false,
+    readAt: null,
+    archivedAt: null,
+  }
+}

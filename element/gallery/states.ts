@@ -1,0 +1,90 @@
+// Every state that the gallery displays. Tests take them from here, so a state that is added is tested.
+import type { Given } from './given-inbox.ts'
+import { longSamples, manySamples, notification, samples } from './samples.ts'
+
+export type State = {
+  /** In the address, `?state=`, and in the titles of tests. */
+  name: string
+  title: string
+  /** What the reader of the gallery has to do, or should try. */
+  hint?: string
+  given(language: string, now: number): Given
+  /** What this state fixes; otherwise the controls of the gallery decide. */
+  language?: string
+  theme?: 'dark'
+  width?: number
+  zoom?: number
+  /** Displays a page of an application in place of the list: the bell is in its header. */
+  inPage?: boolean
+}
+
+const everyday = (language: string, now: number): Given => ({ items: samples(language, now) })
+
+export const states: readonly State[] = [
+  { name: 'many', title: 'Several', given: everyday },
+  { name: 'bell', title: 'A bell in a page', hint: 'Open the bell.', inPage: true, given: everyday },
+  { name: 'one', title: 'One', given: (language, now) => ({ items: samples(language, now).slice(0, 1) }) },
+  { name: 'empty', title: 'Empty', given: () => ({}) },
+  {
+    name: 'read',
+    title: 'All read',
+    hint: 'The tab of unread ones is empty.',
+    given: (language, now) => ({ items: samples(language, now).map((one) => ({ ...one, read: true })) }),
+  },
+  { name: 'loading', title: 'Loading', given: () => ({ state: 'loading' }) },
+  { name: 'error', title: 'Error', given: () => ({ state: 'error', error: 'INTERNAL' }) },
+  {
+    name: 'offline',
+    title: 'Offline',
+    given: (language, now) => ({ ...everyday(language, now), state: 'offline', error: 'NETWORK' }),
+  },
+  {
+    name: 'offline-at-start',
+    title: 'Offline from the start',
+    given: () => ({ state: 'offline', error: 'NETWORK' }),
+  },
+  { name: 'signed-out', title: 'Signed out', given: () => ({ state: 'signed-out' }) },
+  {
+    name: 'newer',
+    title: 'New ones, while the reader has scrolled',
+    given: (language, now) => ({ items: samples(language, now).slice(2), newer: samples(language, now).slice(0, 2) }),
+  },
+  {
+    name: 'refused',
+    title: 'The server refuses',
+    hint: 'Mark one as read: it becomes unread again, and the reason is announced.',
+    given: (language, now) => ({ ...everyday(language, now), refusal: 'FORBIDDEN' }),
+  },
+  {
+    name: 'thousands',
+    title: '10,000',
+    hint: 'Scroll to the end, or use the button there.',
+    given: (_language, now) => ({ items: manySamples(10_000, now) }),
+  },
+  { name: 'long', title: 'Long words', given: (_language, now) => ({ items: longSamples(now) }) },
+  {
+    name: 'markup',
+    title: 'Markup is text',
+    given: (_language, now) => ({
+      items: [
+        notification(['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert(1)</script>', '<i>'], {
+          index: 0,
+          at: now,
+          seq: 1,
+        }),
+      ],
+    }),
+  },
+  { name: 'arabic', title: 'Arabic, from right to left', language: 'ar', given: everyday },
+  { name: 'german', title: 'German', language: 'de', given: everyday },
+  { name: 'french', title: 'French', language: 'fr', given: everyday },
+  { name: 'dark', title: 'Dark', theme: 'dark', given: everyday },
+  {
+    name: 'forced-colours',
+    title: 'Forced colours',
+    hint: 'Switch on a contrast theme of Windows, or in Chromium: developer tools, Rendering, “forced-colors: active”.',
+    given: everyday,
+  },
+  { name: 'narrow', title: '320 px wide', width: 320, given: everyday },
+  { name: 'zoomed', title: '200 % zoom', zoom: 2, given: everyday },
+]
