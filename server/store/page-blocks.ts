@@ -27,9 +27,14 @@ function floorOf(inbox: InboxState, unreadOnly: boolean): number {
   return unreadOnly ? inbox.readThrough : inbox.firstSeq - 1
 }
 
+/** How many unread notifications are above the high-water mark. */
+export function unreadAbove(inbox: InboxState): number {
+  return inbox.unread - inbox.markedUnread
+}
+
 /** Whether the pages of an inbox are ranges of sequence numbers, because none is missing. */
 export function isDense(inbox: InboxState, unreadOnly: boolean): boolean {
-  return (unreadOnly ? inbox.unread : inbox.total) === inbox.lastSeq - floorOf(inbox, unreadOnly)
+  return (unreadOnly ? unreadAbove(inbox) : inbox.total) === inbox.lastSeq - floorOf(inbox, unreadOnly)
 }
 
 /** The counts of one inbox at one of its versions, except for outdated ones. */
@@ -56,15 +61,17 @@ export class PageBlocks {
 
   /**
    * From now on the counts belong to `inbox`. Those of blocks with a notification in `changed`, or with a new one, are
-   * outdated. `changed` are the sequence numbers of unread notifications that were read one by one after `this.inbox`;
-   * undefined if there are too many to list.
+   * outdated. `changed` are the sequence numbers of notifications that were marked as read or unread one by one after
+   * `this.inbox`; undefined if there are too many to list.
    */
   advance(inbox: InboxState, changed: readonly number[] | undefined): void {
     const before = this.inbox
     const floor = floorOf(inbox, this.unreadOnly)
     // A notification that was sent again has left its block, and nothing says which one that was.
     const isSentAgain = inbox.lastSeq - (before?.lastSeq ?? 0) !== inbox.total - (before?.total ?? 0)
-    const isUnknown = before === undefined || changed === undefined || isSentAgain
+    // An undo has lowered the high-water mark: the blocks below it were not kept up to date.
+    const isLowered = floor < floorOf(before ?? inbox, this.unreadOnly)
+    const isUnknown = before === undefined || changed === undefined || isSentAgain || isLowered
     const from = isUnknown ? floor + 1 : Math.max(before.lastSeq, 1)
     for (let block = blockOf(from); block <= blockOf(inbox.lastSeq); block++) this.outdated.add(block)
     for (const seq of changed ?? []) this.outdated.add(blockOf(seq))

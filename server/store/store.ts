@@ -252,8 +252,8 @@ export const emptyInbox: InboxState = {
   resetVersion: 0,
 }
 
-/** Which notifications are listed. */
-export type Filter = { status: 'all' | 'unread' }
+/** Which notifications are listed: those with this status and, if `categories` is given, with one of them (each named once). */
+export type Filter = { status: 'all' | 'unread' | 'read'; categories?: readonly string[] | undefined }
 /** Which notifications of an inbox: a numbered page, or those before a sequence number. */
 export type PageRequest = Filter & { limit: number } & ({ page: number } | { before: number })
 /** `unlessVersion` is the inbox version of the page that the caller already has. */
@@ -262,6 +262,8 @@ export type PageQuery = PageRequest & { userId: string; unlessVersion?: number }
 /** Notifications as JSON text (notification-json.ts), ready to send. */
 export type Page = {
   inbox: InboxState
+  /** How many notifications match the filter, on all pages. */
+  total: number
   /** A JSON array, newest first. */
   items: string
   /** The `before` of the next page, or null if this page reaches the end. */
@@ -284,8 +286,8 @@ export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 export interface Inbox {
   readInbox(userId: string): Promise<InboxState>
   /**
-   * Reads a page: newest first, in the order of sequence numbers. A page costs the same at any depth, and a page past the
-   * end is empty. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
+   * Reads a page: newest first, in the order of sequence numbers. A page past the end is empty. A page by cursor costs the same
+   * at any depth, however few notifications match; so does a numbered page, except with categories or of the read ones. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
    */
   readPage(query: PageQuery): Promise<Page | 'unchanged'>
   /** Reads one notification of this user as JSON text; another user's notification is absent. */

@@ -6,6 +6,7 @@ import { changeSignalPromises } from './change-signals.ts'
 import { changePromises } from './changes.ts'
 import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
+import { filterPromises } from './filters.ts'
 import { lifecyclePromises } from './lifecycle.ts'
 import { markReadPromises } from './mark-read.ts'
 import { pagePromises } from './pages.ts'
@@ -33,6 +34,7 @@ export function storeContract(engine: Engine): void {
     describe('deliveries', () => deliveryPromises(promise))
     describe('recipients', () => recipientPromises(promise))
     describe('pages and counts', () => pagePromises(promise))
+    describe('lists with a filter', () => filterPromises(promise))
     describe('deep pages', () => deepPagePromises(promise))
     describe('mark read', () => markReadPromises(promise))
     describe('versions and changes', () => changePromises(promise))

@@ -5,6 +5,7 @@ import { inboxWidth, toInbox } from '../operations.ts'
 import { blockSize } from '../page-blocks.ts'
 import type { Page, PageRequest } from '../store.ts'
 import type { Row } from './connection/connection.ts'
+import { type FilteredSql, filteredName, filteredPages, isMarkedUnread, newestMarkedFirst } from './filtered-pages.ts'
 
 /** When the notification `n` was read: alone, or by the first read-all that covers it since it was marked as unread; or null. */
 export const readAtText = `coalesce(n.read_at, case when n.unread_version is null then (
@@ -39,14 +40,19 @@ export const inboxField = (expression: string) => `(select ${expression} from bo
 
 const isOwned = 'n.user_id = $1'
 const isUnread = `${isOwned} and n.read_at is null and n.seq > ${inboxField('read_through')}`
-const olderUnread = `exists (select 1 from notification n where ${isUnread} and n.seq < (select min(seq) from picked))`
+const older = (isOne: string) =>
+  `exists (select 1 from notification n where ${isOne} and n.seq < (select min(seq) from picked))`
+const olderUnread = `(${older(isUnread)} or ${older(isMarkedUnread)})`
 const olderOne = 'coalesce((select min(seq) from picked) > box.first_seq, false)'
 
-type PageSql = { rows: string; hasOlder: string }
+/** `found` and `above` are tables that the rows come from. */
+type PageSql = { found?: string; above?: string; rows: string; total: string; hasOlder: string }
 
-const hasGaps = inboxField('unread < last_seq - read_through')
+/** How many unread notifications are above the high-water mark. */
+const unreadAbove = '(unread - marked_unread)'
+const hasGaps = inboxField(`${unreadAbove} < last_seq - read_through`)
 /** Whether a numbered page of the unread is at most one block away from either end. */
-const isShallow = inboxField(`least($3, unread - $3::bigint) <= ${blockSize}`)
+const isShallow = inboxField(`least($3, ${unreadAbove} - $3::bigint) <= ${blockSize}`)
 
 /** The highest sequence number of a numbered page of all. A page further than a block away from both ends has none if numbers are missing. */
 const highest = `(select case
@@ -58,16 +64,21 @@ const highest = `(select case
     (select n.seq from notification n where ${isOwned} order by n.seq limit 1 offset ${inboxField('total - $3::bigint - 1')})
 end from box)`
 
+/** The row of each chosen sequence number. */
+const rowsOf = 'cross join lateral (select * from notification where user_id = $1 and seq = chosen.seq limit 1) n'
+
 const pages = {
   // A page comes back empty if it is a deep one and numbers are missing: deep-pages.ts reads it.
   page: {
     rows: `select n.seq, ${notificationText} as text from notification n
      where ${isOwned} and n.seq <= ${highest} order by n.seq desc limit $2`,
+    total: 'box.total',
     hasOlder: 'box.total > $3::bigint + $2',
   },
   before: {
     rows: `select n.seq, ${notificationText} as text from notification n
      where ${isOwned} and n.seq < $3 order by n.seq desc limit $2`,
+    total: 'box.total',
     hasOlder: olderOne,
   },
   unreadPage: {
@@ -78,56 +89,89 @@ const pages = {
           and n.seq <= ${inboxField('last_seq - $3::bigint')} and n.seq > ${inboxField('last_seq - $3::bigint - $2')})
        union all
        (select n.seq from notification n
-        where ${hasGaps} and ${isShallow} and ${inboxField('$3 * 2 <= unread')} and ${isUnread}
+        where ${hasGaps} and ${isShallow} and ${inboxField(`$3 * 2 <= ${unreadAbove}`)} and ${isUnread}
         order by n.seq desc limit $2 offset $3::bigint)
        union all
        (select n.seq from notification n
-        where ${hasGaps} and ${isShallow} and ${inboxField('$3 * 2 > unread')} and ${isUnread}
+        where ${hasGaps} and ${isShallow} and ${inboxField(`$3 * 2 > ${unreadAbove}`)} and ${isUnread}
         order by n.seq
-        limit ${inboxField('greatest(0, least($2, unread - $3::bigint))')}
-        offset ${inboxField('greatest(0, unread - $3::bigint - $2)')})
-     ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
+        limit ${inboxField(`greatest(0, least($2, ${unreadAbove} - $3::bigint))`)}
+        offset ${inboxField(`greatest(0, ${unreadAbove} - $3::bigint - $2)`)})
+       union all
+       (select n.seq from notification n where ${isMarkedUnread}
+        order by ${newestMarkedFirst}
+        limit ${inboxField(`greatest(0, least($2, $2 + $3::bigint - ${unreadAbove}))`)}
+        offset ${inboxField(`greatest(0, $3::bigint - ${unreadAbove})`)})
+     ) chosen ${rowsOf}`,
+    total: 'box.unread',
     hasOlder: 'box.unread > $3::bigint + $2',
   },
   unreadBefore: {
-    rows: `select n.seq, ${notificationText} as text from notification n
+    above: `select n.seq, ${notificationText} as text from notification n
      where ${isUnread} and n.seq < $3 order by n.seq desc limit $2`,
+    rows: `select * from above union all (
+       select n.seq, ${notificationText} as text from (
+         select n.seq from notification n where ${isMarkedUnread} and n.seq < $3
+         order by ${newestMarkedFirst} limit $2 - (select count(*) from above)
+       ) chosen ${rowsOf})`,
+    total: 'box.unread',
     hasOlder: olderUnread,
   },
 } satisfies Record<string, PageSql>
 
-const pageColumns = ({ hasOlder }: PageSql) => `
-  box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
-  (select min(seq) from picked), ${hasOlder}`
-
-const alone = (page: PageSql) => `with ${withInbox}, picked as (${page.rows}) select ${pageColumns(page)} from box`
-
-/** With the session whose hash is `$4`. If there is none, no notification is read. */
-const withSession = (page: PageSql) => `
-  with ${withInbox}, picked as (${page.rows})
-  select s.username, s.created_at, s.last_seen_at, ${pageColumns(page)}
-  from session s cross join box where s.user_id = $1 and s.secret_hash = $4`
-
-const statementsOf = (kind: keyof typeof pages, sessionName: string) => ({
-  alone: { name: kind, text: alone(pages[kind]) },
-  withSession: { name: sessionName, text: withSession(pages[kind]) },
-})
-const statements = {
-  page: statementsOf('page', 'sessionPage'),
-  before: statementsOf('before', 'sessionBefore'),
-  unreadPage: statementsOf('unreadPage', 'sessionUnreadPage'),
-  unreadBefore: statementsOf('unreadBefore', 'sessionUnreadBefore'),
+function filteredPage({ found, total, isNumbered }: FilteredSql): PageSql {
+  return {
+    found,
+    rows: `select n.seq, ${notificationText} as text from (select seq from found order by seq desc limit $2) chosen ${rowsOf}`,
+    total,
+    hasOlder: isNumbered ? `${total} > $3::bigint + $2` : '(select count(*) from found) > $2',
+  }
 }
 
-const from = (isOne: string, hasOlder: string) =>
+const tablesOf = ({ found, above, rows }: PageSql) =>
+  [withInbox, found && `found as (${found})`, above && `above as (${above})`, `picked as (${rows})`]
+    .filter(Boolean)
+    .join(', ')
+
+const pageColumns = ({ total, hasOlder }: PageSql) => `
+  box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
+  (select min(seq) from picked), ${hasOlder}, ${total}`
+
+const alone = (page: PageSql) => `with ${tablesOf(page)} select ${pageColumns(page)} from box`
+
+/** With the session whose hash is the last parameter. If there is none, no notification is read. */
+const withSession = (page: PageSql, hash: string) => `
+  with ${tablesOf(page)}
+  select s.username, s.created_at, s.last_seen_at, ${pageColumns(page)}
+  from session s cross join box where s.user_id = $1 and s.secret_hash = ${hash}`
+
+function statementsOf(name: string, page: PageSql, hash = '$4') {
+  const sessionName = `session${name[0]?.toUpperCase()}${name.slice(1)}`
+  return { alone: { name, text: alone(page) }, withSession: { name: sessionName, text: withSession(page, hash) } }
+}
+const statements = {
+  page: statementsOf('page', pages.page),
+  before: statementsOf('before', pages.before),
+  unreadPage: statementsOf('unreadPage', pages.unreadPage),
+  unreadBefore: statementsOf('unreadBefore', pages.unreadBefore),
+}
+const filteredStatements = new Map(
+  filteredPages.map((page) => [
+    page.name,
+    statementsOf(page.name, filteredPage(page), page.hasCategories ? '$5' : '$4'),
+  ]),
+)
+
+const from = (isOne: string, { total, hasOlder }: Pick<PageSql, 'total' | 'hasOlder'>) =>
   alone({
     rows: `select n.seq, ${notificationText} as text from (
      select n.seq from notification n where ${isOne} and n.seq <= $3 order by n.seq desc limit $2 offset $4::bigint
-   ) found cross join lateral (select * from notification where user_id = $1 and seq = found.seq limit 1) n`,
+   ) chosen ${rowsOf}`,
+    total,
     hasOlder,
   })
-const allFrom = { name: 'from', text: from(isOwned, olderOne) }
-const unreadFrom = { name: 'unreadFrom', text: from(isUnread, olderUnread) }
+const allFrom = { name: 'from', text: from(isOwned, { total: 'box.total', hasOlder: olderOne }) }
+const unreadFrom = { name: 'unreadFrom', text: from(isUnread, { total: 'box.unread', hasOlder: olderUnread }) }
 
 /** The first `$2` notifications, of all or of the unread, at or below the sequence number `$3`, after `$4` of them. */
 export function fromStatement(unreadOnly: boolean) {
@@ -141,24 +185,34 @@ function isBefore(request: PageRequest): boolean {
 
 /** The prepared statements of such a page. The last parameter of `withSession` is the hash of the session's secret. */
 export function pageStatements(request: PageRequest) {
+  const filtered = filteredStatements.get(filteredName(request) ?? '')
+  if (filtered !== undefined) return filtered
   if (isBefore(request)) return request.status === 'unread' ? statements.unreadBefore : statements.before
   return request.status === 'unread' ? statements.unreadPage : statements.page
 }
 
-/** `$2` and `$3`. A request may name a place above every bigint, which PostgreSQL would refuse. */
-export function pageParameters(request: PageRequest): [limit: number, place: number] {
-  if ('before' in request) return [request.limit, Math.min(request.before, Number.MAX_SAFE_INTEGER)]
-  if (isBefore(request)) return [request.limit, Number.MAX_SAFE_INTEGER]
-  return [request.limit, Math.min((request.page - 1) * request.limit, Number.MAX_SAFE_INTEGER)]
+/** From `$2` on. A request may name a place above every bigint, which PostgreSQL would refuse. */
+export function pageParameters(
+  request: PageRequest,
+): [limit: number, place: number, ...categories: (readonly string[])[]] {
+  const { limit, categories } = request
+  const place = Math.min(placeOf(request), Number.MAX_SAFE_INTEGER)
+  return categories === undefined ? [limit, place] : [limit, place, categories]
+}
+
+function placeOf(request: PageRequest): number {
+  if ('before' in request) return request.before
+  const isByCursor = filteredName(request) === undefined && isBefore(request)
+  return isByCursor ? Number.MAX_SAFE_INTEGER : (request.page - 1) * request.limit
 }
 
 export function toPage(row: Row, at = 0): Page {
-  const [items, lowest, hasOlder] = row.slice(at + inboxWidth) as [string, number, boolean]
-  return { inbox: toInbox(row, at), items, next: hasOlder ? lowest : null }
+  const [items, lowest, hasOlder, total] = row.slice(at + inboxWidth) as [string, number, boolean, number]
+  return { inbox: toInbox(row, at), total, items, next: hasOlder ? lowest : null }
 }
 
 /** Whether a numbered page came back empty because it is a deep one, among gaps: deep-pages.ts reads it. */
-export function isDeepPage(request: PageRequest, { items, inbox }: Page): boolean {
-  if (items !== noItems || 'before' in request) return false
-  return (request.page - 1) * request.limit < (request.status === 'unread' ? inbox.unread : inbox.total)
+export function isDeepPage(request: PageRequest, { items, total }: Page): boolean {
+  if (items !== noItems || 'before' in request || filteredName(request) !== undefined) return false
+  return (request.page - 1) * request.limit < total
 }

@@ -79,6 +79,47 @@ const unreadNumbered: PageRequest = { page: 3, limit: 20, status: 'unread' }
 const before: PageRequest = { before: 100, limit: 20, status: 'all' }
 const unreadBefore: PageRequest = { before: 100, limit: 20, status: 'unread' }
 
+const marked = 'notification by notification_marked_unread (user_id, unread_version, seq) alone'
+const ofCategory = (isRead: 'read' | 'unread', bounds: string) =>
+  `notification by notification_${isRead}_by_category (user_id, category${bounds}) alone`
+const filtered = ['sorted', ...box, notification, ...readMark]
+const counted = 'many inbox_category by key (user_id, category)'
+const categories = ['c1', 'c2']
+/** Filtered pages: what they read before a sequence number, and by page number. */
+const filteredPaths: Path[] = [
+  {
+    filter: { status: 'all' as const, categories },
+    before: [counted, ofCategory('read', ', seq'), ofCategory('unread', ', seq')],
+    numbered: [counted, ofCategory('read', ''), ofCategory('unread', '')],
+  },
+  {
+    filter: { status: 'unread' as const, categories },
+    before: [counted, ofCategory('unread', ', seq'), `many ${marked.replace(' alone', '')}`],
+    numbered: [counted, ofCategory('unread', ', seq'), `many ${marked.replace(' alone', '')}`],
+  },
+  {
+    filter: { status: 'read' as const, categories },
+    before: [counted, ofCategory('read', ', seq'), ofCategory('unread', ', seq'), marked],
+    numbered: [counted, ofCategory('read', ''), ofCategory('unread', ', seq'), marked],
+  },
+  {
+    filter: { status: 'read' as const },
+    before: ['notification by notification_read (user_id, seq) alone', `${unread} alone`, marked],
+    numbered: ['notification by notification_read (user_id) alone', `${unread} alone`, marked],
+  },
+].flatMap(({ filter, ...reads }) => [
+  {
+    of: 'readPage',
+    run: () => readPage(db, page({ ...filter, limit: 20, before: 100 })),
+    reads: [...filtered, ...reads.before],
+  },
+  {
+    of: 'readPage',
+    run: () => readPage(db, page({ ...filter, limit: 20, page: 3 })),
+    reads: [...filtered, ...reads.numbered],
+  },
+])
+
 const paths: Path[] = [
   { of: 'findUser', run: () => findUser(db, 'u1'), reads: [user] },
   { of: 'findCredentials', run: () => findCredentials(db, 'name1'), reads: [userByName] },
@@ -223,13 +264,14 @@ const paths: Path[] = [
   {
     of: 'readPage',
     run: () => readPage(db, page(unreadNumbered)),
-    reads: ['sorted', ...box, `${unread} alone`, notification, ...readMark],
+    reads: ['sorted', ...box, `${unread} alone`, marked, notification, ...readMark],
   },
   {
     of: 'readPage',
     run: () => readPage(db, page(unreadBefore)),
-    reads: [...box, unread, `${unread} alone`, ...readMark],
+    reads: ['sorted', ...box, unread, `${unread} alone`, marked, notification, ...readMark],
   },
+  ...filteredPaths,
   {
     of: 'a deep page of readPage',
     run: () => db.one('from', fromStatement(false).text, ['u1', 20, 100, 9]),
@@ -238,7 +280,7 @@ const paths: Path[] = [
   {
     of: 'a deep page of unread notifications of readPage',
     run: () => db.one('unreadFrom', fromStatement(true).text, ['u1', 20, 100, 9]),
-    reads: ['sorted', ...box, `${unread} alone`, notification, ...readMark],
+    reads: ['sorted', ...box, `${unread} alone`, marked, notification, ...readMark],
   },
   {
     of: 'the changed notifications before a deep page',
@@ -268,12 +310,12 @@ const paths: Path[] = [
   {
     of: 'findSession',
     run: () => findSession(db, sessionKey, unreadNumbered),
-    reads: ['sorted', ...box, session, `${unread} alone`, notification, ...readMark],
+    reads: ['sorted', ...box, session, `${unread} alone`, marked, notification, ...readMark],
   },
   {
     of: 'findSession',
     run: () => findSession(db, sessionKey, unreadBefore),
-    reads: [...box, session, unread, `${unread} alone`, ...readMark],
+    reads: ['sorted', ...box, session, unread, `${unread} alone`, marked, notification, ...readMark],
   },
   {
     of: 'readNotification',

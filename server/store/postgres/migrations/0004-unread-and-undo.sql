@@ -20,6 +20,9 @@ alter table inbox_category add column made_read bigint not null default 0;
 drop index read_mark_by_seq;
 create unique index read_mark_by_seq on read_mark (user_id, through_seq) include (at) where through_seq > before_through;
 
--- For lists of one category, and of read notifications.
-create index notification_by_category on notification (user_id, category, seq) where category is not null;
+-- For lists by category and of read notifications (decision 0030), in the order of a list.
+create index notification_unread_by_category on notification (user_id, category, seq)
+  where read_at is null and category is not null;
+create index notification_read_by_category on notification (user_id, category, seq)
+  where read_at is not null and category is not null;
 create index notification_read on notification (user_id, seq) where read_at is not null;

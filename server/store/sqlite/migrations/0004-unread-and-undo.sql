@@ -20,6 +20,10 @@ alter table inbox_category add column made_read integer not null default 0;
 drop index read_mark_by_seq;
 create unique index read_mark_by_seq on read_mark (user_id, through_seq, at, before_through) where through_seq > before_through;
 
--- For lists of one category, and of read notifications.
-create index notification_by_category on notification (user_id, category, seq) where category is not null;
-create index notification_read on notification (user_id, seq) where read_at is not null;
+-- For lists by category and of read notifications (decision 0030), in the order of a list. They contain read_at, so that passing over
+-- notifications reads only the index.
+create index notification_unread_by_category on notification (user_id, category, seq, read_at)
+  where read_at is null and category is not null;
+create index notification_read_by_category on notification (user_id, category, seq, read_at)
+  where read_at is not null and category is not null;
+create index notification_read on notification (user_id, seq, read_at) where read_at is not null;

@@ -2,9 +2,10 @@
 // SQLite lets its value decide about the plan, and prepares the statement again each time.
 import { noItems, notificationJsonSql, timeLength } from '../../notification-json.ts'
 import { toInbox } from '../../operations.ts'
-import { blockSize, isDense, type PagePlace } from '../../page-blocks.ts'
+import { blockSize, isDense, type PagePlace, unreadAbove } from '../../page-blocks.ts'
 import { emptyInbox, type InboxState, type Page, type PageQuery } from '../../store.ts'
 import type { Reader } from '../connection.ts'
+import { choosePage, isFiltered } from './filtered-pages.ts'
 
 /** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user. */
 function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
@@ -45,6 +46,7 @@ export function inboxOf(reader: Reader, userId: string): InboxState {
 // read-all that covers the lowest notification of a page covers the whole page: one look-up for all instead of one for each.
 const readAtInRange = `coalesce(n.read_at, case
   when n.seq > ?2 then null
+  when n.unread_version is not null then ${readAtAgain}
   when n.seq <= ${readAllOver('?3 + 1', 'through_seq')} then ${readAllOver('?3 + 1', 'at')}
   else ${readAllOver('n.seq', 'at')}
 end)`
@@ -64,6 +66,8 @@ function unreadItemsSql(chosen: string): string {
   return itemsSql('null', `n.seq in (select n.seq from notification n where ${isUnread} ${chosen})`)
 }
 
+/** Of the sequence numbers in the JSON array `?4`; the lowest of them is `?3` + 1. */
+export const chosenItems = itemsSql(readAtInRange, 'n.seq in (select value from json_each(?4))')
 export const range = itemsSql(readAtInRange, 'n.seq > ?3 and n.seq <= ?4')
 export const unreadBefore = unreadItemsSql('and n.seq < ?3 order by n.seq desc limit +?4')
 export const unreadFromOldest = unreadItemsSql('order by n.seq limit +?3 offset +?4')
@@ -88,15 +92,30 @@ type PageSource = { inbox: InboxState; place?: PagePlace | undefined }
 /** 'uncounted' if this is a deep page of an inbox with gaps, and `place` is missing. */
 export function pageOf(reader: Reader, query: PageQuery, source: PageSource): Page | 'uncounted' {
   const { inbox } = source
+  if (isFiltered(query, inbox)) return filteredPageOf(reader, query, inbox)
+  const total = query.status === 'unread' ? inbox.unread : inbox.total
   const found = 'before' in query ? itemsBefore(reader, query, inbox) : numberedItems(reader, query, source)
   if (found === 'uncounted') return found
-  if (!found?.[0]) return { inbox, items: noItems, next: null }
+  if (!found?.[0]) return emptyPage(inbox, total)
   const [items, lowest] = found
   const hasMore =
     query.status === 'unread'
-      ? reader.one(isUnreadBelow, query.userId, inbox.readThrough, lowest)?.[0] === 1
+      ? inbox.markedUnread > 0 || reader.one(isUnreadBelow, query.userId, inbox.readThrough, lowest)?.[0] === 1
       : lowest > inbox.firstSeq
-  return { inbox, items, next: hasMore ? lowest : null }
+  return { inbox, total, items, next: hasMore ? lowest : null }
+}
+
+function filteredPageOf(reader: Reader, query: PageQuery, inbox: InboxState): Page {
+  const { seqs, hasMore, total } = choosePage(reader, query, inbox)
+  const lowest = seqs.at(-1)
+  if (lowest === undefined) return emptyPage(inbox, total)
+  const values = [query.userId, inbox.readThrough, lowest - 1, JSON.stringify(seqs)]
+  const [items] = reader.one<[string]>(chosenItems, ...values) ?? [noItems]
+  return { inbox, total, items, next: hasMore ? lowest : null }
+}
+
+function emptyPage(inbox: InboxState, total: number): Page {
+  return { inbox, total, items: noItems, next: null }
 }
 
 function itemsBefore(reader: Reader, query: PageQuery & { before: number }, inbox: InboxState): ItemsRow | undefined {
@@ -115,7 +134,7 @@ function numberedItems(
 ): ItemsRow | undefined | 'uncounted' {
   const { readThrough, lastSeq } = inbox
   const unreadOnly = status === 'unread'
-  const count = unreadOnly ? inbox.unread : inbox.total
+  const count = unreadOnly ? unreadAbove(inbox) : inbox.total
   const skipped = (page - 1) * limit
   if (skipped >= count) return undefined
   const taken = Math.min(limit, count - skipped)

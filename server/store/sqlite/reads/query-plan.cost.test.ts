@@ -5,6 +5,7 @@ import { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import * as changes from './changes.ts'
 import * as deepPages from './deep-pages.ts'
+import * as filteredPages from './filtered-pages.ts'
 import * as inbox from './inbox.ts'
 import * as pages from './pages.ts'
 import * as producers from './producers.ts'
@@ -40,13 +41,28 @@ const paths: Record<string, Record<string, string>> = {
   },
   pages: {
     inboxByUser: 'inbox by key',
-    range: 'n by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
+    chosenItems:
+      'n by key, m by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
+    range: 'n by key, m by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
     unreadBefore: 'n by key, n by notification_unread alone',
     boundsFrom: 'n by key',
     boundsFromOldest: 'n by key',
     unreadFromOldest: 'n by key, n by notification_unread alone',
     unreadFrom: 'n by key, n by notification_unread alone',
     isUnreadBelow: 'whole CONSTANT ROW, n by notification_unread alone',
+  },
+  filteredPages: {
+    categoryTotals: 'inbox_category by key',
+    allOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
+    unreadOfCategories: 'n by notification_unread_by_category alone, n by notification_unread_by_category alone',
+    readOfCategoryFromOldest: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
+    allRead: 'n by notification_read alone, n by notification_unread alone',
+    allReadAmongMarkedUnread:
+      'n by notification_read alone, n by notification_unread alone, n by notification_marked_unread alone',
+    // Sorts only the notifications that the user marked as unread since the last read-all.
+    unreadWithMarkedUnread: 'n by notification_unread alone, n by notification_marked_unread alone, sorted',
+    unreadOfCategoryWithMarkedUnread:
+      'n by notification_unread_by_category alone, n by notification_marked_unread, sorted',
   },
   deepPages: {
     unreadInBlock: 'n by notification_unread alone',
@@ -61,6 +77,23 @@ const paths: Record<string, Record<string, string>> = {
   },
 }
 
+/** The statements that find the pages of filtered lists are made for each filter. */
+const filter = { categoryCount: 0, hasMarkedUnread: false, isFromOldest: false }
+const filtered = {
+  unreadOfCategories: filteredPages.seqsSql({ ...filter, status: 'unread', categoryCount: 2 }),
+  allOfCategory: filteredPages.seqsSql({ ...filter, status: 'all', categoryCount: 1 }),
+  readOfCategoryFromOldest: filteredPages.seqsSql({ ...filter, status: 'read', categoryCount: 1, isFromOldest: true }),
+  allRead: filteredPages.seqsSql({ ...filter, status: 'read' }),
+  allReadAmongMarkedUnread: filteredPages.seqsSql({ ...filter, status: 'read', hasMarkedUnread: true }),
+  unreadWithMarkedUnread: filteredPages.seqsSql({ ...filter, status: 'unread', hasMarkedUnread: true }),
+  unreadOfCategoryWithMarkedUnread: filteredPages.seqsSql({
+    ...filter,
+    status: 'unread',
+    categoryCount: 1,
+    hasMarkedUnread: true,
+  }),
+}
+
 const modules: Record<string, Record<string, unknown>> = {
   users,
   sessions,
@@ -68,6 +101,7 @@ const modules: Record<string, Record<string, unknown>> = {
   producers,
   inbox,
   pages,
+  filteredPages: { ...filteredPages, ...filtered },
   deepPages,
   changes,
 }
@@ -89,14 +123,19 @@ for (const [noun, exports] of Object.entries(modules)) {
     })
 }
 
-/** The rows of a page are joined into one row, in their order and without being stored. */
-const isStreamed = /^(CO-ROUTINE|SCAN) \(subquery-\d+\)$/
+/** The rows of a page are merged and joined into one row, in their order and without being stored. */
+const isStreamed = /^((CO-ROUTINE|SCAN) \(subquery-\d+\)|MERGE \(UNION ALL\)|LEFT|RIGHT)$/
+/** A list in a parameter, and the filter that SQLite makes of a list before it looks a value up in it. */
+const isList = /^(SCAN json_each VIRTUAL TABLE INDEX 1:|CREATE BLOOM FILTER)$/
 
 /** A step of a plan, or undefined for one that reads no table; https://sqlite.org/eqp.html */
 function inWords(detail: string): string | undefined {
   const [, table, alone, index] = /^SEARCH (\w+) USING (?:PRIMARY KEY|(COVERING )?INDEX (\w+))/.exec(detail) ?? []
   if (table !== undefined) return `${table} by ${index ?? 'key'}${alone === undefined ? '' : ' alone'}`
-  if (detail.startsWith('SCAN ') && !isStreamed.test(detail)) return `whole ${detail.slice('SCAN '.length)}`
+  if (detail.startsWith('SCAN ') && !isStreamed.test(detail) && !isList.test(detail))
+    return `whole ${detail.slice('SCAN '.length)}`
   if (detail.startsWith('USE TEMP B-TREE')) return 'sorted'
-  return /SUBQUERY \d+$/.test(detail) || isStreamed.test(detail) ? undefined : `unknown: ${detail}`
+  return /SUBQUERY \d+$/.test(detail) || isStreamed.test(detail) || isList.test(detail)
+    ? undefined
+    : `unknown: ${detail}`
 }

@@ -1,0 +1,82 @@
+// The SQL that finds the notifications in some categories, or the read ones. They lie in runs, such as the unread ones of a
+// category: each run is a range of one index, in the order of the list, of which a page by cursor reads no more than its size. A
+// numbered page passes over the index entries above it (decision 0030). The parameters are those of pages.ts; `$4` has the categories.
+import type { Filter, PageRequest } from '../store.ts'
+
+/** What pages.ts completes to a statement. `found` has the sequence numbers of the page and, for a page by cursor, one more. */
+export type FilteredSql = { name: string; total: string; found: string; isNumbered: boolean; hasCategories: boolean }
+
+const readThrough = '(select read_through from box)'
+const hasMarkedUnread = '(select marked_unread > 0 from box)'
+
+/** The unread notifications at or below the high-water mark, as rows `n` of the table notification: few, and in no order. */
+export const isMarkedUnread = `n.user_id = $1 and ${hasMarkedUnread}
+  and n.unread_version >= (select read_version from box) and n.seq <= ${readThrough}`
+
+/** Not in the order of the primary key: the server would pass over all notifications to find a few in this order. */
+export const newestMarkedFirst = 'n.seq + 0 desc'
+
+/** An array, so that the index of the other notifications has all that is read. */
+const isNotMarkedUnread = `n.seq <> all (array(select n.seq from notification n where ${isMarkedUnread}))`
+
+const isRead = 'n.read_at is not null'
+const isNotReadAlone = 'n.read_at is null'
+const conditions = {
+  all: [isRead, isNotReadAlone],
+  unread: [`${isNotReadAlone} and n.seq > ${readThrough}`],
+  read: [isRead, `${isNotReadAlone} and n.seq <= ${readThrough} and ${isNotMarkedUnread}`],
+} satisfies Record<Filter['status'], string[]>
+
+const matching = { all: 'total', unread: 'unread', read: 'total - unread' } satisfies Record<Filter['status'], string>
+
+function totalOf(status: Filter['status'], hasCategories: boolean): string {
+  if (!hasCategories) return `(select ${matching[status]} from box)`
+  return `(select coalesce(sum(${matching[status]}), 0)::bigint from inbox_category where user_id = $1 and category = any ($4::text[]))`
+}
+
+type Shape = { status: Filter['status']; hasCategories: boolean; isNumbered: boolean }
+
+function nameOf({ status, hasCategories, isNumbered }: Shape): string {
+  return `${status}${hasCategories ? 'InCategories' : ''}${isNumbered ? 'Page' : 'Before'}`
+}
+
+function sqlOf(shape: Shape): FilteredSql {
+  const { status, hasCategories, isNumbered } = shape
+  const total = totalOf(status, hasCategories)
+  // Past the end, a numbered page passes over nothing.
+  const place = isNumbered ? `${total} > $3::bigint` : 'n.seq < $3'
+  const most = isNumbered ? '$2::bigint + $3::bigint' : '$2::bigint + 1'
+  const run = (condition: string, order = 'n.seq desc') => `
+    (select n.seq from notification n where ${condition} and ${place} order by ${order} limit ${most})`
+  const category = hasCategories ? 'and n.category = wanted.category' : ''
+  const runs = conditions[status]
+    .map((condition) => run(`n.user_id = $1 ${category} and ${condition}`))
+    .join(' union all ')
+  const runsOfAll = hasCategories
+    ? `select run.seq from unnest($4::text[]) as wanted (category) cross join lateral (${runs}) run`
+    : runs
+  const marked = run(`${isMarkedUnread} ${hasCategories ? 'and n.category = any ($4::text[])' : ''}`, newestMarkedFirst)
+  const found = `
+    select seq from (${runsOfAll}${status === 'unread' ? ` union all ${marked}` : ''}) one
+    order by seq desc ${isNumbered ? 'limit $2 offset $3::bigint' : 'limit $2::bigint + 1'}`
+  return { name: nameOf(shape), total, found, isNumbered, hasCategories }
+}
+
+const shapes: readonly Omit<Shape, 'isNumbered'>[] = [
+  { status: 'read', hasCategories: false },
+  { status: 'all', hasCategories: true },
+  { status: 'unread', hasCategories: true },
+  { status: 'read', hasCategories: true },
+]
+
+export const filteredPages = shapes.flatMap((shape) => [
+  sqlOf({ ...shape, isNumbered: true }),
+  sqlOf({ ...shape, isNumbered: false }),
+])
+
+/** The name of the statement; undefined if the page is one of all or of all unread notifications. */
+export function filteredName(request: PageRequest): string | undefined {
+  const { status, categories } = request
+  if (categories === undefined && status !== 'read') return undefined
+  return nameOf({ status, hasCategories: categories !== undefined, isNumbered: 'page' in request })
+}

@@ -1,0 +1,113 @@
+// Pages of the notifications in some categories, of the read ones, and of unread ones that lie at or below the high-water mark. The
+// matching notifications lie in runs, such as the unread ones of a category: each run is a range of one index, in the order of
+// the list. SQLite merges the runs and reads no further than the page, so a page by cursor costs the same at any depth. A numbered
+// page passes over the index entries from the nearer end (decision 0030).
+import { unreadAbove } from '../../page-blocks.ts'
+import type { InboxState, PageQuery } from '../../store.ts'
+import type { Reader } from '../connection.ts'
+
+type Runs = { status: PageQuery['status']; categoryCount: number; hasMarkedUnread: boolean; isFromOldest: boolean }
+
+/** `?1` is the user, `?2` the sequence number below which the page begins, `?3` its size, `?4` how many are skipped. */
+const fixedParameters = 6
+const markedUnread = `select n.seq from notification n indexed by notification_marked_unread
+  where n.user_id = ?1 and n.unread_version >= ?5 and n.seq <= ?6`
+
+/** `indexed by`: SQLite would take the primary key instead of an index of read notifications. */
+function run(isRead: boolean, category: string | undefined, condition: string): string {
+  const index = `notification_${isRead ? 'read' : 'unread'}${category === undefined ? '' : '_by_category'}`
+  return `select n.seq from notification n indexed by ${index}
+    where n.user_id = ?1 ${category === undefined ? '' : `and n.category = ${category}`}
+      and n.read_at is ${isRead ? 'not' : ''} null and n.seq < ?2 ${condition}`
+}
+
+/** The runs of one category, or of all notifications. `?5` is the user's readVersion, `?6` the readThrough. */
+function runsOf({ status, hasMarkedUnread }: Runs, category?: string): string[] {
+  if (status === 'unread') return [run(false, category, 'and n.seq > ?6')]
+  const read = run(true, category, '')
+  if (status === 'all') return [read, run(false, category, '')]
+  return [read, run(false, category, `and n.seq <= ?6 ${hasMarkedUnread ? `and n.seq not in (${markedUnread})` : ''}`)]
+}
+
+/** The sequence numbers of a page. The parameters from `?7` on are the categories. */
+export function seqsSql(runs: Runs): string {
+  const { status, categoryCount, hasMarkedUnread, isFromOldest } = runs
+  const categories = Array.from({ length: categoryCount }, (_, index) => `?${fixedParameters + 1 + index}`)
+  const all = categoryCount === 0 ? runsOf(runs) : categories.flatMap((category) => runsOf(runs, category))
+  if (status === 'unread' && hasMarkedUnread)
+    all.push(`${markedUnread} and n.seq < ?2 ${categoryCount === 0 ? '' : `and n.category in (${categories})`}`)
+  return `${all.join(' union all ')} order by 1 ${isFromOldest ? '' : 'desc'} limit +?3 offset +?4`
+}
+
+/** A text for each shape that was requested: 3 statuses, with at most 20 categories. */
+const texts = new Map<string, string>()
+
+function textOf(runs: Runs): string {
+  const key = Object.values(runs).join(' ')
+  const known = texts.get(key)
+  if (known !== undefined) return known
+  const text = seqsSql(runs)
+  texts.set(key, text)
+  return text
+}
+
+export const categoryTotals = `
+  select coalesce(sum(total), 0), coalesce(sum(unread), 0) from inbox_category
+  where user_id = ?1 and category in (select value from json_each(?2))`
+
+function totalOf(reader: Reader, { userId, status, categories }: PageQuery, inbox: InboxState): number {
+  const [total, unread] =
+    categories === undefined
+      ? [inbox.total, inbox.unread]
+      : (reader.one<[number, number]>(categoryTotals, userId, JSON.stringify(categories)) as [number, number])
+  return status === 'all' ? total : status === 'unread' ? unread : total - unread
+}
+
+/** Whether the page is read here. A page of unread notifications that all lie above the high-water mark is not. */
+export function isFiltered(query: PageQuery, inbox: InboxState): boolean {
+  if (query.categories !== undefined || query.status === 'read') return true
+  if (query.status === 'all' || inbox.markedUnread === 0) return false
+  return 'before' in query || query.page * query.limit > unreadAbove(inbox)
+}
+
+/** Newest first. */
+type Chosen = { seqs: number[]; hasMore: boolean }
+const nothing: Chosen = { seqs: [], hasMore: false }
+
+/** The sequence numbers of the page, and how many notifications match on all pages. */
+export function choosePage(reader: Reader, query: PageQuery, inbox: InboxState): Chosen & { total: number } {
+  const total = totalOf(reader, query, inbox)
+  if (total === 0) return { ...nothing, total }
+  const chosen = 'before' in query ? before(reader, query, inbox) : numbered(reader, query, { inbox, total })
+  return { ...chosen, total }
+}
+
+function before(reader: Reader, query: PageQuery & { before: number }, inbox: InboxState): Chosen {
+  const { before: below, limit } = query
+  // One more than the page has: it says whether more follow.
+  const found = choose(reader, query, { inbox, below, taken: limit + 1, skipped: 0, isFromOldest: false })
+  return { seqs: found.slice(0, limit), hasMore: found.length > limit }
+}
+
+type Of = { inbox: InboxState; total: number }
+
+function numbered(reader: Reader, query: PageQuery & { page: number }, { inbox, total }: Of): Chosen {
+  const skipped = (query.page - 1) * query.limit
+  if (skipped >= total) return nothing
+  const taken = Math.min(query.limit, total - skipped)
+  const behind = total - skipped - taken
+  const place = { inbox, below: inbox.lastSeq + 1, taken }
+  const isFromOldest = behind < skipped
+  const found = choose(reader, query, { ...place, skipped: isFromOldest ? behind : skipped, isFromOldest })
+  return { seqs: isFromOldest ? found.reverse() : found, hasMore: behind > 0 }
+}
+
+type Place = { inbox: InboxState; below: number; taken: number; skipped: number; isFromOldest: boolean }
+
+function choose(reader: Reader, { userId, status, categories = [] }: PageQuery, place: Place): number[] {
+  const { inbox, below, taken, skipped, isFromOldest } = place
+  const hasMarkedUnread = inbox.markedUnread > 0
+  const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, isFromOldest })
+  const values = [userId, below, taken, skipped, inbox.readVersion, inbox.readThrough, ...categories]
+  return reader.all<[number]>(text, ...values).map(([seq]) => seq)
+}
