@@ -24,7 +24,7 @@ test('deep pages of more inboxes than the cache holds, read at the same time, ar
         select '${user}', n, 'id' || n, n, '"title":"x","createdAt":"2026-01-01T00:00:00.000Z"', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
           iif(n % 2 = 0, ${count} + n / 2, null)
         from numbers;
-      insert into inbox values ('${user}', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0)`)
+      insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values ('${user}', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0)`)
   let counted = 0
   const reader = new Reader(database)
   const one = reader.one.bind(reader)

@@ -13,20 +13,22 @@ const fixedParameters = 6
 const markedUnread = `select n.seq from notification n indexed by notification_marked_unread
   where n.user_id = ?1 and n.unread_version >= ?5 and n.seq <= ?6`
 
-/** `indexed by`: SQLite would take the primary key instead of an index of read notifications. */
-function run(isRead: boolean, category: string | undefined, condition: string): string {
+/** `bounds` begins with the sequence number that the run is below. `indexed by`: SQLite would take the primary key instead of an index of read notifications. */
+function run(isRead: boolean, category: string | undefined, bounds: string): string {
   const index = `notification_${isRead ? 'read' : 'unread'}${category === undefined ? '' : '_by_category'}`
   return `select n.seq from notification n indexed by ${index}
     where n.user_id = ?1 ${category === undefined ? '' : `and n.category = ${category}`}
-      and n.read_at is ${isRead ? 'not' : ''} null and n.seq < ?2 ${condition}`
+      and n.read_at is ${isRead ? 'not' : ''} null and n.seq < ${bounds}`
 }
 
 /** The runs of one category, or of all notifications. `?5` is the user's readVersion, `?6` the readThrough. */
 function runsOf({ status, hasMarkedUnread }: Runs, category?: string): string[] {
-  if (status === 'unread') return [run(false, category, 'and n.seq > ?6')]
-  const read = run(true, category, '')
-  if (status === 'all') return [read, run(false, category, '')]
-  return [read, run(false, category, `and n.seq <= ?6 ${hasMarkedUnread ? `and n.seq not in (${markedUnread})` : ''}`)]
+  if (status === 'unread') return [run(false, category, '?2 and n.seq > ?6')]
+  const read = run(true, category, '?2')
+  if (status === 'all') return [read, run(false, category, '?2')]
+  // One bound: of two SQLite would use one for the index, and compare each notification with the other.
+  const covered = `min(?2, ?6 + 1) ${hasMarkedUnread ? `and n.seq not in (${markedUnread})` : ''}`
+  return [read, run(false, category, covered)]
 }
 
 /** The sequence numbers of a page. The parameters from `?7` on are the categories. */
