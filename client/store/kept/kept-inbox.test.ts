@@ -4,84 +4,75 @@ import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newTab, startBrowser, until } from '../../testing/tab-browser.ts'
 import type { NotificationPage } from '../../transport/types.ts'
-import type { KeptInbox, WaitingAct } from './kept-inbox.ts'
-
-declare global {
-  var kept: KeptInbox
-  var transmitted: string[]
-  function keptAs(name: string, user: string | null): KeptInbox
-}
+import type { Act } from './record.ts'
+import './testing/kept-tab.ts'
 
 const chromium = await startBrowser()
 after(() => chromium[Symbol.asyncDispose]())
 
-const first: WaitingAct = { key: 'first', type: 'read', id: 'a' }
-const second: WaitingAct = { key: 'second', type: 'unread', id: 'b' }
-const third: WaitingAct = { key: 'third', type: 'read-all', throughSeq: 7 }
+const acts: Act[] = [
+  { type: 'read', id: 'a' },
+  { type: 'unread', id: 'b' },
+]
+const readAll: Act = { type: 'read-all', throughSeq: 7 }
 
-function pageOf(count: number, title = 'Ding'): NotificationPage {
-  const items = Array.from({ length: count }, (_, index) => ({ id: `${index}`, title }) as NotificationPage['items'][0])
+function pageOf(count: number): NotificationPage {
+  const items = Array.from({ length: count }, (_, index) => ({ id: `${index}` }) as NotificationPage['items'][0])
   return { items, total: count, hasMore: false, unread: count, version: 1, next: null }
 }
 
-/** A tab with `keptAs`, for a server of its own. `setUp` runs in the page first. */
+/** `setUp` runs in the page first. */
 async function openTab(server: string, setUp = async () => {}): Promise<Page> {
   const page = await newTab(chromium)
   await page.evaluate(setUp)
-  const content = `import { KeptInbox } from '/client/store/kept/kept-inbox.ts'
-    globalThis.transmitted = []
-    globalThis.keptAs = (name, user) => {
-      const me = async () => user && { user: { id: user } }
-      return globalThis.kept = new KeptInbox({ server: '${server}', name, me })
-    }`
-  await page.addScriptTag({ type: 'module', content })
-  await page.waitForFunction(() => 'keptAs' in globalThis)
+  await page.addScriptTag({ type: 'module', url: '/client/store/kept/testing/kept-tab.ts' })
+  await page.waitForFunction(() => 'kept' in globalThis)
+  await page.evaluate((address) => kept.open(address), server)
   return page
 }
 
 /** Keeps a page and two acts of Ann. */
 async function keepForAnn(page: Page): Promise<void> {
   await page.evaluate(
-    async ({ list, acts }) => {
-      keptAs('', 'ann')
-      await kept.confirm()
+    async ({ list, made }) => {
+      await kept.confirm('ann')
       kept.save('all', list)
-      for (const act of acts) await kept.add(act)
+      kept.add(...made)
     },
-    { list: pageOf(2), acts: [first, second] },
+    { list: pageOf(2), made: acts },
   )
 }
 
-function loaded(page: Page, { name = '', user = 'ann' as string | null, list = 'all' } = {}) {
-  return page.evaluate(async (how) => (await keptAs(how.name, how.user).load(how.list)) ?? null, { name, user, list })
+function loaded(page: Page, list = 'all') {
+  return page.evaluate((name) => kept.load(name), list)
 }
 
 test('a kept list and the waiting acts are loaded again on the next visit, in their order', async () => {
   const page = await openTab('https://visit.example')
   await keepForAnn(page)
+  assert.deepEqual((await loaded(page))?.acts, acts)
   await page.close()
   const next = await openTab('https://visit.example')
-  assert.deepEqual(await loaded(next), { user: 'ann', page: pageOf(2), acts: [first, second] })
-  assert.deepEqual(await loaded(next, { list: 'unread' }), { user: 'ann', acts: [first, second], page: undefined })
-  const other = await openTab('https://another.example')
-  assert.equal(await loaded(other), null)
+  assert.deepEqual(await loaded(next), { user: 'ann', page: pageOf(2), acts })
+  assert.deepEqual(await loaded(next, 'unread'), { user: 'ann', page: undefined, acts })
+  assert.equal(await loaded(await openTab('https://another.example')), null)
 })
 
 test('the first 100 items are kept, of the five lists that changed last', async () => {
   const page = await openTab('https://size.example')
   await page.evaluate(async (list) => {
-    await keptAs('', 'ann').confirm()
+    await kept.confirm('ann')
     for (const name of ['1', '2', '3', '4', '5', '6']) kept.save(name, list)
   }, pageOf(150))
-  await until(async () => (await loaded(page, { list: '6' }))?.page !== undefined)
-  assert.equal((await loaded(page, { list: '2' }))?.page?.items.length, 100)
-  assert.equal((await loaded(page, { list: '1' }))?.page, undefined)
+  await until(async () => (await loaded(page, '6'))?.page !== undefined)
+  assert.equal((await loaded(page, '2'))?.page?.items.length, 100)
+  assert.equal((await loaded(page, '1'))?.page, undefined)
 })
 
 test('the newest state is kept while a list changes all the time', async () => {
   const page = await openTab('https://busy.example')
   await page.evaluate(async (list) => {
-    await keptAs('', 'ann').confirm()
+    await kept.confirm('ann')
     for (let version = 1; version <= 1000; version++) kept.save('all', { ...list, version })
   }, pageOf(1))
   await until(async () => (await loaded(page))?.page?.version === 1000)
@@ -91,10 +82,30 @@ for (const user of ['bob', null])
   test(`what was kept is deleted if ${user ? 'another user is' : 'no user is'} signed in`, async () => {
     const page = await openTab(`https://${user}.example`)
     await keepForAnn(page)
-    const confirmed = await page.evaluate(async (who) => (await keptAs('', who).confirm()) ?? null, user)
-    assert.equal(confirmed, user)
+    await page.evaluate((who) => kept.confirm(who), user)
     assert.equal(await loaded(page), null)
   })
+
+test('a list and an act of a user are not kept if another tab has found another user', async () => {
+  const server = 'https://users.example'
+  const [anns, bobs] = [await openTab(server), await openTab(server)]
+  await keepForAnn(anns)
+  await bobs.evaluate(async (list) => {
+    await kept.confirm('bob')
+    kept.save('all', list)
+  }, pageOf(1))
+  const sent = await anns.evaluate(
+    async ({ list, act }) => {
+      kept.save('all', list)
+      kept.add(act)
+      return kept.send()
+    },
+    { list: pageOf(2), act: readAll },
+  )
+  // What Ann did before was deleted. The store confirms the user before each act.
+  assert.deepEqual(sent, ['read-all'])
+  assert.deepEqual(await loaded(bobs), { user: 'bob', page: pageOf(1), acts: [] })
+})
 
 test('clear() deletes what was kept, and what still waits to be written', async () => {
   const page = await openTab('https://clear.example')
@@ -110,32 +121,33 @@ test('clear() deletes what was kept, and what still waits to be written', async 
 test('a client with another name neither shows nor leaves what was kept', async () => {
   const page = await openTab('https://name.example')
   await keepForAnn(page)
-  assert.equal(await loaded(page, { name: 'bob of the shop' }), null)
+  await page.evaluate(() => kept.open('https://name.example', 'bob of the shop'))
+  assert.equal(await loaded(page), null)
+  await page.evaluate(() => kept.open('https://name.example'))
   assert.equal(await loaded(page), null)
 })
 
-test('two tabs that send at the same time send each act once, in order, and one that has to wait stays', async () => {
+test('two tabs that send the same acts at the same time send each once, and in order', async () => {
   const server = 'https://tabs.example'
-  const tabs = [await openTab(server), await openTab(server)]
-  await keepForAnn(tabs[0] as Page)
-  await tabs[1]?.evaluate(async (act) => {
-    await keptAs('', 'ann').confirm()
-    await kept.add(act)
-  }, third)
-  await Promise.all(
-    tabs.map((page) =>
-      page.evaluate(() =>
-        kept.send(async ({ key }) => {
-          await new Promise((resolve) => setTimeout(resolve, 10))
-          if (key !== 'third') transmitted.push(key)
-          return key !== 'third'
-        }),
-      ),
-    ),
-  )
-  const sent = await Promise.all(tabs.map((page) => page.evaluate(() => transmitted)))
-  assert.deepEqual(sent.flat(), ['first', 'second'])
-  assert.deepEqual((await loaded(tabs[0] as Page))?.acts, [third])
+  const [one, two] = [await openTab(server), await openTab(server)]
+  await keepForAnn(one)
+  assert.deepEqual((await loaded(two))?.acts, acts)
+  await two.evaluate((act) => kept.add(act), readAll)
+  const sent = await Promise.all([one, two].map((page) => page.evaluate(() => kept.send())))
+  assert.deepEqual(sent.flat().toSorted(), ['read', 'read-all', 'unread'])
+  assert.equal(sent[1]?.at(-1), 'read-all')
+  assert.deepEqual((await loaded(one))?.acts, [])
+})
+
+test('an act without a response waits on, and one that the server has refused does not', async () => {
+  const page = await openTab('https://refused.example')
+  await keepForAnn(page)
+  const sent = await page.evaluate(async () => [
+    await kept.send({ act: 'unread', code: 'NETWORK' }),
+    await kept.send({ act: 'unread', code: 'NOT_FOUND', status: 404 }),
+    await kept.send(),
+  ])
+  assert.deepEqual(sent, [['read', 'NETWORK'], ['NOT_FOUND'], []])
 })
 
 const failures: Record<string, () => Promise<void>> = {
@@ -185,8 +197,7 @@ for (const [failure, setUp] of Object.entries(failures))
   test(`if storage ${failure}, acts wait in the tab and are sent, and nothing else fails`, async () => {
     const page = await openTab(`https://${encodeURIComponent(failure)}.example`, setUp)
     await keepForAnn(page)
-    await page.evaluate(() => kept.send(async ({ key }) => transmitted.push(key) > 0))
-    assert.deepEqual(await page.evaluate(() => transmitted), ['first', 'second'])
+    assert.deepEqual(await page.evaluate(() => kept.send()), ['read', 'unread'])
     await page.evaluate(() => kept.clear())
     assert.equal(await loaded(page), null)
     assert.deepEqual(chromium.uncaught, [])
@@ -199,6 +210,5 @@ test('without Web Locks the tab sends its acts all the same', async () => {
     }
   })
   await keepForAnn(page)
-  await page.evaluate(() => kept.send(async ({ key }) => transmitted.push(key) > 0))
-  assert.deepEqual(await page.evaluate(() => transmitted), ['first', 'second'])
+  assert.deepEqual(await page.evaluate(() => kept.send()), ['read', 'unread'])
 })

@@ -1,7 +1,10 @@
 // The last lists of one user and the acts that wait for a connection, kept in this browser until sign-out. If storage is full,
 // forbidden or damaged, nothing is kept, and no method rejects because of that.
-import type { Me, NotificationPage } from '../../transport/types.ts'
-import { type Change, changeRecord, type KeptRecord, type WaitingAct } from './record.ts'
+
+import { isFinal } from '../../stream/subscription.ts'
+import { isCarillonError } from '../../transport/errors.ts'
+import type { NotificationPage } from '../../transport/types.ts'
+import { type Act, type Change, changeRecord, type KeptRecord, type WaitingAct } from './record.ts'
 
 export type { WaitingAct } from './record.ts'
 
@@ -10,8 +13,6 @@ export type KeptInboxOptions = {
   server: string
   /** What another name has kept here is deleted and never shown. */
   name: string
-  /** The signed-in user; null if there is none. */
-  me(): Promise<Me | null>
 }
 
 /** `user` is the id of the user who saw it, whom the server has not confirmed yet. */
@@ -27,8 +28,8 @@ export class KeptInbox {
   #user: string | undefined
   readonly #unsaved = new Map<string, NotificationPage>()
   #saveTimer: ReturnType<typeof setTimeout> | undefined
-  /** Acts that storage has refused. They wait in this tab only. */
-  #unkept: WaitingAct[] = []
+  /** The keys of the waiting acts that this tab loaded or stored. */
+  readonly #stored = new Set<string>()
 
   constructor(options: KeptInboxOptions) {
     this.#options = options
@@ -38,19 +39,18 @@ export class KeptInbox {
   async load(list: string): Promise<Loaded | undefined> {
     const kept = await this.#change((found) => found)
     this.#user ??= kept?.user
+    for (const { key } of kept?.acts ?? []) this.#stored.add(key)
     return kept && { user: kept.user, page: kept.lists[list], acts: kept.acts }
   }
 
   /**
-   * Requests who is signed in: at the start, and again after each `hello` and `resync`, before acts are sent. Resolves to the id of
-   * the user, undefined if there is none, and deletes what another user has left here. Rejects if the server does not respond.
+   * The server has said who is signed in, null if no user is. Deletes what another user has left here. Lists are saved and kept acts
+   * are sent for the confirmed user only.
    */
-  async confirm(): Promise<string | undefined> {
-    const user = (await this.#options.me())?.user.id
-    await this.#change((kept) => (kept?.user === user ? kept : undefined))
+  async confirm(user: string | null): Promise<void> {
     if (this.#user !== user) this.#forget()
-    this.#user = user
-    return user
+    this.#user = user ?? undefined
+    await this.#change((kept) => (kept?.user === user ? kept : undefined))
   }
 
   /** Keeps the first items of a list of the confirmed user. Writes at most twice a second. */
@@ -64,30 +64,57 @@ export class KeptInbox {
     }, saveEveryMs)
   }
 
-  /** Keeps an act that could not be sent. */
-  async add(act: WaitingAct): Promise<void> {
-    const kept = await this.#change((found) => found && { ...found, acts: [...found.acts, act] })
-    if (!kept) this.#unkept.push(act)
+  /** Keeps an act until `once` has sent it. Returns its key. */
+  add(act: Act): string {
+    const key = `${Date.now()} ${Math.random()}`
+    void this.#add({ ...act, key })
+    return key
+  }
+
+  async #add(act: WaitingAct): Promise<void> {
+    let isStored = false
+    await this.#change((kept) => {
+      isStored = kept !== undefined && (this.#user === undefined || this.#user === kept.user)
+      return kept && isStored ? { ...kept, acts: [...kept.acts, act] } : kept
+    })
+    if (isStored) this.#stored.add(act.key)
   }
 
   /**
-   * Sends the acts that wait in all tabs, oldest first, each from one tab. `transmit` resolves to true if the server has accepted
-   * or refused the act, and to false if the act has to wait longer, which ends the call.
+   * Sends a waiting act, unless another tab has sent it. Throws what `send` throws. An act that the server has refused no longer
+   * waits.
    */
-  async send(transmit: (act: WaitingAct) => Promise<boolean>): Promise<void> {
+  async once(key: string, send: () => Promise<void>): Promise<void> {
     let hasBegun = false
-    const sendAll = async () => {
+    const attempt = () => {
       hasBegun = true
-      for (let act = await this.#next(); act && (await transmit(act)); ) act = await this.#next(act)
+      return this.#once(key, send)
     }
     try {
       // Undefined on a page without TLS, and outside a browser.
-      await (globalThis.navigator?.locks?.request(`carillon kept ${this.#options.server}`, sendAll) ?? sendAll())
+      await (globalThis.navigator?.locks?.request(`carillon kept ${this.#options.server}`, attempt) ?? attempt())
     } catch (error) {
       // A page in a frame without an origin may not use locks.
       if (hasBegun) throw error
-      await sendAll()
+      await attempt()
     }
+  }
+
+  async #once(key: string, send: () => Promise<void>): Promise<void> {
+    const kept = await this.#change((found) => found)
+    if (this.#stored.has(key) && !kept?.acts.some((act) => act.key === key)) return
+    try {
+      await send()
+    } catch (error) {
+      if (!isCarillonError(error) || !isFinal(error, true)) throw error
+      await this.#remove(key)
+      throw error
+    }
+    await this.#remove(key)
+  }
+
+  async #remove(key: string): Promise<void> {
+    await this.#change((kept) => kept && { ...kept, acts: kept.acts.filter((act) => act.key !== key) })
   }
 
   /** Deletes everything that is kept of this server: at sign-out, and when the session has ended. */
@@ -99,7 +126,6 @@ export class KeptInbox {
   #forget(): void {
     this.#user = undefined
     this.#unsaved.clear()
-    this.#unkept = []
   }
 
   #write(): void {
@@ -118,14 +144,6 @@ export class KeptInbox {
       const newest = Object.fromEntries([...lists].slice(-maxLists))
       return { name: this.#options.name, user, lists: newest, acts: kept?.acts ?? [] }
     })
-  }
-
-  /** The oldest act, after `done` has been removed. */
-  async #next(done?: WaitingAct): Promise<WaitingAct | undefined> {
-    const withoutDone = (acts: WaitingAct[]) => acts.filter(({ key }) => key !== done?.key)
-    const kept = await this.#change((found) => found && { ...found, acts: withoutDone(found.acts) })
-    this.#unkept = withoutDone(this.#unkept)
-    return (kept?.user === this.#user ? kept?.acts[0] : undefined) ?? this.#unkept[0]
   }
 
   /** Undefined if nothing is kept, or storage fails. */

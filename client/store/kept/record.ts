@@ -2,11 +2,13 @@
 // undoes the write of another. It contains no token and no cookie.
 import type { NotificationPage } from '../../transport/types.ts'
 
-/** An act of the user that the server has not accepted yet. `key` is unique. */
-export type WaitingAct = { key: string } & (
+export type Act =
   | { type: 'read' | 'unread'; id: string }
-  | { type: 'read-all'; throughSeq: number }
-)
+  | { type: 'read-all'; throughSeq: number; isExact?: boolean }
+  | { type: 'undo'; ids: readonly string[]; made: number }
+
+/** An act of the user that the server has not accepted yet. `key` is unique. */
+export type WaitingAct = Act & { key: string }
 
 export type KeptRecord = {
   /** The `offline` of the client that wrote it. */
