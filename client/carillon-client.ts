@@ -2,9 +2,20 @@
 import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer/producer.ts'
 import { type SignIn, signInOf } from './sign-in.ts'
+import { callsOf } from './store/calls.ts'
+import type { InboxList, OpenOptions } from './store/inbox-list.ts'
+import { Source } from './store/source.ts'
 import { type Auth, type Connection, Requests } from './transport/requests.ts'
 
-export type Carillon = SignIn & { inbox: Inbox }
+export type Carillon = SignIn & {
+  inbox: Inbox & {
+    /**
+     * A list that stays right by itself: its pages, the live stream, and what the user does. Lists that are opened with equal
+     * options share their requests, and all lists of a client share one stream. `close` each of them.
+     */
+    open(options?: OpenOptions): InboxList
+  }
+}
 
 /**
  * A client for one user: sign-in and inbox. Create one for each user. Throws TypeError if `baseUrl` is not a URL.
@@ -12,7 +23,9 @@ export type Carillon = SignIn & { inbox: Inbox }
  */
 export function createCarillon({ auth = 'cookie', ...connection }: Connection & { auth?: Auth } = {}): Carillon {
   const requests = new Requests(connection, auth)
-  return { ...signInOf(requests), inbox: inboxOf(requests) }
+  const source = new Source(requests, callsOf(requests))
+  const signIn = signInOf(requests, () => source.lookAgain())
+  return { ...signIn, inbox: { ...inboxOf(requests), open: (options) => source.open(options) } }
 }
 
 /**

@@ -37,10 +37,15 @@ export type SignIn = {
   logout(options?: CallOptions): Promise<void>
 }
 
-export function signInOf(requests: Requests): SignIn {
+/** `onChange` is called after a sign-in and after a sign-out. */
+export function signInOf(requests: Requests, onChange = () => {}): SignIn {
   return {
-    login: ({ username, password, variant }: Credentials & { variant?: Variant }, { signal }: CallOptions = {}) =>
-      requests.signIn<never>({ path: 'login', body: JSON.stringify({ username, password, variant }), signal }),
+    async login({ username, password, variant }: Credentials & { variant?: Variant }, { signal }: CallOptions = {}) {
+      const body = JSON.stringify({ username, password, variant })
+      const response = await requests.signIn<never>({ path: 'login', body, signal })
+      onChange()
+      return response
+    },
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
     me: (options) => requestMe(requests, options),
     renew: (token, options) =>
@@ -49,6 +54,7 @@ export function signInOf(requests: Requests): SignIn {
     async logout(options) {
       await requests.nothing({ ...options, method: 'POST', path: 'logout' })
       requests.tokens?.forget()
+      onChange()
     },
   }
 }

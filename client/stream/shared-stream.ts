@@ -6,7 +6,14 @@ import { following, leavable, pause } from '../transport/cancellation.ts'
 import { CarillonError } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { Me, StreamEvent } from '../transport/types.ts'
-import { defaultTiming, isFinal, openStream, type StreamOptions, type Timing } from './subscription.ts'
+import {
+  defaultTiming,
+  isFinal,
+  openStream,
+  type StreamOptions,
+  type StreamWatcher,
+  type Timing,
+} from './subscription.ts'
 import { Follower, leaderIsSilent } from './tabs/follower.ts'
 import { Leader } from './tabs/leader.ts'
 import { formatVersion, type Tab } from './tabs/messages.ts'
@@ -14,6 +21,11 @@ import { inboxTagOf, TabLog } from './tabs/tab-log.ts'
 
 /** If a tab waits longer for the lock, another user may have signed in since the tab requested the name of the inbox. */
 const maxNameAgeMs = 1_000
+
+export type SharedStreamWatcher = Pick<StreamWatcher, 'onLost'> & {
+  /** Called with the id of the user before this tab joins the tabs of that user. */
+  onUser?: (id: string) => void
+}
 
 /**
  * Each tab continues from its own position, so a change of leader neither loses nor repeats an event. Outside a page,
@@ -24,22 +36,29 @@ export function openSharedStream(
   options: StreamOptions = {},
   timing: Timing = defaultTiming,
   silenceMs = 30_000,
+  { onLost, onUser }: SharedStreamWatcher = {},
 ): AsyncIterableIterator<StreamEvent> {
   const { document, navigator, BroadcastChannel: channels } = globalThis
-  if (!document || !navigator.locks || !channels) return openStream(requests, options, timing)
+  if (!document || !navigator.locks || !channels) return openStream(requests, options, timing, { onLost })
   return leavable(options.signal, (signal) => {
     const log = new TabLog(options.since)
-    takePart({ requests, timing, silenceMs, log }, signal).catch((error) => log.end(error))
+    takePart({ requests, timing, silenceMs, log, onLost }, signal, onUser).catch((error) => log.end(error))
     return log.read(signal)
   })
 }
 
 /** Takes part in the group of one inbox after the other, until the stream ends. */
-async function takePart(tab: Omit<Tab, 'proof' | 'namedAt' | 'channel'>, signal: AbortSignal): Promise<void> {
-  const { requests, timing, log } = tab
+async function takePart(
+  tab: Omit<Tab, 'proof' | 'namedAt' | 'channel'>,
+  signal: AbortSignal,
+  onUser: SharedStreamWatcher['onUser'],
+): Promise<void> {
+  const { requests, timing, log, onLost } = tab
   for (let outcome: Outcome = 'moved'; outcome === 'moved'; ) {
     if (log.moves > 1) await pause(delayAfter(undefined, log.moves - 2, timing), signal)
-    const { user, proof } = await nameOf(requests, timing, signal)
+    const { user, proof } = await nameOf({ requests, timing, onLost }, signal)
+    onUser?.(user.id)
+    signal.throwIfAborted()
     // Tabs with the same name share a stream.
     const channel = new BroadcastChannel(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
     const member = { ...tab, proof, channel, namedAt: performance.now() }
@@ -84,7 +103,10 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
 }
 
 /** A script cannot read a session cookie, and another sign-in replaces it for all tabs: the server knows the user. */
-async function nameOf(requests: Requests, timing: Timing, signal: AbortSignal): Promise<Me> {
+async function nameOf(
+  { requests, timing, onLost }: Pick<Tab, 'requests' | 'timing' | 'onLost'>,
+  signal: AbortSignal,
+): Promise<Me> {
   for (let failures = 0; ; failures++)
     try {
       const me = await requestMe(requests, { signal, timeoutMs: timing.connectMs })
@@ -92,6 +114,7 @@ async function nameOf(requests: Requests, timing: Timing, signal: AbortSignal): 
       throw new CarillonError('UNAUTHORIZED', 'No user is signed in', { status: 401 })
     } catch (error) {
       if (isFinal(error)) throw error
+      onLost?.(error)
       await pause(delayAfter(error, failures, timing), signal)
     }
 }

@@ -26,17 +26,24 @@ export const defaultTiming: Timing = {
   random: Math.random,
 }
 
+export type StreamWatcher = {
+  /** Called for every chunk, also for a comment. */
+  onData?: () => void
+  /** Called when an attempt to connect has failed; the next one follows. */
+  onLost?: ((error: unknown) => void) | undefined
+}
+
 /**
  * Sends no request before the first `next()`, and reads nothing ahead of the calls of `next()`. `return()`, which a `break`
- * calls, closes the connection, even while a `next()` waits. `onData` is called for every chunk, also for a comment.
+ * calls, closes the connection, even while a `next()` waits.
  */
 export function openStream(
   requests: Requests,
   options: StreamOptions = {},
   timing: Timing = defaultTiming,
-  onData = () => {},
+  watcher: StreamWatcher = {},
 ): AsyncIterableIterator<StreamEvent> {
-  return leavable(options.signal, (signal) => new Subscription(requests, options.since, timing, onData).events(signal))
+  return leavable(options.signal, (signal) => new Subscription(requests, options.since, timing, watcher).events(signal))
 }
 
 /** The types that the loop receives. The client skips events of other types. */
@@ -55,7 +62,7 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>
 class Subscription {
   readonly #requests: Requests
   readonly #timing: Timing
-  readonly #onData: () => void
+  readonly #watcher: StreamWatcher
   /** After the last complete event. */
   #position: Position | undefined
   /** Failures in a row, since a connection last brought an event other than a greeting. */
@@ -65,11 +72,11 @@ class Subscription {
   /** Called when the machine is online again (true), the page is visible again, or time has passed. Depends on the step. */
   #wake: (isOnline: boolean) => unknown = () => {}
 
-  constructor(requests: Requests, since: Position | undefined, timing: Timing, onData: () => void) {
+  constructor(requests: Requests, since: Position | undefined, timing: Timing, watcher: StreamWatcher) {
     this.#requests = requests
     this.#position = since
     this.#timing = { ...timing }
-    this.#onData = onData
+    this.#watcher = watcher
   }
 
   async *events(signal: AbortSignal): AsyncGenerator<StreamEvent, void> {
@@ -101,6 +108,7 @@ class Subscription {
       signal.throwIfAborted()
       if (drop.signal.aborted) return 0
       if (!reader && isFinal(error, this.#hasConnected)) throw this.#withReason(error)
+      if (!reader) this.#watcher.onLost?.(error)
       return this.#backOff(error)
     } finally {
       // For a custom fetch that ignores the signal. A failure to cancel does not matter here.
@@ -126,7 +134,7 @@ class Subscription {
     for (let isGreeted = false; ; ) {
       const { done, value } = await this.#withinTimeout(reader.read(), this.#timing.heartbeatMs * 2.5, drop)
       if (done) return this.#backOff()
-      this.#onData()
+      this.#watcher.onData?.()
       const wasGreeted = isGreeted
       const events = parser.push(value)
       this.#timing.retryMs = parser.retryMs ?? this.#timing.retryMs

@@ -39,7 +39,10 @@ export class Follower {
         if (message.to === this.#id) this.#catchUp(message.hello, message.missed)
         break
       case 'error':
-        this.#waiting.abort(new CarillonError(message.error.code, message.error.message, message.error))
+        this.#waiting.abort(errorIn(message))
+        break
+      case 'lost':
+        this.#tab.onLost?.(errorIn(message))
         break
       default:
         return
@@ -88,4 +91,8 @@ export class Follower {
       this.#timer = setTimeout(() => this.#waiting.abort(leaderIsSilent), waitMs)
     }, silenceMs)
   }
+}
+
+function errorIn({ error }: Extract<Message, { kind: 'error' | 'lost' }>): CarillonError {
+  return new CarillonError(error.code, error.message, error)
 }

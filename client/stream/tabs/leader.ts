@@ -1,5 +1,5 @@
 // The tab that holds the lock: it reads the stream, sends each event to the other tabs, and resends events they missed.
-import { isCarillonError } from '../../transport/errors.ts'
+import { type CarillonError, isCarillonError } from '../../transport/errors.ts'
 import type { StreamEvent } from '../../transport/types.ts'
 import { openStream } from '../subscription.ts'
 import type { Message, Tab } from './messages.ts'
@@ -25,12 +25,19 @@ export class Leader {
 
   /** Leads until the stream ends, or turns out to be that of another inbox. Throws the reason of `signal`. */
   async lead(signal: AbortSignal): Promise<'ended' | 'moved'> {
-    const { requests, timing, log, channel } = this.#tab
+    const tab = this.#tab
+    const { requests, timing, log, channel } = tab
     channel.postMessage({ kind: 'leading' })
-    const onData = () => (this.#aliveAt = performance.now())
+    const watcher = {
+      onData: () => (this.#aliveAt = performance.now()),
+      onLost: (error: unknown) => {
+        tab.onLost?.(error)
+        if (isCarillonError(error)) channel.postMessage({ kind: 'lost', error: fieldsOf(error) })
+      },
+    }
     let failure: unknown
     try {
-      for await (const event of openStream(requests, { since: log.position, signal }, timing, onData)) {
+      for await (const event of openStream(requests, { since: log.position, signal }, timing, watcher)) {
         // If another tab has stolen the lock, it sends the events from here on.
         signal.throwIfAborted()
         if (!areOfOneInbox(event.position, log.position)) {
@@ -70,8 +77,7 @@ export class Leader {
   async #shareError(error: unknown): Promise<void> {
     const { proof, channel } = this.#tab
     if (proof !== 'session' || !isCarillonError(error) || error.status !== 401) return
-    // Without the spread the message would lose the fields: the browser copies only the standard fields of an Error.
-    channel.postMessage({ kind: 'error', error: { ...error, message: error.message } })
+    channel.postMessage({ kind: 'error', error: fieldsOf(error) })
     await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
 
@@ -93,4 +99,9 @@ export class Leader {
     const hello = stateEvent('hello', last, start)
     channel.postMessage({ kind: 'response', to, hello, missed: missed ?? [stateEvent('resync', last, start)] })
   }
+}
+
+/** Without the spread the message would lose the fields: the browser copies only the standard fields of an Error. */
+function fieldsOf(error: CarillonError) {
+  return { ...error, message: error.message, cause: undefined }
 }

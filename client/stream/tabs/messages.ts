@@ -17,6 +17,8 @@ export type Message =
   | { kind: 'response'; to: string; hello: StreamEvent; missed: StreamEvent[] }
   /** The proof that all tabs share has ended. */
   | { kind: 'error'; error: Omit<CarillonError, 'cause'> }
+  /** The leader could not connect, and tries again. */
+  | { kind: 'lost'; error: Omit<CarillonError, 'cause'> }
 
 export type Tab = {
   requests: Requests
@@ -27,5 +29,6 @@ export type Tab = {
   /** When the server named the user of the inbox, by `performance.now()`. */
   namedAt: number
   log: TabLog
+  onLost?: ((error: unknown) => void) | undefined
   channel: Omit<BroadcastChannel, 'postMessage'> & { postMessage(message: Message): void }
 }

@@ -1,0 +1,155 @@
+// What a client knows of an inbox, and how pages, events and acts change it: functions without a network and without a clock.
+import type { Notification, NotificationPage, StreamData, StreamEvent } from '../transport/types.ts'
+
+export type Filter = {
+  status: 'all' | 'unread' | 'read'
+  /** Empty: every category. */
+  categories: readonly string[]
+}
+
+/** The loaded part of a list: all notifications that match the filter and have a `seq` of at least `end`. */
+export type Extent = Filter & {
+  /** 0 if the whole list is loaded. */
+  end: number
+  /** The number of notifications below `end`. Used with categories only: without them, the counters of the inbox suffice. */
+  rest: number
+}
+
+type Known = ReadonlyMap<string, Notification>
+
+export type InboxState = {
+  /** By id, of all lists. `versionOf` is the version of the inbox at which one was read or changed last. */
+  known: Known
+  /** Of the whole inbox, at the version `unreadAt`. */
+  unread: number
+  unreadAt: number
+  /** Of the whole inbox, at the version `totalAt`. */
+  total: number
+  totalAt: number
+}
+
+export const emptyState: InboxState = { known: new Map(), unread: 0, unreadAt: -1, total: 0, totalAt: -1 }
+
+/** What the user has done. */
+export type Act =
+  | { type: 'read' | 'unread'; id: string }
+  /** `isExact`: all unread notifications above `throughSeq` are known. */
+  | { type: 'read-all'; throughSeq: number; isExact?: boolean }
+  /** Of the last 'read-all': the known notifications that it made read, and how many it made read in all. */
+  | { type: 'undo'; ids: readonly string[]; made: number }
+
+const versions = new WeakMap<Notification, number>()
+
+export function matches({ status, categories }: Filter, { read, category }: Notification): boolean {
+  const isListed = status === 'all' || read === (status === 'read')
+  return isListed && (!categories.length || categories.includes(category ?? ''))
+}
+
+/** Newest first. */
+export function itemsOf(known: Known, extent: Extent): Notification[] {
+  const items = [...known.values()].filter((one) => one.seq >= extent.end && matches(extent, one))
+  return items.sort((a, b) => b.seq - a.seq)
+}
+
+/** Adds pages of one list. Notifications that have not changed since `before` are the same objects as there. */
+export function withPages(
+  state: InboxState,
+  { status, categories }: Filter,
+  pages: readonly NotificationPage[],
+  before = state.known,
+): InboxState {
+  const known = new Map(state.known)
+  const next = { ...state, known }
+  for (const { items, version, unread, total } of pages) {
+    for (const item of items) put(known, item, version, before)
+    if (version > next.unreadAt) Object.assign(next, { unread, unreadAt: version })
+    if (version > next.totalAt && status !== 'unread' && !categories.length)
+      Object.assign(next, { total: status === 'read' ? total + unread : total, totalAt: version })
+  }
+  return next
+}
+
+/** The state after events. Each changes only what was read at an older version. */
+export function withEvents(state: InboxState, events: readonly StreamEvent[]): InboxState {
+  const known = new Map(state.known)
+  const next = { ...state, known }
+  for (const event of events) {
+    const { type, version, unread, total } = event
+    // The counters of a greeting are ahead of the events that follow it.
+    if (type === 'hello' || type === 'resync') continue
+    if ('notification' in event) put(known, event.notification, version)
+    else if (type === 'read-all') readAll(known, event)
+    else if (isOlder(known.get(event.id), version)) known.delete(event.id)
+    if (version > next.unreadAt) Object.assign(next, { unread, unreadAt: version })
+    if (version > next.totalAt) Object.assign(next, { total, totalAt: version })
+  }
+  return next
+}
+
+function readAll(known: Map<string, Notification>, { throughSeq, readAt, version }: StreamData['read-all']): void {
+  for (const one of known.values())
+    if (!one.read && one.seq <= throughSeq) put(known, { ...one, read: true, readAt }, version)
+}
+
+/** Can a list not tell from the event, and from what was known before it, what it has to contain now? */
+export function isUnclear({ status, categories, end, rest }: Extent, event: StreamEvent, known: Known): boolean {
+  // What another filter hid is now in the list, and unknown.
+  if (event.type === 'read-all') return status === 'read' || (status === 'unread' && categories.length > 0 && rest > 0)
+  if (!categories.length || !rest) return false
+  // It may have been one of the rest.
+  if (event.type === 'removed') return !known.has(event.id)
+  if (!('notification' in event) || event.type === 'created') return false
+  return !((known.get(event.notification.id)?.seq ?? -1) >= end)
+}
+
+/** What the user sees: the state, and on top of it the acts. `idle` are those acts that the state shows already. */
+export function withActs<Made extends Act>(state: InboxState, acts: readonly Made[], at: string) {
+  const known = new Map(state.known)
+  const idle: Made[] = []
+  let { unread } = state
+  for (const act of acts) {
+    const ids = idsOf(act, known)
+    const isRead = act.type === 'read' || act.type === 'read-all'
+    const flips = ids.filter((id) => flip(known, id, isRead, at)).length
+    const before = unread
+    if (act.type === 'read-all' && act.isExact) unread = countUnread(known)
+    else if (act.type === 'undo') unread += flips && act.made - ids.length + flips
+    else unread += isRead ? -flips : flips
+    if (!flips && unread === before) idle.push(act)
+  }
+  return { known, unread, total: state.total, idle }
+}
+
+function idsOf(act: Act, known: Known): readonly string[] {
+  if (act.type === 'undo') return act.ids
+  if (act.type !== 'read-all') return [act.id]
+  return [...known.values()].filter(({ seq }) => seq <= act.throughSeq).map(({ id }) => id)
+}
+
+function countUnread(known: Known): number {
+  return [...known.values()].filter(({ read }) => !read).length
+}
+
+const flipped = new WeakMap<Notification, Notification>()
+
+/** False if it is already so, or is not known. The same notification becomes the same object each time. */
+function flip(known: Map<string, Notification>, id: string, read: boolean, at: string): boolean {
+  const one = known.get(id)
+  if (!one || one.read === read) return false
+  const other = flipped.get(one) ?? { ...one, read, readAt: read ? at : null }
+  flipped.set(one, other)
+  known.set(id, other)
+  return true
+}
+
+function isOlder(one: Notification | undefined, version: number): boolean {
+  return ((one && versions.get(one)) ?? -1) < version
+}
+
+function put(known: Map<string, Notification>, one: Notification, version: number, before: Known = known): void {
+  if (!isOlder(known.get(one.id), version)) return
+  const old = before.get(one.id)
+  const kept = old && JSON.stringify(old) === JSON.stringify(one) ? old : one
+  versions.set(kept, version)
+  known.set(one.id, kept)
+}
