@@ -50,7 +50,7 @@ export class CarillonElement extends LitElement {
   readonly source: InboxSource = new InboxSource(this)
 
   /** The page to sign in at: by default the form of the service, which leads back to this page. */
-  protected get signInLink(): string {
+  get signInLink(): string {
     const page = new URL(this.server || defaultServer || '/', location.href)
     return this.signInUrl || `${new URL('sign-in', page)}?return_to=${encodeURIComponent(location.href)}`
   }

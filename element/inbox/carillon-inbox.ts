@@ -1,353 +1,62 @@
-// <carillon-inbox>: the list of notifications, for a page or for the panel of a bell. It displays what the store of the client
-// says (client/store) and passes on what the reader does.
-import { type InboxList, type InboxSnapshot, isCarillonError, type Notification } from 'carillon-client'
-import { html, nothing, type PropertyValues, type TemplateResult } from 'lit'
-import { repeat } from 'lit/directives/repeat.js'
+// <carillon-inbox>: the list of notifications, for a page or for the panel of a bell. What it displays and does is in view/, which
+// is loaded on demand: a page with a closed bell does not wait for it.
+import { html, nothing, type PropertyDeclarations, render, type TemplateResult } from 'lit'
 import { CarillonElement } from '../carillon-element.ts'
-import type { Tab } from '../inbox-source.ts'
 import { inboxStyles } from '../look/inbox-styles.ts'
-import { type Times, timesOf } from '../times.ts'
-import { type ItemContext, item } from './item.ts'
-import { follow, isModified, safeLink } from './links.ts'
-import { ScrollWatch } from './scroll-watch.ts'
-import { UndoOffer } from './undo-offer.ts'
+import type { InboxView } from './view/inbox-view.ts'
 
-const tabs: readonly Tab[] = ['all', 'unread']
-/** How often the relative times are made again. */
-const clockMs = 30_000
+/** Between two attempts to load the view. */
+const retryMs = 5_000
 
 export class CarillonInbox extends CarillonElement {
   static override styles = [inboxStyles]
+  static override properties: PropertyDeclarations = {}
 
-  #tab: Tab = 'all'
-  /** How many items are in the page at most. The store may hold more: what arrives at the top pushes the last ones out of the page. */
-  #shown = 0
-  /** Why the last act was taken back. */
-  #failure = ''
-  #times: Times = timesOf('en')
-  #locale = 'en'
-  #now = 0
-  #clock: ReturnType<typeof setInterval> | undefined
-  readonly #scroll: ScrollWatch = new ScrollWatch({
-    onTop: () => this.#hold(),
-    onEnd: () => this.#find('[part=more]:is(:hover,:focus)') || this.#more(),
-  })
-  readonly #undo: UndoOffer = new UndoOffer(this)
+  #view: InboxView | undefined
+  #isLoading = false
+  #isFocusWanted = false
 
   override connectedCallback(): void {
     super.connectedCallback()
-    this.#now = Date.now()
-    this.#clock = setInterval(() => {
-      this.#now = Date.now()
-      this.requestUpdate()
-    }, clockMs)
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback()
-    clearInterval(this.#clock)
-    this.#scroll.disconnect()
-    this.#undo.end()
+    void this.#load()
   }
 
   /** Focuses the selected tab, or the link to sign in. */
   override focus(options?: FocusOptions): void {
-    this.#find('[aria-selected=true],[part=sign-in]')?.focus(options)
+    if (this.#view) this.#view.focus(options)
+    else this.#isFocusWanted = true
   }
 
   /** Back to the top, with all that has arrived. */
   reset(): void {
-    this.#find('[part=scroll]')?.scrollTo(0, 0)
-    this.#list?.showNewer()
-  }
-
-  /** Keeps the focus in the element if the focused part of it disappears. */
-  protected override update(changed: PropertyValues): void {
-    const active = this.#active
-    const place = this.#articles.findIndex((article) => article.contains(active ?? null))
-    super.update(changed)
-    if (active && !active.isConnected) {
-      const articles = this.#articles
-      const next = articles[Math.min(place, articles.length - 1)] ?? this
-      next.focus()
-    }
-  }
-
-  protected override updated(): void {
-    this.#scroll.observe(this.#find('[part=scroll]'))
-    this.#hold()
+    this.#isFocusWanted = false
+    this.#view?.reset()
   }
 
   protected override render(): TemplateResult {
-    const { strings, announcer } = this.source
-    const snapshot = this.#list?.getSnapshot()
-    return html`<div part="root" dir=${strings.direction} lang=${strings.locale}>
-      <div part="header">
-        <slot name="header"><h2 part="title">${strings.title}</h2></slot>
-        ${snapshot && snapshot.state !== 'signed-out' ? this.#markAll(snapshot) : nothing}
-      </div>
-      ${!snapshot ? nothing : snapshot.state === 'signed-out' ? this.#signIn() : this.#tabsAndList(snapshot)}
-      <div part="status" role="status" aria-live="polite">${announcer.text}</div>
-    </div>`
+    const { strings, client } = this.source
+    // The request for the list does not wait for the view either.
+    if (!this.#view && client) this.source.list('all')
+    return this.#view?.render() ?? html`<p part="loading">${strings.loading}</p>`
   }
 
-  #markAll({ unread }: InboxSnapshot): TemplateResult {
-    const { strings } = this.source
-    return html`<button part="mark-all" type="button" aria-disabled=${unread === 0} @click=${this.#readAll}>
-      ${strings.markAllAsRead}
-    </button>`
-  }
-
-  #signIn(): TemplateResult {
-    const { strings } = this.source
-    return html`<div part="signed-out">
-      <p part="state-title">${strings.signedOutTitle}</p>
-      <p>${strings.signedOutText}</p>
-      <a part="sign-in" href=${this.signInLink}>${strings.signIn}</a>
-    </div>`
-  }
-
-  #tabsAndList(snapshot: InboxSnapshot): TemplateResult {
-    const { strings } = this.source
-    const { items, newer, isLoading, hasMore } = snapshot
-    const shown = items.slice(0, this.#shown || this.#pageSize)
-    return html`${
-      this.#undo.isOpen
-        ? html`<div part="undo">
-            <span>${strings.allMarkedAsRead}</span>
-            <button part="undo-button" type="button" @click=${this.#takeBack}>${strings.undo}</button>
-          </div>`
-        : nothing
+  async #load(): Promise<void> {
+    if (this.#view || this.#isLoading) return
+    this.#isLoading = true
+    try {
+      const view = await loadView()
+      this.#view = new view.InboxView(this, { html, nothing, render })
+      this.requestUpdate()
+      await this.updateComplete
+      if (this.#isFocusWanted) this.focus()
+    } catch {
+      setTimeout(() => this.isConnected && this.#load(), retryMs)
     }
-      <div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${this.#onTabKey}>
-        ${tabs.map(
-          (
-            tab,
-          ) => html`<button part=${tab === this.#tab ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab}
-            aria-selected=${tab === this.#tab} aria-controls="list" tabindex=${tab === this.#tab ? 0 : -1}
-            @click=${() => this.#select(tab)}>${strings[tab]}</button>`,
-        )}
-      </div>
-      <div part="list" role="tabpanel" id="list" aria-labelledby=${this.#tab}>
-        ${this.#banner(snapshot)}
-        ${
-          newer.length
-            ? html`<button part="newer" type="button" @click=${this.#showNewer}>${strings.newer(newer.length)}</button>`
-            : nothing
-        }
-        <div part="scroll">
-          <div part="top"></div>
-          <div part="feed" role="feed" aria-label=${strings.title} aria-busy=${isLoading}
-            @focusin=${this.#hold} @focusout=${this.#hold} @keydown=${this.#onFeedKey}
-            @click=${this.#onClick} @auxclick=${this.#onClick}>${this.#items(shown, snapshot)}</div>
-          ${shown.length ? nothing : this.#nothingShown(snapshot)}
-          ${
-            hasMore || items.length > shown.length
-              ? html`<button part="more" type="button" aria-disabled=${isLoading} @click=${this.#onMore}>${strings.loadMore}</button>`
-              : nothing
-          }
-          <div part="end" tabindex="-1"></div>
-        </div>
-      </div>`
+    this.#isLoading = false
   }
+}
 
-  #items(shown: readonly Notification[], { items, newer, total, hasMore }: InboxSnapshot): unknown {
-    const { strings } = this.source
-    if (strings.locale !== this.#locale) this.#times = timesOf(strings.locale)
-    this.#locale = strings.locale
-    const context: ItemContext = { strings, times: this.#times, now: this.#now, renderItem: this.renderItem }
-    const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
-    return repeat(
-      shown,
-      ({ id }) => id,
-      (notification, index) => item(notification, { position: index + 1, size }, context),
-    )
-  }
-
-  #banner({ state, error }: InboxSnapshot): TemplateResult | typeof nothing {
-    const { strings } = this.source
-    if (state === 'offline')
-      return html`<div part="offline"><p part="state-title">${strings.offlineTitle}</p><p>${strings.offlineText}</p></div>`
-    if (state === 'error')
-      return html`<div part="error">
-        <p part="state-title">${strings.errorTitle}</p>
-        <p>${this.#reason(error)}</p>
-        <button part="retry" type="button" @click=${this.#tryAgain}>${strings.tryAgain}</button>
-      </div>`
-    return this.#failure ? html`<div part="error"><p>${this.#failure}</p></div>` : nothing
-  }
-
-  #nothingShown({ state, hasMore }: InboxSnapshot): TemplateResult | typeof nothing {
-    const { strings } = this.source
-    if (state === 'loading') return html`<p part="loading">${strings.loading}</p>`
-    if (state === 'error' || hasMore) return nothing
-    const [title, text] =
-      this.#tab === 'all' ? [strings.emptyTitle, strings.emptyText] : [strings.noUnreadTitle, strings.noUnreadText]
-    return html`<slot name="empty"><div part="empty"><p part="state-title">${title}</p><p>${text}</p></div></slot>`
-  }
-
-  get #list(): InboxList | undefined {
-    return this.source.list(this.#tab)
-  }
-
-  get #pageSize(): number {
-    return this.limit || 20
-  }
-
-  get #active(): Element | null | undefined {
-    return this.shadowRoot?.activeElement
-  }
-
-  get #articles(): HTMLElement[] {
-    return [...(this.shadowRoot?.querySelectorAll('article') ?? [])]
-  }
-
-  #find(selector: string): HTMLElement | null | undefined {
-    return this.shadowRoot?.querySelector<HTMLElement>(selector)
-  }
-
-  /** Nothing is inserted above what the reader reads: while the list is scrolled or has the focus, arrivals wait. */
-  #hold(): void {
-    const list = this.#list
-    const isFocused = this.#active?.closest('[part=feed]')
-    list?.hold(this.#scroll.isScrolled || !!isFocused || list.getSnapshot().newer.length > 0)
-  }
-
-  #showNewer(): void {
-    this.reset()
-    void this.updateComplete.then(() => this.#articles[0]?.focus())
-  }
-
-  #select(tab: Tab): void {
-    this.#list?.hold(false)
-    this.#tab = tab
-    this.#shown = 0
-    this.#failure = ''
-    this.#find('[part=scroll]')?.scrollTo(0, 0)
-    this.requestUpdate()
-  }
-
-  /** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */
-  #onTabKey(event: KeyboardEvent): void {
-    const forward = this.source.strings.direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight'
-    const step = event.key === forward ? 1 : /^Arrow(Left|Right)$/.test(event.key) ? -1 : 0
-    const last = tabs.length - 1
-    const place = { Home: 0, End: last }[event.key] ?? (tabs.indexOf(this.#tab) + step + tabs.length) % tabs.length
-    if (!step && !/^(Home|End)$/.test(event.key)) return
-    event.preventDefault()
-    this.#select(tabs[place] as Tab)
-    this.#find(`#${this.#tab}`)?.focus()
-  }
-
-  /** https://www.w3.org/WAI/ARIA/apg/patterns/feed/ */
-  #onFeedKey(event: KeyboardEvent): void {
-    const article = (event.target as Element).closest('article')
-    if (!article) return
-    const name = `${event.ctrlKey ? 'Control+' : ''}${event.key}`
-    if (name === 'PageDown') void this.#step(article, 1)
-    else if (name === 'PageUp') void this.#step(article, -1)
-    else if (name === 'Control+Home') (this.#find('[part=newer]') ?? this).focus()
-    else if (name === 'Control+End') this.#find('[part=more],[part=end]')?.focus()
-    else if (event.key === 'Enter' && event.target === article) this.#open(article, event)
-    else return
-    event.preventDefault()
-  }
-
-  /** After the last article comes the next page. */
-  async #step(article: HTMLElement, step: 1 | -1): Promise<void> {
-    const place = this.#articles.indexOf(article) + step
-    if (place === this.#articles.length) await this.#more()
-    this.#articles[place]?.focus()
-  }
-
-  async #more(): Promise<void> {
-    const list = this.#list
-    if (!list) return
-    const shown = this.#shown || this.#pageSize
-    const { items, hasMore } = list.getSnapshot()
-    if (hasMore && items.length <= shown) await list.more().catch(() => {})
-    if (list.getSnapshot().items.length <= shown) return
-    this.#shown = shown + this.#pageSize
-    this.requestUpdate()
-    await this.updateComplete
-    this.#scroll.again()
-  }
-
-  async #onMore(): Promise<void> {
-    const before = this.#articles.length
-    await this.#more()
-    const count = this.#articles.length - before
-    if (count) this.source.announcer.say(this.source.strings.loaded(count))
-  }
-
-  #onClick(event: MouseEvent): void {
-    const target = event.target as Element
-    const article = target.closest('article')
-    if (!article || event.button > 1) return
-    const act = target.closest('[part=item-toggle]')
-    if (act && !event.button) this.#toggle(article)
-    else if (!target.closest('button,input,select,textarea,label')) this.#open(article, event)
-  }
-
-  /** A click with Ctrl, or with the middle button, opens another tab: the page that hears `carillon-open` is not part of that. */
-  #open(article: HTMLElement, event: MouseEvent | KeyboardEvent): void {
-    const notification = this.#notification(article)
-    if (!notification) return
-    const isOnLink = (event.target as Element).closest('a')
-    if (!isOnLink && 'button' in event && (event.button || String(getSelection()))) return
-    const init = { bubbles: true, composed: true, cancelable: true, detail: notification }
-    if (!isModified(event) && !this.dispatchEvent(new CustomEvent('carillon-open', init))) {
-      event.preventDefault()
-      return
-    }
-    if (!notification.read) this.#act(this.#list?.read(notification.id), this.source.strings.notMarkedAsRead)
-    const link = safeLink(notification.url)
-    if (link && !isOnLink) follow(link, event)
-  }
-
-  #toggle(article: HTMLElement): void {
-    const { strings } = this.source
-    const { id, read } = this.#notification(article) ?? {}
-    if (!id) return
-    if (read) this.#act(this.#list?.unread(id), strings.notMarkedAsUnread)
-    else this.#act(this.#list?.read(id), strings.notMarkedAsRead)
-  }
-
-  #notification({ dataset }: HTMLElement): Notification | undefined {
-    return this.#list?.getSnapshot().items.find(({ id }) => id === dataset.id)
-  }
-
-  #readAll(): void {
-    const { strings, announcer } = this.source
-    if (!this.#list?.getSnapshot().unread) return
-    this.#act(this.#list.readAll(), strings.notMarkedAsRead)
-    this.#undo.start()
-    announcer.say(`${strings.allMarkedAsRead}. ${strings.undo}`)
-  }
-
-  #takeBack(): void {
-    const { strings, announcer } = this.source
-    this.#undo.end()
-    this.#act(this.#list?.undo(), strings.notUndone, () => announcer.say(strings.undone))
-    this.#find('[part=mark-all]')?.focus()
-  }
-
-  /** The store takes a refused act back; the reader reads and hears why. */
-  #act(act: Promise<void> | undefined, failure: string, done?: () => void): void {
-    this.#failure = ''
-    act?.then(done, (error) => {
-      this.#failure = `${failure} ${this.#reason(error)}`
-      this.#undo.end()
-      this.source.announcer.say(this.#failure)
-    })
-  }
-
-  #reason(error: unknown): string {
-    const { errors } = this.source.strings
-    return (isCarillonError(error) && errors[error.code]) || errors.other
-  }
-
-  #tryAgain(): void {
-    this.source.reopen()
-  }
+/** The view takes Lit as an argument: with an import of its own it would be in a third file, which the page would wait for. */
+export function loadView(): Promise<{ InboxView: typeof InboxView }> {
+  return import('./view/inbox-view.ts')
 }
