@@ -56,6 +56,8 @@ export class CarillonBell extends CarillonElement {
 
   #onBeforeToggle({ newState }: ToggleEvent): void {
     this.#isOpen = newState === 'open'
+    // A click beside the panel has moved the focus already.
+    if (!this.#isOpen && this.shadowRoot?.activeElement?.localName === 'carillon-inbox') this.focus()
     this.#wasOpened ||= this.#isOpen
     this.requestUpdate()
   }

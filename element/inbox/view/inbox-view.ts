@@ -97,7 +97,7 @@ export class InboxView implements ReactiveController {
         ${snapshot && snapshot.state !== 'signed-out' ? this.#markAll(snapshot) : nothing}
       </div>
       ${!snapshot ? nothing : snapshot.state === 'signed-out' ? this.#signIn() : this.#tabsAndList(snapshot)}
-      <div part="hidden" role="status" aria-live="polite">${announcer.text}</div>
+      <div part="status" role="status" aria-live="polite">${announcer.text}</div>
     </div>`
   }
   #markAll({ unread }: InboxSnapshot): TemplateResult {

@@ -22,7 +22,7 @@ export function content(notification: Notification, context: ItemContext): Templ
   const { html, nothing } = context.lit
   const { id, read } = notification
   const label = read ? strings.markAsUnread : strings.markAsRead
-  return html`<span part="unread-dot">${read ? nothing : html`<span part="hidden" id="u-${id}">${strings.itemUnread}</span>`}</span>
+  return html`<span part="unread-dot" id="u-${id}" role=${read ? nothing : 'img'} aria-label=${read ? nothing : strings.itemUnread}></span>
     <div part="item-content">${renderItem ? html`<div id="t-${id}">${renderItem(notification)}</div>` : usual(notification, context)}</div>
     <button part="item-toggle" type="button" aria-label=${label} title=${label}></button>`
 }
