@@ -1,18 +1,15 @@
 // Connects an element to the store of the client: opens the lists that it displays, closes them when it leaves the page, and
 // chooses its language. Elements with the same settings share a client, and so one stream and one request.
-import type { Carillon, Inbox, InboxList, InboxSnapshot, OpenOptions } from 'carillon-client'
+import type { Carillon, InboxList, InboxSnapshot } from 'carillon-client'
 import type { ReactiveController } from 'lit'
 import { Announcer } from './announcer.ts'
 import type { CarillonElement } from './carillon-element.ts'
 import { englishStrings, stringsFor } from './languages/languages.ts'
 import type { Strings } from './languages/strings.ts'
 import { sharedClient } from './shared-client.ts'
-import { hideBadge, showBadge } from './title-badge.ts'
 
 /** What a tab displays. `archived` follows as soon as the service can archive. */
 export type Tab = 'all' | 'unread'
-
-type Opens = Inbox & { open?: (options: OpenOptions) => InboxList }
 
 /** Per client, the highest `seq` that an element announced: several elements of a page announce an arrival once. */
 const announced = new WeakMap<Carillon, number>()
@@ -27,6 +24,7 @@ export class InboxSource implements ReactiveController {
   #language = ''
   #loaded = englishStrings
   #unread: number | undefined
+  #badge: Promise<typeof import('./title-badge.ts')> | undefined
 
   constructor(host: CarillonElement) {
     this.#host = host
@@ -67,13 +65,11 @@ export class InboxSource implements ReactiveController {
     if (opened || !this.#client) return opened
     const { limit, category } = this.#host
     const categories = category?.split(/\s+/).filter(Boolean)
-    const { open } = this.#client.inbox as Opens
-    const list = open?.({
+    const list = this.#client.inbox.open({
       status: tab,
       ...(limit && { limit }),
       ...(categories?.length && { category: categories }),
     })
-    if (!list) return undefined
     this.#lists.set(tab, list)
     list.subscribe((snapshot) => this.#changed(snapshot))
     this.#changed(list.getSnapshot())
@@ -125,14 +121,16 @@ export class InboxSource implements ReactiveController {
 
   #showBadge(): void {
     const { titleBadge, appBadge } = this.#host
-    const unread = this.#unread ?? 0
-    const title = titleBadge && unread ? this.strings.badge(unread) : undefined
-    if (titleBadge || appBadge) showBadge(this.#host, { title, app: appBadge ? unread : undefined })
-    else hideBadge(this.#host)
+    if (titleBadge || appBadge) this.#badge ??= import('./title-badge.ts')
+    void this.#badge?.then(({ showBadge }) => {
+      const unread = this.#unread ?? 0
+      const title = titleBadge && unread ? this.strings.badge(unread) : undefined
+      showBadge(this.#host, { title, app: appBadge ? unread : undefined })
+    })
   }
 
   #close(): void {
-    hideBadge(this.#host)
+    void this.#badge?.then(({ hideBadge }) => hideBadge(this.#host))
     for (const list of this.#lists.values()) list.close()
     this.#lists.clear()
     this.#client = undefined

@@ -1,16 +1,15 @@
 // <carillon-inbox>: the list of notifications, for a page or for the panel of a bell. What it displays and does is in view/, which
 // is loaded on demand: a page with a closed bell does not wait for it.
-import { html, nothing, type PropertyDeclarations, render, type TemplateResult } from 'lit'
+import { html, nothing, render, type TemplateResult } from 'lit'
 import { CarillonElement } from '../carillon-element.ts'
-import { inboxStyles } from '../look/inbox-styles.ts'
+import { themes, tokens } from '../look/tokens.ts'
 import type { InboxView } from './view/inbox-view.ts'
 
 /** Between two attempts to load the view. */
 const retryMs = 5_000
 
 export class CarillonInbox extends CarillonElement {
-  static override styles = [inboxStyles]
-  static override properties: PropertyDeclarations = {}
+  static override styles = [themes, tokens]
 
   #view: InboxView | undefined
   #isLoading = false

@@ -5,7 +5,7 @@ import { bellStyles } from './bell-styles.ts'
 import { inboxStyles } from './inbox-styles.ts'
 import { tokens } from './tokens.ts'
 
-const css = [...bellStyles, ...inboxStyles].map(({ cssText }) => cssText).join('\n')
+const css = [...bellStyles.map(({ cssText }) => cssText), inboxStyles].join('\n')
 const properties =
   'accent background text muted border hover unread badge-background badge-text radius font width max-height shadow focus'
 

@@ -3,6 +3,7 @@
 import type { InboxList, InboxSnapshot, Notification } from 'carillon-client'
 import type { ReactiveController, TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
+import { inboxStyles } from '../../look/inbox-styles.ts'
 import { timesOf } from '../../times.ts'
 import type { CarillonInbox } from '../carillon-inbox.ts'
 import { Feed } from './feed.ts'
@@ -31,6 +32,7 @@ export class InboxView implements ReactiveController {
   /** Why the last act was taken back. */
   #failure = ''
   #context: ItemContext | undefined
+  #held: { list: InboxList | undefined; isHeld: boolean } | undefined
   #clock: ReturnType<typeof setInterval> | undefined
   /** What had the focus before this rendering, and the place of its article. */
   #active: Element | null | undefined
@@ -46,6 +48,7 @@ export class InboxView implements ReactiveController {
     })
     this.#undo = new UndoOffer(host)
     host.addController(this)
+    host.shadowRoot?.adoptedStyleSheets.push(styleSheet())
   }
 
   hostConnected(): void {
@@ -228,7 +231,10 @@ export class InboxView implements ReactiveController {
   #hold(): void {
     const list = this.#list
     const isFocused = this.#focused?.closest('[part=feed]')
-    list?.hold(this.#scroll.isScrolled || !!isFocused || list.getSnapshot().newer.length > 0)
+    const isHeld = this.#scroll.isScrolled || !!isFocused || !!list?.getSnapshot().newer.length
+    if (list === this.#held?.list && isHeld === this.#held?.isHeld) return
+    this.#held = { list, isHeld }
+    list?.hold(isHeld)
   }
 
   #showNewer(): void {
@@ -238,6 +244,7 @@ export class InboxView implements ReactiveController {
 
   #select(tab: Tab): void {
     this.#list?.hold(false)
+    this.#held = undefined
     this.#tab = tab
     this.#shown = 0
     this.#failure = ''
@@ -368,4 +375,15 @@ export class InboxView implements ReactiveController {
   #tryAgain(): void {
     this.#source.reopen()
   }
+}
+
+let made: CSSStyleSheet | undefined
+
+/** One for all lists of a page. */
+function styleSheet(): CSSStyleSheet {
+  if (!made) {
+    made = new CSSStyleSheet()
+    made.replaceSync(inboxStyles)
+  }
+  return made
 }
