@@ -14,11 +14,16 @@ export function build(folder) {
   compile(folder, '--removeComments')
   compile(folder, '--declaration', '--emitDeclarationOnly')
   const manifest = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'))
-  const exports = { types: './carillon-client.d.ts', default: './carillon-client.js' }
+  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([path, source]) => [path, built(source)]))
   const published = { ...manifest, scripts: undefined, devDependencies: undefined, exports }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   copyFileSync(join(client, 'README.md'), join(folder, 'README.md'))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+}
+
+/** @param {string} source */
+function built(source) {
+  return { types: source.replace(/ts$/, 'd.ts'), default: source.replace(/ts$/, 'js') }
 }
 
 /** @param {string} folder @param {string[]} options */

@@ -2,7 +2,7 @@
 // small as its README says.
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -67,6 +67,13 @@ test('the published package works from node_modules in every installed version o
   }
 })
 
+/** Checks a file of the application. */
+function compile(file: string) {
+  const options = '--noEmit --strict --module nodenext --target es2022 --ignoreConfig --types'.split(' ')
+  const args = [join(root, 'node_modules/typescript/bin/tsc'), ...options, '', file]
+  return spawnSync(process.execPath, args, { cwd: app, encoding: 'utf8' })
+}
+
 test('the published package has types with docstrings', () => {
   writeFileSync(
     join(app, 'right.ts'),
@@ -86,26 +93,41 @@ await createCarillon({}).inbox.list({ limit: 'five' })
 `,
   )
   writeFileSync(join(app, 'package.json'), '{ "type": "module" }')
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    '--types',
-    '',
-    '--ignoreConfig',
-  ]
-  const check = (file: string) =>
-    spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, file], {
-      cwd: app,
-      encoding: 'utf8',
-    })
-  const right = check('right.ts')
+  const right = compile('right.ts')
   assert.equal(right.status, 0, right.stdout)
-  assert.match(check('wrong.ts').stdout, /'string' is not assignable to type 'number'/)
+  assert.match(compile('wrong.ts').stdout, /'string' is not assignable to type 'number'/)
   assert.match(readFileSync(join(installed, 'inbox.d.ts'), 'utf8'), /each event once and in order/)
+})
+
+const bell = `import { CarillonProvider, type CarillonProviderProps, useInbox } from 'carillon-client/react'
+import { createElement } from 'react'
+import { renderToString } from 'react-dom/server'
+
+function Bell() {
+  const { unread, items, markUnread, more } = useInbox({ status: 'unread', category: ['orders'] })
+  const acts: (() => Promise<void>)[] = [() => markUnread(items[0]?.id ?? ''), more]
+  return createElement('output', null, unread + acts.length)
+}
+const props: CarillonProviderProps = { children: createElement(Bell) }
+console.log(renderToString(createElement(CarillonProvider, props)))
+`
+
+test('with React installed, the hook of the published package has types and renders on a server', () => {
+  const linked = ['react', 'react-dom', '@types'].map((name) => [
+    join(root, 'node_modules', name),
+    join(app, 'node_modules', name),
+  ])
+  for (const [from = '', to = ''] of linked) symlinkSync(from, to)
+  try {
+    writeFileSync(join(app, 'bell.ts'), bell)
+    assert.equal(compile('bell.ts').stdout, '')
+    const { stdout, stderr } = spawnSync(process.execPath, ['bell.ts'], { cwd: app, encoding: 'utf8' })
+    assert.deepEqual([stdout, stderr], ['<output>2</output>\n', ''])
+    writeFileSync(join(app, 'bell.ts'), bell.replace("'unread', ", "'unseen', "))
+    assert.match(compile('bell.ts').stdout, /'"unseen"' is not assignable/)
+  } finally {
+    for (const [, to = ''] of linked) rmSync(to)
+  }
 })
 
 test('the published package has a manifest, README and licence, and no comment, test or TypeScript source', () => {
@@ -117,7 +139,14 @@ test('the published package has a manifest, README and licence, and no comment, 
     [],
   )
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-  assert.deepEqual(manifest.exports, { types: './carillon-client.d.ts', default: './carillon-client.js' })
+  assert.deepEqual(manifest.exports, {
+    '.': { types: './carillon-client.d.ts', default: './carillon-client.js' },
+    './react': { types: './react/carillon-react.d.ts', default: './react/carillon-react.js' },
+  })
+  assert.deepEqual(
+    [manifest.peerDependencies, manifest.peerDependenciesMeta],
+    [{ react: '>=18' }, { react: { optional: true } }],
+  )
   assert.deepEqual([manifest.dependencies, manifest.devDependencies, manifest.scripts], Array(3).fill(undefined))
   assert.doesNotMatch(code(), /^\s*(\/\/|\/\*)/m)
 })

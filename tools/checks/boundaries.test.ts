@@ -171,12 +171,23 @@ test('product code imports nothing from outside server/', () => {
   )
 })
 
-test('the client imports only its own files, so it has no dependency and runs without Node', () => {
+test('the client imports only its own files, and React in its folder, so it has no dependency and runs without Node', () => {
   assert.ok(client.length > 0, 'No client was found: this test looks in the wrong place.')
   holds(client, ({ file, imports }) => {
-    const strays = [...outer(imports), ...inner(file, imports).filter((name) => !name.startsWith('client/'))]
+    const packages = outer(imports).filter((name) => name !== 'react' || !isIn(file, ['client/react/**']))
+    const strays = [...packages, ...inner(file, imports).filter((name) => !name.startsWith('client/'))]
     return strays.map((name) => `${file} imports ${name}. The client has to contain what it needs.`)
   })
+})
+
+test('only client/react imports its files, so an application without React needs none', () => {
+  holds(client, ({ file, imports }) =>
+    isIn(file, ['client/react/**'])
+      ? []
+      : inner(file, imports)
+          .filter((name) => isIn(name, ['client/react/**']))
+          .map((name) => `${file} imports ${name}, which imports React.`),
+  )
 })
 
 test('there is no import cycle', () => {
