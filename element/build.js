@@ -13,6 +13,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Where the service looks for them; git ignores it. */
 export const servedFolder = join(root, 'server', 'public')
 
+/** Lit has this comment in each of its files. */
+const licence = '/*! Lit: Copyright Google LLC, SPDX-License-Identifier: BSD-3-Clause */'
+
 const entries = {
   'carillon-inbox': join(root, 'element', 'carillon-inbox.ts'),
   'carillon-client': join(root, 'client', 'carillon-client.ts'),
@@ -31,13 +34,18 @@ export async function bundleAll() {
   return scripts
 }
 
-/** @param {Record<string, string>} input @returns {Promise<Script[]>} */
-async function bundle(input) {
-  const bundled = await rolldown({ input, platform: 'browser', cwd: root, logLevel: 'silent' })
+/**
+ * The entry comes first, then its chunks.
+ * @param {Record<string, string>} input one name with its file @returns {Promise<Script[]>}
+ */
+export async function bundle(input) {
+  const bundled = await rolldown({ input, platform: 'browser', cwd: root, logLevel: 'silent', plugins: [smallStyles] })
   try {
     const { output } = await bundled.generate({
       format: 'esm',
       minify: true,
+      comments: false,
+      postBanner: ({ name }) => (name === 'carillon-inbox' ? licence : ''),
       hashCharacters: 'hex',
       entryFileNames: '[name]-[hash].js',
       chunkFileNames: 'carillon-[name]-[hash].js',
@@ -50,8 +58,24 @@ async function bundle(input) {
   }
 }
 
+/** Removes the white space of styles, which the bundler leaves in their template literals. */
+const smallStyles = {
+  name: 'small-styles',
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (!id.startsWith(join(root, 'element'))) return
+    return code.replaceAll(/\bcss`[^`]*`/g, (style) =>
+      style
+        .replaceAll(/\/\*.*?\*\//gs, '')
+        .replaceAll(/\s+/g, ' ')
+        .replaceAll(/ ?([{};,]) /g, '$1')
+        .replaceAll(/(:) /g, '$1'),
+    )
+  },
+}
+
 /**
- * Writes the scripts, each also compressed, and `manifest.json`: the name of each entry with its hash. The manifest is replaced last and
+ * Writes the scripts, each also compressed, and `manifest.json`: the names with hashes of each entry and its chunks. The manifest is replaced last and
  * every file in one step, so a build that is interrupted, or that runs twice at once, leaves a complete folder.
  * @param {string} folder
  */
@@ -65,9 +89,10 @@ export async function build(folder) {
     put(folder, `${name}.gz`, gzipSync(bytes, { level: 9 }), kept)
     put(folder, `${name}.br`, brotliCompressSync(bytes), kept)
   }
-  const names = Object.entries(scripts).map(([name, [entry]]) => [name, entry?.name])
+  const names = Object.entries(scripts).map(([entry, files]) => [entry, files.map(({ name }) => name)])
   put(folder, 'manifest.json', Buffer.from(`${JSON.stringify(Object.fromEntries(names), null, 2)}\n`), kept)
   removeOld(folder, kept)
+  return scripts
 }
 
 /** Files of the last minute may belong to a build that runs at the same time. @param {string} folder @param {Set<string>} kept */
@@ -89,4 +114,15 @@ function put(folder, name, bytes, kept) {
   renameSync(unfinished, path)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await build(process.argv[2] ?? servedFolder)
+/** The bytes, by gzip, that a page loads at once: an entry with its static imports. @param {Script[]} scripts */
+export function initialSize(scripts) {
+  const codes = new Map(scripts.map(({ name, code, imports }) => [name, { code, imports }]))
+  const loaded = new Set([scripts[0]?.name ?? ''])
+  for (const name of loaded) for (const next of codes.get(name)?.imports ?? []) loaded.add(next)
+  return [...loaded].reduce((sum, name) => sum + gzipSync(codes.get(name)?.code ?? '', { level: 9 }).length, 0)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const scripts = await build(process.argv[2] ?? servedFolder)
+  for (const [name, files] of Object.entries(scripts)) console.log(`${name}: ${initialSize(files)} bytes by gzip`)
+}

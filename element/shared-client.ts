@@ -27,5 +27,5 @@ export function sharedClient({ server = defaultServer, token, offline }: ClientO
 export const defaultServer: string | undefined = serverOf(import.meta.url)
 
 export function serverOf(script: string): string | undefined {
-  return /^(https?:.*\/)carillon-inbox-[0-9a-f]+\.js$/i.exec(script)?.[1]
+  return /^(https?:.*\/)carillon-scripts\/carillon-inbox-[0-9a-f]+\.js$/i.exec(script)?.[1]
 }

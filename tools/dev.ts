@@ -1,6 +1,9 @@
 // `npm run dev`: the service on data/dev.db, restarted when a file changes, with a user whose password is known and a new
-// notification every few seconds. Only for development: this file contains the password.
+// notification every few seconds. Only for development: this file contains the password. A change in element/ or client/ builds the
+// scripts of pages again.
 
+import { watch } from 'node:fs'
+import { build, servedFolder } from '../element/build.js'
 import { readConfig } from '../server/config/read.ts'
 import { CarillonError } from '../server/errors.ts'
 import { createLog } from '../server/log/log.ts'
@@ -21,7 +24,8 @@ const config = readConfig({
 // `node --watch` makes the writer thread report its imports in messages, which the service would take for responses.
 delete process.env.WATCH_REPORT_DEPENDENCIES
 const log = await createLog({ level: config.logLevel, isTerminal: process.stdout.isTTY === true })
-const service = await startService(config, { log })
+await build(servedFolder)
+let service = await startService(config, { log })
 const { store, url } = service
 
 await addUser(
@@ -37,6 +41,14 @@ const { key } = await new ProducerKeys({ store, now: Date.now }).issue({
 })
 log.info({ url, user: credentials.username, signInWith: credentials.password }, 'sign in with this')
 
+let change: NodeJS.Timeout | undefined
+for (const folder of ['element', 'client'])
+  watch(new URL(`../${folder}`, import.meta.url), { recursive: true }, () => {
+    clearTimeout(change)
+    // An editor may write a file in several steps.
+    change = setTimeout(() => void rebuild(), 200)
+  })
+
 let count = 0
 setInterval(() => void send(), everyMs)
 process.once('SIGTERM', stop)
@@ -50,9 +62,20 @@ function stop(): void {
   void service.stop().then(() => process.exit())
 }
 
+async function rebuild(): Promise<void> {
+  try {
+    await build(servedFolder)
+    await service.stop()
+    service = await startService(config, { log })
+  } catch (error) {
+    log.error({ err: error }, 'the scripts of pages are not built')
+  }
+}
+
 async function send(): Promise<void> {
   const body = JSON.stringify({ recipients: [{ username: credentials.username }], title: `Notification ${++count}` })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const response = await fetch(`${url}/api/notifications`, { method: 'POST', headers, body })
-  log.debug({ status: response.status, count }, 'notification sent')
+  // No response while the service restarts.
+  const response = await fetch(`${url}/api/notifications`, { method: 'POST', headers, body }).catch(() => undefined)
+  log.debug({ status: response?.status, count }, 'notification sent')
 }

@@ -1,4 +1,4 @@
-// `npm run pack`: builds the two packages that a release publishes, the client and the service, as files in dist/. npm installs
+// `npm run pack`: builds the packages that a release publishes, the client, the element and the service, as files in dist/. npm installs
 // them from there into any folder. docs/release.md has the steps of a release.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,25 +6,28 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as buildClient } from '../client/build.js'
+import { build as buildScripts } from '../element/build.js'
+import { buildPackage as buildElement } from '../element/build-package.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
 
-/** Returns the paths of the two files. Replaces files of the same version. */
-export function pack(folder: string): { client: string; server: string } {
+/** Returns the paths of the files. Replaces files of the same version. */
+export async function pack(folder: string): Promise<string[]> {
   const staging = mkdtempSync(join(tmpdir(), 'carillon-pack-'))
   try {
     mkdirSync(folder, { recursive: true })
     buildClient(join(staging, 'client'))
-    buildServer(join(staging, 'server'))
-    return { client: packed(join(staging, 'client'), folder), server: packed(join(staging, 'server'), folder) }
+    buildElement(join(staging, 'element'), join(staging, 'client'))
+    await buildServer(join(staging, 'server'))
+    return ['client', 'element', 'server'].map((name) => packed(join(staging, name), folder))
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
 }
 
-/** The client is inside the package of the service, so that one file is enough to install the service. */
-function buildServer(folder: string): void {
+/** The client is inside the package of the service, so that one file is enough to install the service; the scripts of pages too. */
+async function buildServer(folder: string): Promise<void> {
   run(process.execPath, [
     join(root, 'node_modules/typescript/bin/tsc'),
     '-p',
@@ -40,6 +43,7 @@ function buildServer(folder: string): void {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     copyFileSync(join(server, file), join(folder, file))
   }
+  await buildScripts(join(folder, 'public'))
   buildClient(join(folder, 'node_modules', 'carillon-client'))
   const { optionalDependencies } = manifestOf(root)
   const published = {
@@ -80,4 +84,4 @@ function run(program: string, args: string[]): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  for (const file of Object.values(pack(join(root, 'dist')))) console.log(relative(process.cwd(), file))
+  for (const file of await pack(join(root, 'dist'))) console.log(relative(process.cwd(), file))

@@ -18,6 +18,7 @@ const limits = { perTestMs: 20 * minute, allMs: 120 * minute }
 
 const lists: Record<string, Step[]> = {
   test: [
+    { name: 'the scripts that the service serves', run: () => command('element/build.js') },
     { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
     { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
     { name: 'tests', run: () => runTests({ pattern: everyTest, ...limits }) },
@@ -26,7 +27,10 @@ const lists: Record<string, Step[]> = {
       run: () => onPostgresThroughClient(() => runTests({ pattern: httpSuite, ...limits })),
     },
   ],
-  soak: [{ name: 'soak', run: soak }],
+  soak: [
+    { name: 'the scripts that the service serves', run: () => command('element/build.js') },
+    { name: 'soak', run: soak },
+  ],
 }
 
 // All test files share one PostgreSQL server.

@@ -1,4 +1,3 @@
-import { badgeOf } from './plurals.ts'
 import type { Language } from './strings.ts'
 
 export const texts: Language = (locale, plurals) => ({
@@ -13,7 +12,6 @@ export const texts: Language = (locale, plurals) => ({
     many: 'الإشعارات، # إشعارًا غير مقروء',
     other: 'الإشعارات، # إشعار غير مقروء',
   }),
-  badge: badgeOf(locale),
   filter: 'عرض',
   all: 'الكل',
   unread: 'غير المقروءة',

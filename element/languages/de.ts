@@ -1,4 +1,3 @@
-import { badgeOf } from './plurals.ts'
 import type { Language } from './strings.ts'
 
 export const texts: Language = (locale, plurals) => ({
@@ -6,7 +5,6 @@ export const texts: Language = (locale, plurals) => ({
   direction: 'ltr',
   title: 'Mitteilungen',
   bell: plurals({ other: 'Mitteilungen, # ungelesen' }),
-  badge: badgeOf(locale),
   filter: 'Anzeigen',
   all: 'Alle',
   unread: 'Ungelesen',

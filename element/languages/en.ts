@@ -1,4 +1,3 @@
-import { badgeOf } from './plurals.ts'
 import type { Language } from './strings.ts'
 
 export const texts: Language = (locale, plurals) => ({
@@ -6,7 +5,6 @@ export const texts: Language = (locale, plurals) => ({
   direction: 'ltr',
   title: 'Notifications',
   bell: plurals({ other: 'Notifications, # unread' }),
-  badge: badgeOf(locale),
   filter: 'Show',
   all: 'All',
   unread: 'Unread',

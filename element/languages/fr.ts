@@ -1,4 +1,3 @@
-import { badgeOf } from './plurals.ts'
 import type { Language } from './strings.ts'
 
 // French has a form `many` for millions ("1 million de ..."); with digits it reads as `other`.
@@ -7,7 +6,6 @@ export const texts: Language = (locale, plurals) => ({
   direction: 'ltr',
   title: 'Notifications',
   bell: plurals({ one: 'Notifications, # non lue', other: 'Notifications, # non lues' }),
-  badge: badgeOf(locale),
   filter: 'Afficher',
   all: 'Toutes',
   unread: 'Non lues',

@@ -1,7 +1,7 @@
 // Finds the texts for a language tag: `de-CH` gets German texts with Swiss numbers. English is part of the bundle; the other
 // languages are loaded when an element needs them.
 import { texts as english } from './en.ts'
-import { pluralsOf } from './plurals.ts'
+import { badgeOf, pluralsOf } from './plurals.ts'
 import type { Language, Strings } from './strings.ts'
 
 const loaders: { readonly [language: string]: () => Promise<{ texts: Language }> } = {
@@ -13,7 +13,7 @@ const loaders: { readonly [language: string]: () => Promise<{ texts: Language }>
 export const languages: readonly string[] = ['en', ...Object.keys(loaders)]
 
 /** For the time until `stringsFor` has loaded a language. */
-export const englishStrings: Strings = english('en', pluralsOf('en'))
+export const englishStrings: Strings = stringsOf(english, 'en')
 
 /** The first of `tags` that has texts decides; English if none has. A language that cannot be loaded is English too. */
 export async function stringsFor(tags: readonly string[]): Promise<Strings> {
@@ -21,10 +21,15 @@ export async function stringsFor(tags: readonly string[]): Promise<Strings> {
   if (!locale) return englishStrings
   try {
     const { texts = english } = (await loaders[languageOf(locale)]?.()) ?? {}
-    return texts(locale, pluralsOf(locale))
+    return stringsOf(texts, locale)
   } catch {
     return englishStrings
   }
+}
+
+/** A language gets its plurals as an argument: if it imported them, they would be a file of their own in the bundle. */
+function stringsOf(texts: Language, locale: string): Strings {
+  return { ...texts(locale, pluralsOf(locale)), badge: badgeOf(locale) }
 }
 
 function languageOf(tag: string): string {

@@ -63,4 +63,4 @@ export type Strings = {
 }
 
 /** A language file: makes its texts for a locale of the language, such as `de-CH`. */
-export type Language = (locale: string, plurals: Plurals) => Strings
+export type Language = (locale: string, plurals: Plurals) => Omit<Strings, 'badge'>

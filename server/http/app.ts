@@ -27,6 +27,7 @@ import { targetToRoute } from './request/spelling.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
+import { ServedScripts } from './response/served-scripts.ts'
 import type { Operation, Route } from './routes/operation.ts'
 import { routes } from './routes.ts'
 
@@ -73,6 +74,7 @@ const serverOptions = {
 export function createApp(given: AppDependencies): FastifyInstance {
   const dependencies: Dependencies = {
     ...given,
+    scripts: new ServedScripts(),
     documentation: documentationOf(routes, { url: given.publicUrl, cookieName: given.cookie.name }),
   }
   const { log, allowedOrigins } = given

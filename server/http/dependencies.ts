@@ -12,6 +12,7 @@ import type { AccessTokens } from '../sign-in/token/access-token.ts'
 import type { SigningKeys } from '../sign-in/token/signing-keys.ts'
 import type { UserDependencies } from '../sign-in/users/users.ts'
 import type { Store } from '../store/store.ts'
+import type { ServedScripts } from './response/served-scripts.ts'
 import type { SignInLog } from './routes/sign-in-log.ts'
 
 export type AppDependencies = {
@@ -43,6 +44,7 @@ export type AppDependencies = {
 }
 
 export type Dependencies = AppDependencies & {
+  scripts: ServedScripts
   documentation: Readonly<Record<'json' | 'page' | 'style', () => string>>
 }
 

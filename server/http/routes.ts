@@ -6,6 +6,7 @@ import * as health from './routes/health.ts'
 import * as live from './routes/live.ts'
 import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
+import * as scripts from './routes/scripts.ts'
 import * as signIn from './routes/sign-in.ts'
 import * as tokens from './routes/tokens.ts'
 import * as users from './routes/users.ts'
@@ -44,6 +45,10 @@ export const routes: readonly Route[] = [
   route('GET', '/api/users/:id', producer('users'), users.one),
   route('PATCH', '/api/users/:id', producer('users'), users.change),
   route('DELETE', '/api/users/:id', producer('users'), users.erase),
+
+  route('GET', '/carillon-inbox.js', open, scripts.inboxScript),
+  route('GET', '/carillon-client.js', open, scripts.clientScript),
+  route('GET', '/carillon-scripts/:name', open, scripts.asset),
 
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),

@@ -81,7 +81,10 @@ const documents = {
   json: { [json]: { schema: { type: 'object' } } },
   html: { 'text/html': { schema: string() } },
   css: { 'text/css': { schema: string() } },
+  script: { 'text/javascript': { schema: string() } },
 } as const
+
+const isDocument = (body: ResponseBody): body is keyof typeof documents => body in documents
 
 /** Describes operations, and collects the components that they name. */
 class Description {
@@ -119,9 +122,10 @@ class Description {
   }
 
   #parameters({ path, operation }: Route): Parameter[] {
-    const { query, headers = {}, freeText } = operation
+    const { query, headers = {}, freeText, parameters } = operation
     const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
-      return { name, in: 'path', required: true, schema: string(name === freeText ? {} : { format: 'uuid' }) }
+      const schema = parameters?.[name] ?? string(name === freeText ? {} : { format: 'uuid' })
+      return { name, in: 'path', required: true, schema }
     })
     const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
       const required = query?.required?.includes(name) && { required: true }
@@ -142,7 +146,7 @@ class Description {
 
   #success(body: ResponseBody, description: string): Response {
     if (body === 'none') return { description: `${description}; no body` }
-    if (body === 'json' || body === 'html' || body === 'css') return { description, content: documents[body] }
+    if (isDocument(body)) return { description, content: documents[body] }
     if (body === 'events') return { description, content: { 'text/event-stream': this.#events() } }
     return { description, content: { [json]: this.#media(this.#bodies[body], responseExamples) } }
   }

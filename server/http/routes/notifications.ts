@@ -5,6 +5,7 @@ import type { ListQuery as ListRequest } from '../../inbox/inbox.ts'
 import type { PageOf, Subject } from '../../sign-in/subject.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { ListQuery, ReadAllQuery } from '../openapi/request-schemas.ts'
+import { isKnown } from '../response/etag.ts'
 import { sendData, sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
@@ -119,11 +120,4 @@ function notificationId(request: FastifyRequest): string {
   throw new CarillonError('NOT_FOUND', 'You have no such notification', {
     details: [{ field: 'id', reason: 'must be the id of a notification, a UUID' }],
   })
-}
-
-/** If-None-Match (RFC 9110, section 13.1.2), by weak comparison: a `W/` before the tag makes no difference. */
-function isKnown(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch === etag || ifNoneMatch === '*') return true
-  if (!ifNoneMatch.includes(etag)) return false
-  return ifNoneMatch.matchAll(/[ \t,]*(?:W\/)?("[^"]*")(?=[ \t]*(?:,|$))/gy).some(([, tag]) => tag === etag)
 }

@@ -8,7 +8,7 @@ import type { Schema } from '../openapi/schema.ts'
 import type { Guard } from '../request/guards.ts'
 
 /** The body of a response: a named JSON shape, events, a document of that type, or none. */
-export type ResponseBody = ResponseName | 'events' | 'json' | 'html' | 'css' | 'none'
+export type ResponseBody = ResponseName | 'events' | 'json' | 'html' | 'css' | 'script' | 'none'
 
 export type GuardedRequest<Caller> = FastifyRequest & { caller: Caller }
 
@@ -19,6 +19,7 @@ export const tags = {
   producers: 'Send notifications, with a producer key',
   users: 'Create, change and delete users and their tokens, with a producer key',
   health: 'For supervisors and load balancers',
+  scripts: 'What a page loads to have a bell',
   documentation: 'This description',
 } as const
 
@@ -40,6 +41,8 @@ export type Operation<Caller> = {
   maxFields?: number
   /** The path parameter that takes any text: in it, and nowhere else, a slash may be sent as `%2F`. */
   freeText?: string
+  /** Path parameters that are not a UUID. */
+  parameters?: Readonly<Record<string, Schema>>
   /** Header fields that it reads, each with its purpose. */
   headers?: Readonly<Record<string, string>>
   responses: Readonly<Record<number, ResponseBody>>

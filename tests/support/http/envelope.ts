@@ -13,7 +13,6 @@ export type Refusal = {
 }
 
 const onEveryResponse: Record<string, string> = {
-  'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
@@ -54,6 +53,8 @@ export function refusalIn({ status, headers, text }: Seen): Refusal {
 /** Checks the header fields that every response has, and those that no response has. */
 export function hasSecurityHeaders({ headers }: Seen): void {
   for (const [name, value] of Object.entries(onEveryResponse)) assert.equal(headers.get(name), value, name)
+  const isScript = /\.js\b/.test(`${headers.get('etag')} ${headers.get('location')}`)
+  assert.equal(headers.get('cross-origin-resource-policy'), isScript ? 'cross-origin' : 'same-origin')
   const policy = headers.get('content-security-policy')?.split('; ') ?? []
   for (const part of ['default-src', 'frame-ancestors', 'base-uri', 'form-action'])
     assert.ok(policy.includes(`${part} 'none'`), `${policy}`)

@@ -37,6 +37,8 @@ export async function startEveryRoute() {
   const externalId = 'customer-42'
   await app.store.putUsers({ issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId }] })
   const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
+  const redirect = await app.request('/carillon-client.js', { redirect: 'manual' })
+  const script = `/${redirect.headers.get('location')}`
 
   function proofFor(security: Record<string, unknown>[]): Proof {
     const schemes = security.flatMap((one) => Object.keys(one))
@@ -52,7 +54,8 @@ export async function startEveryRoute() {
         template,
         path: template
           .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
-          .replace('{externalId}', externalId),
+          .replace('{externalId}', externalId)
+          .replace('/carillon-scripts/{name}', script),
         takesBody: requestBody !== undefined,
         example: requestBody?.content['application/json']?.example,
         proof: proofFor(security),

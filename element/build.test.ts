@@ -1,0 +1,113 @@
+// The scripts that the service serves: complete whatever interrupts a build, up to date, and as small as the pages say.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { build, bundle, bundleAll, initialSize, servedFolder } from './build.js'
+
+const place = mkdtempSync(join(tmpdir(), 'carillon-build-'))
+after(() => rmSync(place, { recursive: true }))
+const bundled = await bundleAll()
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const program = join(root, 'element', 'build.js')
+const contentOf = (folder: string) =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]))
+
+/** Throws unless the manifest and every file that it names are complete. */
+function isComplete(folder: string): void {
+  const manifest: Record<string, string[]> = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+  assert.deepEqual(Object.keys(manifest), ['carillon-inbox.js', 'carillon-client.js'])
+  const codes = new Map(
+    Object.values(bundled)
+      .flat()
+      .map(({ name, code }) => [name, code]),
+  )
+  for (const name of Object.values(manifest).flat()) {
+    const read = (ending: string) => readFileSync(join(folder, `${name}${ending}`))
+    assert.equal(read('').toString(), codes.get(name), name)
+    assert.equal(gunzipSync(read('.gz')).toString(), codes.get(name), name)
+    assert.equal(brotliDecompressSync(read('.br')).toString(), codes.get(name), name)
+  }
+}
+
+test('the scripts that are served were built from this source', async () => {
+  isComplete(servedFolder)
+})
+
+test('a build twice at once, and after one that was killed at any moment, leaves complete files', async () => {
+  const folder = join(place, 'at-once')
+  await Promise.all([build(folder), build(folder), build(folder)])
+  isComplete(folder)
+  const killed = join(place, 'killed')
+  for (let ms = 100; ms < 600; ms += 50) {
+    const child = spawn(process.execPath, [program, killed], { stdio: 'ignore' })
+    const timer = setTimeout(() => child.kill('SIGKILL'), ms)
+    await once(child, 'exit')
+    clearTimeout(timer)
+    if (readdirSync(place).includes('killed') && readdirSync(killed).includes('manifest.json')) isComplete(killed)
+  }
+  await build(killed)
+  isComplete(killed)
+})
+
+test('a build removes the files of earlier builds, and writes no file that is equal', async () => {
+  const folder = join(place, 'again')
+  await build(folder)
+  const old = join(folder, 'carillon-inbox-00000000.js')
+  const minuteAgo = new Date(Date.now() - 120_000)
+  for (const name of readdirSync(folder)) utimesSync(join(folder, name), minuteAgo, minuteAgo)
+  writeFileSync(old, 'old')
+  await build(folder)
+  assert.ok(readdirSync(folder).includes('carillon-inbox-00000000.js'), 'it may belong to a build at the same time')
+  utimesSync(old, minuteAgo, minuteAgo)
+  const before = contentOf(folder)
+  await build(folder)
+  delete before['carillon-inbox-00000000.js']
+  assert.deepEqual(contentOf(folder), before)
+})
+
+test('the entry of a page is one request, and nothing loads an entry a second time under its name with a hash', () => {
+  for (const [entry, ...chunks] of Object.values(bundled)) {
+    assert.deepEqual(entry?.imports, [])
+    for (const { name, imports } of chunks) assert.ok(!imports.includes(entry?.name ?? ''), name)
+  }
+})
+
+/** What a page says in kilobytes of 1,000 bytes. */
+function limitOn(page: string, form: RegExp): number {
+  const text = readFileSync(join(root, page), 'utf8').replaceAll(/\s+/g, ' ')
+  const found = form.exec(text)?.[1]
+  assert.ok(found, `${page} says no size`)
+  return Number(found) * 1_000
+}
+
+test('a page that loads the bell, or only the client, receives no more than the documentation says', async (t) => {
+  const module = join(place, 'page.js')
+  writeFileSync(module, `export { createCarillon } from ${JSON.stringify(join(root, 'client', 'carillon-client.ts'))}`)
+  const sizes = {
+    inbox: initialSize(bundled['carillon-inbox.js'] ?? []),
+    client: initialSize(bundled['carillon-client.js'] ?? []),
+    reader: initialSize(await bundle({ page: module })),
+  }
+  t.diagnostic(
+    `carillon-inbox.js: ${sizes.inbox} bytes, the client: ${sizes.client}, without its producer: ${sizes.reader}`,
+  )
+  const inbox = /`carillon-inbox\.js` has at most (\d+) KB/
+  for (const [size, page, form] of [
+    [sizes.inbox, 'README.md', inbox],
+    [sizes.inbox, 'element/README.md', inbox],
+    [sizes.inbox, 'docs/operations.md', inbox],
+    [sizes.client, 'docs/operations.md', /`carillon-client\.js` has at most (\d+) KB/],
+    [sizes.reader, 'client/README.md', /at most (\d+) KB in a page/],
+    [sizes.reader, 'README.md', /adds at most (\d+) KB to a page/],
+  ] as const) {
+    const limit = limitOn(page, form)
+    assert.ok(size <= limit && limit <= size + 2_500, `${page} says ${limit}, measured are ${size}`)
+  }
+})

@@ -1,0 +1,85 @@
+// Which files are the scripts of pages, and in which encoding does a client get one? element/build.js bundles and compresses them
+// after `npm ci` (docs/decisions/0038-served-scripts.md). A name is looked up in a map and is never part of a path.
+import { readFileSync } from 'node:fs'
+import { CarillonError, noSuchRoute } from '../../errors.ts'
+
+export type ScriptFile = { bytes: Buffer; etag: string; encoding: Encoding }
+type Encoding = 'br' | 'gzip' | 'identity'
+
+/** By the name of an entry: the names with hashes of itself and of the chunks that it loads on demand. */
+type Manifest = Readonly<Record<string, readonly string[]>>
+type Built = { manifest: Manifest; files: ReadonlyMap<string, readonly ScriptFile[]> }
+
+/** The first that a client accepts is the smallest. */
+const endings = { br: '.br', gzip: '.gz', identity: '' } as const
+
+export class ServedScripts {
+  readonly #folder: URL
+  #built: Built | undefined
+
+  constructor(folder = new URL('../../public/', import.meta.url)) {
+    this.#folder = folder
+  }
+
+  /** The name with a hash of `carillon-inbox.js` or another entry. Throws UNAVAILABLE if the scripts are not built. */
+  hashed(entry: string): string {
+    return this.#load().manifest[entry]?.[0] ?? refuseUnbuilt()
+  }
+
+  /**
+   * One file, as small as the client accepts it. Throws NOT_FOUND for an unknown name, UNAVAILABLE if the scripts are not built.
+   */
+  file(name: string, acceptEncoding: string | undefined): ScriptFile {
+    const encodings = this.#load().files.get(name)
+    if (encodings === undefined) throw noSuchRoute()
+    return encodings.find(({ encoding }) => accepts(acceptEncoding, encoding)) ?? (encodings.at(-1) as ScriptFile)
+  }
+
+  /** The entry that a name with another hash belongs to; undefined if there is none. */
+  entryOf(name: string): string | undefined {
+    const { manifest, files } = this.#load()
+    if (files.has(name)) return undefined
+    const stem = /^(.+)-[\da-f]{8}\.js$/.exec(name)?.[1]
+    return Object.keys(manifest).find((entry) => entry === `${stem}.js`)
+  }
+
+  /** Reads all files at the first request and keeps them: a build that replaces them takes effect at the next start. */
+  #load(): Built {
+    this.#built ??= this.#read()
+    return this.#built
+  }
+
+  #read(): Built {
+    try {
+      const manifest = JSON.parse(readFileSync(new URL('manifest.json', this.#folder), 'utf8')) as Manifest
+      const names = Object.values(manifest).flat()
+      return { manifest, files: new Map(names.map((name) => [name, this.#encodingsOf(name)])) }
+    } catch (error) {
+      return refuseUnbuilt(error)
+    }
+  }
+
+  #encodingsOf(name: string): ScriptFile[] {
+    return Object.entries(endings).map(([encoding, ending]) => {
+      const file = `${name}${ending}`
+      return { bytes: readFileSync(new URL(file, this.#folder)), etag: `"${file}"`, encoding: encoding as Encoding }
+    })
+  }
+}
+
+function refuseUnbuilt(cause?: unknown): never {
+  throw new CarillonError('UNAVAILABLE', 'The scripts for pages are not built', {
+    remedy: 'Build them in the checkout of the service: npm run build',
+    cause,
+  })
+}
+
+/** Accept-Encoding (RFC 9110, section 12.5.3), for codings that the field names; without the field, only `identity`. */
+function accepts(acceptEncoding = '', encoding: Encoding): boolean {
+  if (encoding === 'identity') return true
+  const offer = acceptEncoding
+    .toLowerCase()
+    .split(',')
+    .map((one) => one.trim().split(/\s*;\s*/))
+  return offer.some(([coding, weight = '']) => coding === encoding && !/^q=0(?:\.0*)?$/.test(weight))
+}
