@@ -13,7 +13,17 @@ export type Reader = { userId: string; inbox?: InboxState; read?: { request: Pag
 /** A page as it is sent. It is current while the inbox has this `version`. */
 export type RenderedPage = { version: number; json: string; etag: string }
 
-type InboxStore = Pick<Store, 'onChange' | 'readPage' | 'readNotification' | 'readCounts' | 'markRead' | 'markAllRead'>
+type InboxStore = Pick<
+  Store,
+  | 'onChange'
+  | 'readPage'
+  | 'readNotification'
+  | 'readCounts'
+  | 'markRead'
+  | 'markUnread'
+  | 'markAllRead'
+  | 'undoReadAll'
+>
 
 const maxCachedCharacters = 16 * 1024 * 1024
 
@@ -82,10 +92,26 @@ export class Inbox {
     if (outcome === 'absent') throw notFound()
   }
 
+  /** The notification stays unread until it is marked as read or the next read-all covers it. Repeating changes nothing. Throws NOT_FOUND. */
+  async unread({ userId }: Reader, id: string): Promise<void> {
+    const outcome = await this.#store.markUnread({ userId, id })
+    if (outcome === 'absent') throw notFound()
+  }
+
   /** Marks all as read, or all up to `throughSeq` or the notification `throughId`. Throws NOT_FOUND if that one does not exist. */
   async readAll({ userId }: Reader, through: { throughId: string | null; throughSeq?: number }): Promise<void> {
     const outcome = await this.#store.markAllRead({ userId, ...through, at: this.#now() })
     if (outcome === 'absent') throw notFound()
+  }
+
+  /** Takes back the last read-all. Repeating changes nothing. Throws CONFLICT if there was none, or it is older than ten minutes. */
+  async undo({ userId }: Reader): Promise<void> {
+    const outcome = await this.#store.undoReadAll({ userId, at: this.#now() })
+    if (outcome === 'nothing')
+      throw new CarillonError(
+        'CONFLICT',
+        'There is nothing to undo: only the last "mark all as read" can be taken back, within ten minutes',
+      )
   }
 }
 

@@ -22,6 +22,9 @@ export function maxUnknown({ unknownRecipients, recipients }: Delivery): number 
   return unknownRecipients === 'refuse' ? 0 : recipients.length - 1
 }
 
+/** How long a read-all can be undone, in milliseconds. */
+export const undoableFor = 10 * 60_000
+
 /** How many columns `toInbox` reads. */
 export const inboxWidth = 9
 
@@ -40,7 +43,7 @@ export function toInbox(row: readonly unknown[], at = 0): InboxState {
   }
 }
 
-export type ChangeRow = [version: number, type: 'created' | 'replaced' | 'read', notification: string]
+export type ChangeRow = [version: number, type: 'created' | 'replaced' | 'read' | 'unread', notification: string]
 export type ReadAllRow = [version: number, throughSeq: number, throughId: string | null, at: string]
 type ChangeRows = { notifications: readonly ChangeRow[]; readAlls: readonly ReadAllRow[] }
 

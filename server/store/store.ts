@@ -274,10 +274,10 @@ export type Counts = { inbox: InboxState; categories: Record<string, { total: nu
 
 /**
  * `notification` is JSON text as of now, not as of `version`. 'replaced': a later delivery replaced its content; with `again` it
- * also has another place, and a client may not know it yet.
+ * also has another place, and a client may not know it yet. 'read' or 'unread': what it is as of now.
  */
 export type Change =
-  | { version: number; type: 'created' | 'replaced' | 'read'; notification: string }
+  | { version: number; type: 'created' | 'replaced' | 'read' | 'unread'; notification: string }
   /** `throughId` is null if that notification has another sequence number since. */
   | { version: number; type: 'read-all'; throughSeq: number; throughId: string | null; at: string }
 export type ChangesQuery = { userId: string; version: number; limit: number; maxBehind?: number }
@@ -296,15 +296,20 @@ export interface Inbox {
   /**
    * Reads what changed after a version, in order, at most `limit` changes; `more` says that further changes follow. Each
    * notification that arrived is listed once, at the version of its arrival, or as replaced at the version at which it was
-   * sent again last; one that changed since is listed again, at its last change. Returns 'reset' if the inbox never reached the version, or is more than `maxBehind` changes ahead of it.
+   * sent again last; one that changed since is listed again, at its last change. Returns 'reset' if
+   * the inbox never reached the version, is more than `maxBehind` changes ahead of it, or had a read-all undone since.
    */
   changesSince(query: ChangesQuery): Promise<Changes | 'reset'>
-  /** Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. */
+  /**
+   * Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. After a
+   * read-all the call says that the notification is to stay read: an undo of the read-all leaves it read.
+   */
   markRead(change: { userId: string; id: string; at: number }): Promise<'done' | 'absent'>
   /**
    * Marks as read every notification that has arrived, or only those up to and including the sequence number of the notification
    * `throughId`, or up to and including `throughSeq`. One that arrives during the call stays unread. The cost does not depend on
-   * how many were unread; it updates one row per category.
+   * how many were unread; it updates one row per category. Only if it ends before notifications that an earlier call covered and
+   * that were marked as unread since, it also updates one row for each of these, and they stay unread.
    */
   markAllRead(change: {
     userId: string
@@ -312,6 +317,17 @@ export interface Inbox {
     throughSeq?: number
     at: number
   }): Promise<'done' | 'absent'>
+  /**
+   * Marks one notification of this user as unread, until it is marked as read or the next read-all covers it. Repeating the
+   * call changes nothing.
+   */
+  markUnread(change: { userId: string; id: string }): Promise<'done' | 'absent'>
+  /**
+   * Takes back the last read-all that changed something, until ten minutes after it: what it made read is unread again, except
+   * what was marked as read or unread or sent again since. What arrived since stays as it is. Repeating the call changes nothing.
+   * Returns 'nothing' if there was no read-all, or the last one is too old. The cost does not depend on how many were made read.
+   */
+  undoReadAll(change: { userId: string; at: number }): Promise<'done' | 'nothing'>
 }
 
 /** An external id without an issuer is a plain one. */

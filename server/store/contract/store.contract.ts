@@ -8,7 +8,9 @@ import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
 import { filterPromises } from './filters.ts'
 import { lifecyclePromises } from './lifecycle.ts'
-import { markReadPromises } from './mark-read.ts'
+import { markReadPromises } from './marks/mark-read.ts'
+import { markUnreadPromises } from './marks/mark-unread.ts'
+import { undoPromises } from './marks/undo.ts'
 import { pagePromises } from './pages.ts'
 import { producerPromises } from './producers.ts'
 import { randomPromises } from './random/random.ts'
@@ -37,6 +39,8 @@ export function storeContract(engine: Engine): void {
     describe('lists with a filter', () => filterPromises(promise))
     describe('deep pages', () => deepPagePromises(promise))
     describe('mark read', () => markReadPromises(promise))
+    describe('mark unread', () => markUnreadPromises(promise))
+    describe('undo', () => undoPromises(promise))
     describe('versions and changes', () => changePromises(promise))
     describe('change signals', () => changeSignalPromises(promise))
     describe('random acts', () => randomPromises(promise))

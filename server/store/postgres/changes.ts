@@ -27,8 +27,11 @@ const changesText = `
     where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
     order by n.seq limit $3
   ), array(
-    select json_build_array(n.changed_version, case when n.replaced_version > greatest($2, n.version) then 'replaced' else 'read' end,
-      ${text})::text from notification n
+    select json_build_array(n.changed_version, case
+      when n.replaced_version > greatest($2, n.version) then 'replaced'
+      when n.read_at is null and (n.seq > ${inboxField('read_through')} or n.unread_version >= ${inboxField('read_version')})
+        then 'unread'
+      else 'read' end, ${text})::text from notification n
     where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
   ), array(
     select json_build_array(m.version, m.through_seq, n.id, m.at)::text
@@ -43,7 +46,7 @@ export async function changesSince(db: Database, query: ChangesQuery): Promise<C
   const row = (await db.one('changes', changesText, values)) as Row
   const inbox = toInbox(row)
   const behind = inbox.version - version
-  if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
+  if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
   const [created, later, readAlls] = row.slice(inboxWidth) as unknown as [string[], string[], string[]]
   const notifications = [...created, ...later].map((json) => JSON.parse(json) as ChangeRow)
   return toChanges(inbox, limit, { notifications, readAlls: readAlls.map((json) => JSON.parse(json) as ReadAllRow) })

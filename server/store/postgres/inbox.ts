@@ -1,7 +1,7 @@
-// One user's inbox on PostgreSQL: read its counters, pages and notifications, mark as read. `$1` is always the user, so
+// One user's inbox on PostgreSQL: read its counters, pages and notifications, mark as read or unread. `$1` is always the user, so
 // that each statement touches one partition. The writes are in functions/inbox.sql.
 import { iso } from '../../times.ts'
-import { inboxWidth, toInbox } from '../operations.ts'
+import { inboxWidth, toInbox, undoableFor } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { readDeepPage } from './deep-pages.ts'
@@ -52,8 +52,18 @@ export async function markAllRead(db: Database, change: Input<'markAllRead'>): P
   return signalInbox(db, userId, row)
 }
 
-/** The functions return 'done', 'unchanged' or 'absent'. Only a change is signalled. */
-function signalInbox(db: Database, userId: string, row: Row | undefined): 'done' | 'absent' {
-  if (row?.[0] === 'done') db.changeSignals.send({ about: 'inbox', userId })
-  return row?.[0] === 'absent' ? 'absent' : 'done'
+export async function markUnread(db: Database, { userId, id }: Input<'markUnread'>): Promise<'done' | 'absent'> {
+  return signalInbox(db, userId, await db.one('markUnread', 'select mark_unread($1, $2)', [userId, id]))
+}
+
+export async function undoReadAll(db: Database, { userId, at }: Input<'undoReadAll'>): Promise<'done' | 'nothing'> {
+  const row = await db.one('undoReadAll', 'select undo_read_all($1, $2)', [userId, iso(at - undoableFor)])
+  return signalInbox(db, userId, row)
+}
+
+/** The functions return 'done', 'unchanged', or why they did nothing. Only a change is signalled. */
+function signalInbox<Reason extends string>(db: Database, userId: string, row: Row | undefined): 'done' | Reason {
+  const outcome = row?.[0] as 'done' | 'unchanged' | Reason
+  if (outcome === 'done') db.changeSignals.send({ about: 'inbox', userId })
+  return outcome === 'unchanged' ? 'done' : outcome
 }

@@ -10,7 +10,16 @@ import { Database } from './connection/connection.ts'
 import { openPool } from './connection/pool.ts'
 import { changedSeqsText, countStatement } from './deep-pages.ts'
 import { deliver, removeOldDeliveries } from './deliveries.ts'
-import { markAllRead, markRead, readCounts, readInbox, readNotification, readPage } from './inbox.ts'
+import {
+  markAllRead,
+  markRead,
+  markUnread,
+  readCounts,
+  readInbox,
+  readNotification,
+  readPage,
+  undoReadAll,
+} from './inbox.ts'
 import { fromStatement } from './pages.ts'
 import { addProducer, findProducer, listProducers, revokeProducer, touchProducer } from './producers.ts'
 import { migrate } from './schema/migrate.ts'
@@ -344,6 +353,22 @@ const paths: Path[] = [
     reads: [inbox, byId, `${unread} alone`, allCategories, category],
   },
   {
+    // Up to notifications that were marked as unread.
+    of: 'markAllRead',
+    run: () => markAllRead(db, { userId: 'u1', throughId: 'id1-15', at }),
+    reads: ['sorted', inbox, byId, `many ${marked.replace(' alone', '')}`, notification, allCategories, category],
+  },
+  {
+    of: 'markUnread',
+    run: () => markUnread(db, { userId: 'u1', id: 'id1-18' }),
+    reads: [inbox, byId, mark, notification, category],
+  },
+  {
+    of: 'undoReadAll',
+    run: () => undoReadAll(db, { userId: 'u1', at }),
+    reads: [inbox, mark, marked, allCategories],
+  },
+  {
     of: 'deliver',
     run: () => deliver(db, deliveryTo({ idempotency: { key: 'new', bodyHash: 'h' } })),
     reads: [...recipients, delivery],
@@ -368,6 +393,7 @@ const paths: Path[] = [
       'inbox_category by key (user_id, category)',
       'notification by notification_by_key (user_id, key)',
       notification,
+      mark,
     ],
   },
   {
@@ -406,6 +432,8 @@ await client.query(`
     select 'u' || u, s, 'id' || u || '-' || s, s, '"title":"x"', 'c1', case when s % 10 = 0 then 'k' || s end,
       case when s % 20 = 0 then '2026-01-01T00:00:00.000Z' end
     from generate_series(1, 400) u, generate_series(1, 200) s;
+  update notification set unread_version = 100 + seq where seq % 7 = 0 and read_at is null;
+  update inbox set undo_version = 20, read_version = 20, marked_unread = 5;
   insert into read_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z' from generate_series(1, 1000) u, generate_series(1, 20) s;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
   insert into producer (id, name, secret_hash, scopes, created_at)

@@ -70,6 +70,8 @@ test('read, read-all and a delivery cost one round trip each, including the comm
   const [reader, id] = [{ userId: user.id }, newId(now())]
   assert.deepEqual(await statementsOf(() => inbox.read(reader, id).catch(() => {})), ['markRead'])
   assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markAllRead'])
+  assert.deepEqual(await statementsOf(() => inbox.unread(reader, id).catch(() => {})), ['markUnread'])
+  assert.deepEqual(await statementsOf(() => inbox.undo(reader)), ['undoReadAll'])
   assert.deepEqual(await statementsOf(deliver), ['deliver'])
 })
 

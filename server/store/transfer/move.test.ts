@@ -268,7 +268,7 @@ test('rows are written only at the current place, and only by the move that bega
     await at(await emptyPlace(t, engine), async (endpoint) => {
       await endpoint.migrate()
       await endpoint.beginFilling('m')
-      const batch = { table, rows: [['ann', 1, 1, 'then']] }
+      const batch = { table, rows: [['ann', 1, 1, 'then', 0, 0, 1]] }
       const after: Place = { table: table.name, rows: 1, key: ['ann', 1] }
       assert.equal(await endpoint.add(batch, { id: 'm', before: after, after }), false)
       assert.equal(await endpoint.add(batch, { id: 'another', before: null, after }), false)

@@ -16,7 +16,10 @@ export type Act =
       idempotency: { key: string; bodyHash: string } | null
     }
   | { kind: 'read'; who: number; named: Named }
+  | { kind: 'unread'; who: number; named: Named }
   | { kind: 'read-all'; who: number; through: Named | null }
+  /** `isLate`: more than ten minutes after every act. */
+  | { kind: 'undo'; who: number; isLate: boolean }
   | { kind: 'list'; who: number; page: number; limit: number; status: 'all' | 'unread' }
 
 const peopleCount = 3
@@ -33,6 +36,12 @@ const anyDelivery: fc.Arbitrary<Act> = fc.record({
   idempotency: rarely(fc.record({ key: fc.constantFrom('k1', 'k2', 'k3'), bodyHash: fc.constantFrom('b1', 'b2') })),
 })
 const anyRead: fc.Arbitrary<Act> = fc.record({ kind: fc.constant('read'), who: someone, named })
+const anyUnread: fc.Arbitrary<Act> = fc.record({ kind: fc.constant('unread'), who: someone, named })
+const anyUndo: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constant('undo'),
+  who: someone,
+  isLate: fc.nat(9).map((n) => n === 0),
+})
 const anyReadAll: fc.Arbitrary<Act> = fc.record({
   kind: fc.constant('read-all'),
   who: someone,
@@ -46,11 +55,17 @@ const anyList: fc.Arbitrary<Act> = fc.record({
   status: fc.constantFrom('all', 'unread'),
 })
 
-export const anyAct: fc.Arbitrary<Act> = fc.oneof(
+/** After these acts, what was read stays read unless it is sent again. */
+export const anyLastingAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: anyDelivery },
   { weight: 3, arbitrary: anyRead },
   { weight: 2, arbitrary: anyReadAll },
   { weight: 1, arbitrary: anyList },
+)
+export const anyAct: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 11, arbitrary: anyLastingAct },
+  { weight: 3, arbitrary: anyUnread },
+  { weight: 2, arbitrary: anyUndo },
 )
 
 /** An act with people and ids in place of numbers, and its time. */
@@ -77,7 +92,7 @@ export class Stage {
 
   turn(act: Act): Turn {
     const seconds = ++this.#seconds
-    const name = act.kind === 'read' ? act.named : act.kind === 'read-all' ? act.through : null
+    const name = 'named' in act ? act.named : act.kind === 'read-all' ? act.through : null
     return {
       act,
       seconds,
@@ -95,6 +110,8 @@ export class Stage {
     const owned = { userId: person.id, at: at(seconds) }
     if (act.kind === 'deliver') return this.#deliver(turn, act)
     if (act.kind === 'read') return store.markRead({ ...owned, id })
+    if (act.kind === 'unread') return store.markUnread({ ...owned, id })
+    if (act.kind === 'undo') return store.undoReadAll({ userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
     if (act.kind === 'read-all') return store.markAllRead({ ...owned, throughId: act.through && id })
     return JSON.parse((await this.world.page({ ...act, userId: person.id })).items)
   }

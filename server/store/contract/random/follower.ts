@@ -22,12 +22,12 @@ export class Follower {
     return new Follower(world, person, items, (await world.store.readInbox(person.id)).version)
   }
 
-  /** Reads and returns all changes, `limit` at a time. Does not change the copy. */
+  /** Reads and returns all changes, `limit` at a time. Does not change the copy, except that after an undo it begins again. */
   async read(limit: number): Promise<Change[]> {
     const changes: Change[] = []
     for (;;) {
       const found = await this.#world.store.changesSince({ userId: this.#person.id, version: this.version, limit })
-      if (found === 'reset') return assert.fail(`version ${this.version} was reached, but the store returned 'reset'`)
+      if (found === 'reset') return this.#beginAgain()
       assert.ok(found.changes.length <= limit)
       for (const change of found.changes) {
         assert.ok(change.version > this.version && change.version <= found.inbox.version)
@@ -55,6 +55,15 @@ export class Follower {
     )
     assert.ok(this.version <= version)
     this.version = version
+  }
+
+  async #beginAgain(): Promise<Change[]> {
+    const { resetVersion, version } = await this.#world.store.readInbox(this.#person.id)
+    assert.ok(this.version < resetVersion, `version ${this.version} was reached, but the store returned 'reset'`)
+    this.#items.clear()
+    for (const item of await this.#world.list(this.#person)) this.#put(item)
+    this.version = version
+    return []
   }
 
   #put(item: Seen): void {

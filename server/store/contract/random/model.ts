@@ -4,12 +4,14 @@ import { isoAt, type Person, type Seen } from '../world.ts'
 import type { Act, Turn } from './acts.ts'
 
 type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { again: boolean; at: string }
+/** `undoable`: what the last read-all made read and an undo would make unread; null if it was undone. */
+type Inbox = { version: number; items: Seen[]; undoable?: Set<Seen> | null }
 type Result = { userId: string | undefined; id: string; status: string }
 
 export class Model {
   readonly #people: Person[]
   /** Oldest first. */
-  readonly #inboxes: { version: number; items: Seen[] }[]
+  readonly #inboxes: Inbox[]
   readonly #outcomes = new Map<string, { bodyHash: string; results: Result[] }>()
 
   constructor(people: Person[]) {
@@ -30,14 +32,18 @@ export class Model {
       const listed = inbox.items.filter(({ read }) => act.status === 'all' || !read).toReversed()
       return listed.slice((act.page - 1) * act.limit, act.page * act.limit)
     }
+    if (act.kind === 'undo') return undo(inbox, act)
     const found = inbox.items.findIndex((item) => item.id === id)
     const isUnbounded = act.kind === 'read-all' && act.through === null
     if (found === -1 && !isUnbounded) return 'absent'
-    const first = act.kind === 'read' ? found : 0
+    const first = act.kind === 'read-all' ? 0 : found
     const last = isUnbounded ? inbox.items.length - 1 : found
-    const changed = inbox.items.slice(first, last + 1).filter(({ read }) => !read)
-    for (const item of changed) Object.assign(item, { read: true, readAt: isoAt(seconds) })
+    const isRead = act.kind !== 'unread'
+    const changed = inbox.items.slice(first, last + 1).filter(({ read }) => read !== isRead)
+    for (const item of changed) Object.assign(item, { read: isRead, readAt: isRead ? isoAt(seconds) : null })
     if (changed.length > 0) inbox.version++
+    if (act.kind !== 'read-all') inbox.undoable?.delete(inbox.items[found] as Seen)
+    else if (changed.length > 0) inbox.undoable = new Set(changed)
     return 'done'
   }
 
@@ -65,6 +71,7 @@ export class Model {
       Object.assign(earlier, { title, category, updatedAt: at })
       if (again) {
         Object.assign(earlier, { seq, count: earlier.count + 1, ...unread })
+        inbox.undoable?.delete(earlier)
         inbox.items.sort((a, b) => a.seq - b.seq)
       }
       return { userId, id: earlier.id, status: 'updated' }
@@ -73,7 +80,16 @@ export class Model {
     return { userId, id, status: 'delivered' }
   }
 
-  #inbox(number: number): { version: number; items: Seen[] } {
+  #inbox(number: number): Inbox {
     return this.#inboxes[number] ?? assert.fail(`there is no person ${number}`)
   }
+}
+
+function undo(inbox: Inbox, { isLate }: { isLate: boolean }): 'done' | 'nothing' {
+  if (inbox.undoable === null) return 'done'
+  if (inbox.undoable === undefined || isLate) return 'nothing'
+  for (const item of inbox.undoable) Object.assign(item, { read: false, readAt: null })
+  inbox.undoable = null
+  inbox.version++
+  return 'done'
 }

@@ -157,6 +157,9 @@ declare
   earlier notification;
   was_unread bigint;
   is_unread bigint;
+  was_marked bigint;
+  -- Whether an undo would make the earlier one unread.
+  is_made_read boolean;
   new_seq bigint;
   outcome jsonb := '{}';
 begin
@@ -179,25 +182,37 @@ begin
       perform count_in_category(one.user_id, of_category, 1, 1);
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(one.id, 'delivered'));
     else
-      was_unread := case when earlier.read_at is null and earlier.seq > box.read_through then 1 else 0 end;
+      was_marked := case when earlier.seq <= box.read_through and earlier.unread_version >= box.read_version then 1 else 0 end;
+      was_unread := case when earlier.read_at is null and earlier.seq > box.read_through then 1 else was_marked end;
+      is_made_read := was_unread = 0 and earlier.read_at is null and
+        read_by_last_read_all(one.user_id, box.undo_version, earlier.seq, earlier.unread_version) is not null;
       is_unread := case when again then 1 else was_unread end;
       new_seq := case when again then box.last_seq + 1 else earlier.seq end;
-      update inbox set version = version + 1, last_seq = greatest(last_seq, new_seq), unread = unread + is_unread - was_unread
+      update inbox set version = version + 1, last_seq = greatest(last_seq, new_seq), unread = unread + is_unread - was_unread,
+          marked_unread = case when again then marked_unread - was_marked else marked_unread end
         where user_id = one.user_id;
       update notification set content = left(of_content, -26) || right(content, 26),
           updated_at = left(right(of_content, 25), 24), category = of_category, seq = new_seq,
           count = case when again then count + 1 else count end,
           version = case when again then box.version + 1 else version end,
           read_at = case when again then null else read_at end,
+          unread_version = case when again then null else unread_version end,
           changed_version = case when again then null else box.version + 1 end, replaced_version = box.version + 1
         where user_id = one.user_id and seq = earlier.seq;
       if again and earlier.seq = box.first_seq then
         update inbox set first_seq = (select min(n.seq) from notification n where n.user_id = one.user_id)
           where user_id = one.user_id;
       end if;
+      if is_made_read and again then perform leave_undo(one.user_id, box.undo_version, earlier.category);
+      elsif is_made_read then
+        update inbox_category set made_read = made_read - 1 where user_id = one.user_id and category = earlier.category;
+      end if;
       perform count_in_category(one.user_id, earlier.category, -1, -was_unread);
       delete from inbox_category where user_id = one.user_id and category = earlier.category and total = 0;
       perform count_in_category(one.user_id, of_category, 1, is_unread);
+      if is_made_read and not again then
+        update inbox_category set made_read = made_read + 1 where user_id = one.user_id and category = of_category;
+      end if;
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(earlier.id, 'updated'));
     end if;
   end loop;
@@ -219,6 +234,10 @@ declare
   old_users text[] := '{}';
   old_categories text[] := '{}';
   old_unread bigint[] := '{}';
+  marked_users text[] := '{}';
+  -- Of users for whom an undo would make the earlier one unread.
+  old_made_read bigint[] := '{}';
+  made_read_users text[] := '{}';
   lowest_users text[] := '{}';
   new_users text[] := '{}';
 begin
@@ -230,20 +249,33 @@ begin
     insert into inbox as known (user_id, version, first_seq, last_seq, total, unread, read_through)
     select k, 1, 1, 0, 0, 0, 0 from unnest(array(select jsonb_object_keys(once))) k
     on conflict (user_id) do update set version = known.version + 1
-    returning user_id, version, first_seq, last_seq, read_through
+    returning user_id, version, first_seq, last_seq, read_through, read_version
   loop
     boxes := boxes || jsonb_build_object(box.user_id, jsonb_build_array(
-      box.version, box.last_seq, box.read_through, box.first_seq));
+      box.version, box.last_seq, box.read_through, box.first_seq, box.read_version));
   end loop;
   for earlier in
-    select n.user_id, n.seq, n.id, n.category, n.read_at from notification n
+    select n.user_id, n.seq, n.id, n.category, n.read_at, n.unread_version, coalesce(
+        n.read_at is null and n.seq <= m.through_seq and coalesce(n.unread_version, 0) < m.version
+          and (n.seq > m.before_through or n.unread_version >= m.before_version), false) as is_made_read
+    from notification n
+    join inbox b on b.user_id = n.user_id
+    left join read_mark m on m.user_id = n.user_id and m.version = b.undo_version
     where n.user_id = any (array(select jsonb_object_keys(boxes))) and n.key = of_key
   loop
     old_users := old_users || earlier.user_id;
     old_categories := old_categories || earlier.category;
     old_unread := old_unread || case
-      when earlier.read_at is null and earlier.seq > (boxes -> earlier.user_id ->> 2)::bigint then 1 else 0
+      when earlier.read_at is null and earlier.seq > (boxes -> earlier.user_id ->> 2)::bigint then 1
+      when earlier.unread_version >= (boxes -> earlier.user_id ->> 4)::bigint then 1
+      else 0
     end::bigint;
+    if earlier.seq <= (boxes -> earlier.user_id ->> 2)::bigint
+      and earlier.unread_version >= (boxes -> earlier.user_id ->> 4)::bigint then
+      marked_users := marked_users || earlier.user_id;
+    end if;
+    old_made_read := old_made_read || case when earlier.is_made_read then 1 else 0 end::bigint;
+    if earlier.is_made_read then made_read_users := made_read_users || earlier.user_id; end if;
     if again and earlier.seq = (boxes -> earlier.user_id ->> 3)::bigint then
       lowest_users := lowest_users || earlier.user_id;
     end if;
@@ -258,24 +290,32 @@ begin
         count = case when again then n.count + 1 else n.count end,
         version = case when again then b.version else n.version end,
         read_at = case when again then null else n.read_at end,
+        unread_version = case when again then null else n.unread_version end,
         changed_version = case when again then null else b.version end, replaced_version = b.version
       from inbox b
       where b.user_id = n.user_id and n.user_id = any (old_users) and n.key = of_key;
-    insert into inbox_category as known (user_id, category, total, unread)
-      select u, c, -1, -r from unnest(old_users, old_categories, old_unread) as o (u, c, r) where c is not null
+    insert into inbox_category as known (user_id, category, total, unread, made_read)
+      select u, c, -1, -r, -m from unnest(old_users, old_categories, old_unread, old_made_read) as o (u, c, r, m)
+      where c is not null
       on conflict (user_id, category) do update set
-        total = known.total + excluded.total, unread = known.unread + excluded.unread;
+        total = known.total + excluded.total, unread = known.unread + excluded.unread,
+        made_read = known.made_read + excluded.made_read;
     delete from inbox_category where user_id = any (old_users) and total = 0;
   end if;
   if again and cardinality(old_users) > 0 then
     update inbox set last_seq = last_seq + 1,
         unread = unread + case when user_id = any (
-          array(select u from unnest(old_users, old_unread) as o (u, r) where r = 0)) then 1 else 0 end
+          array(select u from unnest(old_users, old_unread) as o (u, r) where r = 0)) then 1 else 0 end,
+        marked_unread = marked_unread - case when user_id = any (marked_users) then 1 else 0 end
       where user_id = any (old_users);
+    update read_mark m set made_read = m.made_read - 1
+      from inbox b
+      where b.user_id = m.user_id and m.version = b.undo_version and m.user_id = any (made_read_users);
     update inbox b set first_seq = n.seq
       from (select user_id, min(seq) as seq from notification where user_id = any (lowest_users) group by user_id) n
       where b.user_id = n.user_id and b.user_id = any (lowest_users);
     old_unread := array_fill(1::bigint, array[cardinality(old_users)]);
+    old_made_read := array_fill(0::bigint, array[cardinality(old_users)]);
   end if;
   if cardinality(new_users) > 0 then
     update inbox set last_seq = last_seq + 1, total = total + 1, unread = unread + 1 where user_id = any (new_users);
@@ -287,11 +327,16 @@ begin
     );
   end if;
   if of_category is not null then
-    insert into inbox_category as known (user_id, category, total, unread)
-      select u, of_category, 1, r
-      from unnest(old_users || new_users, old_unread || array_fill(1::bigint, array[cardinality(new_users)])) as o (u, r)
+    insert into inbox_category as known (user_id, category, total, unread, made_read)
+      select u, of_category, 1, r, m
+      from unnest(
+        old_users || new_users,
+        old_unread || array_fill(1::bigint, array[cardinality(new_users)]),
+        old_made_read || array_fill(0::bigint, array[cardinality(new_users)])
+      ) as o (u, r, m)
       on conflict (user_id, category) do update set
-        total = known.total + excluded.total, unread = known.unread + excluded.unread;
+        total = known.total + excluded.total, unread = known.unread + excluded.unread,
+        made_read = known.made_read + excluded.made_read;
   end if;
   return delivery_outcome(delivery_id, users, outcome);
 end $$;

@@ -46,5 +46,10 @@ begin
   -- These functions touch the rows of one user only, so the node that has the rows can run them completely.
   perform create_distributed_function('mark_read(text,text,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('mark_all_read(text,text,text)', 'of_user', colocate_with => 'inbox');
+  perform create_distributed_function('leave_undo(text,bigint,text)', 'of_user', colocate_with => 'inbox');
+  perform create_distributed_function(
+    'read_by_last_read_all(text,bigint,bigint,bigint)', 'of_user', colocate_with => 'inbox');
+  perform create_distributed_function('mark_unread(text,text)', 'of_user', colocate_with => 'inbox');
+  perform create_distributed_function('undo_read_all(text,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('mark_read_through(text,text,bigint,text)', 'of_user', colocate_with => 'inbox');
 end $$;

@@ -59,9 +59,13 @@ test('with Citus every table except the ledger is named once: distributed by use
   const calls = await rows('select called, name, by, beside from calls order by called, name')
   assert.deepEqual(calls, [
     ...ofUsers.map((name) => ['distributed', name, 'user_id', name === 'inbox' ? 'none' : 'inbox']),
+    ['function', 'leave_undo(text,bigint,text)', 'of_user', 'inbox'],
     ['function', 'mark_all_read(text,text,text)', 'of_user', 'inbox'],
     ['function', 'mark_read(text,text,text)', 'of_user', 'inbox'],
     ['function', 'mark_read_through(text,text,bigint,text)', 'of_user', 'inbox'],
+    ['function', 'mark_unread(text,text)', 'of_user', 'inbox'],
+    ['function', 'read_by_last_read_all(text,bigint,bigint,bigint)', 'of_user', 'inbox'],
+    ['function', 'undo_read_all(text,text)', 'of_user', 'inbox'],
     ...forAll.map((name) => ['reference', name, null, null]),
   ])
   assert.match(notices[0] ?? '', /^Each shard will have 3 partitions/)

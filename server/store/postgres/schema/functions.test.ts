@@ -34,6 +34,7 @@ const hashes: Record<number, string> = {
   14: '58fa95b9fe35ebd0',
   15: '1982f48e1f9f71bb',
   16: '3da3c0fc7c3a8367',
+  17: '46527fda3245a170',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
@@ -150,6 +151,11 @@ test('a delivery with a key on Citus stores and returns the same by shard as by 
     await send(5, "'orders'", 'k', "'u1'")
     await send(6, 'null', 'k', "'u2'", true)
     await send(7, "'orders'", 'new', "'u2'", true)
+    // An undo would make unread those of u2, u3 and u4; that of u1 was marked as unread.
+    for (const user of ['u1', 'u2', 'u3', 'u4']) await query(`select mark_all_read('${user}', null, 'now')`)
+    await query(`select mark_unread('u1', 'c0')`)
+    await send(8, "'bills'", 'k', "'u2'")
+    await send(9, 'null', 'k', "'u4'", true)
     const rows = []
     for (const table of ['inbox', 'inbox_category', 'notification', 'read_mark'])
       rows.push(await query(`select * from ${table} order by 1, 2`))

@@ -14,8 +14,11 @@ export const arrivals = `
     ${notificationSql(readAtBeyond)} from notification n
   where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
 export const laterChanges = `
-  select n.changed_version, case when n.replaced_version > max(?3, n.version) then 'replaced' else 'read' end,
-    ${notificationSql(readAtBeyond)}
+  select n.changed_version, case
+      when n.replaced_version > max(?3, n.version) then 'replaced'
+      when n.read_at is null and (n.seq > ?2 or n.unread_version >= ?5) then 'unread'
+      else 'read'
+    end, ${notificationSql(readAtBeyond)}
   from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
 export const readAlls = `
   select m.version, m.through_seq, n.id, m.at
@@ -25,15 +28,15 @@ export const readAlls = `
 export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { userId, version, limit, maxBehind = Number.POSITIVE_INFINITY } = query
   const inbox = inboxOf(reader, userId)
-  const { readThrough } = inbox
+  const { readThrough, readVersion } = inbox
   const behind = inbox.version - version
-  if (behind < 0 || version < 0 || behind > maxBehind) return 'reset'
+  if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
   if (behind === 0) return { inbox, changes: [], more: false }
   const atOnce = limit + 1
   const earliest = lastSeqUpTo(reader, query, inbox)
   const created = reader.all<ChangeRow>(arrivals, userId, readThrough, earliest, version, atOnce)
   if (created.length === behind) return toChanges(inbox, limit, { notifications: created, readAlls: [] })
-  const later = reader.all<ChangeRow>(laterChanges, userId, readThrough, version, atOnce)
+  const later = reader.all<ChangeRow>(laterChanges, userId, readThrough, version, atOnce, readVersion)
   const notifications = [...created, ...later]
   return toChanges(inbox, limit, { notifications, readAlls: reader.all(readAlls, userId, version, atOnce) })
 }

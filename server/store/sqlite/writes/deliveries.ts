@@ -3,6 +3,7 @@ import { apart, timeLength } from '../../notification-json.ts'
 import { maxUnknown } from '../../operations.ts'
 import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecipients } from '../../store.ts'
 import type { WriteContext } from './context.ts'
+import { countMadeRead, isMarkedUnread, isUnreadNow, leaveUndo, type ReadState, readByLastReadAll } from './undoable.ts'
 
 export function deliver(context: WriteContext, delivery: Delivery): DeliveryOutcome | 'mismatch' | UnknownRecipients {
   const { sql } = context
@@ -77,7 +78,7 @@ function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
     delivery.key === null
       ? undefined
       : context.sql.get`
-          select n.id, n.seq, n.category, n.read_at is null and n.seq > i.read_through as is_unread
+          select n.id, n.seq, n.category, n.read_at, n.unread_version, i.read_through, i.read_version, i.undo_version
           from notification n join inbox i on i.user_id = n.user_id
           where n.user_id = ${userId} and n.key = ${delivery.key}`
   context.signal({ about: 'inbox', userId })
@@ -101,11 +102,12 @@ function insertNotification({ sql }: WriteContext, { delivery, userId, notificat
   return { userId, id: notificationId, status: 'delivered' }
 }
 
-type Earlier = { id: string; seq: number; category: string | null; is_unread: number }
+type Earlier = ReadState & { id: string }
 
 /** Id, sequence number, createdAt and read state stay, so the notification keeps its place in the list. */
 function replaceInPlace({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
-  const { id, seq, category, is_unread } = earlier
+  const { id, seq, category } = earlier
+  const isMadeRead = readByLastReadAll(sql, userId, earlier) !== undefined
   const { given, createdAt } = apart(delivery.content)
   const inbox = sql.get`update inbox set version = version + 1 where user_id = ${userId} returning version`
   sql.run`
@@ -113,27 +115,33 @@ function replaceInPlace({ sql }: WriteContext, { delivery, userId }: OneDelivery
       updated_at = ${createdAt}, changed_version = ${inbox?.version as number},
       replaced_version = ${inbox?.version as number}
     where user_id = ${userId} and seq = ${seq}`
-  moveCategory(sql, { userId, from: category, to: delivery.category, wasUnread: is_unread, isUnread: is_unread })
+  const unread = isUnreadNow(earlier) ? 1 : 0
+  if (isMadeRead) countMadeRead(sql, { userId, category, more: -1 })
+  moveCategory(sql, { userId, from: category, to: delivery.category, wasUnread: unread, isUnread: unread })
+  if (isMadeRead) countMadeRead(sql, { userId, category: delivery.category, more: 1 })
   return { userId, id, status: 'updated' }
 }
 
 /** The notification becomes the newest and unread, as if it had just arrived; id and createdAt stay. */
 function sendAgain({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
-  const { id, seq, category, is_unread } = earlier
+  const { id, seq, category } = earlier
+  const wasUnread = isUnreadNow(earlier) ? 1 : 0
+  if (readByLastReadAll(sql, userId, earlier) !== undefined) leaveUndo(sql, userId, earlier)
   const { given, createdAt } = apart(delivery.content)
   const inbox = sql.get`
-    update inbox set version = version + 1, last_seq = last_seq + 1, unread = unread + ${1 - is_unread}
+    update inbox set version = version + 1, last_seq = last_seq + 1, unread = unread + ${1 - wasUnread},
+      marked_unread = marked_unread - ${isMarkedUnread(earlier) ? 1 : 0}
     where user_id = ${userId} returning version, first_seq, last_seq`
   sql.run`
     update notification set content = ${given} || substr(content, ${-timeLength - 2}), category = ${delivery.category},
-      updated_at = ${createdAt}, seq = ${inbox?.last_seq as number}, count = count + 1, read_at = null,
+      updated_at = ${createdAt}, seq = ${inbox?.last_seq as number}, count = count + 1, read_at = null, unread_version = null,
       version = ${inbox?.version as number}, changed_version = null, replaced_version = ${inbox?.version as number}
     where user_id = ${userId} and seq = ${seq}`
   if (inbox?.first_seq === seq)
     sql.run`
       update inbox set first_seq = (select min(seq) from notification where user_id = ${userId})
       where user_id = ${userId}`
-  moveCategory(sql, { userId, from: category, to: delivery.category, wasUnread: is_unread, isUnread: 1 })
+  moveCategory(sql, { userId, from: category, to: delivery.category, wasUnread, isUnread: 1 })
   return { userId, id, status: 'updated' }
 }
 

@@ -1,7 +1,7 @@
 // The promises about marking one notification or all of them as read, and about what users can do to other inboxes: nothing.
 import assert from 'node:assert/strict'
-import { emptyInbox } from '../store.ts'
-import { at, isoAt, newId, type Person, type PromiseOf, type World } from './world.ts'
+import { emptyInbox } from '../../store.ts'
+import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../world.ts'
 
 export function markReadPromises(promise: PromiseOf): void {
   promise(
@@ -165,7 +165,7 @@ export function markReadPromises(promise: PromiseOf): void {
   })
 }
 
-/** When each notification was read, in seconds of the frozen clock, in the order of arrival. */
+/** When each notification was read, in seconds of the frozen clock, in the order of the list from its end. */
 async function readAts(world: World, person: Person): Promise<(number | null)[]> {
   const seen = (await world.list(person)).toReversed()
   return seen.map(({ readAt }) => (readAt === null ? null : (Date.parse(readAt) - at(0)) / 1_000))
