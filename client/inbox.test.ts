@@ -42,11 +42,34 @@ for (const variant of variants) {
     await inbox.read(ids[2] as string)
     const unread = await Array.fromAsync(inbox.iterate({ limit: 2, status: 'unread' }), ({ id }) => id)
     assert.deepEqual(unread, ids.filter((id) => id !== ids[2]).toReversed())
+    const read = await Array.fromAsync(inbox.iterate({ limit: 2, status: 'read' }), ({ id }) => id)
+    assert.deepEqual(read, [ids[2]])
     for await (const { id } of inbox.iterate({ limit: 2 })) {
       assert.equal(id, ids[6])
       await deliver(ann, 1)
       break
     }
+  })
+
+  test(`list and iterate take a status and one or several categories, ${variant}`, async () => {
+    const ann = await service.user()
+    const { inbox } = await signedIn(service, ann, variant)
+    const [order = ''] = await deliver(ann, 2, 'orders')
+    const [news = ''] = await deliver(ann, 1, 'a b&c')
+    await deliver(ann, 1)
+    await inbox.read(order)
+    assert.equal((await inbox.list({ status: 'all' })).total, 4)
+    assert.deepEqual(
+      (await inbox.list({ category: 'a b&c' })).items.map(({ id }) => id),
+      [news],
+    )
+    assert.deepEqual(
+      (await inbox.list({ category: ['orders'], status: 'read' })).items.map(({ id }) => id),
+      [order],
+    )
+    assert.equal((await inbox.list({ category: [] })).total, 4)
+    const both = inbox.iterate({ category: ['orders', 'a b&c'], status: 'unread', limit: 1 })
+    assert.deepEqual(await Array.fromAsync(both, ({ category }) => category), ['a b&c', 'orders'])
   })
 
   test(`get, counts, read and readAll, ${variant}`, async () => {

@@ -10,8 +10,10 @@ export type ListOptions = CallOptions & {
   page?: number | undefined
   /** 1 to 100; default 20. */
   limit?: number | undefined
-  /** Unread notifications only. */
-  status?: 'unread' | undefined
+  /** Default `all`. */
+  status?: 'unread' | 'read' | 'all' | undefined
+  /** Only notifications of this category, or of one of these, at most 20. */
+  category?: string | readonly string[] | undefined
   /** The `next` of an earlier page, instead of `page`: new notifications do not shift it. */
   before?: string | number | undefined
 }
@@ -31,7 +33,7 @@ export type Inbox = {
    * All notifications, newest first, each once. Requests a page when the loop needs it. `limit` is the size of a page. A
    * notification that is sent again during the loop moves to the top: if the loop has not yielded it yet, it does not.
    */
-  iterate(options?: Pick<ListOptions, 'limit' | 'status' | 'signal'>): AsyncGenerator<Notification, void>
+  iterate(options?: Pick<ListOptions, 'limit' | 'status' | 'category' | 'signal'>): AsyncGenerator<Notification, void>
   /** `GET /api/notifications/counts`: exact counts, in total and by category. */
   counts(options?: CallOptions): Promise<Counts>
   /** `GET /api/notifications/:id`. Throws NOT_FOUND if this user has no such notification. */
@@ -59,8 +61,10 @@ export type Inbox = {
 }
 
 export function inboxOf(requests: Requests): Inbox {
-  const list = ({ signal, page, limit, status, before }: ListOptions = {}) =>
-    requests.data<NotificationPage>({ path: 'api/notifications', query: { page, limit, status, before }, signal })
+  const list = ({ signal, page, limit, status, category, before }: ListOptions = {}) => {
+    const query = { page, limit, status, category, before }
+    return requests.data<NotificationPage>({ path: 'api/notifications', query, signal })
+  }
 
   return {
     list,

@@ -26,6 +26,7 @@ test('every request of a user goes through the client, with a session and with a
       ['/api/notifications', 200],
       ['/api/notifications?limit=1&page=2', 200],
       ['/api/notifications?status=unread&before=1', 200],
+      ['/api/notifications?status=read&category=a&category=b%20c', 200],
       ['/api/notifications?page=0', 400],
       ['/api/notifications', 304, { headers: { ...headers, 'if-none-match': '*' } }],
       ['/api/notifications/counts', 200],

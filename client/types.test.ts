@@ -75,7 +75,9 @@ test('the request types of the client equal the schemas of the server', () => {
   holds<Same<Given<client.UserEntry>, TypeOf<typeof UserEntries>['users'][number]>>()
   holds<Same<Given<client.UsersOptions>, UserQuery>>()
   // These fields are text in the query; the client also accepts numbers.
-  holds<Same<Given<client.ListOptions>, Text<ListQuery, 'before'>>>()
+  holds<Same<Given<Omit<client.ListOptions, 'category'>>, Text<Omit<ListQuery, 'category'>, 'before'>>>()
+  // A list of the client may be read-only, and one category needs no list.
+  holds<Same<client.ListOptions['category'], string | Readonly<ListQuery['category']>>>()
   holds<Same<Given<client.ChangesOptions>, Numeric<ChangesQuery, 'since'>>>()
   holds<Same<Given<client.StreamOptions>, Numeric<StreamQuery, 'since'>>>()
   holds<Same<Given<NonNullable<Parameters<client.Inbox['readAll']>[0]>>, ReadAllQuery>>()

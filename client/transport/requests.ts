@@ -36,7 +36,8 @@ export type Call = CallOptions & {
   /** Relative to `baseUrl`. */
   path: string
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  query?: Readonly<Record<string, string | number | undefined>>
+  /** A list is sent as one field for each entry. */
+  query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
   /** JSON. */
   body?: string
   headers?: Readonly<Record<string, string>>
@@ -129,7 +130,7 @@ export class Requests {
   async #send({ path, method = 'GET', query = {}, body, headers, signal }: Call, token?: string): Promise<Response> {
     const url = new URL(path, this.base)
     for (const [name, value] of Object.entries(query))
-      if (value !== undefined) url.searchParams.set(name, String(value))
+      for (const one of [value ?? []].flat()) url.searchParams.append(name, String(one))
     const init: RequestInit = {
       method,
       body: body ?? null,

@@ -2,10 +2,13 @@
 import { BoundedCache } from '../bounded-cache.ts'
 import { CarillonError } from '../errors.ts'
 import { newestIdIn } from '../store/notification-json.ts'
-import type { InboxState, Page, PageRequest, Store } from '../store/store.ts'
+import type { Filter, InboxState, Page, PageRequest, Store } from '../store/store.ts'
 
-/** `page` counts from 1; `before` is the `next` of the page before. */
-export type ListQuery = { limit: number; status?: 'unread' } & ({ page: number } | { before: number })
+/** `page` counts from 1; `before` is the `next` of the page before. `categories` are distinct, and at least one. */
+export type ListQuery = { limit: number; status?: 'unread' | 'read'; categories?: readonly string[] } & (
+  | { page: number }
+  | { before: number }
+)
 
 /** A user and, if they were read together with the proof, the state of the inbox and a page of it. */
 export type Reader = { userId: string; inbox?: InboxState; read?: { request: PageRequest; page: Page } }
@@ -50,10 +53,10 @@ export class Inbox {
   }
 
   #kept(userId: string, query: ListQuery): RenderedPage | undefined {
-    return 'page' in query && query.page === 1 ? this.#firstPages.get(userId)?.get(variantOf(query)) : undefined
+    return isKept(query) ? this.#firstPages.get(userId)?.get(variantOf(query)) : undefined
   }
 
-  /** Newest first. A first page is kept and sent again while the inbox has its version; deeper ones are rarely requested. */
+  /** Newest first. A kept page is sent again while the inbox has its version. */
   async list(reader: Reader, query: ListQuery): Promise<RenderedPage> {
     const { userId, inbox } = reader
     const kept = this.#kept(userId, query)
@@ -63,7 +66,7 @@ export class Inbox {
     const page = readWith(reader, query) ?? (await this.#store.readPage({ userId, ...requestOf(query), ...unless }))
     if (page === 'unchanged') return kept as RenderedPage
     const rendered = render(page, query, userId)
-    if ('page' in query && query.page === 1) this.#keep(userId, query, rendered)
+    if (isKept(query)) this.#keep(userId, query, rendered)
     return rendered
   }
 
@@ -116,8 +119,9 @@ export class Inbox {
 }
 
 function requestOf(query: ListQuery): PageRequest {
-  const { limit, status = 'all' } = query
-  return 'page' in query ? { limit, status, page: query.page } : { limit, status, before: query.before }
+  const { limit, status = 'all', categories } = query
+  const filter: Filter = categories === undefined ? { status } : { status, categories }
+  return 'page' in query ? { limit, ...filter, page: query.page } : { limit, ...filter, before: query.before }
 }
 
 /** The page that was read with the proof, if it is the page of this query. */
@@ -125,8 +129,14 @@ function readWith({ read }: Reader, query: ListQuery): Page | undefined {
   if (read === undefined) return undefined
   const { request, page } = read
   if (request.limit !== query.limit || request.status !== (query.status ?? 'all')) return undefined
+  if (request.categories?.join('\0') !== query.categories?.join('\0')) return undefined
   if ('page' in request) return 'page' in query && request.page === query.page ? page : undefined
   return 'before' in query && request.before === query.before ? page : undefined
+}
+
+/** First pages, without filters that an inbox can have many of. Deeper pages are rarely requested twice. */
+function isKept(query: ListQuery): boolean {
+  return 'page' in query && query.page === 1 && query.status !== 'read' && query.categories === undefined
 }
 
 function variantOf({ limit, status }: ListQuery): number {
@@ -137,8 +147,7 @@ function notFound(): CarillonError {
   return new CarillonError('NOT_FOUND', 'You have no such notification')
 }
 
-function render({ inbox, items, next }: Page, query: ListQuery, userId: string): RenderedPage {
-  const total = query.status === 'unread' ? inbox.unread : inbox.total
+function render({ inbox, total, items, next }: Page, query: ListQuery, userId: string): RenderedPage {
   const hasMore = 'page' in query ? query.page * query.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `{"success":true,"data":{"items":${items},${state},"next":${next === null ? null : `"${next}"`}}}`

@@ -366,7 +366,8 @@ function wrongRequests(described: Described): HttpRequest[] {
     `through=${foreign}`,
     'x=1',
     'a=%zz',
-    'status=all',
+    'status=none',
+    'category=',
   ]
   const huge = `{"x":"${'a'.repeat(4 * 1024 * 1024)}"}`
   const bodies = ['', '{', '{}', '[]', '{"a":1,"a":2}', '{"username":"ann","password":"wrong"}', huge]

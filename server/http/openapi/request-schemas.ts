@@ -26,12 +26,25 @@ export const LoginBody = named(
 )
 export type LoginBody = TypeOf<typeof LoginBody>
 
+/** Characters of a category, in a delivery and in the filter of a list. */
+export const maxCategoryLength = 64
+/** That one list can be filtered by. */
+export const maxCategories = 20
+
 export const ListQuery = object(
   {},
   {
     page: integer({ minimum: 1, default: 1 }),
     limit: integer({ minimum: 1, maximum: 100, default: 20 }),
-    status: oneOf(['unread'], { description: 'Only those that are not read' }),
+    status: oneOf(['unread', 'read', 'all'], {
+      default: 'all',
+      description: 'Only those that are not read, or are read',
+    }),
+    category: array(string({ minLength: 1, maxLength: maxCategoryLength }), {
+      minItems: 1,
+      maxItems: maxCategories,
+      description: 'Only those of this category; repeat the field for several, at most 20',
+    }),
     before: integer({ minimum: 1, description: '`next` of an earlier page, instead of `page`' }),
   },
 )
@@ -91,7 +104,7 @@ export const DeliveryBody = named(
     {
       body: orNull(string({ maxLength: 4000 })),
       url: orNull(string({ minLength: 1, maxLength: 2048, description: 'http, https or relative' })),
-      category: orNull(string({ minLength: 1, maxLength: 64 })),
+      category: orNull(string({ minLength: 1, maxLength: maxCategoryLength })),
       data: orNull(record(anything, { description: 'At most 8 KiB as JSON' })),
       key: orNull(
         string({

@@ -13,7 +13,10 @@ export function faultsOf(error: FastifyError, request: FastifyRequest): Fault[] 
   const first = validation.slice(0, 1).map((fault) => faultOf(fault, [], validationContext))
   if (schema?.properties === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
     return first
-  const faults = [...faultsOfNames(schema, value, validationContext), ...faultsOfValues(schema, value, request)]
+  const ofValues = faultsOfValues(schema, value, request)
+  // A query has no inner fields: the entry of a list is reported under the name of the list.
+  if (validationContext !== 'body') for (const fault of ofValues) fault.field = fault.field.replace(/\.\d+$/, '')
+  const faults = [...faultsOfNames(schema, value, validationContext), ...ofValues]
   return faults.length === 0 ? first : faults
 }
 

@@ -4,7 +4,7 @@ import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { ListQuery as ListRequest } from '../../inbox/inbox.ts'
 import type { PageOf, Subject } from '../../sign-in/subject.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { ListQuery, ReadAllQuery } from '../openapi/request-schemas.ts'
+import { ListQuery, maxCategories, maxCategoryLength, ReadAllQuery } from '../openapi/request-schemas.ts'
 import { isKnown } from '../response/etag.ts'
 import { sendData, sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
@@ -28,11 +28,11 @@ function pageToRead({ inbox }: Dependencies, request: FastifyRequest): PageOf | 
 }
 
 async function listNotifications({ inbox }: Dependencies, request: Request, reply: FastifyReply) {
-  const { page, limit = 20, before, status } = request.query as ListQuery
+  const { page, limit = 20, before, status, category } = request.query as ListQuery
   if (page !== undefined && before !== undefined)
     throw invalidRequest([{ field: 'before', reason: 'takes the place of page: send one of the two' }])
   const place = before === undefined ? { page: page ?? 1 } : { before }
-  const rendered = await inbox.list(request.caller, { limit, ...(status && { status }), ...place })
+  const rendered = await inbox.list(request.caller, { limit, ...filterOf(status, category), ...place })
   reply.header('etag', rendered.etag)
   const known = request.headers['if-none-match']
   if (known !== undefined && isKnown(known, rendered.etag)) return reply.code(304).send()
@@ -95,20 +95,38 @@ async function markAllRead({ inbox }: Dependencies, { caller, query }: Request, 
 }
 
 const positive = /^[1-9]\d{0,14}$/
+const statuses: ReadonlySet<string> = new Set(['unread', 'read', 'all'])
 const numbers: ReadonlySet<string> = new Set(['limit', 'page', 'before'])
 const maxPerPage = 100
 
 /** The list that a query requests, before the query's schema has checked it; undefined if the check could refuse the query. */
 function uncheckedQuery(query: Record<string, unknown>): ListRequest | undefined {
   for (const name in query) if (!isCertain(name, query[name])) return undefined
-  const { limit = '20', page, before, status } = query as Record<string, string | undefined>
+  const { limit = '20', page, before } = query as Record<string, string | undefined>
+  const { status, category } = query as Pick<ListQuery, 'status'> & { category?: string | string[] }
   if (Number(limit) > maxPerPage || (page !== undefined && before !== undefined)) return undefined
   const place = before === undefined ? { page: Number(page ?? 1) } : { before: Number(before) }
-  return { limit: Number(limit), ...(status && { status: 'unread' }), ...place }
+  return { limit: Number(limit), ...filterOf(status, category), ...place }
 }
 
 function isCertain(name: string, value: unknown): boolean {
-  return name === 'status' ? value === 'unread' : numbers.has(name) && typeof value === 'string' && positive.test(value)
+  if (name === 'category') return areCategories([value].flat())
+  if (typeof value !== 'string') return false
+  return name === 'status' ? statuses.has(value) : numbers.has(name) && positive.test(value)
+}
+
+function areCategories(values: readonly unknown[]): boolean {
+  const isCategory = (value: unknown) =>
+    typeof value === 'string' && value.length > 0 && value.length <= maxCategoryLength
+  return values.length <= maxCategories && values.every(isCategory)
+}
+
+/** All notifications are a list without a filter, also if the query says so. */
+function filterOf(status: ListQuery['status'], category?: string | readonly string[]): Partial<ListRequest> {
+  return {
+    ...(status !== undefined && status !== 'all' && { status }),
+    ...(category !== undefined && { categories: [...new Set([category].flat())] }),
+  }
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -91,6 +91,7 @@ test('a list of any page of a changed inbox costs one round trip over HTTP, with
     '': ['sessionBefore', 'before'],
     '?page=1&limit=20': ['sessionBefore', 'before'],
     '?status=unread': ['sessionUnreadPage', 'unreadPage'],
+    '?status=all': ['sessionBefore', 'before'],
     '?page=2&limit=1': ['sessionPage', 'page'],
     '?before=3': ['sessionBefore', 'before'],
     '?before=3&status=unread': ['sessionUnreadBefore', 'unreadBefore'],
@@ -113,6 +114,27 @@ test('a list of any page of a changed inbox costs one round trip over HTTP, with
     }
 })
 
+test('a list with a filter costs one round trip over HTTP, with a cookie and with a token', async (t) => {
+  const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
+  t.after(() => service.stop())
+  const reader = await service.user('filters')
+  const proofs = [await service.signIn(reader, 'stateful'), await service.signIn(reader, 'stateless')]
+  await service.deliver({ to: reader, title: 'Hi', category: 'build' })
+  const statements: Record<string, string> = {
+    '?status=read': 'readPage',
+    '?status=read&before=9': 'readBefore',
+    '?category=build': 'allInCategoriesPage',
+    '?category=build&category=a%20b&before=9': 'allInCategoriesBefore',
+    '?category=build&status=unread': 'unreadInCategoriesPage',
+    '?category=build&status=read&limit=1&page=9': 'readInCategoriesPage',
+  }
+  for (const [query, name] of Object.entries(statements)) {
+    const sent = []
+    for (const proof of proofs) sent.push(await statementsOf(() => service.list(proof, query)))
+    assert.deepEqual(sent, [[`session${name[0]?.toUpperCase()}${name.slice(1)}`], [name]], query)
+  }
+})
+
 test('a request with an ended session or an invalid query reads no page', async (t) => {
   const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
   t.after(() => service.stop())
@@ -130,7 +152,9 @@ test('a request with an ended session or an invalid query reads no page', async 
     '?limit=0',
     '?limit=x',
     '?page=1&before=2',
-    '?status=read',
+    '?status=none',
+    '?category=',
+    '?status=read&status=read',
     '?other=1',
     '?page=1&page=1',
   ])

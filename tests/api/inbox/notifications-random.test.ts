@@ -47,8 +47,14 @@ test('hasMore is true exactly when page * limit < total, for any page and limit 
   )
 })
 
-for (const status of ['', '&status=unread'])
-  test(`pages contain every notification once, by page number and by cursor${status && ', also with status=unread'} (I6)`, async () => {
+for (const status of [
+  '',
+  '&status=unread',
+  '&status=read',
+  '&category=orders',
+  '&status=unread&category=orders&category=news',
+])
+  test(`pages contain every notification once, by page number and by cursor${status && `, also with ${status.slice(1)}`} (I6)`, async () => {
     await fc.assert(
       fc.asyncProperty(anyReader, anyLimit, async ({ proof }, limit) => {
         const whole = (await app.everything(proof, status)).items.map(({ id }) => id)

@@ -165,8 +165,9 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
     return token === undefined ? undefined : plain(({ carillon }) => carillon.renew(token))(sent)
   },
   'GET /api/notifications': (sent) => {
-    const query = queryOf(sent, { page: number, limit: number, before: text, status: unread })
-    return query && (({ carillon }) => carillon.inbox.list(query))
+    const category = sent.url.searchParams.getAll('category')
+    const query = queryOf(withoutCategories(sent), { page: number, limit: number, before: text, status: readState })
+    return query && (({ carillon }) => carillon.inbox.list({ ...query, category }))
   },
   'GET /api/notifications/changes': (sent) => {
     const query = queryOf(sent, { since: text, limit: number, wait: number })
@@ -196,7 +197,15 @@ function plain(made: Made): (sent: SentRequest) => Made | undefined {
 type Reader<Value> = (text: string) => Value | undefined
 const text: Reader<string> = (value) => value
 const number: Reader<number> = (value) => (String(Number(value)) === value ? Number(value) : undefined)
-const unread: Reader<'unread'> = (value) => (value === 'unread' ? value : undefined)
+const readState: Reader<'unread' | 'read' | 'all'> = (value) =>
+  value === 'unread' || value === 'read' || value === 'all' ? value : undefined
+
+function withoutCategories(sent: SentRequest): SentRequest {
+  if (!sent.url.searchParams.has('category')) return sent
+  const url = new URL(sent.url)
+  url.searchParams.delete('category')
+  return { ...sent, url }
+}
 
 /** The query as options; undefined if a name is unknown or repeated, or a value has the wrong type. */
 function queryOf<Readers extends Record<string, Reader<unknown>>>({ body, url }: SentRequest, readers: Readers) {
