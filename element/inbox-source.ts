@@ -19,6 +19,7 @@ export class InboxSource implements ReactiveController {
   readonly announcer: Announcer
   readonly #host: CarillonElement
   readonly #lists = new Map<Tab, InboxList>()
+  readonly #unsubscribes: (() => void)[] = []
   #client: Carillon | undefined
   #settings: readonly unknown[] = []
   #language = ''
@@ -71,7 +72,7 @@ export class InboxSource implements ReactiveController {
       ...(categories?.length && { category: categories }),
     })
     this.#lists.set(tab, list)
-    list.subscribe((snapshot) => this.#changed(snapshot))
+    this.#unsubscribes.push(list.subscribe((snapshot) => this.#changed(snapshot)))
     this.#changed(list.getSnapshot())
     return list
   }
@@ -131,6 +132,7 @@ export class InboxSource implements ReactiveController {
 
   #close(): void {
     void this.#badge?.then(({ hideBadge }) => hideBadge(this.#host))
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe()
     for (const list of this.#lists.values()) list.close()
     this.#lists.clear()
     this.#client = undefined
