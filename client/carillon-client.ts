@@ -2,6 +2,7 @@
 import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer/producer.ts'
 import { type SignIn, signInOf } from './sign-in.ts'
+import { isRefusal } from './store/acts.ts'
 import { callsOf } from './store/calls.ts'
 import type { InboxList, OpenOptions } from './store/inbox-list.ts'
 import { Source } from './store/source.ts'
@@ -17,13 +18,26 @@ export type Carillon = SignIn & {
   }
 }
 
+export type CarillonOptions = Connection & {
+  auth?: Auth | undefined
+  /**
+   * Keeps the open lists and the acts that wait in this browser (IndexedDB) until sign-out. Default: false. If clients of one
+   * page are for different users, give each a name.
+   */
+  offline?: boolean | string | undefined
+}
+
 /**
  * A client for one user: sign-in and inbox. Create one for each user. Throws TypeError if `baseUrl` is not a URL.
  * @param options `auth` defaults to `'cookie'`.
  */
-export function createCarillon({ auth = 'cookie', ...connection }: Connection & { auth?: Auth } = {}): Carillon {
+export function createCarillon({ auth = 'cookie', offline, ...connection }: CarillonOptions = {}): Carillon {
   const requests = new Requests(connection, auth)
-  const source = new Source(requests, callsOf(requests))
+  const openKept = async () => {
+    const { KeptInbox } = await import('./store/kept/kept-inbox.ts')
+    return new KeptInbox({ server: requests.base.href, name: String(offline), isRefusal })
+  }
+  const source = new Source(requests, callsOf(requests), offline ? openKept : undefined)
   const signIn = signInOf(requests, () => source.lookAgain())
   return { ...signIn, inbox: { ...inboxOf(requests), open: (options) => source.open(options) } }
 }

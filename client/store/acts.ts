@@ -1,44 +1,55 @@
 // The acts of the user that the server has not confirmed yet. They are sent one after the other, in their order.
-
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
+import type { KeptInbox, WaitingAct } from './kept/kept-inbox.ts'
 import type { Act } from './state.ts'
 
 /** `isDone`: the server has accepted it. What is known does not have to show it yet. */
-export type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unknown): void }
+export type PendingAct = Act & {
+  key?: string | undefined
+  isDone?: boolean
+  resolve(): void
+  reject(error: unknown): void
+}
 
-export type ActsDependencies = {
+export type ActsHost = {
+  readonly kept: KeptInbox | undefined
   /** Resolves if the server still has the user who made the acts. */
-  confirm(): Promise<unknown>
+  confirm(): Promise<void>
   transmit(act: Act): Promise<void>
   /** No list is open, so acts do not wait for a connection. */
-  isClosed(): boolean
+  readonly isClosed: boolean
   /** Acts were added or removed, or are done. */
-  onChange(): void
+  show(): void
 }
 
 export class Acts {
-  readonly #dependencies: ActsDependencies
+  readonly #host: ActsHost
   pending: readonly PendingAct[] = []
   /** Ends a wait early. */
   wake = () => {}
   #isSending = false
 
-  constructor(dependencies: ActsDependencies) {
-    this.#dependencies = dependencies
+  constructor(host: ActsHost) {
+    this.#host = host
   }
 
-  /** Settles when the server has accepted or refused the act. */
-  add(act: Act): Promise<void> {
+  /** Settles when the server has accepted or refused the act. `key` is that of an act that is kept already. */
+  add(act: Act, key = this.#host.kept?.add(act)): Promise<void> {
     const settled = new Promise<void>((resolve, reject) => {
-      this.pending = [...this.pending, { ...act, resolve, reject }]
+      this.pending = [...this.pending, { ...act, key, resolve, reject }]
     })
     // An application may ignore the promise: the list shows the outcome.
     settled.catch(() => {})
-    this.#dependencies.onChange()
+    this.#host.show()
     void this.#send()
     return settled
+  }
+
+  /** Adds acts of an earlier visit. */
+  restore(acts: readonly WaitingAct[] = []): void {
+    for (const { key, ...act } of acts) if (!this.pending.some((one) => one.key === key)) void this.add(act, key)
   }
 
   remove(acts: readonly PendingAct[]): void {
@@ -53,24 +64,42 @@ export class Acts {
   async #send(): Promise<void> {
     if (this.#isSending) return
     this.#isSending = true
-    const { confirm, transmit, isClosed, onChange } = this.#dependencies
-    for (let failures = 0; ; onChange()) {
-      const act = this.pending.find(({ isDone }) => !isDone)
-      if (!act) break
+    let failures = 0
+    for (let act = this.#next(); act; act = this.#next()) {
       try {
-        await confirm()
-        await transmit(act)
-        act.isDone = true
-        act.resolve()
+        await this.#sendOne(act)
         failures = 0
       } catch (error) {
-        if (isFinal(error, true)) {
-          act.reject(error)
-          this.remove([act])
-        } else if (isClosed()) this.rejectAll(error)
+        if (this.#host.isClosed) this.rejectAll(error)
         else await pause(delayAfter(error, failures++, defaultTiming), undefined, (end) => (this.wake = end))
       }
+      this.#host.show()
     }
     this.#isSending = false
   }
+
+  #next(): PendingAct | undefined {
+    return this.pending.find(({ isDone }) => !isDone)
+  }
+
+  /** Throws if the act has to wait. */
+  async #sendOne(act: PendingAct): Promise<void> {
+    const { kept } = this.#host
+    const send = () => this.#host.transmit(act)
+    try {
+      await this.#host.confirm()
+      await (act.key && kept ? kept.once(act.key, send) : send())
+      act.isDone = true
+      act.resolve()
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      act.reject(error)
+      this.remove([act])
+    }
+  }
+}
+
+/** A retry would fail in the same way. */
+export function isRefusal(error: unknown): boolean {
+  return isFinal(error, true)
 }

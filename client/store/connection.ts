@@ -15,18 +15,20 @@ const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
 /** Only an event of the page ends the wait of a page on which no user is signed in. */
 const forEver = 2 ** 31 - 1
 
-export type ConnectionEvents = {
+export type ConnectionHost = {
+  /** Before the first request. Resolves to the user of what is kept on this device. */
+  start(): Promise<string | undefined>
   /** Requests what is missing. Resolves to the position at which the stream has to begin. */
   load(): Promise<Position>
-  onEvent(event: StreamEvent): Promise<void> | void
+  onEvent(event: StreamEvent): Promise<void>
   onState(state: ListState, error?: unknown): void
-  /** Another user has signed in, or none is signed in any more. */
-  onOtherUser(error: CarillonError): void
+  /** The server has said who is signed in: null if no user is. `error`: it is not the user of before. */
+  onUser(user: string | null, error?: CarillonError): void
 }
 
 export class Connection {
   readonly #requests: Requests
-  readonly #on: ConnectionEvents
+  readonly #on: ConnectionHost
   /** Null if no user is signed in, undefined before the server has said. */
   #user: string | null | undefined
   #open: AbortController | undefined
@@ -35,9 +37,9 @@ export class Connection {
   #wake = () => {}
   #turn = new AbortController()
 
-  constructor(requests: Requests, events: ConnectionEvents) {
+  constructor(requests: Requests, host: ConnectionHost) {
     this.#requests = requests
-    this.#on = events
+    this.#on = host
   }
 
   get isOpen(): boolean {
@@ -50,7 +52,7 @@ export class Connection {
     const { signal } = open
     this.#open = open
     const wake = () => this.#wake()
-    for (const type of ['online', 'focus', 'pageshow']) globalThis.addEventListener?.(type, wake, { signal })
+    for (const type of ['online', 'focus']) globalThis.addEventListener?.(type, wake, { signal })
     document?.addEventListener('visibilitychange', wake, { signal })
     globalThis.addEventListener?.('offline', () => this.#on.onState('offline', networkError(undefined)), { signal })
     if (document && Channel && !this.#requests.tokens) {
@@ -86,16 +88,16 @@ export class Connection {
 
   #setUser(user: string | null): void {
     const before = this.#user
-    if (user === before) return
     this.#user = user
-    this.#channel?.postMessage(user)
-    if (user && !before) return
-    this.#on.onOtherUser(signedOut())
-    if (before) this.restart()
+    if (user !== before) this.#channel?.postMessage(user)
+    const isOther = user !== before && (before || !user)
+    this.#on.onUser(user, isOther ? signedOut() : undefined)
+    if (isOther && before) this.restart()
   }
 
   async #run(open: AbortSignal): Promise<void> {
     let failures = 0
+    this.#user ??= await this.#on.start()
     while (!open.aborted) {
       const turn = new AbortController()
       const { signal } = turn

@@ -55,30 +55,34 @@ export class SharedList implements Extent {
     return () => void this.#listeners.delete(entry)
   }
 
-  /** Pages have been added to what is known; `last` is the last of them. */
-  extendTo(last: NotificationPage, known: InboxState['known']): void {
+  /** Pages have been added to what is known; `last` is the last of them. `version`: up to which events have been received. */
+  extendTo(last: NotificationPage, known: InboxState['known'], version: number): void {
     this.end = last.next === null ? 0 : (last.items.at(-1)?.seq ?? 0)
     const count = itemsOf(known, this).length
     this.rest = Math.max(0, last.total - count)
     this.#wanted = Math.max(this.limit, count)
     this.isLoaded = true
+    // Events that are not there yet may have changed the rest.
+    this.isUnclear = this.categories.length > 0 && this.rest > 0 && last.version !== version
   }
 
-  clear(): void {
-    this.end = 0
-    this.rest = 0
-    this.isLoaded = false
+  /** What is loaded, as one page. */
+  page(version: number): NotificationPage {
+    const { items, newer, unread, total, hasMore } = this.snapshot
+    return { items: [...newer, ...items], unread, total, hasMore, version, next: hasMore ? `${this.end}` : null }
   }
 
-  /** Makes a new snapshot, and calls the listeners if it differs. `isAsked`: shows what waits in `newer`. */
-  show({ known, unread, total: inboxTotal, state, error }: View, isAsked = false): void {
+  /** Makes a new snapshot. Returns whether it differs, and then calls the listeners. `isAsked`: shows what waits in `newer`. */
+  show({ known, unread, total: inboxTotal, state, error }: View, isAsked = false): boolean {
     const { snapshot: old, isHeld, status } = this
     const all = this.isLoaded ? itemsOf(known, this) : []
     if (!isHeld && all.length > this.#wanted + maxSurplus) this.#cut(all)
     // Only what the reader asks for may move the items that are on screen: the next page, below the last of them.
-    const places = new Map(old.items.map(({ id, seq }) => [id, seq]))
+    const places = new Set(old.items.map(({ seq }) => seq))
     const low = old.items.at(-1)?.seq ?? Number.POSITIVE_INFINITY
-    const isShown = ({ id, seq }: Notification) => !isHeld || isAsked || seq < low || places.get(id) === seq
+    const isShown = ({ seq }: Notification) => !isHeld || isAsked || seq < low || places.has(seq)
+    // The reader has emptied the list, and there are more.
+    if (this.end && all.length < this.limit) this.isUnclear = true
     const ofStatus = { all: inboxTotal, unread, read: inboxTotal - unread }[status]
     const total = !this.isLoaded ? 0 : this.categories.length ? all.length + this.rest : ofStatus
     const next: InboxSnapshot = {
@@ -95,9 +99,10 @@ export class SharedList implements Extent {
       isLoading: this.isLoading || (!this.isLoaded && state === 'loading'),
     }
     const names = Object.keys(next) as (keyof InboxSnapshot)[]
-    if (names.every((name) => next[name] === old[name])) return
+    if (names.every((name) => next[name] === old[name])) return false
     this.snapshot = next
     for (const { listener } of [...this.#listeners]) listener(next)
+    return true
   }
 
   #cut(all: Notification[]): void {

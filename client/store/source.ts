@@ -1,12 +1,13 @@
 // Where all open lists of a client come from. It requests their pages, keeps what is known of the inbox (state.ts) with the events of
 // the stream (connection.ts), and shows it, with the acts of the user (acts.ts), to the lists (shared-list.ts).
 import { areOfOneInbox, versionOf } from '../stream/tabs/tab-log.ts'
-import { type CarillonError, isCarillonError } from '../transport/errors.ts'
+import type { CarillonError } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { NotificationPage, Position, StreamEvent } from '../transport/types.ts'
 import { Acts } from './acts.ts'
 import { Connection } from './connection.ts'
 import type { InboxList, ListState, OpenOptions } from './inbox-list.ts'
+import type { KeptInbox } from './kept/kept-inbox.ts'
 import { isDue, SharedList } from './shared-list.ts'
 import { type Act, emptyState, type InboxState, isUnclear, withActs, withEvents, withPages } from './state.ts'
 
@@ -28,13 +29,17 @@ const snapshotMs = 50
 /** Before a list that is unclear is requested again. */
 const againMs = 1_000
 
+type Timer = ReturnType<typeof setTimeout> | undefined
+
 export class Source {
   readonly #calls: Calls
   readonly #lists = new Map<string, SharedList>()
   readonly #acts: Acts
   readonly #connection: Connection
-  #state: InboxState = emptyState
-  #view: Pick<InboxState, 'known' | 'unread' | 'total'> = emptyState
+  readonly #openKept: (() => Promise<KeptInbox>) | undefined
+  kept: KeptInbox | undefined
+  #state = emptyState
+  #view = emptyState
   #status: { state: ListState; error: CarillonError | undefined } = { state: 'loading', error: undefined }
   /** Events that the state does not have yet. */
   #events: StreamEvent[] = []
@@ -48,30 +53,15 @@ export class Source {
   /** The requests for pages, one after the other. Events wait for them. */
   #pages: Promise<unknown> = Promise.resolve()
   #shownAt = Number.NEGATIVE_INFINITY
-  #timers: { show?: ReturnType<typeof setTimeout>; again?: ReturnType<typeof setTimeout> } = {}
+  #showTimer: Timer
+  #againTimer: Timer
 
-  constructor(requests: Requests, calls: Calls) {
+  /** `openKept` opens what is kept on this device, if anything is to be kept. */
+  constructor(requests: Requests, calls: Calls, openKept?: () => Promise<KeptInbox>) {
     this.#calls = calls
-    this.#connection = new Connection(requests, {
-      load: () => this.#loadDue(),
-      onEvent: (event) => this.#receive(event),
-      onState: (state, error) => this.#setStatus(state, error),
-      onOtherUser: (error) => {
-        this.#acts.rejectAll(error)
-        this.#forget()
-      },
-    })
-    this.#acts = new Acts({
-      confirm: async () => this.#status.state === 'live' || this.#connection.confirm(),
-      transmit: (act) => this.#whileSignedIn(calls.transmit(act)),
-      isClosed: () => !this.#connection.isOpen,
-      onChange: () => this.#show(),
-    })
-  }
-
-  /** A user has signed in or out with this client. */
-  lookAgain(): void {
-    this.#connection.lookAgain()
+    this.#openKept = openKept
+    this.#connection = new Connection(requests, this)
+    this.#acts = new Acts(this)
   }
 
   open(options: OpenOptions = {}): InboxList {
@@ -84,7 +74,7 @@ export class Source {
       more: () => this.#more(list),
       hold: (isHeld) => {
         list.isHeld = isHeld
-        this.#show()
+        this.show()
       },
       showNewer: () => list.show({ ...this.#view, ...this.#status }, true),
       read: (id) => this.#acts.add({ type: 'read', id }),
@@ -121,8 +111,8 @@ export class Source {
     if (this.#lists.size || !this.#connection.isOpen) return
     this.#connection.close()
     this.#forget()
-    clearTimeout(this.#timers.again)
-    this.#timers = {}
+    clearTimeout(this.#againTimer)
+    this.#againTimer = undefined
     this.#acts.wake()
   }
 
@@ -134,55 +124,44 @@ export class Source {
     this.#events = []
     this.#position = undefined
     this.#isStale = true
-    for (const list of this.#lists.values()) list.clear()
-    this.#setStatus('loading')
-  }
-
-  #setStatus(state: ListState, error?: unknown): void {
-    this.#status = { state, error: error as CarillonError | undefined }
-    this.#show()
-    if (state === 'live') this.#acts.wake()
+    for (const list of this.#lists.values()) list.isLoaded = false
+    this.onState('loading')
   }
 
   /** An act with which the user marks as read what the list shows, and nothing that arrives later. */
-  async #readAll(list: SharedList): Promise<void> {
-    const throughSeq = list.snapshot.items[0]?.seq
-    if (throughSeq === undefined) return
+  async #readAll({ snapshot, categories, status }: SharedList): Promise<void> {
+    const throughSeq = snapshot.items[0]?.seq
+    if (!throughSeq) return
     const before = this.#view
-    const isExact = !list.categories.length && list.status !== 'read'
+    const isExact = !categories.length && status !== 'read'
     const settled = this.#acts.add({ type: 'read-all', throughSeq, isExact })
-    const after = this.#view
-    const ids = [...before.known.values()].filter(({ id, read }) => !read && after.known.get(id)?.read)
-    this.#lastReadAll = { ids: ids.map(({ id }) => id), made: before.unread - after.unread }
+    const { known, unread } = this.#view
+    const read = [...before.known.values()].filter((one) => !one.read && known.get(one.id)?.read)
+    this.#lastReadAll = { ids: read.map(({ id }) => id), made: before.unread - unread }
     return settled
   }
 
-  async #whileSignedIn(call: Promise<void>): Promise<void> {
-    try {
-      return await call
-    } catch (error) {
-      if (isCarillonError(error) && error.status === 401) this.#connection.restart(error)
-      throw error
-    }
-  }
-
-  #show(): void {
-    clearTimeout(this.#timers.show)
-    delete this.#timers.show
+  /** Shows what is known now to all lists. */
+  show(): void {
+    clearTimeout(this.#showTimer)
+    this.#showTimer = undefined
     this.#shownAt = performance.now()
     this.#applyEvents()
     const { idle, ...view } = withActs(this.#state, this.#acts.pending, new Date().toISOString())
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     this.#view = view
-    for (const list of this.#lists.values()) list.show({ ...view, ...this.#status })
+    const status = this.#status
+    for (const list of this.#lists.values())
+      if (list.show({ ...view, ...status }) && status.state === 'live')
+        this.kept?.save(list.key, list.page(versionOf(this.#position)))
     if (this.#isFreshDue || [...this.#lists.values()].some(isDue)) this.#again(againMs)
   }
 
   /** A page cannot draw each of 200 snapshots per second. */
   #showSoon(): void {
     const ms = globalThis.document?.hidden ? 0 : this.#shownAt + snapshotMs - performance.now()
-    if (ms > 0) this.#timers.show ??= setTimeout(() => this.#show(), ms)
-    else this.#show()
+    if (ms > 0) this.#showTimer ??= setTimeout(() => this.show(), ms)
+    else this.show()
   }
 
   /** An event that an act has to cause may be missing, because another act has undone it: after a request, it does not matter. */
@@ -193,71 +172,31 @@ export class Source {
   /** Once the stream is there, requests what is due. */
   #again(ms: number): void {
     if (this.#status.state !== 'live') return
-    this.#timers.again ??= setTimeout(async () => {
-      delete this.#timers.again
-      if (this.#status.state === 'live') await this.#loadDue().catch((error) => this.#connection.restart(error))
+    this.#againTimer ??= setTimeout(() => {
+      this.#againTimer = undefined
+      if (this.#status.state === 'live') this.load().catch((error) => this.#connection.restart(error))
     }, ms)
-  }
-
-  /** Requests the lists that are due. Resolves to the position from which the stream continues. */
-  #loadDue(): Promise<Position> {
-    return this.#inTurn(async (signal) => {
-      const isFresh = this.#isFreshDue
-      const due = [...this.#lists.values()].filter((list) => isFresh || isDue(list))
-      const done = this.#acts.pending.filter(({ isDone }) => isDone)
-      const loaded = await Promise.all(due.map(async (list) => [list, await this.#pagesOf(list, signal)] as const))
-      signal.throwIfAborted()
-      this.#applyEvents()
-      const { known } = this.#state
-      this.#position ??= Math.min(...loaded.flatMap(([, pages]) => pages.map(({ version }) => version)))
-      if (isFresh) {
-        this.#state = emptyState
-        this.#isStale = false
-        this.#acts.remove(done)
-      }
-      for (const [list, pages] of loaded) this.#add(list, pages, known)
-      this.#show()
-      return this.#position
-    })
-  }
-
-  async #pagesOf(list: SharedList, signal: AbortSignal): Promise<NotificationPage[]> {
-    const pages: NotificationPage[] = []
-    let before: number | undefined
-    for (let missing = list.size; missing > 0; ) {
-      const page = await this.#request(list, { limit: Math.min(missing, 100), before, signal })
-      pages.push(page)
-      missing = page.next === null ? 0 : missing - page.items.length
-      before = page.items.at(-1)?.seq
-    }
-    return pages
-  }
-
-  #request({ status, categories: category }: SharedList, page: Pick<ListCall, 'limit' | 'before' | 'signal'>) {
-    return this.#calls.list({ status, category, ...page })
   }
 
   #add(list: SharedList, pages: readonly NotificationPage[], before?: InboxState['known']): void {
     this.#state = withPages(this.#state, list, pages, before)
-    const last = pages.at(-1) as NotificationPage
-    list.extendTo(last, this.#state.known)
-    list.isUnclear = list.categories.length > 0 && list.rest > 0 && last.version !== versionOf(this.#position)
+    list.extendTo(pages.at(-1) as NotificationPage, this.#state.known, versionOf(this.#position))
   }
 
   #more(list: SharedList): Promise<void> {
     list.next ??= this.#inTurn(async (signal) => {
       if (!list.snapshot.hasMore) return
       list.isLoading = true
-      this.#show()
-      const { end: before, limit } = list
-      const page = await this.#request(list, { limit, before, signal })
+      this.show()
+      const { status, categories: category, end: before, limit } = list
+      const page = await this.#calls.list({ status, category, limit, before, signal })
       signal.throwIfAborted()
       this.#applyEvents()
       this.#add(list, [page])
     }).finally(() => {
       list.isLoading = false
       list.next = undefined
-      this.#show()
+      this.show()
     })
     list.next.catch(() => {})
     return list.next
@@ -274,7 +213,97 @@ export class Source {
     return turn
   }
 
-  async #receive(event: StreamEvent): Promise<void> {
+  async #pagesOf({ size, status, categories: category }: SharedList, signal: AbortSignal): Promise<NotificationPage[]> {
+    const pages: NotificationPage[] = []
+    for (let missing = size; missing > 0; ) {
+      const before = pages.at(-1)?.items.at(-1)?.seq
+      const page = await this.#calls.list({ status, category, limit: Math.min(missing, 100), before, signal })
+      pages.push(page)
+      missing = page.next === null ? 0 : missing - page.items.length
+    }
+    return pages
+  }
+
+  #applyEvents(): void {
+    const events = this.#events
+    const { known } = this.#state
+    for (const list of this.#lists.values()) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
+    this.#events = []
+    if (events.length) this.#state = withEvents(this.#state, events)
+  }
+
+  // For the acts
+
+  async confirm(): Promise<void> {
+    if (this.#status.state !== 'live') await this.#connection.confirm()
+  }
+
+  transmit(act: Act): Promise<void> {
+    return this.#calls.transmit(act)
+  }
+
+  get isClosed(): boolean {
+    return !this.#connection.isOpen
+  }
+
+  // For the connection
+
+  /** A user may have signed in or out. */
+  lookAgain(): void {
+    this.#connection.lookAgain()
+  }
+
+  /** Shows what is kept on this device until the server responds. Resolves to the user whose inbox it is. */
+  async start(): Promise<string | undefined> {
+    this.kept ??= await this.#openKept?.()
+    let user: string | undefined
+    for (const list of this.#isStale && this.kept ? this.#lists.values() : []) {
+      const kept = await this.kept?.load(list.key)
+      user = kept?.user
+      if (kept?.page && this.#isStale) this.#add(list, [kept.page])
+      this.#acts.restore(kept?.acts)
+    }
+    this.show()
+    return user
+  }
+
+  /** `error`: it is not the user of before. */
+  onUser(user: string | null, error?: CarillonError): void {
+    void this.kept?.confirm(user)
+    if (!error) return
+    this.#acts.rejectAll(error)
+    this.#forget()
+  }
+
+  onState(state: ListState, error?: unknown): void {
+    this.#status = { state, error: error as CarillonError | undefined }
+    this.show()
+    if (state === 'live') this.#acts.wake()
+  }
+
+  /** Requests the lists that are due. Resolves to the position from which the stream continues. */
+  load(): Promise<Position> {
+    return this.#inTurn(async (signal) => {
+      const isFresh = this.#isFreshDue
+      const done = this.#acts.pending.filter(({ isDone }) => isDone)
+      const due = [...this.#lists.values()].filter((list) => isFresh || isDue(list))
+      const loaded = await Promise.all(due.map((list) => this.#pagesOf(list, signal)))
+      signal.throwIfAborted()
+      this.#applyEvents()
+      const { known } = this.#state
+      this.#position ??= Math.min(...loaded.flat().map(({ version }) => version))
+      if (isFresh) {
+        this.#state = emptyState
+        this.#isStale = false
+        this.#acts.remove(done)
+      }
+      for (const [index, list] of due.entries()) this.#add(list, loaded[index] ?? [], known)
+      this.show()
+      return this.#position
+    })
+  }
+
+  async onEvent(event: StreamEvent): Promise<void> {
     await this.#pages
     if (!areOfOneInbox(event.position, this.#position)) {
       // Another user has signed in, or a backup was restored.
@@ -285,18 +314,9 @@ export class Source {
     this.#position = event.position
     if (event.type === 'resync') {
       this.#isStale = true
-      await this.#loadDue()
-    } else this.#events.push(event)
-    if (this.#status.state !== 'live') this.#setStatus('live')
-    else this.#showSoon()
-  }
-
-  #applyEvents(): void {
-    if (!this.#events.length) return
-    const { known } = this.#state
-    for (const list of this.#lists.values())
-      list.isUnclear ||= this.#events.some((event) => isUnclear(list, event, known))
-    this.#state = withEvents(this.#state, this.#events)
-    this.#events = []
+      await this.load()
+    } else if (event.type !== 'hello') this.#events.push(event)
+    if (this.#status.state === 'live') this.#showSoon()
+    else this.onState('live')
   }
 }

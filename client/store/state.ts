@@ -18,17 +18,14 @@ export type Extent = Filter & {
 type Known = ReadonlyMap<string, Notification>
 
 export type InboxState = {
-  /** By id, of all lists. `versionOf` is the version of the inbox at which one was read or changed last. */
+  /** By id, of all lists, each at the version of the inbox at which it was read or changed last. */
   known: Known
-  /** Of the whole inbox, at the version `unreadAt`. */
+  /** The counters of the whole inbox. */
   unread: number
-  unreadAt: number
-  /** Of the whole inbox, at the version `totalAt`. */
   total: number
-  totalAt: number
 }
 
-export const emptyState: InboxState = { known: new Map(), unread: 0, unreadAt: -1, total: 0, totalAt: -1 }
+export const emptyState: InboxState = { known: new Map(), unread: 0, total: 0 }
 
 /** What the user has done. */
 export type Act =
@@ -59,31 +56,26 @@ export function withPages(
   before = state.known,
 ): InboxState {
   const known = new Map(state.known)
-  const next = { ...state, known }
-  for (const { items, version, unread, total } of pages) {
-    for (const item of items) put(known, item, version, before)
-    if (version > next.unreadAt) Object.assign(next, { unread, unreadAt: version })
-    if (version > next.totalAt && status !== 'unread' && !categories.length)
-      Object.assign(next, { total: status === 'read' ? total + unread : total, totalAt: version })
+  let { unread, total } = state
+  for (const page of pages) {
+    for (const item of page.items) put(known, item, page.version, before)
+    unread = page.unread
+    if (status !== 'unread' && !categories.length) total = page.total + (status === 'read' ? unread : 0)
   }
-  return next
+  return { known, unread, total }
 }
 
 /** The state after events. Each changes only what was read at an older version. */
 export function withEvents(state: InboxState, events: readonly StreamEvent[]): InboxState {
   const known = new Map(state.known)
-  const next = { ...state, known }
   for (const event of events) {
-    const { type, version, unread, total } = event
-    // The counters of a greeting are ahead of the events that follow it.
-    if (type === 'hello' || type === 'resync') continue
-    if ('notification' in event) put(known, event.notification, version)
-    else if (type === 'read-all') readAll(known, event)
-    else if (isOlder(known.get(event.id), version)) known.delete(event.id)
-    if (version > next.unreadAt) Object.assign(next, { unread, unreadAt: version })
-    if (version > next.totalAt) Object.assign(next, { total, totalAt: version })
+    if ('notification' in event) put(known, event.notification, event.version)
+    else if (event.type === 'read-all') readAll(known, event)
+    else if (event.type === 'removed' && isOlder(known.get(event.id), event.version)) known.delete(event.id)
   }
-  return next
+  // An event has the counters of the moment at which it was sent, so those of the last one are the newest.
+  const { unread, total } = events.at(-1) ?? state
+  return { known, unread, total }
 }
 
 function readAll(known: Map<string, Notification>, { throughSeq, readAt, version }: StreamData['read-all']): void {
@@ -93,30 +85,27 @@ function readAll(known: Map<string, Notification>, { throughSeq, readAt, version
 
 /** Can a list not tell from the event, and from what was known before it, what it has to contain now? */
 export function isUnclear({ status, categories, end, rest }: Extent, event: StreamEvent, known: Known): boolean {
-  // What another filter hid is now in the list, and unknown.
-  if (event.type === 'read-all') return status === 'read' || (status === 'unread' && categories.length > 0 && rest > 0)
-  if (!categories.length || !rest) return false
+  // What was unread is now in the list, and unknown.
+  if (event.type === 'read-all' && status === 'read') return true
+  const id = 'notification' in event ? event.notification.id : 'id' in event ? event.id : ''
   // It may have been one of the rest.
-  if (event.type === 'removed') return !known.has(event.id)
-  if (!('notification' in event) || event.type === 'created') return false
-  return !((known.get(event.notification.id)?.seq ?? -1) >= end)
+  return event.type !== 'created' && categories.length > 0 && rest > 0 && !((known.get(id)?.seq ?? -1) >= end)
 }
 
 /** What the user sees: the state, and on top of it the acts. `idle` are those acts that the state shows already. */
 export function withActs<Made extends Act>(state: InboxState, acts: readonly Made[], at: string) {
   const known = new Map(state.known)
-  const idle: Made[] = []
   let { unread } = state
-  for (const act of acts) {
-    const ids = idsOf(act, known)
+  const idle = acts.filter((act) => {
     const isRead = act.type === 'read' || act.type === 'read-all'
+    const ids = idsOf(act, known)
     const flips = ids.filter((id) => flip(known, id, isRead, at)).length
     const before = unread
-    if (act.type === 'read-all' && act.isExact) unread = countUnread(known)
+    if (act.type === 'read-all' && act.isExact) unread = [...known.values()].filter(({ read }) => !read).length
     else if (act.type === 'undo') unread += flips && act.made - ids.length + flips
     else unread += isRead ? -flips : flips
-    if (!flips && unread === before) idle.push(act)
-  }
+    return !flips && unread === before
+  })
   return { known, unread, total: state.total, idle }
 }
 
@@ -124,10 +113,6 @@ function idsOf(act: Act, known: Known): readonly string[] {
   if (act.type === 'undo') return act.ids
   if (act.type !== 'read-all') return [act.id]
   return [...known.values()].filter(({ seq }) => seq <= act.throughSeq).map(({ id }) => id)
-}
-
-function countUnread(known: Known): number {
-  return [...known.values()].filter(({ read }) => !read).length
 }
 
 const flipped = new WeakMap<Notification, Notification>()

@@ -3,6 +3,7 @@ import { createCarillon, type Inbox, type StreamEvent } from '../carillon-client
 import { openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming } from '../stream/subscription.ts'
 import { Requests } from '../transport/requests.ts'
+import { ListHolder } from './list-holder.ts'
 
 export type Following = {
   since?: string | number
@@ -29,6 +30,8 @@ export type SourceEvent = { type: string; id: string; data: string }
 class Tab {
   readonly createCarillon = createCarillon
   inbox: Inbox | undefined
+  /** The lists that the tab has open. */
+  readonly lists = new ListHolder(createCarillon())
   /** Events of the browser's own EventSource, or in tabs.test.ts of the channel. */
   readonly sourceEvents: SourceEvent[] = []
   readonly events: StreamEvent[] = []

@@ -1,8 +1,6 @@
 // The last lists of one user and the acts that wait for a connection, kept in this browser until sign-out. If storage is full,
 // forbidden or damaged, nothing is kept, and no method rejects because of that.
 
-import { isFinal } from '../../stream/subscription.ts'
-import { isCarillonError } from '../../transport/errors.ts'
 import type { NotificationPage } from '../../transport/types.ts'
 import { type Act, type Change, changeRecord, type KeptRecord, type WaitingAct } from './record.ts'
 
@@ -13,6 +11,8 @@ export type KeptInboxOptions = {
   server: string
   /** What another name has kept here is deleted and never shown. */
   name: string
+  /** Has the server refused the request? An argument, so that this module can be loaded without the rest of the client. */
+  isRefusal(error: unknown): boolean
 }
 
 /** `user` is the id of the user who saw it, whom the server has not confirmed yet. */
@@ -106,8 +106,7 @@ export class KeptInbox {
     try {
       await send()
     } catch (error) {
-      if (!isCarillonError(error) || !isFinal(error, true)) throw error
-      await this.#remove(key)
+      if (this.#options.isRefusal(error)) await this.#remove(key)
       throw error
     }
     await this.#remove(key)

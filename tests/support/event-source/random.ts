@@ -9,10 +9,14 @@ export type Random = {
   below: (bound: number) => number
 }
 
-/** The generator is mulberry32: 32 bits of state are enough for a test's choices. */
 export function randomOf(t: TestContext): Random {
   const seed = Number(process.env.RANDOM_SEED ?? randomInt(2 ** 32))
   t.diagnostic(`RANDOM_SEED=${seed}`)
+  return randomFrom(seed)
+}
+
+/** The generator is mulberry32: 32 bits of state are enough for a test's choices. */
+export function randomFrom(seed: number): Random {
   let state = seed
   const draw = () => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,17 +1,19 @@
 // For tests, inside a page of the browser: what one tab keeps and sends.
+
 import { CarillonError } from '../../../transport/errors.ts'
 import type { NotificationPage } from '../../../transport/types.ts'
+import { isRefusal } from '../../acts.ts'
 import { KeptInbox } from '../kept-inbox.ts'
 import type { Act } from '../record.ts'
 
 class KeptTab {
-  #inbox = new KeptInbox({ server: '', name: '' })
+  #inbox = new KeptInbox({ server: '', name: '', isRefusal })
   #keys: string[] = []
   readonly #acts = new Map<string, Act>()
 
   /** As on a new visit. */
   open(server: string, name = ''): void {
-    this.#inbox = new KeptInbox({ server, name })
+    this.#inbox = new KeptInbox({ server, name, isRefusal })
     this.#keys = []
   }
 
