@@ -3,7 +3,6 @@ import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer/producer.ts'
 import { type SignIn, signInOf } from './sign-in.ts'
 import { isRefusal } from './store/acts.ts'
-import { callsOf } from './store/calls.ts'
 import type { InboxList, OpenOptions } from './store/inbox-list.ts'
 import { Source } from './store/source.ts'
 import { type Auth, type Connection, Requests } from './transport/requests.ts'
@@ -37,9 +36,10 @@ export function createCarillon({ auth = 'cookie', offline, ...connection }: Cari
     const { KeptInbox } = await import('./store/kept/kept-inbox.ts')
     return new KeptInbox({ server: requests.base.href, name: String(offline), isRefusal })
   }
-  const source = new Source(requests, callsOf(requests), offline ? openKept : undefined)
+  const inbox = inboxOf(requests)
+  const source = new Source(requests, inbox, offline ? openKept : undefined)
   const signIn = signInOf(requests, () => source.lookAgain())
-  return { ...signIn, inbox: { ...inboxOf(requests), open: (options) => source.open(options) } }
+  return { ...signIn, inbox: { ...inbox, open: (options) => source.open(options) } }
 }
 
 /**

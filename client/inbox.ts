@@ -41,10 +41,20 @@ export type Inbox = {
   /** `PATCH /api/notifications/:id/read`: marks it read. A second call changes nothing. Throws NOT_FOUND. */
   read(id: string, options?: CallOptions): Promise<void>
   /**
+   * `PATCH /api/notifications/:id/unread`: marks it unread, also after a `readAll`, until the next one. A second call changes
+   * nothing. Throws NOT_FOUND.
+   */
+  unread(id: string, options?: CallOptions): Promise<void>
+  /**
    * `POST /api/notifications/read-all`: marks all read, or only those with a `seq` up to `throughSeq`, such as the highest one that
    * was on screen. `through` is the id of a notification in place of its `seq`.
    */
   readAll(options?: CallOptions & { throughSeq?: number | undefined; through?: string | undefined }): Promise<void>
+  /**
+   * `POST /api/notifications/undo`: takes back the last `readAll`, for ten minutes. What arrived or was read since stays as it is.
+   * Throws CONFLICT if there is nothing to take back.
+   */
+  undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */
   changes(options: ChangesOptions): Promise<Changes>
   /**
@@ -79,6 +89,8 @@ export function inboxOf(requests: Requests): Inbox {
     counts: (options) => requests.data({ ...options, path: 'api/notifications/counts' }),
     get: async (id, options) => requests.data({ ...options, path: pathOf(id) }),
     read: async (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/read` }),
+    unread: async (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/unread` }),
+    undo: (options) => requests.nothing({ ...options, method: 'POST', path: 'api/notifications/undo' }),
     readAll: ({ throughSeq, through, signal } = {}) =>
       requests.nothing({ method: 'POST', path: 'api/notifications/read-all', query: { throughSeq, through }, signal }),
     changes: ({ since, limit, wait, signal }) =>

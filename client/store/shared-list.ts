@@ -43,6 +43,13 @@ export class SharedList implements Extent {
     this.snapshot = firstSnapshot(initial)
   }
 
+  /** Of the request for a page. */
+  get query() {
+    const { status, categories, limit } = this
+    // A server of the version before does not know the status `all`.
+    return { status: status === 'all' ? undefined : status, category: categories, limit }
+  }
+
   /** The number of items to request when the list is requested again. */
   get size(): number {
     return Math.max(this.limit, this.snapshot.items.length + this.snapshot.newer.length)

@@ -1,5 +1,6 @@
 // Where all open lists of a client come from. It requests their pages, keeps what is known of the inbox (state.ts) with the events of
 // the stream (connection.ts), and shows it, with the acts of the user (acts.ts), to the lists (shared-list.ts).
+import type { Inbox } from '../inbox.ts'
 import { areOfOneInbox, versionOf } from '../stream/tabs/tab-log.ts'
 import type { CarillonError } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
@@ -8,21 +9,8 @@ import { Acts } from './acts.ts'
 import { Connection } from './connection.ts'
 import type { InboxList, ListState, OpenOptions } from './inbox-list.ts'
 import type { KeptInbox } from './kept/kept-inbox.ts'
-import { isDue, SharedList } from './shared-list.ts'
+import { isDue, SharedList, type View } from './shared-list.ts'
 import { type Act, emptyState, type InboxState, isUnclear, withActs, withEvents, withPages } from './state.ts'
-
-/** What the store calls of the inbox. */
-export type Calls = {
-  list(options: ListCall): Promise<NotificationPage>
-  transmit(act: Act): Promise<void>
-}
-export type ListCall = {
-  status: SharedList['status']
-  category: readonly string[]
-  limit: number
-  before: number | undefined
-  signal: AbortSignal
-}
 
 /** Between two snapshots that events cause. An act, and an event after a pause, cause one at once. */
 const snapshotMs = 50
@@ -32,15 +20,14 @@ const againMs = 1_000
 type Timer = ReturnType<typeof setTimeout> | undefined
 
 export class Source {
-  readonly #calls: Calls
-  readonly #lists = new Map<string, SharedList>()
+  readonly #inbox: Inbox
+  #lists: SharedList[] = []
   readonly #acts: Acts
   readonly #connection: Connection
   readonly #openKept: (() => Promise<KeptInbox>) | undefined
   kept: KeptInbox | undefined
   #state = emptyState
-  #view = emptyState
-  #status: { state: ListState; error: CarillonError | undefined } = { state: 'loading', error: undefined }
+  #view: View = { ...emptyState, state: 'loading', error: undefined }
   /** Events that the state does not have yet. */
   #events: StreamEvent[] = []
   /** Of the last event; before the first one, the version of the oldest page. */
@@ -57,8 +44,8 @@ export class Source {
   #againTimer: Timer
 
   /** `openKept` opens what is kept on this device, if anything is to be kept. */
-  constructor(requests: Requests, calls: Calls, openKept?: () => Promise<KeptInbox>) {
-    this.#calls = calls
+  constructor(requests: Requests, inbox: Inbox, openKept?: () => Promise<KeptInbox>) {
+    this.#inbox = inbox
     this.#openKept = openKept
     this.#connection = new Connection(requests, this)
     this.#acts = new Acts(this)
@@ -76,7 +63,7 @@ export class Source {
         list.isHeld = isHeld
         this.show()
       },
-      showNewer: () => list.show({ ...this.#view, ...this.#status }, true),
+      showNewer: () => list.show(this.#view, true),
       read: (id) => this.#acts.add({ type: 'read', id }),
       unread: (id) => this.#acts.add({ type: 'unread', id }),
       readAll: () => this.#readAll(list),
@@ -91,10 +78,10 @@ export class Source {
   }
 
   #listOf(options: OpenOptions): SharedList {
-    const made = new SharedList(options)
-    const list = this.#lists.get(made.key) ?? made
-    if (list !== made) return list
-    this.#lists.set(list.key, list)
+    const list = new SharedList(options)
+    const open = this.#lists.find(({ key }) => key === list.key)
+    if (open) return open
+    this.#lists.push(list)
     const { initial } = options
     if (initial && this.#position === undefined) {
       this.#position = initial.version
@@ -107,8 +94,8 @@ export class Source {
   }
 
   #closeUnused(): void {
-    for (const [key, { opened }] of this.#lists) if (!opened) this.#lists.delete(key)
-    if (this.#lists.size || !this.#connection.isOpen) return
+    this.#lists = this.#lists.filter(({ opened }) => opened)
+    if (this.#lists.length || this.isClosed) return
     this.#connection.close()
     this.#forget()
     clearTimeout(this.#againTimer)
@@ -124,7 +111,7 @@ export class Source {
     this.#events = []
     this.#position = undefined
     this.#isStale = true
-    for (const list of this.#lists.values()) list.isLoaded = false
+    for (const list of this.#lists) list.isLoaded = false
     this.onState('loading')
   }
 
@@ -132,7 +119,7 @@ export class Source {
   async #readAll({ snapshot, categories, status }: SharedList): Promise<void> {
     const throughSeq = snapshot.items[0]?.seq
     if (!throughSeq) return
-    const before = this.#view
+    const before = { ...this.#view }
     const isExact = !categories.length && status !== 'read'
     const settled = this.#acts.add({ type: 'read-all', throughSeq, isExact })
     const { known, unread } = this.#view
@@ -149,12 +136,10 @@ export class Source {
     this.#applyEvents()
     const { idle, ...view } = withActs(this.#state, this.#acts.pending, new Date().toISOString())
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
-    this.#view = view
-    const status = this.#status
-    for (const list of this.#lists.values())
-      if (list.show({ ...view, ...status }) && status.state === 'live')
-        this.kept?.save(list.key, list.page(versionOf(this.#position)))
-    if (this.#isFreshDue || [...this.#lists.values()].some(isDue)) this.#again(againMs)
+    Object.assign(this.#view, view)
+    for (const list of this.#lists)
+      if (list.show(this.#view) && this.#isLive) this.kept?.save(list.key, list.page(versionOf(this.#position)))
+    if (this.#isFreshDue || this.#lists.some(isDue)) this.#again(againMs)
   }
 
   /** A page cannot draw each of 200 snapshots per second. */
@@ -164,6 +149,10 @@ export class Source {
     else this.show()
   }
 
+  get #isLive(): boolean {
+    return this.#view.state === 'live'
+  }
+
   /** An event that an act has to cause may be missing, because another act has undone it: after a request, it does not matter. */
   get #isFreshDue(): boolean {
     return this.#isStale || this.#acts.pending.some(({ isDone }) => isDone)
@@ -171,10 +160,10 @@ export class Source {
 
   /** Once the stream is there, requests what is due. */
   #again(ms: number): void {
-    if (this.#status.state !== 'live') return
+    if (!this.#isLive) return
     this.#againTimer ??= setTimeout(() => {
       this.#againTimer = undefined
-      if (this.#status.state === 'live') this.load().catch((error) => this.#connection.restart(error))
+      if (this.#isLive) this.load().catch((error) => this.#connection.restart(error))
     }, ms)
   }
 
@@ -188,8 +177,7 @@ export class Source {
       if (!list.snapshot.hasMore) return
       list.isLoading = true
       this.show()
-      const { status, categories: category, end: before, limit } = list
-      const page = await this.#calls.list({ status, category, limit, before, signal })
+      const page = await this.#inbox.list({ ...list.query, before: list.end, signal })
       signal.throwIfAborted()
       this.#applyEvents()
       this.#add(list, [page])
@@ -213,11 +201,11 @@ export class Source {
     return turn
   }
 
-  async #pagesOf({ size, status, categories: category }: SharedList, signal: AbortSignal): Promise<NotificationPage[]> {
+  async #pagesOf({ size, query }: SharedList, signal: AbortSignal): Promise<NotificationPage[]> {
     const pages: NotificationPage[] = []
     for (let missing = size; missing > 0; ) {
       const before = pages.at(-1)?.items.at(-1)?.seq
-      const page = await this.#calls.list({ status, category, limit: Math.min(missing, 100), before, signal })
+      const page = await this.#inbox.list({ ...query, limit: Math.min(missing, 100), before, signal })
       pages.push(page)
       missing = page.next === null ? 0 : missing - page.items.length
     }
@@ -227,7 +215,7 @@ export class Source {
   #applyEvents(): void {
     const events = this.#events
     const { known } = this.#state
-    for (const list of this.#lists.values()) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
+    for (const list of this.#lists) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
     this.#events = []
     if (events.length) this.#state = withEvents(this.#state, events)
   }
@@ -235,11 +223,12 @@ export class Source {
   // For the acts
 
   async confirm(): Promise<void> {
-    if (this.#status.state !== 'live') await this.#connection.confirm()
+    if (!this.#isLive) await this.#connection.confirm()
   }
 
   transmit(act: Act): Promise<void> {
-    return this.#calls.transmit(act)
+    if (act.type === 'read-all') return this.#inbox.readAll(act)
+    return act.type === 'undo' ? this.#inbox.undo() : this.#inbox[act.type](act.id)
   }
 
   get isClosed(): boolean {
@@ -257,7 +246,7 @@ export class Source {
   async start(): Promise<string | undefined> {
     this.kept ??= await this.#openKept?.()
     let user: string | undefined
-    for (const list of this.#isStale && this.kept ? this.#lists.values() : []) {
+    for (const list of this.#isStale && this.kept ? this.#lists : []) {
       const kept = await this.kept?.load(list.key)
       user = kept?.user
       if (kept?.page && this.#isStale) this.#add(list, [kept.page])
@@ -276,9 +265,9 @@ export class Source {
   }
 
   onState(state: ListState, error?: unknown): void {
-    this.#status = { state, error: error as CarillonError | undefined }
+    this.#view = { ...this.#view, state, error: error as CarillonError | undefined }
     this.show()
-    if (state === 'live') this.#acts.wake()
+    if (this.#isLive) this.#acts.wake()
   }
 
   /** Requests the lists that are due. Resolves to the position from which the stream continues. */
@@ -286,7 +275,7 @@ export class Source {
     return this.#inTurn(async (signal) => {
       const isFresh = this.#isFreshDue
       const done = this.#acts.pending.filter(({ isDone }) => isDone)
-      const due = [...this.#lists.values()].filter((list) => isFresh || isDue(list))
+      const due = this.#lists.filter((list) => isFresh || isDue(list))
       const loaded = await Promise.all(due.map((list) => this.#pagesOf(list, signal)))
       signal.throwIfAborted()
       this.#applyEvents()
@@ -316,7 +305,7 @@ export class Source {
       this.#isStale = true
       await this.load()
     } else if (event.type !== 'hello') this.#events.push(event)
-    if (this.#status.state === 'live') this.#showSoon()
+    if (this.#isLive) this.#showSoon()
     else this.onState('live')
   }
 }

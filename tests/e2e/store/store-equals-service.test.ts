@@ -35,7 +35,7 @@ function deviceIn(page: Page): Device {
 }
 
 /** A client in Node. Without a connection, its requests fail, and those that run end. */
-function deviceWith(token: string): Device {
+function deviceWith(ann: TestUser): Device {
   let cut = new AbortController()
   const fetch = async (url: string, init: RequestInit) => {
     try {
@@ -44,7 +44,7 @@ function deviceWith(token: string): Device {
       throw cut.signal.aborted ? new TypeError('cut') : error
     }
   }
-  const lists = new ListHolder(createCarillon({ baseUrl: service.url, auth: () => token, fetch }))
+  const lists = new ListHolder(createCarillon({ baseUrl: service.url, auth: () => tokenOf(ann), fetch }))
   return {
     open: async (...args) => lists.open(...args),
     act: async (...args) => lists.act(...args),
@@ -64,7 +64,7 @@ const filters: OpenOptions[] = [
   { category: 'a', limit: 3 },
   { category: ['a', 'b'], status: 'unread', limit: 4 },
   { category: 'b', status: 'read', limit: 6 },
-].slice(0, Number(process.env.FILTERS ?? 7)) as OpenOptions[]
+]
 
 /** The first of which the number is above `drawn`. */
 function kindBelow<Kind extends string>(kinds: Record<Kind, number>, drawn: number): Kind {
@@ -200,9 +200,12 @@ async function run(t: TestContext, seed: number): Promise<void> {
   const ann = await service.user()
   await setCookie(browser, await service.signIn(ann, 'stateful'))
   const tabs = [await newTab(browser), await newTab(browser)]
-  t.after(() => Promise.all(tabs.map((page) => page.close())))
-  const device = deviceWith(await tokenOf(ann))
-  const proof = await service.signIn(ann, 'stateless')
+  const device = deviceWith(ann)
+  t.after(async () => {
+    for (const { name } of await device.state()) await device.act(name, 'close', 0)
+    await Promise.all(tabs.map((page) => page.close()))
+  })
+  const proof = await service.signIn(ann, 'stateful')
   const devices = [...tabs.map(deviceIn), device]
   const world = new World(random, ann, devices, proof)
   for (const one of devices) await world.open(one, {})
@@ -210,7 +213,6 @@ async function run(t: TestContext, seed: number): Promise<void> {
     await world.act()
     if (count % actsInARow === actsInARow - 1) await world.quiet()
   }
-  for (const { name } of await device.state()) await device.act(name, 'close', 0)
 }
 
 for (let index = 0; index < seeds; index++) {
