@@ -202,15 +202,18 @@ test('docs/scale.md and docs/integrate.md show the proxy configurations exactly 
   }
 })
 
-test('docs/integrate.md shows code exactly as the examples have it', () => {
-  const page = pageOf('docs/integrate.md')
-  const codes = page.blocks.filter(({ language }) => ['js', 'python'].includes(language))
-  assert.equal(codes.length, 4)
-  const files = globSync('examples/**/*.{js,py}', { cwd: root, exclude: (name) => name === 'node_modules' })
-  const sources = files.map((file) => readFileSync(join(root, file), 'utf8'))
+test('docs/integrate.md and README.md show code as the examples have it, indentation aside', () => {
+  const languages = ['css', 'html', 'js', 'jsx', 'py', 'svelte', 'vue']
+  const codes = [pageOf('docs/integrate.md'), readme]
+    .flatMap(({ blocks }) => blocks)
+    .filter(({ language }) => [...languages, 'python'].includes(language))
+  assert.equal(codes.length, 19)
+  const files = globSync(`examples/**/*.{${languages}}`, { cwd: root, exclude: (name) => name === 'node_modules' })
+  const flush = (code: string) => code.replaceAll(/^ +/gm, '')
+  const sources = files.map((file) => flush(readFileSync(join(root, file), 'utf8')))
   for (const { text, line } of codes)
     assert.ok(
-      sources.some((source) => source.includes(text)),
+      sources.some((source) => source.includes(flush(text))),
       `line ${line}`,
     )
 })

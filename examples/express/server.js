@@ -1,5 +1,4 @@
 // A shop with its own users, and a bell for them. Page, shop and Carillon have one origin: Carillon is below /bell/.
-import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createProducer } from 'carillon-client'
 import express from 'express'
@@ -9,12 +8,16 @@ import { passTo } from './proxy.js'
 const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
 /** The key has the scopes `send` and `users`. It stays on this server. */
 const carillon = createProducer({ baseUrl: CARILLON_URL, key: CARILLON_PRODUCER_KEY })
-const clientFolder = dirname(fileURLToPath(import.meta.resolve('carillon-client')))
+const root = fileURLToPath(new URL('public', import.meta.url))
 
 const app = express()
 // In production the proxy in front does this: docs/integrate.md, "One origin".
 app.use('/bell', passTo(CARILLON_URL))
-app.use(express.json())
+app.use((_request, response, next) => {
+  response.set('content-security-policy', "default-src 'self'; img-src data:; base-uri 'none'; form-action 'self'")
+  next()
+})
+app.use(express.urlencoded())
 app.use(ownSignIn)
 
 /** The page of a signed-in user gets a token that opens this user's inbox, and nothing else, for 15 minutes. */
@@ -27,12 +30,12 @@ app.post('/bell-token', signedIn, async (request, response) => {
 /** Something happens in the shop, and a user gets a notification. Carillon does not have to know the user before. */
 app.post('/orders', signedIn, async (request, response) => {
   const recipients = [{ externalId: request.user.id }]
-  await carillon.send({ recipients, title: `${request.body.item} is on its way`, url: '/orders' })
+  await carillon.send({ recipients, title: 'Tea is on its way', url: '/#orders' })
   response.status(201).json({})
 })
 
-app.use('/carillon-client', express.static(clientFolder))
-app.use(express.static(fileURLToPath(new URL('public', import.meta.url))))
+app.get('/', ({ user }, response) => response.sendFile(user ? 'shop.html' : 'sign-in.html', { root }))
+app.use(express.static(root))
 app.listen(Number(PORT), '127.0.0.1', function listening() {
   console.log(`http://127.0.0.1:${this.address().port}`)
 })

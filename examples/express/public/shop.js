@@ -1,44 +1,13 @@
-// The page of the shop. `bell.js` is what a page needs for the inbox.
-import { followInbox, markAllRead } from './bell.js'
+// The page of the shop. It gives the bell tokens from the shop's own server.
+const bell = document.querySelector('carillon-bell')
+bell.token = tokenFromShop
 
-/** Of the newest notification on the screen. */
-let highestSeq
-
-const [form, main] = document.querySelectorAll('#sign-in, main')
-
-form.addEventListener('submit', async (event) => {
-  event.preventDefault()
-  await post('/sign-in', { name: form.name.value })
-  await showShop()
-})
-document.querySelector('#order').addEventListener('click', () => post('/orders', { item: 'Tea' }))
-document.querySelector('#read-all').addEventListener('click', () => markAllRead(highestSeq))
-
-const me = await (await fetch('/me')).json()
-if (me) await showShop()
-else form.hidden = false
-
-async function showShop() {
-  form.hidden = true
-  main.hidden = false
-  await followInbox(show)
+/** The bell calls this before a token ends, so it stays live for as long as the user is signed in to the shop. */
+async function tokenFromShop() {
+  const response = await fetch('/bell-token', { method: 'POST' })
+  if (!response.ok) throw new Error('You are not signed in to the shop')
+  const { token } = await response.json()
+  return token
 }
 
-function show({ items, unread }) {
-  highestSeq = items[0]?.seq
-  document.querySelector('#unread').value = unread
-  document.querySelector('#notifications').replaceChildren(
-    ...items.map(({ title, read }) => {
-      const item = document.createElement('li')
-      item.textContent = title
-      item.style.fontWeight = read ? 'normal' : 'bold'
-      return item
-    }),
-  )
-}
-
-async function post(path, body) {
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (!response.ok) throw new Error(`${path}: ${response.status}`)
-}
+document.querySelector('#order').addEventListener('click', () => fetch('/orders', { method: 'POST' }))

@@ -4,16 +4,24 @@ import { serve } from '@hono/node-server'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { createProducer } from 'carillon-client'
 import { Hono } from 'hono'
-import { html } from 'hono/html'
-import { ownSignIn, sendMe, signedIn } from './own-sign-in.js'
+import { ownSignIn, signedIn, userOf } from './own-sign-in.js'
+import { boardPage, signInPage } from './pages.js'
 
 const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
 /** The key has the scopes `send` and `users`. It stays on this server. */
 const carillon = createProducer({ baseUrl: CARILLON_URL, key: CARILLON_PRODUCER_KEY })
+/** Scripts and connections of the page: this application and Carillon, no other origin. */
+const sources = `'self' ${CARILLON_URL}`
+const policy = `default-src 'self'; script-src ${sources}; connect-src ${sources}; img-src data:`
 
 const app = new Hono()
+app.use(async (context, next) => {
+  context.header('content-security-policy', policy)
+  await next()
+})
 app.post('/sign-in', ownSignIn)
-app.get('/me', sendMe)
+app.get('/', (context) => context.html(userOf(context) ? boardPage(CARILLON_URL) : signInPage))
+app.get('/board.js', serveStatic({ root: './public' }))
 
 /** The page of a signed-in user gets a token that opens this user's inbox, and nothing else, for 15 minutes. */
 app.post('/bell-token', signedIn, async (context) => {
@@ -24,27 +32,11 @@ app.post('/bell-token', signedIn, async (context) => {
 
 /** A task is assigned, and its new owner gets a notification. Carillon does not have to know the owner before. */
 app.post('/tasks', signedIn, async (context) => {
-  const { owner, title } = await context.req.json()
+  const { owner, title } = await context.req.parseBody()
   const recipients = [{ externalId: owner }]
-  await carillon.send({ recipients, title: `${context.get('user').name}: ${title}` })
+  await carillon.send({ recipients, title: `${context.get('user').name}: ${title}`, url: '/#tasks' })
   return context.json({}, 201)
 })
-
-app.get('/', (context) =>
-  context.html(html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width">
-    <meta name="carillon-url" content="${CARILLON_URL}">
-    <title>Tasks</title>
-    <link rel="icon" href="data:,">
-    <script type="module" src="/page.js"></script>
-  </head>
-  <body><div id="root"></div></body>
-</html>`),
-)
-app.get('/page.js', serveStatic({ root: './public' }))
 
 serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' }, ({ port }) => {
   console.log(`http://127.0.0.1:${port}`)

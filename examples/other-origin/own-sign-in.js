@@ -5,21 +5,21 @@ import { getCookie, setCookie } from 'hono/cookie'
 const sessions = new Map()
 
 export async function ownSignIn(context) {
-  const { name } = await context.req.json()
+  const { name } = await context.req.parseBody()
   const id = randomUUID()
   sessions.set(id, { id: name.toLowerCase(), name })
   setCookie(context, 'tasks', id, { httpOnly: true, sameSite: 'Lax', path: '/' })
-  return context.json({ name })
+  return context.redirect('/', 303)
 }
 
-/** The signed-in user, or null: for a page that was loaded again. */
-export function sendMe(context) {
-  return context.json(sessions.get(getCookie(context, 'tasks')) ?? null)
+/** The signed-in user, if there is one. */
+export function userOf(context) {
+  return sessions.get(getCookie(context, 'tasks'))
 }
 
 /** Lets the request pass with its user, or responds with 401. */
 export async function signedIn(context, next) {
-  const user = sessions.get(getCookie(context, 'tasks'))
+  const user = userOf(context)
   if (!user) return context.json({ error: 'Sign in first' }, 401)
   context.set('user', user)
   await next()

@@ -1,0 +1,38 @@
+// The page: the bell, and a list of its own below it. Both show the same state.
+import { useInbox } from 'carillon-client/react'
+import { SignIn } from './sign-in.jsx'
+
+export function App({ carillon }) {
+  const { state, items, unread, read } = useInbox()
+  /** Opens the link of a notification without loading a page, as a router does. */
+  const open = (event) => {
+    event.preventDefault()
+    void read(event.detail.id)
+    history.pushState(null, '', event.detail.url)
+  }
+  if (state === 'signed-out') return <SignIn carillon={carillon} />
+  return (
+    <>
+      <header>
+        <carillon-bell carillon={carillon} oncarillon-open={open} />
+      </header>
+      <main>
+        <h1>
+          You have <output>{unread}</output> unread notifications
+        </h1>
+        <ul>
+          {items.slice(0, 3).map((item) => (
+            <li key={item.id}>
+              {item.title}
+              {!item.read && (
+                <button type="button" onClick={() => read(item.id)}>
+                  Mark as read
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      </main>
+    </>
+  )
+}

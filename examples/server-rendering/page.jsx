@@ -1,0 +1,45 @@
+// What the server renders and the browser hydrates: the bell, and the newest notifications.
+import { useInbox } from 'carillon-client/react'
+import { useEffect, useRef } from 'react'
+
+export function Page({ carillon }) {
+  const { items, unread } = useInbox()
+  return (
+    <>
+      <header>
+        <Bell carillon={carillon} />
+      </header>
+      <main>
+        <h1>
+          You have <output>{unread}</output> unread notifications
+        </h1>
+        <ul>
+          {items.slice(0, 3).map(({ id, title }) => (
+            <li key={id}>{title}</li>
+          ))}
+        </ul>
+      </main>
+    </>
+  )
+}
+
+/** The element is defined in the browser. React sets no properties of elements when it takes over a page, so an effect does. */
+function Bell({ carillon }) {
+  const bell = useRef(null)
+  useEffect(() => {
+    bell.current.carillon = carillon
+    void import('carillon-inbox')
+  }, [carillon])
+  return <carillon-bell ref={bell} />
+}
+
+export function SignIn() {
+  return (
+    <form method="post" action="/sign-in">
+      <label>
+        Name <input name="name" required />
+      </label>
+      <button type="submit">Sign in</button>
+    </form>
+  )
+}
