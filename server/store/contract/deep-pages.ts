@@ -20,8 +20,10 @@ export function deepPagePromises(promise: PromiseOf): void {
       assert.deepEqual([found?.inbox.unread, found?.page], [inbox.unread.length, undefined])
       const act = fc.oneof(
         { weight: 3, arbitrary: fc.record({ read: fc.array(fc.nat(6 * blockSize), { maxLength: 12 }) }) },
+        { weight: 2, arbitrary: fc.record({ unread: fc.array(fc.nat(6 * blockSize), { maxLength: 12 }) }) },
         { weight: 2, arbitrary: fc.record({ arrive: fc.nat(blockSize / 4) }) },
         { weight: 1, arbitrary: fc.record({ readThrough: fc.nat(6 * blockSize) }) },
+        { weight: 1, arbitrary: fc.constant({ undo: true as const }) },
       )
       const acts = fc.array(fc.tuple(act, fc.nat(1_000)), { maxLength: 6, minLength: 1 })
       await fc.assert(
@@ -137,7 +139,13 @@ function idsIn({ items }: Page): string[] {
   return (JSON.parse(items) as Seen[]).map(({ id }) => id)
 }
 
-type Act = { read: number[] } | { arrive: number } | { readThrough: number } | { again: number[] }
+type Act =
+  | { read: number[] }
+  | { unread: number[] }
+  | { undo: true }
+  | { arrive: number }
+  | { readThrough: number }
+  | { again: number[] }
 
 /** An inbox and the content that it should have. */
 class InboxWithGaps {
@@ -146,6 +154,8 @@ class InboxWithGaps {
   /** In the order of the list, the newest last. */
   #ids: string[]
   readonly #read = new Set<string>()
+  /** What an undo makes unread. */
+  readonly #byReadAll = new Set<string>()
 
   private constructor(world: World, ann: Person, ids: string[]) {
     this.#world = world
@@ -174,18 +184,45 @@ class InboxWithGaps {
     if ('again' in act)
       for (const id of act.again.map(idOf)) {
         this.#ids = await this.#world.sendAgain(this.ann, id, this.#ids)
-        this.#read.delete(id)
+        this.#changeAlone(id, false)
       }
     if ('read' in act) {
       const ids = [...new Set(act.read.map(idOf))]
       await Promise.all(ids.map((id) => store.markRead({ userId, id, at: at(1) })))
-      for (const id of ids) this.#read.add(id)
+      for (const id of ids) this.#changeAlone(id, true)
     }
-    if ('readThrough' in act) {
-      const index = act.readThrough % Math.ceil(this.#ids.length / 8)
-      await store.markAllRead({ userId, throughId: idOf(index), at: at(2) })
-      for (const id of this.#ids.slice(0, index + 1)) this.#read.add(id)
+    if ('unread' in act) {
+      const ids = [...new Set(act.unread.map(idOf))]
+      await Promise.all(ids.map((id) => store.markUnread({ userId, id })))
+      for (const id of ids) this.#changeAlone(id, false)
     }
+    if ('undo' in act) await this.#undo()
+    if ('readThrough' in act) await this.#readThrough(act.readThrough % Math.ceil(this.#ids.length / 8))
+  }
+
+  async #readThrough(index: number): Promise<void> {
+    const through = this.#ids.slice(0, index + 1)
+    await this.#world.store.markAllRead({ userId: this.ann.id, throughId: through.at(-1) ?? null, at: at(2) })
+    const unread = through.filter((id) => !this.#read.has(id))
+    // One that changes nothing leaves the last one to be taken back.
+    if (unread.length > 0) this.#byReadAll.clear()
+    for (const id of unread) {
+      this.#read.add(id)
+      this.#byReadAll.add(id)
+    }
+  }
+
+  async #undo(): Promise<void> {
+    await this.#world.store.undoReadAll({ userId: this.ann.id, at: at(3) })
+    for (const id of this.#byReadAll) this.#read.delete(id)
+    this.#byReadAll.clear()
+  }
+
+  /** An undo leaves it as it is from now on. */
+  #changeAlone(id: string, isRead: boolean): void {
+    this.#byReadAll.delete(id)
+    if (isRead) this.#read.add(id)
+    else this.#read.delete(id)
   }
 
   async check(pages: readonly number[]): Promise<void> {

@@ -53,6 +53,38 @@ export function filterPromises(promise: PromiseOf): void {
     assert.equal((await titles({ status: 'read' })).length, 12)
   })
 
+  promise('every list follows a mark as unread, a partial read-all and an undo, with any filter', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids: string[] = []
+    const send = async (count: number) => {
+      for (let n = 0; n < count; n++)
+        ids.push(await world.send(ann, `${n}`, { category: ['build', 'chat', null][n % 3] ?? null }))
+    }
+    const of = (index: number) => ({ userId: ann.id, id: ids[index] ?? assert.fail('there is no such notification') })
+    const checkAll = async (unread: number) => {
+      assert.equal((await world.store.readInbox(ann.id)).unread, unread)
+      for (const status of statuses)
+        for (const categories of [undefined, ['build'], ['chat', 'build', 'none']])
+          for (const limit of [1, 4, 50]) await checkList(world, ann, { status, categories, limit })
+    }
+    await send(24)
+    await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(1) })
+    for (const index of [0, 3, 4, 5, 10, 15, 22, 23]) await world.store.markUnread(of(index))
+    await checkAll(8)
+    await send(6)
+    await world.store.markRead({ ...of(26), at: at(2) })
+    await world.store.markRead({ ...of(10), at: at(2) })
+    await checkAll(12)
+    // Below the high-water mark: those above it stay unread.
+    await world.store.markAllRead({ userId: ann.id, throughId: of(12).id, at: at(3) })
+    await checkAll(8)
+    await world.store.markAllRead({ userId: ann.id, throughId: of(25).id, at: at(4) })
+    await world.store.markUnread(of(1))
+    await checkAll(4)
+    assert.equal(await world.store.undoReadAll({ userId: ann.id, at: at(5) }), 'done')
+    await checkAll(9)
+  })
+
   promise('an empty inbox has empty pages with every filter, at any distance past the end', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     await world.send(ben, 'Hi', { category: 'build' })
