@@ -10,7 +10,6 @@ export class Announcer {
   readonly #host: CarillonElement
   readonly #texts: string[] = []
   #arrivals = 0
-  #title = ''
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(host: CarillonElement) {
@@ -22,19 +21,14 @@ export class Announcer {
     if (!this.#timer) this.#next()
   }
 
-  /** Names a single notification, and counts several. */
-  arrived(title: string): void {
-    this.#title = title
+  arrived(): void {
     this.#arrivals++
     if (!this.#timer) this.#next()
   }
 
   #next(): void {
     const texts = this.#texts.splice(0)
-    if (this.#arrivals) {
-      const count = this.#host.source.strings.arrived(this.#arrivals)
-      texts.push(this.#arrivals === 1 ? `${count}: ${this.#title}` : count)
-    }
+    if (this.#arrivals) texts.push(this.#host.source.strings.arrived(this.#arrivals))
     this.#arrivals = 0
     this.text = texts.join(' ')
     this.#timer = this.text ? setTimeout(() => this.#next(), pauseMs) : undefined

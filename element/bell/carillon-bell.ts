@@ -2,7 +2,7 @@
 // browser closes with Escape or with a click beside it.
 import { html, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit'
 import { CarillonElement } from '../carillon-element.ts'
-import type { CarillonInbox } from '../inbox/carillon-inbox.ts'
+import { type CarillonInbox, preloadView } from '../inbox/carillon-inbox.ts'
 import { bellStyles } from '../look/bell-styles.ts'
 import { placeBeside, placementStyles } from './placement.ts'
 
@@ -30,7 +30,8 @@ export class CarillonBell extends CarillonElement {
     const { strings, announcer, client } = this.source
     const unread = this.source.list('all')?.getSnapshot().unread ?? 0
     return html`<button part="bell" type="button" popovertarget="panel" aria-haspopup="dialog" aria-controls="panel"
-        aria-expanded=${this.#isOpen} aria-label=${unread ? strings.bell(unread) : strings.title}>
+        aria-expanded=${this.#isOpen} aria-label=${unread ? strings.bell(unread) : strings.title}
+        @pointerenter=${preloadView} @focus=${preloadView}>
         <svg viewBox="0 0 24 24" aria-hidden="true">${icon}</svg>
         <span part="badge" aria-hidden="true">${unread ? strings.badge(unread) : nothing}</span>
       </button>
@@ -39,6 +40,10 @@ export class CarillonBell extends CarillonElement {
         ${client && this.#wasOpened ? this.#inbox() : nothing}
       </div>
       <div part="status" role="status" aria-live="polite">${announcer.text}</div>`
+  }
+
+  protected override updated(): void {
+    if (this.source.list('all')?.getSnapshot().state === 'live') preloadView()
   }
 
   #inbox(): TemplateResult {

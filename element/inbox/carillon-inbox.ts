@@ -13,6 +13,7 @@ export class CarillonInbox extends CarillonElement {
 
   #view: InboxView | undefined
   #isLoading = false
+  #isFailed = false
   #isFocusWanted = false
 
   override connectedCallback(): void {
@@ -36,7 +37,9 @@ export class CarillonInbox extends CarillonElement {
     const { strings, client } = this.source
     // The request for the list does not wait for the view either.
     if (!this.#view && client) this.source.list('all')
-    return this.#view?.render() ?? html`<p part="loading">${strings.loading}</p>`
+    return (
+      this.#view?.render() ?? html`<p part="loading">${this.#isFailed ? strings.errors.other : strings.loading}</p>`
+    )
   }
 
   async #load(): Promise<void> {
@@ -49,13 +52,24 @@ export class CarillonInbox extends CarillonElement {
       await this.updateComplete
       if (this.#isFocusWanted) this.focus()
     } catch {
+      this.#isFailed = true
+      this.requestUpdate()
       setTimeout(() => this.isConnected && this.#load(), retryMs)
     }
     this.#isLoading = false
   }
 }
 
-/** The view takes Lit as an argument: with an import of its own it would be in a third file, which the page would wait for. */
+/**
+ * Chromium keeps the failure of an import until the page is loaded again, so a bell calls this as soon as the server has responded.
+ * The view takes Lit as an argument: with an import of its own it would be in a third file, which the page would wait
+ * for.
+ */
 export function loadView(): Promise<{ InboxView: typeof InboxView }> {
   return import('./view/inbox-view.ts')
+}
+
+/** The reader may open the list soon. A failure is reported by the list itself. */
+export function preloadView(): void {
+  loadView().catch(() => {})
 }

@@ -39,7 +39,9 @@ h2, p { margin: 0; font: inherit; }
   inset-block-start: 0.5em;
   z-index: 1;
   display: block;
-  margin: 0.5em auto;
+  /* Takes no room, so that it moves nothing. */
+  block-size: 2em;
+  margin: 0.5em auto -2.5em;
   inline-size: fit-content;
 }
 `

@@ -83,6 +83,10 @@ type Manifest = { dependencies?: Record<string, string>; devDependencies?: Recor
 const sources = globSync('**/*.ts', { exclude: (name) => name === 'node_modules' || name === 'dist' }).map(read)
 const product = sources.filter(({ file }) => file.startsWith('server/') && !isTest(file))
 const client = sources.filter(({ file }) => file.startsWith('client/') && !isTest(file))
+/** Without what a page does not load: the gallery, and the typings for frameworks. */
+const element = sources.filter(
+  ({ file }) => isIn(file, ['element/**']) && !isTest(file) && !isIn(file, ['element/{gallery,types}/**']),
+)
 const files = new Set(sources.map(({ file }) => file))
 const runtimeDependencies = Object.keys(manifest('server/package.json').dependencies ?? {})
 
@@ -190,6 +194,31 @@ test('only client/react imports its files, so an application without React needs
   )
 })
 
+test('the element imports only Lit, the client and its own files, and only the element imports Lit', () => {
+  assert.ok(element.length > 0, 'No element was found: this test looks in the wrong place.')
+  holds(element, ({ file, imports }) => {
+    const packages = outer(imports).filter((name) => !['lit', 'carillon-client'].includes(name))
+    const strays = [...packages, ...inner(file, imports).filter((name) => !name.startsWith('element/'))]
+    return strays.map((name) => `${file} imports ${name}. A page would have to load it.`)
+  })
+  holds(sources, ({ file, imports }) =>
+    outer(imports).includes('lit') && !isIn(file, ['element/**'])
+      ? [`${file} imports lit, whose room is element/.`]
+      : [],
+  )
+})
+
+test('what the element loads on demand imports no value of Lit or of the client, which the entry point has', () => {
+  const onDemand = element.filter(({ file }) => isIn(file, ['element/inbox/view/**']))
+  assert.ok(onDemand.length > 0, 'No view was found: this test looks in the wrong place.')
+  holds(onDemand, ({ file, code }) =>
+    [...code.matchAll(/^import (?!type )[^'"]*?from '((?:lit|carillon-client|\.\.\/)[^']*)'/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => !/\/(times|inbox-styles)\.ts$/.test(name))
+      .map((name) => `${file} imports ${name}. Take it as an argument: a bundler would move it into a third file.`),
+  )
+})
+
 test('there is no import cycle', () => {
   const importsOf = new Map([...product, ...client].map(({ file, imports }) => [file, inner(file, imports)]))
   const done = new Set<string>()
@@ -206,7 +235,7 @@ test('there is no import cycle', () => {
 })
 
 test(`no file of product code is longer than ${maxFile} lines`, () => {
-  holds([...product, ...client], ({ file, lines }) =>
+  holds([...product, ...client, ...element], ({ file, lines }) =>
     lines > maxFile ? [`${file} has ${lines} lines. A file answers one question: move the second one out.`] : [],
   )
 })

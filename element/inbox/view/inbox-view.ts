@@ -34,7 +34,7 @@ export class InboxView implements ReactiveController {
   #context: ItemContext | undefined
   #held: { list: InboxList | undefined; isHeld: boolean } | undefined
   #clock: ReturnType<typeof setInterval> | undefined
-  /** What had the focus before this rendering, and the place of its article. */
+  /** What had the focus before this rendering, and the place of its article; of "Load more", that of the first new one. */
   #active: Element | null | undefined
   #place = -1
 
@@ -65,8 +65,11 @@ export class InboxView implements ReactiveController {
   }
 
   hostUpdate(): void {
-    this.#active = this.#focused
-    this.#place = this.#articles.findIndex((article) => article.contains(this.#active ?? null))
+    const active = this.#focused
+    const articles = this.#articles
+    this.#active = active
+    const isMore = active?.matches('[part=more]')
+    this.#place = isMore ? articles.length : articles.findIndex((article) => article.contains(active ?? null))
   }
 
   hostUpdated(): void {

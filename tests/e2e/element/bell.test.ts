@@ -1,0 +1,112 @@
+// <carillon-bell> in a real browser, on a real service: the number, the panel, the focus.
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { ElementPages, focused } from '../../support/element-pages.ts'
+
+const pages = await ElementPages.start()
+const { service } = pages
+after(() => pages[Symbol.asyncDispose]())
+afterEach(async () => {
+  for (const page of pages.browser.context.pages()) await page.close()
+  assert.deepEqual(pages.errors.splice(0), [])
+})
+
+const bellOf = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+test('the bell is a button that names the number of unread notifications, and shows it as they arrive', async () => {
+  const user = await pages.userWith(3)
+  const page = await pages.open('<carillon-bell></carillon-bell>')
+  const bell = bellOf(page, 'Notifications, 3 unread')
+  await bell.waitFor()
+  assert.equal(await bell.getAttribute('aria-expanded'), 'false')
+  assert.equal(await bell.getAttribute('aria-haspopup'), 'dialog')
+  assert.equal(await page.locator('[part=badge]').textContent(), '3')
+  await service.deliver({ to: user, title: 'Another' })
+  await bellOf(page, 'Notifications, 4 unread').waitFor()
+})
+
+test('the bell of a user who has read everything shows no number', async () => {
+  await pages.userWith(0)
+  const page = await pages.open('<carillon-bell></carillon-bell>')
+  await bellOf(page, 'Notifications').waitFor()
+  assert.equal(await page.locator('[part=badge]').isVisible(), false)
+})
+
+test('the panel is a named dialog, takes the focus, and gives it back when Escape closes it', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('<carillon-bell></carillon-bell>')
+  const bell = bellOf(page, 'Notifications, 1 unread')
+  await bell.click()
+  const panel = page.getByRole('dialog', { name: 'Notifications' })
+  await panel.waitFor()
+  await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
+  assert.equal(await bell.getAttribute('aria-expanded'), 'true')
+  assert.equal(await focused(page), 'all')
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'hidden' })
+  assert.equal(await bell.getAttribute('aria-expanded'), 'false')
+  assert.equal(await focused(page), 'bell')
+})
+
+test('a click beside the panel closes it and keeps the focus that the click gives; so does a click on the bell', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('<input aria-label="Name"> <carillon-bell></carillon-bell>')
+  const bell = bellOf(page, 'Notifications, 1 unread')
+  await bell.click()
+  await page.getByRole('article').waitFor()
+  await page.getByLabel('Name').click()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  assert.equal(await focused(page), 'input')
+  await bell.click()
+  await page.getByRole('article').waitFor()
+  await bell.click()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+})
+
+for (const [corner, style] of Object.entries({
+  'at the left': 'left:0;top:0',
+  'at the right': 'right:0;top:0',
+  'in the middle': 'left:140px;top:0',
+  'at the bottom': 'right:0;bottom:0',
+}))
+  for (const direction of ['ltr', 'rtl'])
+    test(`the panel of a bell ${corner} of a window 320 px wide is inside the window (${direction})`, async () => {
+      await pages.userWith(5)
+      const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'"
+      const body = `<div dir="${direction}" style="position:fixed;${style}"><carillon-bell></carillon-bell></div>`
+      const page = await pages.open(body, { policy })
+      await page.setViewportSize({ width: 320, height: 500 })
+      await bellOf(page, 'Notifications, 5 unread').click()
+      await page.getByRole('article').first().waitFor()
+      const { x, y, width, height } = (await page.getByRole('dialog').boundingBox()) ?? {
+        x: -1,
+        y: -1,
+        width: 0,
+        height: 0,
+      }
+      assert.ok(x >= 0 && y >= 0 && x + width <= 320 && y + height <= 500, JSON.stringify({ x, y, width, height }))
+      const bell = await page.locator('[part=bell]').boundingBox()
+      assert.ok(bell && (y >= bell.y + bell.height || y + height <= bell.y), 'the panel covers the bell')
+    })
+
+test('without CSS anchor positioning, the panel is beside the bell and inside the window too', async () => {
+  await pages.userWith(2)
+  const page = await pages.open('<carillon-bell></carillon-bell>')
+  await page.evaluate(() => {
+    CSS.supports = () => false
+    const sheets = document.querySelector('carillon-bell')?.shadowRoot?.adoptedStyleSheets ?? []
+    for (const sheet of sheets)
+      for (const [index, rule] of [...sheet.cssRules].entries())
+        if (rule instanceof CSSSupportsRule) sheet.deleteRule(index)
+  })
+  await page.setViewportSize({ width: 320, height: 500 })
+  await bellOf(page, 'Notifications, 2 unread').click()
+  await page.getByRole('article').first().waitFor()
+  await page.waitForFunction(
+    () => document.querySelector('carillon-bell')?.shadowRoot?.querySelector<HTMLElement>('#panel')?.style.top,
+  )
+  const panel = await page.getByRole('dialog').boundingBox()
+  const bell = await page.locator('[part=bell]').boundingBox()
+  assert.ok(panel && bell && panel.x >= 0 && panel.x + panel.width <= 320 && panel.y >= bell.y + bell.height)
+})

@@ -1,0 +1,253 @@
+// <carillon-inbox> in a real browser, on a real service: what it displays, and what a click does.
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { ElementPages, focused } from '../../support/element-pages.ts'
+
+const pages = await ElementPages.start()
+const { service } = pages
+after(() => pages[Symbol.asyncDispose]())
+afterEach(async () => {
+  for (const page of pages.browser.context.pages()) await page.close()
+  assert.deepEqual(pages.errors.splice(0), [])
+})
+
+const body = '<carillon-inbox></carillon-inbox>'
+const titles = (page: Page) => page.locator('article [part=item-title]').allTextContents()
+const articles = (page: Page) => page.getByRole('article')
+
+async function shows(page: Page, expected: string[]): Promise<void> {
+  const deadline = performance.now() + 20_000
+  while (JSON.stringify(await titles(page)) !== JSON.stringify(expected)) {
+    if (performance.now() > deadline) assert.deepEqual(await titles(page), expected)
+    await page.waitForTimeout(20)
+  }
+}
+
+/** Resolves when the service says that so many are unread. */
+async function unreadAtService(user: { username: string; password: string }, unread: number): Promise<void> {
+  const proof = await service.signIn({ ...user }, 'stateful')
+  const deadline = performance.now() + 20_000
+  while ((await service.list(proof)).unread !== unread) {
+    if (performance.now() > deadline) assert.equal((await service.list(proof)).unread, unread)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+test('the list is a feed of articles with a name, a description, a place and the number of all', async () => {
+  const user = await pages.userWith(0)
+  await service.deliver({ to: user, title: 'Shipped', body: 'Order 4711 has left.', category: 'orders', key: 'a' })
+  await service.deliver({
+    to: user,
+    title: 'Shipped',
+    body: 'Order 4711 is near.',
+    category: 'orders',
+    key: 'a',
+    again: true,
+  })
+  const page = await pages.open(body)
+  const article = page.getByRole('feed', { name: 'Notifications' }).getByRole('article', { name: 'Unread Shipped' })
+  await article.waitFor()
+  assert.match((await article.getAttribute('aria-describedby')) ?? '', /^b-/)
+  const description = await page.locator(`[id="${await article.getAttribute('aria-describedby')}"]`).textContent()
+  assert.match(description ?? '', /Order 4711 is near\.\s+.*ago|\d{4}.*×2\s*orders/s)
+  assert.deepEqual(
+    await article.evaluate((one) =>
+      ['aria-posinset', 'aria-setsize', 'tabindex'].map((name) => one.getAttribute(name)),
+    ),
+    ['1', '1', '0'],
+  )
+  assert.equal(await page.getByRole('feed').getAttribute('aria-busy'), 'false')
+  assert.equal(await article.getByRole('img', { name: 'sent 2 times' }).textContent(), '×2')
+})
+
+test('a time is relative, and names the absolute one in its title', async () => {
+  await pages.userWith(1)
+  const page = await pages.open(body)
+  const time = page.locator('time')
+  assert.equal(await time.getAttribute('datetime'), '2026-01-01T00:00:00.000Z')
+  assert.match((await time.getAttribute('title')) ?? '', /2026|2025/)
+})
+
+test('relative times change as time passes', async () => {
+  await pages.userWith(1)
+  const page = await pages.open(body)
+  await page.clock.install({ time: new Date('2026-01-01T00:03:00Z') })
+  await page.reload()
+  await page.getByText('3 minutes ago').waitFor()
+  await page.clock.fastForward(120_000)
+  await page.getByText('5 minutes ago').waitFor()
+})
+
+test('a click marks as read, fires carillon-open with the notification, and follows the link', async () => {
+  const user = await pages.userWith(0)
+  await service.deliver({ to: user, title: 'Shipped', url: '/orders/4711' })
+  const page = await pages.open(body)
+  await page.route('**/orders/4711', (route) => route.fulfill({ contentType: 'text/html', body: 'order' }))
+  await page.exposeFunction('opened', (title: string) => heard.push(title))
+  const heard: string[] = []
+  await page.evaluate(() => {
+    const { opened } = globalThis as unknown as { opened(title: string): void }
+    document.addEventListener('carillon-open', (event) =>
+      opened((event as CustomEvent<{ title: string }>).detail.title),
+    )
+  })
+  await page.getByText('Shipped').click()
+  await page.waitForURL('**/orders/4711')
+  assert.deepEqual(heard, ['Shipped'])
+  await unreadAtService(user, 0)
+})
+
+test('a page that cancels carillon-open handles it itself: nothing is marked, no link is followed', async () => {
+  const user = await pages.userWith(0)
+  await service.deliver({ to: user, title: 'Shipped', url: '/orders/4711' })
+  const page = await pages.open(body)
+  await page.evaluate(() => document.addEventListener('carillon-open', (event) => event.preventDefault()))
+  await page.getByText('Shipped').click()
+  await page.getByRole('article').focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('article', { name: 'Unread Shipped' }).waitFor()
+  assert.match(page.url(), /page\.html$/)
+  await unreadAtService(user, 1)
+})
+
+for (const [how, act] of Object.entries<(page: Page) => Promise<void>>({
+  'a click with Ctrl': (page) => page.getByText('Shipped').click({ modifiers: ['Control'] }),
+  'a middle click': (page) => page.getByText('Shipped').click({ button: 'middle' }),
+  'a click with Ctrl beside the text': (page) => page.getByText('Order 4711').click({ modifiers: ['Control'] }),
+  'Ctrl+Enter': async (page) => {
+    await page.getByRole('article').focus()
+    await page.keyboard.press('Control+Enter')
+  },
+}))
+  test(`${how} opens the link in another tab, marks as read and keeps the page, also if the page cancels carillon-open`, async () => {
+    const user = await pages.userWith(0)
+    await service.deliver({ to: user, title: 'Shipped', body: 'Order 4711', url: '/livez' })
+    const page = await pages.open(body)
+    await page.evaluate(() => document.addEventListener('carillon-open', (event) => event.preventDefault()))
+    await page.getByRole('article').waitFor()
+    const [other] = await Promise.all([pages.browser.context.waitForEvent('page'), act(page)])
+    await other.waitForURL('**/livez')
+    await page.getByRole('article', { name: 'Shipped', exact: true }).waitFor()
+    assert.match(page.url(), /page\.html$/)
+    await unreadAtService(user, 0)
+  })
+
+test('a link that is neither http, https nor relative is inert', async () => {
+  await pages.userWith(1)
+  const page = await pages.open(body)
+  await page.route('**/api/notifications?**', async (route) => {
+    const response = await route.fetch()
+    const text = (await response.text()).replaceAll('"url":null', '"url":"javascript:alert(1)"')
+    await route.fulfill({ response, body: text })
+  })
+  await page.reload()
+  const title = page.getByText('Number 1')
+  await title.waitFor()
+  assert.equal(await title.getAttribute('href'), null)
+  page.on('dialog', () => pages.errors.push('a dialog'))
+  await title.click()
+  await page.getByRole('article', { name: 'Number 1', exact: true }).waitFor()
+})
+
+test('the offer to undo ends after ten seconds, but not while it has the focus', async () => {
+  await pages.userWith(3)
+  const page = await pages.open(body)
+  await page.clock.install()
+  await page.reload()
+  const undo = page.getByRole('button', { name: 'Undo' })
+  await page.getByRole('button', { name: 'Mark all as read' }).click()
+  await undo.focus()
+  await page.clock.fastForward(15_000)
+  await page.waitForTimeout(100)
+  assert.equal(await undo.isVisible(), true)
+  await page.getByRole('tab', { name: 'All' }).focus()
+  await undo.waitFor({ state: 'detached' })
+})
+
+test('a refused act is taken back, and the reason is displayed and announced', async () => {
+  await pages.userWith(1)
+  const page = await pages.open(body)
+  await page.route('**/read', (route) =>
+    route.fulfill({ status: 403, json: { success: false, error: { code: 'FORBIDDEN', message: 'no' } } }),
+  )
+  await articles(page).getByRole('button', { name: 'Mark as read' }).click()
+  const reason = 'Not marked as read. You do not have access.'
+  await page.locator('[part=error]').getByText(reason).waitFor()
+  await page.getByRole('status').getByText(reason).waitFor()
+  await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
+})
+
+test('the tab "Unread" lists what is unread, and says so if everything is read', async () => {
+  await pages.userWith(2)
+  const page = await pages.open(body)
+  await articles(page).first().getByRole('button', { name: 'Mark as read' }).click()
+  await page.getByRole('tab', { name: 'Unread' }).click()
+  await shows(page, ['Number 1'])
+  await articles(page).getByRole('button', { name: 'Mark as read' }).click()
+  await page.getByText('You have read everything').waitFor()
+  await page.getByRole('tab', { name: 'All' }).click()
+  await shows(page, ['Number 2', 'Number 1'])
+})
+
+test('"Load more" loads the next page and says how many', async () => {
+  await pages.userWith(30)
+  const page = await pages.open(body)
+  await page.getByRole('button', { name: 'Load more' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').getByText('10 more notifications').waitFor()
+  assert.equal(await articles(page).count(), 30)
+  assert.equal(await focused(page), 'Number 10', 'the button has disappeared: the first new item has the focus')
+})
+
+test('the next page is loaded when the end of the list comes into view', async () => {
+  await pages.userWith(60)
+  const page = await pages.open(body)
+  await articles(page).nth(19).waitFor()
+  while ((await articles(page).count()) < 60) await page.mouse.wheel(0, 2_000).then(() => page.waitForTimeout(100))
+  assert.deepEqual(
+    await articles(page).evaluateAll((all) => all.map((one) => one.getAttribute('aria-posinset'))),
+    Array.from({ length: 60 }, (_, index) => `${index + 1}`),
+  )
+  assert.equal(await page.getByRole('button', { name: 'Load more' }).count(), 0)
+})
+
+test('what arrives while the reader has scrolled waits behind a button, and moves nothing', async () => {
+  const user = await pages.userWith(15)
+  const page = await pages.open(body)
+  await articles(page).nth(14).waitFor()
+  await page.mouse.wheel(0, 300)
+  await page.waitForFunction(() => scrollY >= 300)
+  await page.waitForTimeout(200)
+  const before = await page.getByText('Number 9').boundingBox()
+  await service.deliver({ to: user, title: 'Late 1' })
+  await service.deliver({ to: user, title: 'Late 2' })
+  const newer = page.getByRole('button', { name: '2 new' })
+  await newer.waitFor()
+  assert.equal((await titles(page))[0], 'Number 15')
+  const now = await page.getByText('Number 9').boundingBox()
+  assert.ok(Math.abs((now?.y ?? 0) - (before?.y ?? 0)) < 1, `${now?.y}, before ${before?.y}`)
+  await newer.click()
+  await page.getByText('Late 2').waitFor()
+  assert.deepEqual((await titles(page)).slice(0, 3), ['Late 2', 'Late 1', 'Number 15'])
+  assert.equal(await focused(page), 'Late 2')
+})
+
+test('what arrives while an item has the focus waits behind a button', async () => {
+  const user = await pages.userWith(3)
+  const page = await pages.open(body)
+  await articles(page).first().focus()
+  await service.deliver({ to: user, title: 'Late' })
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  assert.deepEqual(await titles(page), ['Number 3', 'Number 2', 'Number 1'])
+  assert.equal(await focused(page), 'Number 3')
+})
+
+test('what arrives while the reader is at the top is displayed and announced', async () => {
+  const user = await pages.userWith(1)
+  const page = await pages.open(body)
+  await shows(page, ['Number 1'])
+  await service.deliver({ to: user, title: 'Another' })
+  await shows(page, ['Another', 'Number 1'])
+  await page.getByRole('status').getByText('1 new notification').waitFor()
+})

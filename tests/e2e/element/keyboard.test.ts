@@ -1,0 +1,101 @@
+// Walks through the elements by keyboard alone, as a reader without a mouse does.
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { ElementPages, focused } from '../../support/element-pages.ts'
+
+const pages = await ElementPages.start()
+const { service } = pages
+after(() => pages[Symbol.asyncDispose]())
+afterEach(async () => {
+  for (const page of pages.browser.context.pages()) await page.close()
+  assert.deepEqual(pages.errors.splice(0), [])
+})
+
+/** Presses the keys one after the other, and returns what had the focus after each. */
+async function walk(page: Page, ...keys: string[]): Promise<string[]> {
+  const path: string[] = []
+  for (const key of keys) {
+    await page.keyboard.press(key)
+    await page.waitForTimeout(100)
+    path.push(await focused(page))
+  }
+  return path
+}
+
+test('from the bell into the panel, over the tabs, through the feed, to an item and back', async () => {
+  const user = await pages.userWith(3)
+  const page = await pages.open('<carillon-bell></carillon-bell>')
+  await page.getByRole('button', { name: 'Notifications, 3 unread' }).waitFor()
+  assert.deepEqual(await walk(page, 'Tab'), ['bell'])
+  await page.keyboard.press('Enter')
+  await page.getByRole('article').first().waitFor()
+  assert.deepEqual(await walk(page, 'ArrowRight', 'ArrowRight', 'End', 'Home'), ['unread', 'all', 'unread', 'all'])
+  await page.getByRole('article').nth(2).waitFor()
+  const feed = ['Tab', 'PageDown', 'PageDown', 'PageDown', 'PageUp', 'Tab', 'PageUp']
+  assert.deepEqual(await walk(page, ...feed), [
+    'Number 3',
+    'Number 2',
+    'Number 1',
+    'Number 1',
+    'Number 2',
+    'item-toggle',
+    'Number 3',
+  ])
+  await page.keyboard.press('Enter')
+  await page.getByRole('article', { name: 'Number 3', exact: true }).waitFor()
+  assert.deepEqual(await walk(page, 'Control+End', 'Shift+Tab', 'Control+Home'), ['end', 'item-toggle', 'all'])
+  assert.deepEqual(await walk(page, 'Shift+Tab', 'Escape'), ['mark-all', 'bell'])
+  assert.equal((await service.list(await service.signIn(user, 'stateful'))).unread, 2)
+})
+
+test('the arrow keys of the tabs follow the direction of the text', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('<carillon-inbox lang="ar"></carillon-inbox>')
+  await page.locator('[dir=rtl]').waitFor()
+  await page.getByRole('tab').first().focus()
+  assert.deepEqual(await walk(page, 'ArrowLeft', 'ArrowRight'), ['unread', 'all'])
+})
+
+test('only the selected tab is in the order of the Tab key', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('<carillon-inbox></carillon-inbox>')
+  await page.getByRole('article').waitFor()
+  await page.getByRole('button', { name: 'Mark all as read' }).focus()
+  assert.deepEqual(await walk(page, 'Tab', 'Tab', 'Tab'), ['all', 'Number 1', 'item-toggle'])
+  const tabs = await page.getByRole('tab').evaluateAll((all) => all.map((tab) => [tab.ariaSelected, tab.tabIndex]))
+  assert.deepEqual(tabs, [
+    ['true', 0],
+    ['false', -1],
+  ])
+})
+
+test('PageDown on the last article loads the next page and goes on', async () => {
+  await pages.userWith(25)
+  const page = await pages.open('<carillon-inbox></carillon-inbox>')
+  await page.getByRole('article').nth(19).focus()
+  assert.equal(await focused(page), 'Number 6')
+  await page.keyboard.press('PageDown')
+  await page.getByText('Number 5', { exact: true }).waitFor()
+  while ((await focused(page)) !== 'Number 5') await page.waitForTimeout(20)
+})
+
+test('Control+Home leads to the button of what has arrived', async () => {
+  const user = await pages.userWith(2)
+  const page = await pages.open('<carillon-inbox></carillon-inbox>')
+  await page.getByRole('article').first().focus()
+  await service.deliver({ to: user, title: 'Late' })
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  assert.deepEqual(await walk(page, 'Control+Home', 'Enter'), ['newer', 'Late'])
+})
+
+test('the focus goes to the next item if the focused one leaves the list', async () => {
+  await pages.userWith(3)
+  const page = await pages.open('<carillon-inbox></carillon-inbox>')
+  await page.getByRole('tab', { name: 'Unread' }).click()
+  await page.getByRole('article').nth(2).waitFor()
+  await page.getByRole('article').nth(1).getByRole('button').focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('Number 2', { exact: true }).waitFor({ state: 'detached' })
+  assert.equal(await focused(page), 'Number 1')
+})

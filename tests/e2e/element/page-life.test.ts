@@ -1,0 +1,231 @@
+// What a page does with the elements: several of them, moved, removed, changed; loaded twice; signed out, offline, refused.
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { ElementPages } from '../../support/element-pages.ts'
+
+const pages = await ElementPages.start()
+const { service } = pages
+after(() => pages[Symbol.asyncDispose]())
+afterEach(async () => {
+  for (const page of pages.browser.context.pages()) await page.close()
+  assert.deepEqual(pages.errors.splice(0), [])
+})
+
+/** The paths of the requests to the service since the last call, without queries. */
+function requestsOf(page: Page): () => string[] {
+  const paths: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/api/')) paths.push(pathname)
+  })
+  return () => paths.splice(0)
+}
+
+const list = '/api/notifications'
+const stream = '/api/notifications/stream'
+const count = (paths: string[], path: string) => paths.filter((one) => one === path).length
+
+test('several elements on a page cause one list request and one stream', async () => {
+  const user = await pages.userWith(2)
+  const page = await pages.open('')
+  const requests = requestsOf(page)
+  await page.evaluate(() => {
+    for (let number = 0; number < 5; number++)
+      document.body.append(document.createElement('carillon-bell'), document.createElement('carillon-inbox'))
+  })
+  await page.getByRole('article').nth(9).waitFor()
+  await service.deliver({ to: user, title: 'Another' })
+  await page.getByRole('article').nth(14).waitFor()
+  const paths = requests()
+  assert.deepEqual([count(paths, list), count(paths, stream)], [1, 1])
+})
+
+test('an element that is moved keeps its list; one that is removed ends its stream, and starts again when it returns', async () => {
+  const user = await pages.userWith(1)
+  const page = await pages.open('<main><carillon-inbox></carillon-inbox></main>')
+  const requests = requestsOf(page)
+  await page.getByRole('article').waitFor()
+  await page.evaluate(() => document.body.append(document.querySelector('carillon-inbox') as Element))
+  await service.deliver({ to: user, title: 'After the move' })
+  await page.getByText('After the move').waitFor()
+  assert.ok(count(requests(), stream) <= 1)
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes(stream))
+  await page.evaluate(() => {
+    const inbox = document.querySelector('carillon-inbox') as Element
+    Object.assign(globalThis, { inbox })
+    inbox.remove()
+  })
+  await ended
+  await service.deliver({ to: user, title: 'While away' })
+  await page.evaluate(() => document.body.append((globalThis as unknown as { inbox: Element }).inbox))
+  await page.getByText('While away').waitFor()
+  await page.waitForTimeout(200)
+  assert.equal(count(requests(), stream), 1)
+})
+
+test('attributes that change at run time take effect', async () => {
+  const user = await pages.userWith(1)
+  await service.deliver({ to: user, title: 'An order', category: 'orders' })
+  const page = await pages.open('<carillon-inbox></carillon-inbox>')
+  await page.getByText('Number 1').waitFor()
+  const set = (name: string, value: string) =>
+    page
+      .locator('carillon-inbox')
+      .evaluate((inbox, [key, text]) => inbox.setAttribute(key, text), [name, value] as const)
+  await set('category', 'orders')
+  await page.getByText('Number 1').waitFor({ state: 'detached' })
+  await page.getByText('An order').waitFor()
+  assert.equal(await page.getByRole('article').count(), 1)
+  await set('lang', 'de')
+  await page.getByRole('tab', { name: 'Ungelesen' }).waitFor()
+  await page.locator('carillon-inbox').evaluate((inbox: HTMLElementTagNameMap['carillon-inbox']) => {
+    inbox.strings = { unread: 'Neu' }
+  })
+  await page.getByRole('tab', { name: 'Neu' }).waitFor()
+})
+
+test('the script may be loaded twice', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('<carillon-inbox></carillon-inbox>')
+  await page.evaluate(() => import('/carillon-inbox-0.js?again' as string))
+  await page.getByRole('article').waitFor()
+})
+
+test('the element follows the language around it, and English is the default', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('<div lang="fr-CH"><carillon-bell></carillon-bell></div>')
+  await page.locator('[part=bell][aria-label*="non lue"]').waitFor()
+})
+
+test('the number is in the title of the document, and carillon-change reports it', async () => {
+  const user = await pages.userWith(2)
+  const page = await pages.open('')
+  await page.evaluate(() => {
+    const heard: number[] = []
+    Object.assign(globalThis, { heard })
+    document.addEventListener('carillon-change', (event) =>
+      heard.push((event as CustomEvent<{ unread: number }>).detail.unread),
+    )
+    const bell = document.createElement('carillon-bell')
+    bell.setAttribute('title-badge', '')
+    document.body.append(bell)
+  })
+  await page.waitForFunction(() => document.title === '(2) Orders')
+  await page.locator('[part=bell]').click()
+  await page.getByRole('article').first().waitFor()
+  await service.deliver({ to: user, title: 'Another' })
+  await page.waitForFunction(() => document.title === '(3) Orders')
+  assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { heard: number[] }).heard), [2, 3])
+  await page.locator('carillon-bell').evaluate((bell) => bell.remove())
+  await page.waitForFunction(() => document.title === 'Orders')
+})
+
+test('a page without a signed-in user has a link to sign in, and shows the list after a sign-in', async () => {
+  const user = await pages.userWith(1)
+  await pages.browser.context.clearCookies()
+  const page = await pages.open('<carillon-inbox sign-in-url="/own-sign-in"></carillon-inbox>')
+  const link = page.getByRole('link', { name: 'Sign in' })
+  await link.waitFor()
+  assert.equal(await link.getAttribute('href'), '/own-sign-in')
+  await page.locator('carillon-inbox').evaluate((inbox) => inbox.removeAttribute('sign-in-url'))
+  const expected = `${service.url}/sign-in?return_to=${encodeURIComponent(page.url())}`
+  await page.locator(`[part=sign-in][href="${expected}"]`).waitFor()
+  await pages.signIn(user)
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await page.getByRole('article').waitFor()
+})
+
+test('without a connection the element says so, keeps its list, and recovers', async () => {
+  const user = await pages.userWith(1)
+  const page = await pages.open('<carillon-inbox></carillon-inbox>')
+  await page.getByRole('article').waitFor()
+  await pages.browser.context.setOffline(true)
+  await page.getByText('No connection').waitFor()
+  assert.equal(await page.getByRole('article').count(), 1)
+  await pages.browser.context.setOffline(false)
+  await service.deliver({ to: user, title: 'Back' })
+  await page.getByText('Back').waitFor()
+  await page.getByText('No connection').waitFor({ state: 'detached' })
+})
+
+test('a server that fails is reported with a button to try again', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('')
+  let isFailing = true
+  await page.route('**/api/session', (route) => {
+    if (!isFailing) return route.continue()
+    return route.fulfill({ status: 403, json: { success: false, error: { code: 'FORBIDDEN', message: 'no' } } })
+  })
+  await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
+  await page.getByText('You do not have access.').waitFor()
+  isFailing = false
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('article').waitFor()
+})
+
+test('on another origin, the token callback opens the inbox, and is called again after a refusal', async () => {
+  await pages.userWith(1)
+  const user = await service.user()
+  await service.deliver({ to: user, title: 'By token' })
+  const { authorization: good = '' } = await service.issueToken(user)
+  const page = await pages.open('')
+  await page.evaluate(
+    (token) => {
+      const given: string[] = []
+      Object.assign(globalThis, { given })
+      const bell = document.createElement('carillon-inbox')
+      bell.token = () => {
+        given.push(given.length ? token : 'refused.refused.refused')
+        return given.at(-1) ?? ''
+      }
+      document.body.append(bell)
+    },
+    good.replace('Bearer ', ''),
+  )
+  await page.getByRole('article', { name: 'Unread By token' }).waitFor()
+  assert.equal(await page.evaluate(() => (globalThis as unknown as { given: string[] }).given.length), 2)
+})
+
+test('slots replace the header and the text of an empty list, also through the bell', async () => {
+  await pages.userWith(0)
+  const page = await pages.open(
+    '<carillon-bell><b slot="header">News</b><i slot="empty">All quiet</i></carillon-bell><carillon-inbox></carillon-inbox>',
+  )
+  await page.locator('[part=bell]').click()
+  await page.getByText('All quiet').waitFor()
+  await page.getByText('News').waitFor()
+  await page.locator('body > carillon-inbox').getByText('No notifications yet').waitFor()
+})
+
+test('a bell that was never opened opens without a connection', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('<carillon-bell></carillon-bell>')
+  await page.getByRole('button', { name: 'Notifications, 1 unread' }).waitFor()
+  await page.waitForLoadState('networkidle', { timeout: 1_000 }).catch(() => {})
+  await pages.browser.context.setOffline(true)
+  await page.locator('[part=bell]').click()
+  await page.getByText('No connection').waitFor()
+  await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
+  await pages.browser.context.setOffline(false)
+  await page.getByText('No connection').waitFor({ state: 'detached' })
+})
+
+test('renderItem makes the content of an item, and fields of a newer server reach it', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('')
+  await page.route('**/api/notifications?**', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: (await response.text()).replace('"items":[{', '"items":[{"mood":"glad",') })
+  })
+  await page.evaluate(() => {
+    const inbox = document.createElement('carillon-inbox')
+    inbox.renderItem = (notification) => {
+      const bold = document.createElement('b')
+      bold.textContent = `${notification.title} is ${(notification as unknown as { mood: string }).mood}`
+      return bold
+    }
+    document.body.append(inbox)
+  })
+  await page.getByRole('article', { name: 'Unread Number 1 is glad' }).waitFor()
+})

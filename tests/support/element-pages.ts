@@ -1,0 +1,94 @@
+// For tests: pages with the elements, on a real service. The pages have the origin of the service and a strict Content Security
+// Policy. The script is bundled from the source as the installation bundles it. `await using` ends the browser and the service.
+import type { Page } from 'playwright-core'
+import { bundleAll } from '../../element/build.js'
+import { Chromium } from './chromium.ts'
+import { startTestService, type TestService, type TestUser } from './service.ts'
+
+export const strictPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'"
+/** As on the service, with a hash in its name: it then takes the address of the script as that of Carillon. */
+const script = 'carillon-inbox-0.js'
+
+export class ElementPages implements AsyncDisposable {
+  readonly service: TestService
+  readonly browser: Chromium
+  readonly #scripts: Map<string, string>
+  /** Console errors and uncaught errors of the pages, without those that Chromium writes for a failed request. */
+  readonly errors: string[] = []
+
+  private constructor(service: TestService, browser: Chromium, scripts: Map<string, string>) {
+    this.service = service
+    this.browser = browser
+    this.#scripts = scripts
+  }
+
+  static async start(): Promise<ElementPages> {
+    const [service, browser, { 'carillon-inbox.js': files = [] }] = await Promise.all([
+      startTestService(),
+      Chromium.start(),
+      bundleAll(),
+    ])
+    const pages = new ElementPages(
+      service,
+      browser,
+      new Map(files.map(({ name, code }, index) => [`/${index ? name : script}`, code])),
+    )
+    await browser.context.route(/\/carillon-[\w-]+\.js/, (route) => {
+      const body = pages.#scripts.get(new URL(route.request().url()).pathname)
+      return body === undefined
+        ? route.fulfill({ status: 404 })
+        : route.fulfill({ contentType: 'text/javascript', body })
+    })
+    return pages
+  }
+
+  /** A user with this many notifications, `Number 1` the oldest, signed in at this browser. */
+  async userWith(count: number): Promise<TestUser> {
+    const user = await this.service.user()
+    for (let number = 1; number <= count; number++) await this.service.deliver({ to: user, title: `Number ${number}` })
+    await this.signIn(user)
+    return user
+  }
+
+  async signIn(user: TestUser): Promise<void> {
+    const { cookie = '' } = await this.service.signIn(user, 'stateful')
+    const [name = '', value = ''] = cookie.split('=')
+    await this.browser.context.clearCookies()
+    await this.browser.context.addCookies([{ name, value, url: this.service.url }])
+  }
+
+  /** Opens a page with this content at `/page.html`, with the script at the end of its head. */
+  async open(body: string, { policy = strictPolicy, title = 'Orders' } = {}): Promise<Page> {
+    const head = `<meta charset="utf-8"><title>${title}</title><script type="module" src="/${script}"></script>`
+    const page = await this.browser.context.newPage()
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        this.errors.push(message.text())
+    })
+    page.on('pageerror', (error) => this.errors.push(error.message))
+    await page.route(`${this.service.url}/page.html`, (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        headers: { 'content-security-policy': policy },
+        body: `<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>`,
+      }),
+    )
+    await page.goto(`${this.service.url}/page.html`)
+    return page
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.browser[Symbol.asyncDispose]()
+    await this.service.stop()
+  }
+}
+
+/** What has the focus, through shadow roots: the part, or the title of a notification. */
+export function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    let active = document.activeElement
+    while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement
+    const title = active?.localName === 'article' ? active.querySelector('[part=item-title]')?.textContent : undefined
+    return title ?? (active?.id || active?.getAttribute('part') || active?.localName || '')
+  })
+}
