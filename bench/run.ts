@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { commands, describeMachine } from './report/machine.ts'
 import type { Bench, Scenario } from './report/scenario.ts'
 import { asPage, asText, type Result, summary } from './report/table.ts'
+import { bell } from './scenarios/browser/bell.ts'
 import { newUsers } from './scenarios/deliveries/new-users.ts'
 import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
@@ -42,6 +43,7 @@ const scenarios: readonly Scenario[] = [
   streams,
   streamLatency,
   streamFlow,
+  bell,
 ]
 const usual = { rounds: 5, seconds: 2 }
 /** On the disk that the service would use. Ignored by git. */
