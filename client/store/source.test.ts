@@ -1,0 +1,173 @@
+// Open lists against a real service: what they share, their acts, their states and their end.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startTestService, type TestService, type TestUser } from '../../tests/support/service.ts'
+import { createCarillon, type InboxList, isCarillonError } from '../carillon-client.ts'
+import { failureOf, until } from '../testing/clients.ts'
+import { CookieJar } from '../testing/cookie-jar.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+/** A client in a browser with one cookie jar, which records its requests and can lose the network. */
+async function device(user: TestUser) {
+  const jar = new CookieJar()
+  const requests: string[] = []
+  const network = { cut: new AbortController() }
+  const fetch = async (url: string, init: RequestInit) => {
+    requests.push(`${init.method} ${new URL(url).pathname}`)
+    const signal = AbortSignal.any([network.cut.signal, init.signal as AbortSignal])
+    return jar.fetch(url, { ...init, signal }).catch((error) => {
+      throw network.cut.signal.aborted ? new TypeError('cut') : error
+    })
+  }
+  const carillon = createCarillon({ baseUrl: service.url, fetch })
+  await carillon.login({ username: user.username, password: user.password, variant: 'stateful' })
+  const count = (request: string) => requests.filter((one) => one === request).length
+  return { carillon, network, count }
+}
+
+const isLive = (list: InboxList) => list.getSnapshot().state === 'live'
+
+async function deliver(to: TestUser, count: number) {
+  const ids: string[] = []
+  for (let i = 1; i <= count; i++) ids.push(...(await service.deliver({ to, title: `Number ${i}` })))
+  return ids.reverse()
+}
+
+test('ten lists with equal options cause one list request and one stream, also if one is closed and opened again at once', async () => {
+  const ann = await service.user()
+  await deliver(ann, 3)
+  const { carillon, count } = await device(ann)
+  carillon.inbox.open().close()
+  const lists = Array.from({ length: 10 }, () => carillon.inbox.open())
+  await until(() => lists.every(isLive))
+  assert.equal(new Set(lists.map(({ getSnapshot }) => getSnapshot())).size, 1)
+  const { length } = lists[0]?.getSnapshot().items ?? []
+  assert.equal(length, 3)
+  assert.equal(count('GET /api/notifications'), 1)
+  assert.equal(count('GET /api/notifications/stream'), 1)
+  for (const list of lists) list.close()
+})
+
+test('an act is displayed at once in every list, and one that the service refuses is taken back with the reason', async () => {
+  const ann = await service.user()
+  const [newest = '', second = ''] = await deliver(ann, 3)
+  const { carillon } = await device(ann)
+  const [list, unread] = [carillon.inbox.open(), carillon.inbox.open({ status: 'unread' })]
+  await until(() => isLive(list) && isLive(unread))
+  const unchanged = list.getSnapshot().items[1]
+  const reading = list.read(newest)
+  assert.equal(list.getSnapshot().items[0]?.read, true)
+  assert.deepEqual(
+    [list.getSnapshot().unread, unread.getSnapshot().total, unread.getSnapshot().items[0]?.id],
+    [2, 2, second],
+  )
+  assert.equal(list.getSnapshot().items[1], unchanged)
+  await reading
+  await until(() => list.getSnapshot().items[0]?.readAt !== null)
+  const refused = await failureOf(list.read('nothing'))
+  assert.ok(isCarillonError(refused, 'NOT_FOUND'))
+  assert.equal(list.getSnapshot().unread, 2)
+  list.close()
+  unread.close()
+})
+
+test('an act without a connection waits, and is sent when the connection is back', async () => {
+  const ann = await service.user()
+  const [newest = ''] = await deliver(ann, 2)
+  const { carillon, network } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  network.cut.abort(new TypeError('cut'))
+  const reading = list.read(newest)
+  await until(() => list.getSnapshot().state === 'offline')
+  assert.deepEqual([list.getSnapshot().items.length, list.getSnapshot().unread], [2, 1])
+  assert.ok(isCarillonError(list.getSnapshot().error, 'NETWORK'))
+  network.cut = new AbortController()
+  await reading
+  await until(() => isLive(list))
+  assert.equal((await carillon.inbox.counts()).unread, 1)
+  list.close()
+})
+
+test('after sign-out the list is empty; after a sign-in of another user it has nothing of the user before', async () => {
+  const [ann, bob] = [await service.user(), await service.user()]
+  await deliver(ann, 2)
+  const [ofBob = ''] = await deliver(bob, 1)
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  const seen: string[][] = []
+  await carillon.logout()
+  await until(() => list.getSnapshot().state === 'signed-out')
+  assert.deepEqual([list.getSnapshot().items, list.getSnapshot().unread], [[], 0])
+  list.subscribe(({ items }) => seen.push(items.map(({ id }) => id)))
+  await carillon.login({ username: bob.username, password: bob.password, variant: 'stateful' })
+  await until(() => isLive(list))
+  assert.deepEqual(
+    list.getSnapshot().items.map(({ id }) => id),
+    [ofBob],
+  )
+  assert.ok(seen.flat().every((id) => id === ofBob))
+  list.close()
+})
+
+test('what arrives while the list is held waits in newer until it is requested', async () => {
+  const ann = await service.user()
+  const [known = ''] = await deliver(ann, 1)
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  list.hold(true)
+  const [second = '', first = ''] = await deliver(ann, 2)
+  await until(() => list.getSnapshot().newer.length === 2)
+  const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
+  assert.deepEqual(idsOf(list.getSnapshot().items), [known])
+  assert.equal(list.getSnapshot().total, 3)
+  list.showNewer()
+  assert.deepEqual(idsOf(list.getSnapshot().items), [second, first, known])
+  assert.deepEqual(list.getSnapshot().newer, [])
+  list.close()
+})
+
+test('more requests the next page once, and without a change the snapshot stays the same object', async () => {
+  const ann = await service.user()
+  const ids = await deliver(ann, 5)
+  const { carillon, count } = await device(ann)
+  const list = carillon.inbox.open({ limit: 2 })
+  await until(() => isLive(list))
+  assert.deepEqual([list.getSnapshot().items.length, list.getSnapshot().hasMore], [2, true])
+  await Promise.all([list.more(), list.more()])
+  assert.deepEqual(
+    list.getSnapshot().items.map(({ id }) => id),
+    ids.slice(0, 4),
+  )
+  assert.equal(count('GET /api/notifications'), 2)
+  const snapshot = list.getSnapshot()
+  list.hold(true)
+  list.hold(false)
+  assert.equal(list.getSnapshot(), snapshot)
+  list.close()
+})
+
+test('after the last close the client sends nothing, and a closed list calls no listener', async () => {
+  const ann = await service.user()
+  await deliver(ann, 1)
+  const { carillon, count } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  list.close()
+  list.close()
+  await sleep(10)
+  let calls = 0
+  list.subscribe(() => calls++)
+  await deliver(ann, 2)
+  await sleep(100)
+  assert.equal(calls, 0)
+  assert.equal(count('GET /api/notifications/stream'), 1)
+})

@@ -1,0 +1,114 @@
+// What pages, events and acts make of what is known, without a network.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Notification, NotificationPage, StreamEvent } from '../transport/types.ts'
+import { type Act, type Extent, emptyState, isUnclear, itemsOf, withActs, withEvents, withPages } from './state.ts'
+
+const all: Extent = { status: 'all', categories: [], end: 0, rest: 0 }
+const now = '2026-01-01T00:00:00.000Z'
+
+function notification(seq: number, more: Partial<Notification> = {}): Notification {
+  const texts = { title: `Number ${seq}`, body: null, url: null, category: null, data: null, key: null }
+  const times = { createdAt: now, updatedAt: now, readAt: null, archivedAt: null }
+  return { id: `n${seq}`, seq, count: 1, read: false, ...texts, ...times, ...more }
+}
+
+function pageOf(items: Notification[], version: number): NotificationPage {
+  const unread = items.filter(({ read }) => !read).length
+  return { items, total: items.length, unread, version, hasMore: false, next: null }
+}
+
+function event(type: 'created' | 'read', one: Notification, version: number, unread = 0): StreamEvent {
+  return { type, position: `${version}-5f3a9c1e`, version, unread, total: 9, notification: one }
+}
+
+test('an event changes only what was read at an older version', () => {
+  const fresh = withPages(emptyState, all, [pageOf([notification(1, { title: 'new' })], 5)])
+  const events = [event('created', notification(1, { title: 'old' }), 4), event('created', notification(2), 6)]
+  assert.deepEqual(
+    itemsOf(withEvents(fresh, events).known, all).map(({ title }) => title),
+    ['Number 2', 'new'],
+  )
+})
+
+test('a read-all does not mark what was marked as unread after it', () => {
+  const state = withPages(emptyState, all, [pageOf([notification(2), notification(1)], 7)])
+  const readAll = { type: 'read-all', through: null, throughSeq: 2, readAt: now } as const
+  const counters = { position: '6-5f3a9c1e', unread: 0, total: 2 }
+  const unread = (version: number) =>
+    itemsOf(withEvents(state, [{ ...readAll, ...counters, version }]).known, all).filter(({ read }) => !read).length
+  assert.deepEqual([unread(6), unread(8)], [2, 0])
+})
+
+test('what a page repeats without a change is the same object', () => {
+  const first = withPages(emptyState, all, [pageOf([notification(2), notification(1)], 3)])
+  const page = pageOf([notification(2, { title: 'other' }), notification(1)], 4)
+  const second = withPages(emptyState, all, [page], first.known)
+  assert.equal(second.known.get('n1'), first.known.get('n1'))
+  assert.notEqual(second.known.get('n2'), first.known.get('n2'))
+})
+
+test('an act is idle once the state shows it, and several acts on one notification have the effect of the last', () => {
+  const state = withPages(emptyState, all, [pageOf([notification(2), notification(1)], 3)])
+  const read: Act = { type: 'read', id: 'n1' }
+  const unread: Act = { type: 'unread', id: 'n1' }
+  assert.deepEqual(withActs(state, [read], now).idle, [])
+  assert.equal(withActs(state, [read], now).unread, 1)
+  assert.equal(withActs(state, [read, unread], now).unread, 2)
+  assert.equal(withActs(state, [read], now).known.get('n1'), withActs(state, [read], now).known.get('n1'))
+  const after = withEvents(state, [event('read', notification(1, { read: true, readAt: now }), 4, 1)])
+  assert.deepEqual(withActs(after, [read], now).idle, [read])
+  assert.equal(withActs(after, [read], now).unread, 1)
+})
+
+test('an act on a notification that is gone changes nothing', () => {
+  const { unread, idle } = withActs(emptyState, [{ type: 'read', id: 'n1' }], now)
+  assert.deepEqual([unread, idle.length], [0, 1])
+})
+
+test('taking back a read-all counts those that are not loaded, and what was read before stays read', () => {
+  const items = [notification(3), notification(2, { read: true, readAt: now }), notification(1)]
+  const state = { ...withPages(emptyState, all, [pageOf(items, 5)]), unread: 40 }
+  const readAll: Act = { type: 'read-all', throughSeq: 3, isExact: true }
+  assert.equal(withActs(state, [readAll], now).unread, 0)
+  const undo: Act = { type: 'undo', ids: ['n3', 'n1'], made: 40 }
+  const shown = withActs(state, [readAll, undo], now)
+  assert.equal(shown.unread, 40)
+  assert.deepEqual(
+    itemsOf(shown.known, all).map(({ read }) => read),
+    [false, true, false],
+  )
+})
+
+test('a list with categories cannot tell what changed below its loaded part', () => {
+  const known = new Map([['n5', notification(5, { category: 'a' })]])
+  const partial: Extent = { status: 'all', categories: ['a'], end: 5, rest: 3 }
+  assert.equal(isUnclear(partial, event('read', notification(5), 9), known), false)
+  assert.equal(isUnclear(partial, event('created', notification(6), 9), known), false)
+  assert.equal(isUnclear(partial, event('read', notification(2), 9), known), true)
+  assert.equal(isUnclear({ ...partial, rest: 0 }, event('read', notification(2), 9), known), false)
+})
+
+test('however pages and events arrive, the list is that of the newest versions', () => {
+  const change = fc.record({ seq: fc.integer({ min: 1, max: 6 }), read: fc.boolean(), pageAt: fc.integer({ max: 30 }) })
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 30 }), fc.integer({ min: 0, max: 30 }), (changes, pageAt) => {
+      const truth = new Map<number, Notification>()
+      let state = emptyState
+      let page = pageOf([], 0)
+      const late: StreamEvent[] = []
+      for (const [index, { seq, read }] of changes.entries()) {
+        const one = notification(seq, { read, title: `at ${index}`, readAt: read ? now : null })
+        truth.set(seq, one)
+        late.push(event('read', one, index + 1))
+        const items = [...truth.values()].sort((a, b) => b.seq - a.seq)
+        if (index + 1 === Math.min(pageAt, changes.length)) page = pageOf(items, index + 1)
+      }
+      // The page is newer than the first events, and older than the last ones.
+      state = withEvents(withPages(state, all, [page]), late)
+      const expected = [...truth.values()].sort((a, b) => b.seq - a.seq)
+      assert.equal(JSON.stringify(itemsOf(state.known, all)), JSON.stringify(expected))
+    }),
+  )
+})
