@@ -51,8 +51,8 @@ export type Inbox = {
    */
   readAll(options?: CallOptions & { throughSeq?: number | undefined; through?: string | undefined }): Promise<void>
   /**
-   * `POST /api/notifications/undo`: takes back the last `readAll`, for ten minutes. What arrived or was read since stays as it is.
-   * Throws CONFLICT if there is nothing to take back.
+   * `POST /api/notifications/undo`: takes back the last `readAll`, within ten minutes. What arrived, or was marked alone since,
+   * stays as it is. A second call changes nothing. Throws CONFLICT if there is nothing to undo.
    */
   undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */

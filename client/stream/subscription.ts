@@ -52,6 +52,7 @@ export const eventTypes: Record<keyof StreamData, true> = {
   created: true,
   replaced: true,
   read: true,
+  unread: true,
   'read-all': true,
   removed: true,
   resync: true,

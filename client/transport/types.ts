@@ -79,7 +79,7 @@ export type Counts = {
  */
 export type ReadAll = { through: string | null; throughSeq: number; readAt: Time }
 
-/** `reset`: the position is too old or belongs to another inbox; list again. Otherwise the server omits the field. */
+/** `reset`: the position is too old, from before an undo, or belongs to another inbox; list again. Otherwise the server omits the field. */
 export type Changes =
   | { reset: true }
   | {
@@ -108,6 +108,7 @@ export type StreamData = {
   created: InboxState & { notification: Notification }
   replaced: InboxState & { notification: Notification }
   read: InboxState & { notification: Notification }
+  unread: InboxState & { notification: Notification }
   'read-all': InboxState & ReadAll
   removed: InboxState & { id: string }
   resync: InboxState
@@ -119,9 +120,10 @@ export type StreamData = {
  *
  * - `hello`: the stream is connected. The first event, also after every reconnect.
  * - `created`: a new notification. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
- * - `read`: one notification was marked read. `read-all`: all with a `seq` up to `throughSeq` were.
+ * - `read`: one notification was marked read, `unread`: unread. `read-all`: all with a `seq` up to `throughSeq` were marked read.
  * - `removed`: the notification with that id no longer exists.
- * - `resync`: the server can no longer send the events since your position; list again. The stream continues from here.
+ * - `resync`: a read-all was undone, or the server can no longer send the events since your position; list again. The stream
+ *   continues from here.
  */
 export type StreamEvent = {
   [Type in keyof StreamData]: { type: Type; position: string } & StreamData[Type]

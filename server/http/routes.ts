@@ -27,7 +27,9 @@ export const routes: readonly Route[] = [
   route('GET', '/api/notifications/stream', longLived, live.stream),
   route('GET', '/api/notifications/:id', inbox, notifications.one),
   route('PATCH', '/api/notifications/:id/read', inbox, notifications.read),
+  route('PATCH', '/api/notifications/:id/unread', inbox, notifications.unread),
   route('POST', '/api/notifications/read-all', inbox, notifications.readAll),
+  route('POST', '/api/notifications/undo', inbox, notifications.undo),
 
   route('POST', '/api/notifications', producer('send'), deliveries.send),
 

@@ -83,7 +83,7 @@ test('each operation has an operationId of its own, a verb and a noun in camel c
 test('no operationId of an earlier version is gone, so that code generated again has the same functions (I9)', () => {
   const released =
     'signIn signOut renewToken getKeySet getRestricted getSession getMe listNotifications countNotifications listChanges ' +
-    'streamEvents getNotification markRead markAllRead sendNotification getLiveness getReadiness getOpenApi getStart getDocs ' +
+    'streamEvents getNotification markRead markAllRead markUnread undoReadAll sendNotification getLiveness getReadiness getOpenApi getStart getDocs ' +
     'getDocsStyle createToken listUsers createUser putUsers getUser updateUser putExternalUser getExternalUser ' +
     'updateExternalUser issueUserToken revokeUserTokens issueExternalUserToken revokeExternalUserTokens'
   const ids = api.operations.map(({ operation }) => operation.operationId)
@@ -212,6 +212,11 @@ test('the description is correct for every successful use of every route (I9)', 
     assert.equal((await record({ path: `/api/notifications/${id}`, headers })).json().data.read, true)
     const through = { method: 'POST', path: `/api/notifications/read-all?through=${another}`, headers }
     assert.equal((await record(through)).status, 204)
+    for (const [method, path] of [
+      ['PATCH', `/api/notifications/${id}/unread`],
+      ['POST', '/api/notifications/undo'],
+    ] as const)
+      assert.equal((await record({ method, path, headers })).status, 204)
   }
   for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
     assert.equal((await record({ path })).status, 200, path)
@@ -234,6 +239,7 @@ test('the description is correct for every successful use of every route (I9)', 
   assert.equal((await sent([{ userId: 'none' }])).status, 422)
   for (const variant of ['stateful', 'stateless'] as const) {
     const headers = await app.signIn(eve, variant)
+    assert.equal((await record({ method: 'POST', path: '/api/notifications/undo', headers })).status, 409)
     assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)
   }
 })

@@ -41,6 +41,7 @@ test('two tabs and a second device keep the list right, also after the leading t
         () => service.deliver({ to: ann, title: `${round} ${count}` }),
         () => service.deliver({ to: ann, title: `${round} ${count}`, ...again }),
         () => id && inbox.read(id),
+        () => id && inbox.unread(id),
         () => id && random.draw() < 0.3 && inbox.readAll({ through: id }),
       ]
       await acts[random.below(acts.length)]?.()

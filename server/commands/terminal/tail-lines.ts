@@ -35,12 +35,14 @@ export function linesOf(event: TailEvent, now: Date): string[] {
       return described(event.notification, 'changed', event.notification.updatedAt)
     case 'read':
       return [line(event.notification.readAt, 'read', event.notification.title)]
+    case 'unread':
+      return [line(null, 'unread', event.notification.title)]
     case 'read-all':
       return [line(event.readAt, 'read', `everything; ${event.unread} unread of ${event.total}`)]
     case 'removed':
       return [line(null, 'removed', event.id)]
     case 'resync':
-      return [`-- some events were missed; now ${event.unread} unread of ${event.total} --`]
+      return [`-- a read-all was undone, or some events were missed; now ${event.unread} unread of ${event.total} --`]
   }
 }
 

@@ -120,7 +120,9 @@ const Changes = named(
       'ChangeList',
       object({
         created: array(Notification, { description: 'In the order in which they arrived' }),
-        changed: array(Notification, { description: 'Those whose text was replaced or that were read' }),
+        changed: array(Notification, {
+          description: 'Those whose text was replaced, or that were marked as read or unread',
+        }),
         readAlls: array(named('ReadAll', object(readAll))),
         removed: array(id),
         total: count,
@@ -157,6 +159,7 @@ export const events = {
   created: named('CreatedEvent', object({ ...state, notification: Notification })),
   replaced: named('ReplacedEvent', object({ ...state, notification: Notification })),
   read: named('ReadEvent', object({ ...state, notification: Notification })),
+  unread: named('UnreadEvent', object({ ...state, notification: Notification })),
   'read-all': named('ReadAllEvent', object({ ...state, ...readAll })),
   removed: named('RemovedEvent', object({ ...state, id })),
   resync: named('ResyncEvent', object(state)),

@@ -1,4 +1,4 @@
-// The routes of a user's own inbox: list, get one, counts, mark read, mark all read.
+// The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, invalidRequest } from '../../errors.ts'
 import type { ListQuery as ListRequest } from '../../inbox/inbox.ts'
@@ -76,6 +76,19 @@ async function markRead({ inbox }: Dependencies, request: Request, reply: Fastif
   return reply.code(204).send()
 }
 
+export const unread: Operation<Subject> = {
+  id: 'markUnread',
+  tag: 'inbox',
+  summary: 'Mark one as unread, until it is marked as read or the next read-all covers it',
+  responses: { 204: 'none' },
+  handle: markUnread,
+}
+
+async function markUnread({ inbox }: Dependencies, request: Request, reply: FastifyReply) {
+  await inbox.unread(request.caller, notificationId(request))
+  return reply.code(204).send()
+}
+
 export const readAll: Operation<Subject> = {
   id: 'markAllRead',
   tag: 'inbox',
@@ -91,6 +104,21 @@ async function markAllRead({ inbox }: Dependencies, { caller, query }: Request, 
   if (through !== undefined && throughSeq !== undefined)
     throw invalidRequest([{ field: 'through', reason: 'takes the place of throughSeq: send one of the two' }])
   await inbox.readAll(caller, { throughId: through?.toLowerCase() ?? null, ...(throughSeq && { throughSeq }) })
+  return reply.code(204).send()
+}
+
+export const undo: Operation<Subject> = {
+  id: 'undoReadAll',
+  tag: 'inbox',
+  summary:
+    'Take back the last "mark all as read", within ten minutes; what arrived, or was marked alone since, stays as it is',
+  responses: { 204: 'none' },
+  refusals: ['CONFLICT'],
+  handle: undoReadAll,
+}
+
+async function undoReadAll({ inbox }: Dependencies, { caller }: Request, reply: FastifyReply) {
+  await inbox.undo(caller)
   return reply.code(204).send()
 }
 

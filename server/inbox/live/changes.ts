@@ -90,7 +90,7 @@ function render(found: Changes, inboxTag: string): string {
   const readAlls = changes.flatMap((change) => (change.type === 'read-all' ? [`{${readAllJson(change)}}`] : []))
   const version = reached(found)
   return (
-    `{"created":[${textsOf('created')}],"changed":[${textsOf('replaced', 'read')}],"readAlls":[${readAlls}],` +
+    `{"created":[${textsOf('created')}],"changed":[${textsOf('replaced', 'read', 'unread')}],"readAlls":[${readAlls}],` +
     // No route removes a notification yet.
     `"removed":[],"total":${inbox.total},"unread":${inbox.unread},"version":${version},` +
     `"position":"${positionOf(version, inboxTag)}","hasMore":${more}}`

@@ -160,7 +160,8 @@ export class Live {
     if (subscription.version === undefined) subscription.follow(this.#dependencies.store.history)
     const { inboxTag } = subscription
     const since = from === undefined ? inbox.version : versionIn(from, inboxTag)
-    const isLost = since === null || since > inbox.version || inbox.version - since > maxBehind
+    const isLost =
+      since === null || since > inbox.version || since < inbox.resetVersion || inbox.version - since > maxBehind
     const hello = helloText(inbox, { from: isLost ? null : since, inboxTag })
     const text = retryText(this.#reconnectMs()) + hello + (isLost ? resyncText(inbox, inboxTag) : '')
     stream.begin(isLost ? inbox.version : since, text)
@@ -221,7 +222,7 @@ export class Live {
     if (found.more) this.#reading.add(subscription)
   }
 
-  /** For a store that has, or may have, lost changes that were sent: after a failover or a restore. */
+  /** After an undo, or for a store that has, or may have, lost changes that were sent: after a failover or a restore. */
   async #restart(subscription: Subscription, lost: number): Promise<void> {
     const { history } = this.#dependencies.store
     const inbox = await this.#dependencies.store.readInbox(subscription.userId)

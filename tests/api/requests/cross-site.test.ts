@@ -97,6 +97,8 @@ const acts = [
   { method: 'POST', path: '/token/renew' },
   { method: 'PATCH', path: '/api/notifications/:id/read' },
   { method: 'POST', path: '/api/notifications/read-all' },
+  { method: 'PATCH', path: '/api/notifications/:id/unread' },
+  { method: 'POST', path: '/api/notifications/undo' },
   { method: 'POST', path: '/api/notifications' },
   { method: 'PUT', path: '/login' },
   { method: 'DELETE', path: '/nowhere' },

@@ -30,6 +30,7 @@ for (const variant of variants) {
   const byId: Record<string, (id: string) => Promise<HttpResponse>> = {
     'GET one': (id) => app.get(`/api/notifications/${id}`, proof),
     'PATCH read': (id) => app.patch(`/api/notifications/${id}/read`, proof),
+    'PATCH unread': (id) => app.patch(`/api/notifications/${id}/unread`, proof),
     'POST read-all through': (id) => app.post(`/api/notifications/read-all?through=${id}`, undefined, proof),
   }
   for (const [route, request] of Object.entries(byId))

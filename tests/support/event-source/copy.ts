@@ -29,8 +29,8 @@ export class InboxCopy {
       Object.assign(this, { version, unread: data.unread, total: data.total })
     }
     if (type === 'created' || type === 'replaced') this.#items.set(notification.id, notification)
-    else if (type === 'read') {
-      assert.ok(this.#items.has(notification.id) && notification.read, text)
+    else if (type === 'read' || type === 'unread') {
+      assert.ok(this.#items.has(notification.id) && notification.read === (type === 'read'), text)
       this.#items.set(notification.id, notification)
     } else if (type === 'read-all') this.#readThrough(through, readAt)
     else assert.equal(type, 'hello', text)

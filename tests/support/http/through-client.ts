@@ -136,7 +136,7 @@ function agrees({ url }: SentRequest, result: Result, { status, headers, json }:
 function methodFor(sent: SentRequest): Made | undefined {
   const { method, url } = sent
   const { pathname } = url
-  const one = /^\/api\/notifications\/([^/]+)(\/read)?$/.exec(pathname)
+  const one = /^\/api\/notifications\/([^/]+)(\/read|\/unread)?$/.exec(pathname)
   const fixed = routes[`${method} ${pathname}`]
   if (fixed !== undefined) return fixed(sent)
   if (one === null || sent.body !== undefined || url.search !== '') return undefined
@@ -144,6 +144,7 @@ function methodFor(sent: SentRequest): Made | undefined {
   // The client sends only valid ids.
   if (id === undefined || !uuid.test(id)) return undefined
   if (method === 'GET' && one[2] === undefined) return ({ carillon }) => carillon.inbox.get(id)
+  if (method === 'PATCH' && one[2] === '/unread') return ({ carillon }) => carillon.inbox.unread(id)
   if (method === 'PATCH' && one[2] !== undefined) return ({ carillon }) => carillon.inbox.read(id)
   return undefined
 }
@@ -175,6 +176,7 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
     const { since, limit, wait } = query
     return ({ carillon }) => carillon.inbox.changes({ since, limit, wait })
   },
+  'POST /api/notifications/undo': plain(({ carillon }) => carillon.inbox.undo()),
   'POST /api/notifications/read-all': (sent) => {
     const query = queryOf(sent, { throughSeq: number, through: text })
     return query && (({ carillon }) => carillon.inbox.readAll(query))
