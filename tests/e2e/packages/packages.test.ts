@@ -59,9 +59,12 @@ const [packing = '', forClient = '', forService = ''] = [
 const fromCheckout = (text: string) => text.replaceAll('~/carillon/', root)
 
 suite('the packages of npm run pack', () => {
-  test('the command of the README builds both and prints their names', () => {
+  test('the command of the README builds them and prints their names', () => {
     const printed = shell(packing, { cwd: root })
-    assert.match(printed, /^dist\/carillon-client-\d\S+\.tgz\ndist\/carillon-\d\S+\.tgz\n$/m)
+    assert.match(
+      printed,
+      /^dist\/carillon-client-\d\S+\.tgz\ndist\/carillon-inbox-\d\S+\.tgz\ndist\/carillon-\d\S+\.tgz\n$/m,
+    )
   })
 
   for (const { version, path } of nodes()) {
@@ -74,16 +77,52 @@ suite('the packages of npm run pack', () => {
       writeFileSync(join(cwd, 'app.mjs'), application)
       const printed = shell(`node app.mjs ${service.url}`, { cwd, path })
       assert.equal(printed, `${version}: operator, From the package, Welcome to Carillon\n`)
+      for (const script of ['carillon-inbox.js', 'carillon-client.js']) {
+        const served = await fetch(`${service.url}/${script}`)
+        assert.equal(served.status, 200, script)
+        assert.match(served.url, /-[0-9a-f]{8}\.js$/)
+      }
       const env = `CARILLON_URL=${service.url} CARILLON_PRODUCER_KEY=${service.key}`
       assert.match(shell(`${env} npx carillon send --to operator --title Hi`, { cwd, path }), /^Sent to operator$/m)
     })
   }
 
+  test('the package of the element compiles in an application and is typed, without a second copy of Lit or the client', () => {
+    const cwd = join(place, 'element')
+    mkdirSync(cwd)
+    const files = ['carillon-client', 'carillon-inbox'].map((name) =>
+      join(root, 'dist', `${name}-${versionOf(root)}.tgz`),
+    )
+    shell(`npm install ${files.map((file) => `'${file}'`).join(' ')}`, { cwd })
+    writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(cwd, 'right.ts'), page('carillon'))
+    writeFileSync(join(cwd, 'wrong.ts'), page('caril'))
+    const check = (file: string) =>
+      spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...compilerOptions, file], {
+        cwd,
+        encoding: 'utf8',
+      })
+    assert.equal(check('right.ts').stdout, '')
+    assert.match(check('wrong.ts').stdout, /Property 'caril' does not exist on type 'CarillonBell'/)
+    const installed = shell(
+      "find node_modules -name '*.ts' -not -name '*.d.ts' -path '*carillon*'; find node_modules -name package.json | grep -c '/lit/package.json$'",
+      { cwd },
+    )
+    assert.equal(installed, '1\n')
+  })
+
   test('the package of the service has JavaScript only, one manifest with pinned packages, and a licence', () => {
     const tarball = join(root, 'dist', `carillon-${versionOf(root)}.tgz`)
     const files = shell(`tar -tzf '${tarball}'`, { cwd: place }).trim().split('\n')
-    for (const file of ['package.json', 'LICENSE', 'README.md', 'bin/launch.js', 'store/sqlite/writer-thread.js'])
-      assert.ok(files.includes(`package/${file}`), file)
+    const names = [
+      'package.json',
+      'LICENSE',
+      'README.md',
+      'bin/launch.js',
+      'store/sqlite/writer-thread.js',
+      'public/manifest.json',
+    ]
+    for (const file of names) assert.ok(files.includes(`package/${file}`), file)
     assert.deepEqual(
       files.filter((file) => /(?<!\.d)\.ts$|\.test\.|\/(contract|testing)\//.test(file)),
       [],
@@ -95,7 +134,7 @@ suite('the packages of npm run pack', () => {
   })
 
   test('npm pack in a folder of the source is refused, because Node runs no TypeScript below node_modules', () => {
-    for (const workspace of ['client', 'server']) {
+    for (const workspace of ['client', 'element', 'server']) {
       const { status, stderr } = spawnSync('npm', ['pack', '--dry-run', '--workspace', workspace], {
         cwd: root,
         encoding: 'utf8',
@@ -105,6 +144,18 @@ suite('the packages of npm run pack', () => {
     }
   })
 })
+
+/** A page in TypeScript that uses a property of the bell. */
+const page = (property: string) => `
+  import 'carillon-inbox'
+  import { createCarillon } from 'carillon-client'
+  const bell = document.createElement('carillon-bell')
+  bell.${property} = createCarillon({ baseUrl: 'https://bell.example' })
+  bell.addEventListener('carillon-open', (event) => console.log(event.detail.title satisfies string))
+  document.body.append(bell)
+`
+const compilerOptions =
+  '--noEmit --strict --module nodenext --target es2022 --lib es2023,dom --types  --ignoreConfig'.split(' ')
 
 /** Signs in with a session's cookie, sends, lists. Prints what it found. */
 const application = `
