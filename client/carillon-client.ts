@@ -20,8 +20,8 @@ export type Carillon = SignIn & {
 export type CarillonOptions = Connection & {
   auth?: Auth | undefined
   /**
-   * Keeps the open lists and the acts that wait in this browser (IndexedDB) until sign-out. Default: false. If clients of one
-   * page are for different users, give each a name.
+   * Keeps the open lists and the acts that wait in this browser (IndexedDB) until sign-out. Default: false. With `auth`, set it to your
+   * id of the user: what a client with another one has kept is deleted, and never shown.
    */
   offline?: boolean | string | undefined
 }
@@ -38,7 +38,7 @@ export function createCarillon({ auth = 'cookie', offline, ...connection }: Cari
   }
   const inbox = inboxOf(requests)
   const source = new Source(requests, inbox, offline ? openKept : undefined)
-  const signIn = signInOf(requests, () => source.lookAgain())
+  const signIn = signInOf(requests, (isSignedOut) => source.lookAgain(isSignedOut))
   return { ...signIn, inbox: { ...inbox, open: (options) => source.open(options) } }
 }
 

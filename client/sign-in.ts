@@ -37,13 +37,13 @@ export type SignIn = {
   logout(options?: CallOptions): Promise<void>
 }
 
-/** `onChange` is called after a sign-in and after a sign-out. */
-export function signInOf(requests: Requests, onChange = () => {}): SignIn {
+/** `onChange` is called after a sign-in and after a sign-out, which waits for it. */
+export function signInOf(requests: Requests, onChange = async (_isSignedOut: boolean) => {}): SignIn {
   return {
     async login({ username, password, variant }: Credentials & { variant?: Variant }, { signal }: CallOptions = {}) {
       const body = JSON.stringify({ username, password, variant })
       const response = await requests.signIn<never>({ path: 'login', body, signal })
-      onChange()
+      void onChange(false)
       return response
     },
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
@@ -54,7 +54,7 @@ export function signInOf(requests: Requests, onChange = () => {}): SignIn {
     async logout(options) {
       await requests.nothing({ ...options, method: 'POST', path: 'logout' })
       requests.tokens?.forget()
-      onChange()
+      await onChange(true)
     },
   }
 }

@@ -88,6 +88,8 @@ export class Acts {
     const send = () => this.#host.transmit(act)
     try {
       await this.#host.confirm()
+      // It was an act of another user.
+      if (!this.pending.includes(act)) return
       await (act.key && kept ? kept.once(act.key, send) : send())
       act.isDone = true
       act.resolve()

@@ -34,6 +34,8 @@ export class Source {
   #position: Position | undefined
   /** All lists have to be requested. */
   #isStale = true
+  /** The lists are those of an earlier visit. */
+  #isKept = false
   #lastReadAll: { ids: string[]; made: number } = { ids: [], made: 0 }
   /** Aborts the requests for pages when the user changes, and when the last list is closed. */
   #session = new AbortController()
@@ -88,8 +90,11 @@ export class Source {
       this.#isStale = false
       this.#add(list, [initial])
     }
-    if (this.#connection.isOpen) queueMicrotask(() => this.#again(0))
-    else this.#connection.open()
+    if (this.isClosed) this.#connection.open()
+    else {
+      queueMicrotask(() => this.#again(0))
+      void this.#showKept(list)
+    }
     return list
   }
 
@@ -111,6 +116,7 @@ export class Source {
     this.#events = []
     this.#position = undefined
     this.#isStale = true
+    this.#isKept = false
     for (const list of this.#lists) list.isLoaded = false
     this.onState('loading')
   }
@@ -238,22 +244,32 @@ export class Source {
   // For the connection
 
   /** A user may have signed in or out. */
-  lookAgain(): void {
+  async lookAgain(isSignedOut: boolean): Promise<void> {
     this.#connection.lookAgain()
+    if (isSignedOut) await (await this.#keeping())?.clear()
   }
 
   /** Shows what is kept on this device until the server responds. Resolves to the user whose inbox it is. */
   async start(): Promise<string | undefined> {
-    this.kept ??= await this.#openKept?.()
-    let user: string | undefined
-    for (const list of this.#isStale && this.kept ? this.#lists : []) {
-      const kept = await this.kept?.load(list.key)
-      user = kept?.user
-      if (kept?.page && this.#isStale) this.#add(list, [kept.page])
-      this.#acts.restore(kept?.acts)
+    const users = (await this.#keeping()) ? await Promise.all(this.#lists.map((list) => this.#showKept(list))) : []
+    return users[0]
+  }
+
+  /** Undefined if nothing is to be kept, or the script for it does not load. */
+  async #keeping(): Promise<KeptInbox | undefined> {
+    this.kept ??= await this.#openKept?.().catch(() => undefined)
+    return this.kept
+  }
+
+  async #showKept(list: SharedList): Promise<string | undefined> {
+    const kept = await this.kept?.load(list.key)
+    this.#acts.restore(kept?.acts)
+    if (kept?.page && this.#isStale && !list.isLoaded) {
+      this.#isKept = true
+      this.#add(list, [kept.page])
     }
     this.show()
-    return user
+    return kept?.user
   }
 
   /** `error`: it is not the user of before. */
@@ -265,6 +281,8 @@ export class Source {
   }
 
   onState(state: ListState, error?: unknown): void {
+    // Whose list is shown could not be confirmed.
+    if (state === 'error' && this.#isKept) this.#forget()
     this.#view = { ...this.#view, state, error: error as CarillonError | undefined }
     this.show()
     if (this.#isLive) this.#acts.wake()
@@ -283,7 +301,7 @@ export class Source {
       this.#position ??= Math.min(...loaded.flat().map(({ version }) => version))
       if (isFresh) {
         this.#state = emptyState
-        this.#isStale = false
+        this.#isStale = this.#isKept = false
         this.#acts.remove(done)
       }
       for (const [index, list] of due.entries()) this.#add(list, loaded[index] ?? [], known)

@@ -38,6 +38,8 @@ async function keepForAnn(page: Page): Promise<void> {
       await kept.confirm('ann')
       kept.save('all', list)
       kept.add(...made)
+      // Changes take place in the order of their calls: after this one, the others are done.
+      await kept.confirm('ann')
     },
     { list: pageOf(2), made: acts },
   )
