@@ -1,4 +1,5 @@
 // The page and Carillon have one origin: Vite passes everything below /bell/ on to Carillon, as your proxy does in production.
+import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 const { CARILLON_URL = 'http://127.0.0.1:7464', PORT = '3000' } = process.env
@@ -10,6 +11,7 @@ const server = {
 }
 
 export default defineConfig({
+  plugins: [react()],
   server,
   // The element needs no inline script and no inline style.
   preview: { ...server, headers: { 'content-security-policy': "default-src 'self'; img-src data:" } },
