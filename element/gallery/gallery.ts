@@ -1,5 +1,6 @@
 // The page of the gallery: the real elements, with lists given in place of a server. The address selects one state
 // (`?state=empty`), the theme and the language, so that each can be linked, and opened by a test.
+import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'
 import type { Carillon } from '../../client/carillon-client.ts'
 import type { OpenOptions } from '../../client/store/inbox-list.ts'
@@ -20,8 +21,18 @@ form.addEventListener('change', () => {
     [...new FormData(form)].map(([name, value]) => [name, String(value)]),
   ).toString()
 })
-// For tests, and for the console of the browser: what arrives now.
-Object.assign(globalThis, { inboxes })
+await ready()
+// For tests.
+document.documentElement.dataset.ready = ''
+
+/** Every element has its texts, and the fonts are there. */
+async function ready(): Promise<void> {
+  const elements = [...document.querySelectorAll<CarillonInbox | CarillonBell>('carillon-inbox, carillon-bell')]
+  const isTranslated = (element: CarillonInbox | CarillonBell) => element.source.strings.locale === element.lang
+  while (!elements.every(isTranslated)) await new Promise(requestAnimationFrame)
+  await Promise.all(elements.map((element) => element.updateComplete))
+  await document.fonts.ready
+}
 
 function addStates(): void {
   const select = find('select[name=state]', HTMLSelectElement)

@@ -1,17 +1,21 @@
 import type { Language } from './strings.ts'
 
-export const texts: Language = (locale, plurals) => ({
+export const texts: Language = (locale, plurals, badge) => ({
   locale,
   direction: 'rtl',
   title: 'الإشعارات',
-  bell: plurals({
-    zero: 'الإشعارات، لا إشعارات غير مقروءة',
-    one: 'الإشعارات، إشعار واحد غير مقروء',
-    two: 'الإشعارات، إشعاران غير مقروءين',
-    few: 'الإشعارات، # إشعارات غير مقروءة',
-    many: 'الإشعارات، # إشعارًا غير مقروء',
-    other: 'الإشعارات، # إشعار غير مقروء',
-  }),
+  // Each with the digits, as they are on the bell.
+  bell: plurals(
+    {
+      zero: 'الإشعارات، # إشعارات غير مقروءة',
+      one: 'الإشعارات، # إشعار غير مقروء',
+      two: 'الإشعارات، # إشعار غير مقروء',
+      few: 'الإشعارات، # إشعارات غير مقروءة',
+      many: 'الإشعارات، # إشعارًا غير مقروء',
+      other: 'الإشعارات، # إشعار غير مقروء',
+    },
+    badge,
+  ),
   filter: 'عرض',
   all: 'الكل',
   unread: 'غير المقروءة',

@@ -1,10 +1,10 @@
 import type { Language } from './strings.ts'
 
-export const texts: Language = (locale, plurals) => ({
+export const texts: Language = (locale, plurals, badge) => ({
   locale,
   direction: 'ltr',
   title: 'Mitteilungen',
-  bell: plurals({ other: 'Mitteilungen, # ungelesen' }),
+  bell: plurals({ other: 'Mitteilungen, # ungelesen' }, badge),
   filter: 'Anzeigen',
   all: 'Alle',
   unread: 'Ungelesen',

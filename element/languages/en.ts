@@ -1,10 +1,10 @@
 import type { Language } from './strings.ts'
 
-export const texts: Language = (locale, plurals) => ({
+export const texts: Language = (locale, plurals, badge) => ({
   locale,
   direction: 'ltr',
   title: 'Notifications',
-  bell: plurals({ other: 'Notifications, # unread' }),
+  bell: plurals({ other: 'Notifications, # unread' }, badge),
   filter: 'Show',
   all: 'All',
   unread: 'Unread',

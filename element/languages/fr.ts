@@ -1,11 +1,11 @@
 import type { Language } from './strings.ts'
 
 // French has a form `many` for millions ("1 million de ..."); with digits it reads as `other`.
-export const texts: Language = (locale, plurals) => ({
+export const texts: Language = (locale, plurals, badge) => ({
   locale,
   direction: 'ltr',
   title: 'Notifications',
-  bell: plurals({ one: 'Notifications, # non lue', other: 'Notifications, # non lues' }),
+  bell: plurals({ one: 'Notifications, # non lue', other: 'Notifications, # non lues' }, badge),
   filter: 'Afficher',
   all: 'Toutes',
   unread: 'Non lues',

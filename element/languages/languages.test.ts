@@ -57,8 +57,8 @@ test('a text with a number contains the number in the digits of the locale, or s
   assert.equal(egyptian.arrived(3), '٣ إشعارات جديدة')
   assert.equal(egyptian.badge(100), '٩٩+')
   const swiss = await stringsFor(['de-CH'])
-  assert.match(swiss.bell(1234), /1.234/)
-  assert.notEqual(swiss.bell(1234), (await stringsFor(['de'])).bell(1234))
+  assert.match(swiss.arrived(1234), /1.234/)
+  assert.notEqual(swiss.arrived(1234), (await stringsFor(['de'])).arrived(1234))
 })
 
 test('Arabic texts distinguish six plural forms, and French and English two', async () => {
@@ -72,7 +72,7 @@ test('Arabic texts distinguish six plural forms, and French and English two', as
 
 test('every plural form of Arabic is written out in each of its texts with a number', () => {
   const source = readFileSync(new URL('ar.ts', import.meta.url), 'utf8')
-  const forms = [...source.matchAll(/plurals\((\{[\s\S]*?\})\)/g)].map(([, text = '']) => text)
+  const forms = [...source.matchAll(/plurals\(\s*(\{[\s\S]*?\})/g)].map(([, text = '']) => text)
   assert.ok(forms.length > 4)
   const six: (keyof Forms)[] = ['zero', 'one', 'two', 'few', 'many', 'other']
   for (const text of forms.filter((one) => !one.includes('×')))
@@ -108,6 +108,13 @@ test('only Arabic is written from right to left', async () => {
 
 test('a number above 99 is 99+ on the bell', () => {
   assert.deepEqual([1, 99, 100, 12_345].map(englishStrings.badge), ['1', '99', '99+', '99+'])
+})
+
+test('the name of the bell contains the number that is displayed on it', async () => {
+  for (const language of languages) {
+    const { bell, badge } = await stringsFor([language])
+    for (const count of counts) assert.ok(bell(count).includes(badge(count)), `${language}: ${bell(count)}`)
+  }
 })
 
 test('a plural form that a language file leaves out reads as `other`', () => {

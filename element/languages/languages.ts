@@ -29,7 +29,8 @@ export async function stringsFor(tags: readonly string[]): Promise<Strings> {
 
 /** A language gets its plurals as an argument: if it imported them, they would be a file of their own in the bundle. */
 function stringsOf(texts: Language, locale: string): Strings {
-  return { ...texts(locale, pluralsOf(locale)), badge: badgeOf(locale) }
+  const badge = badgeOf(locale)
+  return { ...texts(locale, pluralsOf(locale), badge), badge }
 }
 
 function languageOf(tag: string): string {

@@ -2,12 +2,15 @@
 
 /** `other` is for every form that is not here. */
 export type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRule]?: string }
-export type Plurals = (forms: Forms) => (count: number) => string
+/** `format` writes the number; default: in the digits of the locale. */
+export type Plurals = (forms: Forms, format?: (count: number) => string) => (count: number) => string
 
 export function pluralsOf(locale: string): Plurals {
   const rules = new Intl.PluralRules(locale)
-  const { format } = new Intl.NumberFormat(locale)
-  return (forms) => (count) => (forms[rules.select(count)] ?? forms.other).replace('#', format(count))
+  const numbers = new Intl.NumberFormat(locale)
+  return (forms, format = numbers.format) =>
+    (count) =>
+      (forms[rules.select(count)] ?? forms.other).replace('#', format(count))
 }
 
 /** A number above 99 as `99+`, in the digits of the locale. */

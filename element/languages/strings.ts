@@ -8,7 +8,7 @@ export type Strings = {
 
   /** The heading of the list, and the name of the panel, of the feed and of a bell without unread notifications. */
   title: string
-  /** The name of the bell's button if there are unread notifications. */
+  /** The name of the bell's button if there are unread notifications. It contains the text of `badge` (WCAG 2.2, 2.5.3). */
   bell(unread: number): string
   /** The number on the bell: `99+` above 99. */
   badge(unread: number): string
@@ -63,4 +63,4 @@ export type Strings = {
 }
 
 /** A language file: makes its texts for a locale of the language, such as `de-CH`. */
-export type Language = (locale: string, plurals: Plurals) => Omit<Strings, 'badge'>
+export type Language = (locale: string, plurals: Plurals, badge: (count: number) => string) => Omit<Strings, 'badge'>
