@@ -9,7 +9,7 @@ import { defaultServer } from './shared-client.ts'
 export class CarillonElement extends LitElement {
   static override properties: PropertyDeclarations = {
     server: {},
-    lang: {},
+    lang: { reflect: true },
     theme: { reflect: true },
     signInUrl: { attribute: 'sign-in-url' },
     limit: { type: Number },

@@ -28,8 +28,9 @@ document.documentElement.dataset.ready = ''
 /** Every element has its texts, and the fonts are there. */
 async function ready(): Promise<void> {
   const elements = [...document.querySelectorAll<CarillonInbox | CarillonBell>('carillon-inbox, carillon-bell')]
-  const isTranslated = (element: CarillonInbox | CarillonBell) => element.source.strings.locale === element.lang
-  while (!elements.every(isTranslated)) await new Promise(requestAnimationFrame)
+  const isReady = (element: CarillonInbox | CarillonBell) =>
+    element.source.strings.locale === element.lang && element.shadowRoot?.querySelector('[part=root],[part=bell]')
+  while (!elements.every(isReady)) await new Promise(requestAnimationFrame)
   await Promise.all(elements.map((element) => element.updateComplete))
   await document.fonts.ready
 }
@@ -106,7 +107,7 @@ function inboxOf(state: State, choice: Choice): HTMLElement {
   inbox.carillon = carillonOf(state, choice)
   inbox.lang = state.language ?? choice.language
   inbox.theme = state.theme ?? choice.theme
-  inbox.signInUrl = '#sign-in'
+  inbox.signInUrl = '/?state=many'
   inbox.classList.toggle('narrow', state.width !== undefined)
   inbox.classList.toggle('zoomed', state.zoom !== undefined)
   return inbox
@@ -117,7 +118,7 @@ function showBell(selected: State | undefined, { theme, language }: Choice): voi
   const bell = find('carillon-bell', HTMLElement) as HTMLElementTagNameMap['carillon-bell']
   bell.lang = language
   bell.theme = theme
-  bell.signInUrl = '#sign-in'
+  bell.signInUrl = '/?state=many'
   const [first] = states
   const state = selected ?? first
   if (state) bell.carillon = carillonOf(state, { theme, language })

@@ -116,7 +116,7 @@ export function notification(
     id: `01a1fbae-026f-70d9-870c-${String(index).padStart(12, '0')}`,
     title,
     body,
-    url: `#notification-${seq}`,
+    url: '/?state=bell',
     category,
     data: null,
     key: null,

@@ -129,6 +129,8 @@ export class InboxView implements ReactiveController {
     const { strings } = this.#source
     const { items, newer, isLoading, hasMore } = snapshot
     const shown = Math.min(items.length, this.#limit)
+    // A feed has to contain articles, or be busy (WAI-ARIA 1.2, 5.4, "feed").
+    const isFeed = shown > 0 || isLoading
     return html`${
       this.#undo.isOpen
         ? html`<div part="undo">
@@ -155,7 +157,7 @@ export class InboxView implements ReactiveController {
         }
         <div part="scroll">
           <div part="top"></div>
-          <div part="feed" role="feed" aria-label=${strings.title} aria-busy=${isLoading}
+          <div part="feed" role=${isFeed ? 'feed' : nothing} aria-label=${isFeed ? strings.title : nothing} aria-busy=${isLoading}
             @focusin=${this.#hold.bind(this)} @focusout=${this.#hold.bind(this)} @keydown=${this.#onFeedKey.bind(this)}
             @click=${this.#onClick.bind(this)} @auxclick=${this.#onClick.bind(this)}></div>
           ${shown ? nothing : this.#nothingShown(snapshot)}
@@ -200,7 +202,7 @@ export class InboxView implements ReactiveController {
     const { html, nothing } = this.#lit
     const { strings } = this.#source
     if (state === 'loading') return html`<p part="loading">${strings.loading}</p>`
-    if (state === 'error' || hasMore) return nothing
+    if (state === 'error' || state === 'offline' || hasMore) return nothing
     const [title, text] =
       this.#tab === 'all' ? [strings.emptyTitle, strings.emptyText] : [strings.noUnreadTitle, strings.noUnreadText]
     return html`<slot name="empty"><div part="empty"><p part="state-title">${title}</p><p>${text}</p></div></slot>`

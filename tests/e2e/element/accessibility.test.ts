@@ -22,8 +22,8 @@ await gallery.browser.context.addInitScript({ path: axePath })
 const treesFile = new URL('aria-snapshots.txt', import.meta.url)
 const heading = (name: string) => `=== ${name}\n`
 
-async function violationsIn(page: Page): Promise<string[]> {
-  const { violations, passes } = await page.evaluate(() => axe.run())
+async function violationsIn(page: Page, rules: Axe.RuleObject = {}): Promise<string[]> {
+  const { violations, passes } = await page.evaluate((changed) => axe.run({ rules: changed }), rules)
   assert.ok(passes.length > 10, 'axe checked hardly anything')
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${help}: ${target} ${failureSummary}`),
@@ -47,7 +47,8 @@ for (const { name, title } of states)
 
 test('axe finds no violation in forced colours', async () => {
   const page = await gallery.open({ isForced: true, height: 1200 })
-  assert.deepEqual(await violationsIn(page), [])
+  // Contrast: the browser paints other colours than the computed ones, which axe reads.
+  assert.deepEqual(await violationsIn(page, { 'color-contrast': { enabled: false } }), [])
   await page.close()
 })
 
