@@ -50,3 +50,9 @@ export class Gallery implements AsyncDisposable {
     this.#server.server.closeAllConnections()
   }
 }
+
+/** Resolves when the panel displays its list, whose code is loaded on demand. */
+export async function openBell(page: Page): Promise<void> {
+  await page.locator('carillon-bell [part=bell]').click()
+  await page.locator('carillon-bell carillon-inbox [part=title]').waitFor()
+}
