@@ -22,7 +22,7 @@ const everyday = (language: string, now: number): Given => ({ items: samples(lan
 
 export const states: readonly State[] = [
   { name: 'many', title: 'Several', given: everyday },
-  { name: 'bell', title: 'A bell in a page', hint: 'Open the bell.', inPage: true, given: everyday },
+  { name: 'bell', title: 'Orders, with a bell to open', inPage: true, given: everyday },
   { name: 'one', title: 'One', given: (language, now) => ({ items: samples(language, now).slice(0, 1) }) },
   { name: 'empty', title: 'Empty', given: () => ({}) },
   {

@@ -17,9 +17,9 @@ after(() => gallery[Symbol.asyncDispose]())
 type Picture = Look & { name: string; isOpen?: boolean; selector: string }
 
 const pictures: Picture[] = (['light', 'dark'] as const).flatMap((theme) => [
-  { name: `bell-${theme}`, state: 'bell', theme, isOpen: true, selector: '#page', width: 880, height: 660 },
-  { name: `inbox-${theme}`, state: 'many', theme, selector: 'main', width: 640, height: 860 },
-  { name: `arabic-${theme}`, state: 'arabic', theme, selector: 'main', width: 640, height: 860 },
+  { name: `bell-${theme}`, state: 'bell', theme, isOpen: true, selector: '#page', width: 880, height: 760 },
+  { name: `inbox-${theme}`, state: 'many', theme, selector: 'carillon-inbox', width: 640, height: 860 },
+  { name: `arabic-${theme}`, state: 'arabic', theme, selector: 'carillon-inbox', width: 640, height: 860 },
 ])
 
 async function take({ isOpen, selector, ...look }: Picture): Promise<Buffer> {
@@ -72,7 +72,10 @@ for (const picture of pictures)
     const page = await gallery.open({ state: 'empty' })
     const share = await difference(page, kept, taken)
     await page.close()
-    assert.ok(share < tolerance, `${(share * 100).toFixed(1)} % of the pixels differ. Write it again with SCREENSHOTS=1.`)
+    assert.ok(
+      share < tolerance,
+      `${(share * 100).toFixed(1)} % of the pixels differ. Write it again with SCREENSHOTS=1.`,
+    )
   })
 
 test('the comparison of pictures sees a changed theme', async () => {
