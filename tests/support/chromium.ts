@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inflate } from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, firefox, type Page, type Route, webkit } from 'playwright-core'
 
 const packed = new URL('../', import.meta.resolve('@sparticuz/chromium'))
 const archives = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br', 'swiftshader.tar.br']
@@ -25,7 +25,13 @@ export class Chromium implements AsyncDisposable {
     context.on('weberror', (failure) => this.uncaught.push(failure.error()))
   }
 
+  /** With `BROWSER=firefox` or `BROWSER=webkit`, the build that Playwright has installed (element/README.md). */
   static async start(): Promise<Chromium> {
+    const { BROWSER } = process.env
+    if (BROWSER === 'firefox' || BROWSER === 'webkit') {
+      const installed = await { firefox, webkit }[BROWSER].launch()
+      return new Chromium(installed, await installed.newContext())
+    }
     const place = await unpacked()
     const browser = await chromium.launch({
       executablePath: join(place, 'chromium'),
