@@ -11,6 +11,8 @@ const retryMs = 5_000
 export class CarillonInbox extends CarillonElement {
   static override styles = [themes, tokens]
 
+  /** The `<template slot="item">` of a bell around the list. */
+  itemTemplate: HTMLTemplateElement | null | undefined
   #view: InboxView | undefined
   #isLoading = false
   #isFailed = false

@@ -3,16 +3,21 @@
 import type { Notification } from 'carillon-client'
 import { content, type ItemContext } from './item.ts'
 
-type Row = { article: HTMLElement; notification?: Notification; context?: ItemContext }
+/** `now` is the time at which `time`, the relative one, was made. */
+type Row = { article: HTMLElement; notification?: Notification; context?: ItemContext; now?: number; time?: string }
+type Content = {
+  items: readonly Notification[]
+  /** The number of notifications in the whole list. */
+  size: number
+  /** In milliseconds since 1970. */
+  now: number
+  context: ItemContext
+}
 
 export class Feed {
   readonly #rows = new Map<string, Row>()
 
-  /** `size` is the number of notifications in the whole list. */
-  update(
-    feed: Element,
-    { items, size, context }: { items: readonly Notification[]; size: number; context: ItemContext },
-  ) {
+  update(feed: Element, { items, size, now, context }: Content): void {
     const ids = new Set(items.map(({ id }) => id))
     // First, so that the articles that stay, one of which may have the focus, are not moved.
     for (const [id, { article }] of this.#rows)
@@ -22,7 +27,7 @@ export class Feed {
       }
     let next = feed.firstElementChild
     for (const [index, notification] of items.entries()) {
-      const { article } = this.#row(notification, context)
+      const { article } = this.#row(notification, { now, context })
       set(article, 'aria-posinset', `${index + 1}`)
       set(article, 'aria-setsize', `${size}`)
       if (article === next) next = next.nextElementSibling
@@ -30,15 +35,20 @@ export class Feed {
     }
   }
 
-  #row(notification: Notification, context: ItemContext): Row {
-    const { id, read } = notification
+  #row(notification: Notification, { now, context }: Pick<Content, 'now' | 'context'>): Row {
+    const { id, read, updatedAt } = notification
     const row = this.#rows.get(id) ?? { article: newArticle(id) }
     this.#rows.set(id, row)
-    if (row.notification === notification && row.context === context) return row
-    set(row.article, 'part', read ? 'item' : 'item item-unread')
-    set(row.article, 'aria-labelledby', read ? `t-${id}` : `u-${id} t-${id}`)
-    context.lit.render(content(notification, context), row.article)
-    return Object.assign(row, { notification, context })
+    const isSame = row.notification === notification && row.context === context
+    if (isSame && row.now === now) return row
+    const time = context.times.relative(updatedAt, now)
+    // Most times read as before when the clock ticks.
+    if (!isSame || row.time !== time) {
+      set(row.article, 'part', read ? 'item' : 'item item-unread')
+      set(row.article, 'aria-labelledby', read ? `t-${id}` : `u-${id} t-${id}`)
+      context.lit.render(content(notification, time, context), row.article)
+    }
+    return Object.assign(row, { notification, context, now, time })
   }
 }
 

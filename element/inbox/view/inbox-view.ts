@@ -32,6 +32,7 @@ export class InboxView implements ReactiveController {
   /** Why the last act was taken back. */
   #failure = ''
   #context: ItemContext | undefined
+  #now = 0
   #held: { list: InboxList | undefined; isHeld: boolean } | undefined
   #clock: ReturnType<typeof setInterval> | undefined
   /** What had the focus before this rendering, and the place of its article; of "Load more", that of the first new one. */
@@ -52,8 +53,9 @@ export class InboxView implements ReactiveController {
   }
 
   hostConnected(): void {
+    this.#now = Date.now()
     this.#clock = setInterval(() => {
-      this.#context = undefined
+      this.#now = Date.now()
       this.#host.requestUpdate()
     }, clockMs)
   }
@@ -66,7 +68,7 @@ export class InboxView implements ReactiveController {
 
   hostUpdate(): void {
     const active = this.#focused
-    const articles = this.#articles
+    const articles = active ? this.#articles : []
     this.#active = active
     const isMore = active?.matches('[part=more]')
     this.#place = isMore ? articles.length : articles.findIndex((article) => article.contains(active ?? null))
@@ -177,11 +179,13 @@ export class InboxView implements ReactiveController {
     if (!feed || !snapshot) return
     const { items, newer, total, hasMore } = snapshot
     const { strings } = this.#source
-    const { renderItem } = this.#host
-    if (this.#context?.strings !== strings || this.#context.renderItem !== renderItem)
-      this.#context = { lit: this.#lit, strings, times: timesOf(strings.locale), now: Date.now(), renderItem }
+    const { renderItem, itemTemplate } = this.#host
+    const renderer =
+      renderItem ?? itemTemplate ?? this.#host.querySelector<HTMLTemplateElement>(':scope>template[slot=item]')
+    if (this.#context?.strings !== strings || this.#context.renderer !== renderer)
+      this.#context = { lit: this.#lit, strings, times: timesOf(strings.locale), renderer }
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
-    this.#feed.update(feed, { items: items.slice(0, this.#limit), size, context: this.#context })
+    this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context: this.#context })
   }
 
   #banner({ state, error }: InboxSnapshot): Template {

@@ -229,3 +229,15 @@ test('renderItem makes the content of an item, and fields of a newer server reac
   })
   await page.getByRole('article', { name: 'Unread Number 1 is glad' }).waitFor()
 })
+
+test('a template in the slot "item" makes the content of each item, also through the bell', async () => {
+  await pages.userWith(1)
+  const template =
+    '<template slot="item"><b part="mine" data-field="title"></b> <i data-field="category"></i></template>'
+  const page = await pages.open(
+    `<carillon-bell>${template}</carillon-bell><carillon-inbox>${template}</carillon-inbox>`,
+  )
+  await page.locator('[part=bell]').click()
+  await page.locator('carillon-bell').getByRole('article', { name: 'Unread Number 1' }).locator('b').waitFor()
+  await page.locator('body > carillon-inbox').getByRole('article', { name: 'Unread Number 1' }).locator('b').waitFor()
+})
