@@ -108,7 +108,7 @@ export class SharedList implements Extent {
     const names = Object.keys(next) as (keyof InboxSnapshot)[]
     if (names.every((name) => next[name] === old[name])) return false
     this.snapshot = next
-    for (const { listener } of [...this.#listeners]) listener(next)
+    for (const { listener } of [...this.#listeners]) notify(listener, next)
     return true
   }
 
@@ -126,4 +126,15 @@ export function isDue({ isLoaded, isUnclear }: SharedList): boolean {
 
 function sameIfEqual(old: readonly Notification[], items: readonly Notification[]): readonly Notification[] {
   return old.length === items.length && items.every((one, index) => one === old[index]) ? old : items
+}
+
+/** An error of a listener is reported as uncaught, and ends nothing here. */
+function notify(listener: (snapshot: InboxSnapshot) => void, snapshot: InboxSnapshot): void {
+  try {
+    listener(snapshot)
+  } catch (error) {
+    setTimeout(() => {
+      throw error
+    })
+  }
 }

@@ -11,7 +11,11 @@ let service: TestService
 before(async () => {
   service = await startTestService()
 })
-after(() => service.stop())
+const opened: InboxList[] = []
+after(() => {
+  for (const list of opened) list.close()
+  return service.stop()
+})
 
 /** A client in a browser with one cookie jar, which records its requests and can lose the network. */
 async function device(user: TestUser) {
@@ -27,6 +31,12 @@ async function device(user: TestUser) {
   }
   const carillon = createCarillon({ baseUrl: service.url, fetch })
   await carillon.login({ username: user.username, password: user.password, variant: 'stateful' })
+  const { open } = carillon.inbox
+  carillon.inbox.open = (options) => {
+    const list = open(options)
+    opened.push(list)
+    return list
+  }
   const count = (request: string) => requests.filter((one) => one === request).length
   return { carillon, network, count }
 }
@@ -152,6 +162,40 @@ test('more requests the next page once, and without a change the snapshot stays 
   list.hold(true)
   list.hold(false)
   assert.equal(list.getSnapshot(), snapshot)
+  list.close()
+})
+
+test('200 notifications cause few snapshots, and a list that is not held keeps at most 100 more than its pages', async () => {
+  const ann = await service.user()
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open({ limit: 5 })
+  await until(() => isLive(list))
+  let snapshots = 0
+  list.subscribe(() => snapshots++)
+  const startedAt = performance.now()
+  for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, () => deliver(ann, 1)))
+  await until(() => list.getSnapshot().items[0]?.seq === 200)
+  assert.ok(snapshots <= 3 + (performance.now() - startedAt) / 50, `${snapshots} snapshots`)
+  const { items, hasMore } = list.getSnapshot()
+  assert.ok(items.length <= 105 && hasMore, `${items.length} items`)
+  assert.deepEqual(
+    items.map(({ seq }) => seq),
+    items.map((_, index) => 200 - index),
+  )
+  list.close()
+})
+
+test('a list that is shown by initial requests no page', async () => {
+  const ann = await service.user()
+  const [newest = ''] = await deliver(ann, 2)
+  const { carillon, count } = await device(ann)
+  const initial = await carillon.inbox.list()
+  const list = carillon.inbox.open({ initial })
+  assert.deepEqual([list.getSnapshot().items[0]?.id, list.getSnapshot().isLoading], [newest, false])
+  await until(() => isLive(list))
+  await deliver(ann, 1)
+  await until(() => list.getSnapshot().items.length === 3)
+  assert.equal(count('GET /api/notifications'), 1)
   list.close()
 })
 
