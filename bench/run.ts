@@ -12,6 +12,7 @@ import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
 import { foreignTokens } from './scenarios/foreign-tokens.ts'
 import { list } from './scenarios/list.ts'
+import { undo } from './scenarios/marks/undo.ts'
 import { postgresChangeSignals } from './scenarios/postgres-change-signals.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
 import { postgresList } from './scenarios/postgres-list.ts'
@@ -31,6 +32,7 @@ const scenarios: readonly Scenario[] = [
   foreignTokens,
   depth,
   readAll,
+  undo,
   durableWrites,
   start,
   signIns,
