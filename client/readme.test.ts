@@ -15,6 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const printedAddress = 'https://bell.example'
 const page =
   readPages(root).find(({ file }) => file === 'client/README.md') ?? assert.fail('client/README.md is missing')
+const components = page.blocks.filter(({ language }) => language === 'tsx')
 const examples = page.blocks.flatMap(({ language, text, line }, i) => {
   const below = page.blocks[i + 1]
   return language === 'ts' ? [{ line, code: text, shown: below?.language === 'text' ? below.text : undefined }] : []
@@ -31,11 +32,12 @@ function newFolder(address: string): string {
     assert.match(code, new RegExp(printedAddress), `line ${line} does not name the address of the service`)
     writeFileSync(join(folder, `line-${line}.ts`), code.replaceAll(printedAddress, address))
   }
+  for (const { line, text } of components) writeFileSync(join(folder, `line-${line}.tsx`), text)
   return folder
 }
 
 test('the examples of client/README.md print the output that the page shows', async (t) => {
-  assert.ok(examples.length >= 5, 'the page has fewer than 5 examples')
+  assert.ok(examples.length >= 5 && components.length >= 2, 'the page has fewer examples than before')
   const service = await startTestService()
   t.after(() => service.stop())
   await service.user('ann', 'plum orchard gate 41')
@@ -57,9 +59,9 @@ test('the examples of client/README.md print the output that the page shows', as
 test('every example of client/README.md compiles', (t) => {
   const folder = newFolder('http://127.0.0.1')
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const files = examples.map(({ line }) => `line-${line}.ts`)
+  const files = [...examples.map(({ line }) => `line-${line}.ts`), ...components.map(({ line }) => `line-${line}.tsx`)]
   const options = '--ignoreConfig --noEmit --strict --module nodenext --target esnext --types node'.split(' ')
-  const imports = ['--allowImportingTsExtensions', '--skipLibCheck']
+  const imports = ['--allowImportingTsExtensions', '--skipLibCheck', '--jsx', 'react-jsx']
   const { status, stdout } = spawnSync(
     process.execPath,
     [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...imports, ...files],
