@@ -102,6 +102,18 @@ test('a component shows the inbox and its changes, and its acts are sent', async
   assert.deepEqual(await fails(opened), [])
 })
 
+test('the acts of a component mark a notification as unread, and take back the last read-all', async (t) => {
+  const opened = await open(t, ['First', 'Second'])
+  await show(opened)
+  await shows(opened, '2 unread, live; Second; First')
+  await opened.page.evaluate(() => react.inboxes[0]?.readAll())
+  await opened.page.evaluate(() => react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''))
+  await shows(opened, '1 unread, live; Second, read; First')
+  await opened.page.evaluate(() => react.inboxes[0]?.undo())
+  await shows(opened, '2 unread, live; Second; First')
+  assert.deepEqual(await fails(opened), [])
+})
+
 test('ten components with the same options, and others with different ones, cause one stream and one request per list', async (t) => {
   const opened = await open(t, ['First'])
   await show(opened, { lists: [...Array(9).fill(undefined), { status: 'all' }] })
