@@ -13,6 +13,8 @@ export function changeSignalPromises(promise: PromiseOf): void {
     await signalsOf(world, [about(ann.id)], () => world.store.markRead({ userId: ann.id, id, at: at(1) }))
     const readAll = () => world.store.markAllRead({ userId: ben.id, throughId: null, at: at(1) })
     await signalsOf(world, [about(ben.id)], readAll)
+    await signalsOf(world, [about(ann.id)], () => world.store.markUnread({ userId: ann.id, id }))
+    await signalsOf(world, [about(ben.id)], () => world.store.undoReadAll({ userId: ben.id, at: at(2) }))
     await signalsOf(world, [about(ann.id)], () => world.send(ann, 'Deploying', { key: 'deploy' }))
     await signalsOf(world, [about(ann.id)], () => world.send(ann, 'Deployed', { key: 'deploy' }))
   })
