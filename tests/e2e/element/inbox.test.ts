@@ -150,6 +150,34 @@ test('a link that is neither http, https nor relative is inert', async () => {
   await page.getByRole('article', { name: 'Number 1', exact: true }).waitFor()
 })
 
+test('the button of an item marks it as read, and as unread again', async () => {
+  const user = await pages.userWith(2)
+  const page = await pages.open(body)
+  const first = articles(page).first()
+  await first.getByRole('button', { name: 'Mark as read' }).click()
+  await page.getByRole('article', { name: 'Number 2', exact: true }).waitFor()
+  await unreadAtService(user, 1)
+  const button = first.getByRole('button', { name: 'Mark as unread' })
+  const { width = 0, height = 0 } = (await button.boundingBox()) ?? {}
+  assert.ok(width >= 24 && height >= 24, `${width} x ${height}`)
+  await button.click()
+  await page.getByRole('article', { name: 'Unread Number 2' }).waitFor()
+  await unreadAtService(user, 2)
+})
+
+test('"Mark all as read" can be undone', async () => {
+  const user = await pages.userWith(3)
+  const page = await pages.open(body)
+  await page.getByRole('button', { name: 'Mark all as read' }).click()
+  await unreadAtService(user, 0)
+  await page.getByRole('status').getByText('All marked as read').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('article', { name: 'Unread Number 3' }).waitFor()
+  await unreadAtService(user, 3)
+  assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0)
+  assert.equal(await focused(page), 'mark-all')
+})
+
 test('the offer to undo ends after ten seconds, but not while it has the focus', async () => {
   await pages.userWith(3)
   const page = await pages.open(body)
