@@ -105,7 +105,7 @@ test('an act without a connection waits, and is sent when the connection is back
   list.close()
 })
 
-test('after sign-out the list is empty; after a sign-in of another user it has nothing of the user before', async () => {
+test('after sign-out the list is empty; after a sign-in of another user it has nothing of the user before (B1)', async () => {
   const [ann, bob] = [await service.user(), await service.user()]
   await deliver(ann, 2)
   const [ofBob = ''] = await deliver(bob, 1)

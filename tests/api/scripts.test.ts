@@ -122,7 +122,7 @@ test('the script of another version leads to the current one, for a page that ha
   assert.equal(`/carillon-scripts/${other.headers.get('location')}`, path)
 })
 
-test('only the built scripts can be requested, no other file', async () => {
+test('only the built scripts can be requested, no other file (C11)', async () => {
   const script = (await addressOf('carillon-inbox')).replace('/carillon-scripts/', '')
   for (const name of [
     'manifest.json',

@@ -186,7 +186,7 @@ test('an act that the server refuses later is dropped, and the acts after it are
   assert.deepEqual(await page.evaluate(() => offline.failures), ['NOT_FOUND'])
 })
 
-test('if another user has signed in, what was kept is deleted and its acts are not sent', async (t) => {
+test('if another user has signed in, what was kept is deleted and its acts are not sent (B2)', async (t) => {
   const visitor = await Visitor.start(t, ['Private', 'Secret'])
   const page = await visitor.visit()
   await shows(page, '2 unread, live; Secret; Private')
@@ -211,7 +211,7 @@ test('if another user has signed in, what was kept is deleted and its acts are n
   assert.doesNotMatch((await historyOf(page)).join(), /Secret/)
 })
 
-test('nothing is kept after a sign-out, and none of it is shown on the next visit', async (t) => {
+test('nothing is kept after a sign-out, and none of it is shown on the next visit (B3)', async (t) => {
   const visitor = await Visitor.start(t, ['Secret'])
   const page = await visitor.visit()
   await shows(page, '1 unread, live; Secret')
@@ -225,7 +225,7 @@ test('nothing is kept after a sign-out, and none of it is shown on the next visi
   assert.doesNotMatch((await historyOf(page)).join(), /Secret/)
 })
 
-test('a session that has ended elsewhere deletes what was kept', async (t) => {
+test('a session that has ended elsewhere deletes what was kept (B3)', async (t) => {
   const visitor = await Visitor.start(t, ['Secret'])
   const page = await visitor.visit()
   await shows(page, '1 unread, live; Secret')
@@ -235,7 +235,7 @@ test('a session that has ended elsewhere deletes what was kept', async (t) => {
   await shows(page, '0 unread, signed-out')
 })
 
-test('without the option, nothing is kept and the script for it is not loaded', async (t) => {
+test('without the option, nothing is kept and the script for it is not loaded (B3)', async (t) => {
   const visitor = await Visitor.start(t, ['First'])
   const page = await visitor.visit({})
   await shows(page, '1 unread, live; First')
@@ -243,7 +243,7 @@ test('without the option, nothing is kept and the script for it is not loaded', 
   assert.deepEqual(visitor.scripts, [])
 })
 
-test('no cookie and no token is kept', async (t) => {
+test('no cookie and no token is kept (B3)', async (t) => {
   const visitor = await Visitor.start(t, ['First'])
   const token = await tokenOf(visitor.user)
   const page = await visitor.visit({ offline: 'ann of the shop', token })

@@ -123,7 +123,7 @@ async function actOnItemsWithoutLink(page: Page): Promise<void> {
   assert.equal(page.url(), address)
 }
 
-test('200 hostile texts that the service accepts, in each field, are displayed as texts: no dialog, console error or report', async () => {
+test('200 hostile texts that the service accepts, in each field, are displayed as texts: no dialog, console error or report (C9, C10)', async () => {
   const { key } = await service.producerKey()
   const user = await service.user()
   const { cookie = '' } = await service.signIn(user, 'stateful')
@@ -143,7 +143,7 @@ test('200 hostile texts that the service accepts, in each field, are displayed a
   await page.close()
 })
 
-test('200 hostile texts in each field of a given list, the link included, are displayed as texts', async () => {
+test('200 hostile texts in each field of a given list, the link included, are displayed as texts (C9, C10)', async () => {
   const page = await pageWith('<carillon-inbox></carillon-inbox>')
   await page.evaluate((texts) => {
     const items: Notification[] = texts.map((text, index) => ({
