@@ -1,7 +1,7 @@
 // Where all open lists of a client come from. It requests their pages, keeps what is known of the inbox (state.ts) with the events of
 // the stream (connection.ts), and shows it, with the acts of the user (acts.ts), to the lists (shared-list.ts).
 import type { Inbox } from '../inbox.ts'
-import { areOfOneInbox, versionOf } from '../stream/tabs/tab-log.ts'
+import { areOfOneInbox, versionOf } from '../stream/position.ts'
 import type { CarillonError } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { NotificationPage, Position, StreamEvent } from '../transport/types.ts'

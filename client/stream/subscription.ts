@@ -33,6 +33,11 @@ export type StreamWatcher = {
   onLost?: ((error: unknown) => void) | undefined
 }
 
+export type SharedStreamWatcher = Pick<StreamWatcher, 'onLost'> & {
+  /** Called with the id of the user before a tab joins the tabs of that user. */
+  onUser?: (id: string) => void
+}
+
 /**
  * Sends no request before the first `next()`, and reads nothing ahead of the calls of `next()`. `return()`, which a `break`
  * calls, closes the connection, even while a `next()` waits.

@@ -16,17 +16,17 @@ export type ErrorCode = ServerErrorCode | ClientErrorCode
 export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'CarillonError'
   /** For programs; `message` is for people. */
-  readonly code: Code
+  declare readonly code: Code
   /** The HTTP status; undefined if there was no response. 404, without a request, for an id that is not a UUID. */
-  readonly status: number | undefined
+  declare readonly status: number | undefined
   /** The id of this request in the server's log. */
-  readonly requestId: string | undefined
+  declare readonly requestId: string | undefined
   /** The invalid fields of the request. */
-  readonly details: readonly Fault[] | undefined
+  declare readonly details: readonly Fault[] | undefined
   /** Seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
-  readonly retryAfter: number | undefined
+  declare readonly retryAfter: number | undefined
   /** How the session or the token ended; set only if that ended a live stream. */
-  readonly reason: SessionEnd | undefined
+  declare readonly reason: SessionEnd | undefined
 
   constructor(code: Code, message: string, { cause, ...fields }: Partial<CarillonError> = {}) {
     super(message, { cause })
@@ -64,7 +64,7 @@ export function networkError(cause: unknown, url?: URL): CarillonError<ClientErr
   // The error of Node, Deno and Bun, or its cause, names the redirect. The error of a browser does not.
   const isRedirect = cause instanceof TypeError && /redirect/i.test(`${cause.message} ${cause.cause}`)
   if (!isRedirect) return new CarillonError('NETWORK', `No response from Carillon${originHint(url)}`, { cause })
-  const message = 'The server redirects to another address, and the client follows no redirect: correct baseUrl'
+  const message = 'The server redirects, and the client follows no redirect: correct baseUrl'
   return new CarillonError('UNREADABLE', message, { cause })
 }
 

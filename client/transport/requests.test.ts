@@ -311,7 +311,7 @@ test('without a page, a client can be created with a relative baseUrl, and its f
     for (const call of calls) {
       const failure = await failureOf(call())
       assert.ok(failure instanceof TypeError)
-      assert.match(failure.message, /is relative and there is no page: set baseUrl to the address of Carillon/)
+      assert.match(failure.message, /is relative and there is no page: set baseUrl to the URL of Carillon/)
     }
   }
 })
@@ -382,7 +382,7 @@ for (const status of [301, 302, 303, 307, 308])
     ]
     for (const failure of await Promise.all(calls.map(failureOf))) {
       assert.ok(isCarillonError(failure, 'UNREADABLE'), String(failure))
-      assert.match(failure.message, /^The server redirects to another address, .* correct baseUrl$/)
+      assert.match(failure.message, /^The server redirects, .* correct baseUrl$/)
     }
     assert.equal(arrived, 0)
   })

@@ -70,7 +70,7 @@ export class Requests {
     try {
       return new URL(this.#baseUrl, globalThis.location?.href)
     } catch (cause) {
-      const message = `"${this.#baseUrl}" is relative and there is no page: set baseUrl to the address of Carillon, such as https://bell.example`
+      const message = `"${this.#baseUrl}" is relative and there is no page: set baseUrl to the URL of Carillon`
       throw new TypeError(message, { cause })
     }
   }
@@ -79,23 +79,19 @@ export class Requests {
   signIn<Body>(call: Call): Promise<Body> {
     return this.#receive({ ...call, method: 'POST', isOpen: true }, (text) => {
       const body = JSON.parse(text)
-      if (!body.User) throw new TypeError('Expected a User')
-      return body
+      return body.User && body
     })
   }
 
   data<Data>(call: Call): Promise<Data> {
     return this.#receive(call, (text) => {
       const { success, data } = JSON.parse(text)
-      if (success !== true || data === undefined) throw new TypeError('Expected a success with data')
-      return data
+      return success === true ? data : undefined
     })
   }
 
-  nothing(call: Call): Promise<void> {
-    return this.#receive(call, (_, { status }) => {
-      if (status !== 204) throw new TypeError('Expected status 204')
-    })
+  async nothing(call: Call): Promise<void> {
+    await this.#receive(call, (_, { status }) => status === 204 || undefined)
   }
 
   /** A successful response whose body is not read yet; `signal` also aborts that reading. Throws for every other response. */
@@ -114,15 +110,19 @@ export class Requests {
     }
   }
 
-  #receive<Result>(call: Call, read: (text: string, response: Response) => Result): Promise<Result> {
+  /** `read` returns undefined, or throws, if the response is not from Carillon. */
+  #receive<Result>(call: Call, read: (text: string, response: Response) => Result | undefined): Promise<Result> {
     const send = async ({ signal }: AbortController) => {
       const response = await this.open({ ...call, signal })
       const text = await asNetworkError(response.text(), { signal })
+      let cause: unknown
       try {
-        return read(text, response)
-      } catch (cause) {
-        throw unreadable(response, cause)
+        const result = read(text, response)
+        if (result !== undefined) return result
+      } catch (error) {
+        cause = error
       }
+      throw unreadable(response, cause)
     }
     return following(call.signal, send, call.timeoutMs)
   }

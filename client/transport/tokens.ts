@@ -133,7 +133,7 @@ function heldOf(token: string): Held {
 function claimsOf(token: string): { exp: number; iat: number } {
   try {
     const { exp, iat } = JSON.parse(atob(token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? ''))
-    return { exp: Number(exp ?? Number.NaN), iat: Number(iat ?? Number.NaN) }
+    return { exp: Number(exp), iat: Number(iat) }
   } catch {
     return { exp: Number.NaN, iat: Number.NaN }
   }

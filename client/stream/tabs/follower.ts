@@ -1,8 +1,8 @@
 // A tab that waits for the lock: receives events from the leader, requests missed ones, and replaces a silent leader.
-import { CarillonError } from '../../transport/errors.ts'
+import type { CarillonError } from '../../transport/errors.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
+import { areOfOneInbox, errorOf, versionOf } from './given.ts'
 import type { Message, Tab } from './messages.ts'
-import { areOfOneInbox, versionOf } from './tab-log.ts'
 
 export const leaderIsSilent = Symbol()
 
@@ -94,5 +94,5 @@ export class Follower {
 }
 
 function errorIn({ error }: Extract<Message, { kind: 'error' | 'lost' }>): CarillonError {
-  return new CarillonError(error.code, error.message, error)
+  return errorOf(error.code, error.message, error)
 }

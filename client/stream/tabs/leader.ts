@@ -1,9 +1,9 @@
 // The tab that holds the lock: it reads the stream, sends each event to the other tabs, and resends events they missed.
-import { type CarillonError, isCarillonError } from '../../transport/errors.ts'
+import type { CarillonError } from '../../transport/errors.ts'
 import type { StreamEvent } from '../../transport/types.ts'
-import { openStream } from '../subscription.ts'
+import { areOfOneInbox, isCarillonError, openStream, versionOf } from './given.ts'
 import type { Message, Tab } from './messages.ts'
-import { areOfOneInbox, stateEvent, versionOf } from './tab-log.ts'
+import { stateEvent } from './tab-log.ts'
 
 /** A list may show a version before the stream does. The leader gives the stream this time to catch up. */
 const catchUpMs = 1_000

@@ -1,7 +1,7 @@
 // The events of one tab: how far it has followed its inbox, what its loop has not read yet, and the last events, which it
-// sends to other tabs when it leads. Positions such as `42-5f3a9c1e` have a version and an inbox tag.
-import { unlessAborted } from '../../transport/cancellation.ts'
+// sends to other tabs when it leads.
 import type { Position, StreamEvent } from '../../transport/types.ts'
+import { areOfOneInbox, unlessAborted, versionOf } from './given.ts'
 
 const maxKept = 100
 /** If a loop falls further behind, one `resync` replaces its events. */
@@ -68,22 +68,6 @@ export class TabLog {
       else await unlessAborted(new Promise<void>((resolve) => (this.#wake = resolve)), signal)
     }
   }
-}
-
-/** NaN for a text that has no version; every comparison with it is false. */
-export function versionOf(position: Position | undefined): number {
-  return Number(String(position).split('-')[0])
-}
-
-/** Undefined for a bare version, such as the one in the list of notifications. */
-export function inboxTagOf(position: Position | undefined): string | undefined {
-  return String(position).split('-')[1]
-}
-
-/** False only if both have an inbox tag and the tags differ. The server, too, accepts a bare version for any inbox. */
-export function areOfOneInbox(position: Position | undefined, other: Position | undefined): boolean {
-  const [tag, otherTag] = [inboxTagOf(position), inboxTagOf(other)]
-  return !tag || !otherTag || tag === otherTag
 }
 
 /** A `hello` or `resync` with the counters of another event. */

@@ -1,0 +1,98 @@
+// A tab and the others of its inbox: one holds a Web Lock and leads (leader.ts); the others follow (follower.ts) and wait for
+// the lock.
+import type { Me, StreamEvent } from '../../transport/types.ts'
+import type { SharedStreamWatcher, StreamOptions } from '../subscription.ts'
+import { Follower, leaderIsSilent } from './follower.ts'
+import { delayAfter, errorOf, following, type Given, give, inboxTagOf, isFinal, pause, requestMe } from './given.ts'
+import { Leader } from './leader.ts'
+import { formatVersion, type Tab } from './messages.ts'
+import { TabLog } from './tab-log.ts'
+
+/** If a tab waits longer for the lock, another user may have signed in since the tab requested the name of the inbox. */
+const maxNameAgeMs = 1_000
+
+type Shared = Pick<Tab, 'requests' | 'timing' | 'silenceMs'> & { watcher: SharedStreamWatcher; given: Given }
+
+/** Each tab continues from its own position, so a change of leader neither loses nor repeats an event. */
+export function openTogether(
+  { given, watcher, ...shared }: Shared,
+  since: StreamOptions['since'],
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent, void> {
+  give(given)
+  const log = new TabLog(since)
+  takePart({ ...shared, log, onLost: watcher.onLost }, signal, watcher.onUser).catch((error) => log.end(error))
+  return log.read(signal)
+}
+
+/** Takes part in the group of one inbox after the other, until the stream ends. */
+async function takePart(
+  tab: Omit<Tab, 'proof' | 'namedAt' | 'channel'>,
+  signal: AbortSignal,
+  onUser: SharedStreamWatcher['onUser'],
+): Promise<void> {
+  const { requests, timing, log, onLost } = tab
+  for (let outcome: Outcome = 'moved'; outcome === 'moved'; ) {
+    if (log.moves > 1) await pause(delayAfter(undefined, log.moves - 2, timing), signal)
+    const { user, proof } = await nameOf({ requests, timing, onLost }, signal)
+    onUser?.(user.id)
+    signal.throwIfAborted()
+    // Tabs with the same name share a stream.
+    const channel = new BroadcastChannel(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
+    const member = { ...tab, proof, channel, namedAt: performance.now() }
+    log.last = undefined
+    try {
+      do outcome = await takeTurn(member, outcome === 'silent', signal)
+      while (outcome === 'silent' || outcome === 'deposed')
+    } finally {
+      channel.close()
+    }
+  }
+}
+
+/** `moved`: the stream has turned out to be that of another inbox. `deposed`: another tab has stolen the lock. */
+type Outcome = 'ended' | 'moved' | 'silent' | 'deposed'
+
+/** Follows until this tab gets the lock, then leads until another tab steals the lock or the stream ends. */
+function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<Outcome> {
+  return following(signal, async (turn) => {
+    const follower = new Follower(tab, turn)
+    const lead = async () => {
+      follower.stop()
+      turn.signal.throwIfAborted()
+      // Without an inbox tag in its position, the tab could not detect that the stream belongs to another user.
+      if (performance.now() - tab.namedAt > maxNameAgeMs && !inboxTagOf(tab.log.position)) return 'moved'
+      return new Leader(tab).lead(turn.signal)
+    }
+    try {
+      const how = isStealing ? { steal: true } : { signal: turn.signal }
+      return await navigator.locks.request(tab.channel.name, how, lead)
+    } catch (error) {
+      if (turn.signal.reason === leaderIsSilent) return 'silent'
+      turn.signal.throwIfAborted()
+      // The page may not use locks, for example in a frame without an origin: the tab opens its own stream.
+      if ((error as Error).name !== 'AbortError') return await lead()
+      turn.abort()
+      return 'deposed'
+    } finally {
+      follower.stop()
+    }
+  })
+}
+
+/** A script cannot read a session cookie, and another sign-in replaces it for all tabs: the server knows the user. */
+async function nameOf(
+  { requests, timing, onLost }: Pick<Tab, 'requests' | 'timing' | 'onLost'>,
+  signal: AbortSignal,
+): Promise<Me> {
+  for (let failures = 0; ; failures++)
+    try {
+      const me = await requestMe(requests, { signal, timeoutMs: timing.connectMs })
+      if (me) return me
+      throw errorOf('UNAUTHORIZED', 'No user is signed in', { status: 401 })
+    } catch (error) {
+      if (isFinal(error)) throw error
+      onLost?.(error)
+      await pause(delayAfter(error, failures, timing), signal)
+    }
+}
