@@ -69,9 +69,9 @@ export class PageBlocks {
     const floor = floorOf(inbox, this.unreadOnly)
     // A notification that was sent again has left its block, and nothing says which one that was.
     const isSentAgain = inbox.lastSeq - (before?.lastSeq ?? 0) !== inbox.total - (before?.total ?? 0)
-    // An undo has lowered the high-water mark: the blocks below it were not kept up to date.
-    const isLowered = floor < floorOf(before ?? inbox, this.unreadOnly)
-    const isUnknown = before === undefined || changed === undefined || isSentAgain || isLowered
+    // An undo has lowered the high-water mark: `changed` lacks what was marked as read below it, and those blocks were not kept.
+    const isUndone = this.unreadOnly && inbox.resetVersion !== before?.resetVersion
+    const isUnknown = before === undefined || changed === undefined || isSentAgain || isUndone
     const from = isUnknown ? floor + 1 : Math.max(before.lastSeq, 1)
     for (let block = blockOf(from); block <= blockOf(inbox.lastSeq); block++) this.outdated.add(block)
     for (const seq of changed ?? []) this.outdated.add(blockOf(seq))
