@@ -1,4 +1,4 @@
-// The scripts that the service serves: complete whatever interrupts a build, up to date, and as small as the pages say.
+// The scripts that the service serves: complete also if a build is interrupted, up to date, and as small as the documentation says.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 // The number of unread notifications in the title of the document, "(3) Orders", and on the icon of an installed application
-// (https://www.w3.org/TR/badging/). If a page has several elements, the first one that asked displays its number.
+// (https://www.w3.org/TR/badging/). If a page has several elements, the first one that was added displays its number.
 
 type Badge = {
   /** The number as text, such as `99+`; undefined: not in the title. */
@@ -8,7 +8,7 @@ type Badge = {
   app: number | undefined
 }
 
-/** In the order in which they asked. */
+/** In the order in which they were added. */
 const owners = new Map<object, Badge>()
 let observer: MutationObserver | undefined
 /** What is in front of the title at this time; '' for nothing. */

@@ -70,7 +70,7 @@ export class InboxView {
     return this.#carillon.inbox.open(this.#options)
   }
 
-  /** Opens the list once more: a component that is removed meanwhile must not abort the act. */
+  /** Opens the list once more: a component that is removed before the server responds must not abort the act. */
   #act(act: (list: InboxList) => Promise<void>): Promise<void> {
     const list = this.#open()
     const done = act(list).finally(() => list.close())

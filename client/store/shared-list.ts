@@ -24,7 +24,7 @@ export class SharedList implements Extent {
   /** It has to be requested again, because an event did not say enough. */
   isUnclear = false
   isHeld = false
-  /** The number of `close()` to come. */
+  /** How many calls of `close()` are still to come. */
   opened = 0
   /** The request for the next page. */
   next: Promise<void> | undefined

@@ -26,7 +26,7 @@ after(async () => {
   await db.close()
   await drop()
 })
-// Ann read every second notification one by one, in order. Of Ben's every second one was sent again, and has left. Few of
+// Ann read every second notification one by one, in order. Every second one of Ben's was sent again, so it left its place. Few of
 // Ann's notifications are of the category 'rare'.
 await client.query(`
   insert into notification (user_id, seq, id, version, category, content, read_at, changed_version)

@@ -12,7 +12,7 @@ const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-
 const undo = (proof: Proof) => app.post('/api/notifications/undo', undefined, proof)
 const markUnread = (id: string, proof: Proof) => app.patch(`/api/notifications/${id}/unread`, proof)
 
-/** A user with so many unread notifications, oldest first. */
+/** A user with this many unread notifications, oldest first. */
 async function annWith(count: number) {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateless')

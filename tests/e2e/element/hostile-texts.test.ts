@@ -110,7 +110,7 @@ async function hasOnlyTexts(page: Page): Promise<void> {
   )
 }
 
-/** As a reader would: a click on each item whose link was not safe, on its button, and the same with the keyboard. */
+/** Does what a reader may do: clicks on each item whose link was not safe and on its button, and the same with the keyboard. */
 async function actOnItemsWithoutLink(page: Page): Promise<void> {
   const address = page.url()
   const items = page.locator('carillon-inbox article:not(:has(a[href]))')

@@ -24,7 +24,7 @@ async function shows(page: Page, expected: string[]): Promise<void> {
   }
 }
 
-/** Resolves when the service says that so many are unread. */
+/** Resolves when the service counts this many unread notifications. */
 async function unreadAtService(user: { username: string; password: string }, unread: number): Promise<void> {
   const proof = await service.signIn({ ...user }, 'stateful')
   const deadline = performance.now() + 20_000

@@ -143,7 +143,7 @@ export function markUnreadPromises(promise: PromiseOf): void {
   })
 }
 
-/** Ann, with so many keyed notifications in two categories; `readAll` marks them as read, all or up to and including one. */
+/** Ann, with this many keyed notifications in two categories; `readAll` marks them as read, all or up to and including one. */
 export async function annWith(world: World, count: number) {
   const ann = await world.addUser('ann')
   const ids: string[] = []

@@ -20,7 +20,7 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Ann read every second notification alone, in the order of arrival. Of Ben's every second one was sent again, and has left. Few
+/** Ann read every second notification alone, in the order of arrival. Every second one of Ben's was sent again, so it left its place. Few
  * of Ann's notifications are of the category 'rare'. */
 function fill(): void {
   const database = connect(file)
