@@ -15,7 +15,10 @@ export function noteInPage(): void {
   new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) noted.longestTaskMs = Math.max(noted.longestTaskMs, duration)
   }).observe({ type: 'longtask' })
-  const button = document.querySelector('carillon-bell')?.shadowRoot?.querySelector('button')
+  const bell = document.querySelector('carillon-bell')
+  // The number itself, in place of "99+".
+  if (bell) bell.strings = { bell: (unread) => `${unread} unread` }
+  const button = bell?.shadowRoot?.querySelector('button')
   let last = performance.now()
   const frame = (now: number) => {
     noted.frames++
