@@ -6,7 +6,10 @@ import { Announcer } from './announcer.ts'
 import type { CarillonElement } from './carillon-element.ts'
 import { englishStrings, stringsFor } from './languages/languages.ts'
 import type { Strings } from './languages/strings.ts'
+import { retriedImport } from './retried-import.ts'
 import { sharedClient } from './shared-client.ts'
+
+let badge: Promise<typeof import('./title-badge.ts')> | undefined
 
 /** What a tab displays. `archived` follows as soon as the service can archive. */
 export type Tab = 'all' | 'unread'
@@ -22,14 +25,15 @@ export class InboxSource implements ReactiveController {
   readonly #unsubscribes: (() => void)[] = []
   #client: Carillon | undefined
   #settings: readonly unknown[] = []
+  readonly #languages: MutationObserver
   #language = ''
   #loaded = englishStrings
   #unread: number | undefined
-  #badge: Promise<typeof import('./title-badge.ts')> | undefined
 
   constructor(host: CarillonElement) {
     this.#host = host
     this.announcer = new Announcer(host)
+    this.#languages = new MutationObserver(() => host.requestUpdate())
     host.addController(this)
   }
 
@@ -38,6 +42,7 @@ export class InboxSource implements ReactiveController {
   }
 
   hostConnected(): void {
+    this.#languages.observe(document, { subtree: true, attributeFilter: ['lang'] })
     this.#host.requestUpdate()
   }
 
@@ -57,6 +62,7 @@ export class InboxSource implements ReactiveController {
 
   /** An element that is moved is removed first: it closes its lists only if it is not in the page afterwards. */
   hostDisconnected(): void {
+    this.#languages.disconnect()
     queueMicrotask(() => this.#host.isConnected || this.#close())
   }
 
@@ -122,8 +128,8 @@ export class InboxSource implements ReactiveController {
 
   #showBadge(): void {
     const { titleBadge, appBadge } = this.#host
-    if (titleBadge || appBadge) this.#badge ??= import('./title-badge.ts')
-    void this.#badge?.then(({ showBadge }) => {
+    if (titleBadge || appBadge) badge ??= retriedImport(() => import('./title-badge.ts'))
+    void badge?.then(({ showBadge }) => {
       const unread = this.#unread ?? 0
       const title = titleBadge && unread ? this.strings.badge(unread) : undefined
       showBadge(this.#host, { title, app: appBadge ? unread : undefined })
@@ -131,7 +137,7 @@ export class InboxSource implements ReactiveController {
   }
 
   #close(): void {
-    void this.#badge?.then(({ hideBadge }) => hideBadge(this.#host))
+    void badge?.then(({ hideBadge }) => hideBadge(this.#host))
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe()
     for (const list of this.#lists.values()) list.close()
     this.#lists.clear()

@@ -26,6 +26,12 @@ export class CarillonBell extends CarillonElement {
     this.#button?.focus(options)
   }
 
+  /** The browser closes the panel of an element that is moved or removed, and fires no event. */
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.#isOpen = false
+  }
+
   protected override render(): TemplateResult {
     const { strings, announcer, client } = this.source
     const unread = this.source.list('all')?.getSnapshot().unread ?? 0

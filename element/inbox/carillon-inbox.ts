@@ -3,10 +3,8 @@
 import { html, nothing, render, type TemplateResult } from 'lit'
 import { CarillonElement } from '../carillon-element.ts'
 import { themes, tokens } from '../look/tokens.ts'
+import { retriedImport } from '../retried-import.ts'
 import type { InboxView } from './view/inbox-view.ts'
-
-/** Between two attempts to load the view. */
-const retryMs = 5_000
 
 export class CarillonInbox extends CarillonElement {
   static override styles = [themes, tokens]
@@ -45,33 +43,25 @@ export class CarillonInbox extends CarillonElement {
   }
 
   async #load(): Promise<void> {
-    if (this.#view || this.#isLoading) return
+    if (this.#isLoading) return
     this.#isLoading = true
-    try {
-      const view = await loadView()
-      this.#view = new view.InboxView(this, { html, nothing, render })
-      this.requestUpdate()
-      await this.updateComplete
-      if (this.#isFocusWanted) this.focus()
-    } catch {
+    const view = await retriedImport(loadView, () => {
       this.#isFailed = true
       this.requestUpdate()
-      setTimeout(() => this.isConnected && this.#load(), retryMs)
-    }
-    this.#isLoading = false
+    })
+    this.#view = new view.InboxView(this, { html, nothing, render })
+    this.requestUpdate()
+    await this.updateComplete
+    if (this.#isFocusWanted) this.focus()
   }
 }
 
-/**
- * Chromium keeps the failure of an import until the page is loaded again, so a bell calls this as soon as the server has responded.
- * The view takes Lit as an argument: with an import of its own it would be in a third file, which the page would wait
- * for.
- */
-export function loadView(): Promise<{ InboxView: typeof InboxView }> {
+/** The view takes Lit as an argument: with an import of its own it would be in a third file, which the page would wait for. */
+function loadView(): Promise<{ InboxView: typeof InboxView }> {
   return import('./view/inbox-view.ts')
 }
 
-/** The reader may open the list soon. A failure is reported by the list itself. */
+/** The reader may open the list soon, and without a connection. A failure is reported by the list itself. */
 export function preloadView(): void {
   loadView().catch(() => {})
 }

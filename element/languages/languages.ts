@@ -1,5 +1,6 @@
 // Finds the texts for a language tag: `de-CH` gets German texts with Swiss numbers. English is part of the bundle; the other
 // languages are loaded when an element needs them.
+import { retriedImport } from '../retried-import.ts'
 import { texts as english } from './en.ts'
 import { badgeOf, pluralsOf } from './plurals.ts'
 import type { Language, Strings } from './strings.ts'
@@ -15,16 +16,12 @@ export const languages: readonly string[] = ['en', ...Object.keys(loaders)]
 /** For the time until `stringsFor` has loaded a language. */
 export const englishStrings: Strings = stringsOf(english, 'en')
 
-/** The first of `tags` that has texts decides; English if none has. A language that cannot be loaded is English too. */
+/** The first of `tags` that has texts decides; English if none has. Waits until the language is loaded. */
 export async function stringsFor(tags: readonly string[]): Promise<Strings> {
   const locale = tags.map(canonical).find((tag) => tag && languages.includes(languageOf(tag)))
   if (!locale) return englishStrings
-  try {
-    const { texts = english } = (await loaders[languageOf(locale)]?.()) ?? {}
-    return stringsOf(texts, locale)
-  } catch {
-    return englishStrings
-  }
+  const loader = loaders[languageOf(locale)]
+  return stringsOf(loader ? (await retriedImport(loader)).texts : english, locale)
 }
 
 /** A language gets its plurals as an argument: if it imported them, they would be a file of their own in the bundle. */

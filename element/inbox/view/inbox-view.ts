@@ -191,8 +191,9 @@ export class InboxView implements ReactiveController {
   #banner({ state, error }: InboxSnapshot): Template {
     const { html, nothing } = this.#lit
     const { strings } = this.#source
+    // The server may also respond, but not as it should.
     if (state === 'offline')
-      return html`<div part="offline"><p part="state-title">${strings.offlineTitle}</p><p>${strings.offlineText}</p></div>`
+      return html`<div part="offline"><p part="state-title">${error?.status ? this.#reason(error) : strings.offlineTitle}</p><p>${strings.offlineText}</p></div>`
     if (state === 'error')
       return html`<div part="error">
         <p part="state-title">${strings.errorTitle}</p>

@@ -92,10 +92,25 @@ test('the script may be loaded twice', async () => {
   await page.getByRole('article').waitFor()
 })
 
-test('the element follows the language around it, and English is the default', async () => {
+test('the element follows the language around it, also when that changes', async () => {
   await pages.userWith(1)
   const page = await pages.open('<div lang="fr-CH"><carillon-bell></carillon-bell></div>')
   await page.locator('[part=bell][aria-label*="non lue"]').waitFor()
+  await page.evaluate(() => document.querySelector('div')?.setAttribute('lang', 'de'))
+  await page.locator('[part=bell][aria-label*="ungelesen"]').waitFor()
+})
+
+test('a bell that is moved while its panel is open says that the panel is closed', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('<main></main><carillon-bell></carillon-bell>')
+  const bell = page.locator('[part=bell]')
+  await bell.click()
+  await page.getByRole('article').waitFor()
+  await page.evaluate(() => document.querySelector('main')?.append(document.querySelector('carillon-bell') as Element))
+  await page.locator('[part=bell][aria-expanded=false]').waitFor()
+  assert.equal(await page.getByRole('dialog').count(), 0)
+  await bell.click()
+  await page.getByRole('article').waitFor()
 })
 
 test('the number is in the title of the document, and carillon-change reports it', async () => {

@@ -1,0 +1,108 @@
+// What the elements do if the server, the network or a notification is not as expected: they say so, and recover without a reload.
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
+import { ElementPages } from '../../support/element-pages.ts'
+
+const pages = await ElementPages.start()
+const { service } = pages
+after(() => pages[Symbol.asyncDispose]())
+afterEach(async () => {
+  for (const page of pages.browser.context.pages()) await page.close()
+  assert.deepEqual(pages.errors.splice(0), [])
+})
+
+const inbox = '<carillon-inbox></carillon-inbox>'
+
+for (const [what, name] of Object.entries({ 'of the list': 'inbox-view', 'of a language': 'de' }))
+  test(`a script ${what} that did not arrive is loaded again without a reload`, async () => {
+    await pages.userWith(1)
+    const page = await pages.open('')
+    await page.route(new RegExp(`carillon-${name}-[^?]*$`), (route) => route.abort())
+    await page.evaluate(() => {
+      document.body.lang = 'de'
+      document.body.append(document.createElement('carillon-inbox'))
+    })
+    await page.getByRole('article', { name: 'Ungelesen Number 1' }).waitFor()
+  })
+
+test('the number is in the title of the document although its script did not arrive at first', async () => {
+  await pages.userWith(2)
+  const page = await pages.open('')
+  await page.route(/carillon-title-badge-[^?]*$/, (route) => route.abort())
+  await page.evaluate(() => {
+    const bell = document.createElement('carillon-bell')
+    bell.titleBadge = true
+    document.body.append(bell)
+  })
+  await page.waitForFunction(() => document.title === '(2) Orders')
+})
+
+for (const [what, response, text] of [
+  ['fails with 500', { status: 500, body: '{}' }, 'Der Server hat ein Problem gemeldet.'],
+  ['is overloaded', { status: 503, body: '' }, 'Der Server hat ein Problem gemeldet.'],
+  ['is replaced by a page of the network', { contentType: 'text/html', body: '<h1>Pay' }, 'Der Server hat ein Problem'],
+] as const)
+  test(`if the server ${what}, the element says so in the user's language, and recovers`, async () => {
+    const user = await pages.userWith(1)
+    const page = await pages.open('')
+    await page.route('**/api/**', (route) => route.fulfill(response))
+    await page.evaluate(() => {
+      document.documentElement.lang = 'de'
+      document.body.append(document.createElement('carillon-inbox'))
+    })
+    await page.locator('[part=offline]').getByText(text).waitFor()
+    await page.unroute('**/api/**')
+    await page.evaluate(() => dispatchEvent(new Event('focus')))
+    await page.getByRole('article').waitFor()
+    await service.deliver({ to: user, title: 'Live' })
+    await page.getByText('Live').waitFor()
+    assert.equal(await page.locator('[part=offline]').count(), 0)
+  })
+
+test('if only the live stream is blocked, the list is displayed, an act is sent, and new ones appear when it is back', async () => {
+  const user = await pages.userWith(1)
+  const page = await pages.open('')
+  await page.route('**/stream*', (route) => route.abort())
+  await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
+  await page.getByText('No connection').waitFor()
+  await page.getByRole('article', { name: 'Unread Number 1' }).getByRole('button').click()
+  const proof = await service.signIn(user, 'stateful')
+  while ((await service.list(proof)).unread > 0) await page.waitForTimeout(20)
+  await service.deliver({ to: user, title: 'Late' })
+  await page.unroute('**/stream*')
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await page.getByRole('button', { name: '1 new' }).click()
+  await page.getByText('Late').waitFor()
+})
+
+test('fields that are missing, of another type, or of a newer server, break no item', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('')
+  await page.route('**/api/notifications?**', async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    const [known] = body.data.items
+    const strange = { title: 5, body: 6, url: 7, category: ['x'], count: 'many', updatedAt: 'soon', mood: { a: 1 } }
+    body.data.items = [known, { id: 'a', seq: 0.5, title: 'Bare' }, { id: 'b', seq: 0.4, ...strange }]
+    await route.fulfill({ response, json: body })
+  })
+  await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
+  await page.getByRole('article', { name: 'Unread Bare' }).waitFor()
+  await page.getByRole('article', { name: 'Unread 5' }).waitFor()
+  assert.equal(await page.getByRole('article').count(), 3)
+})
+
+test('with storage that is forbidden, the list works, also if it is to be kept', async () => {
+  await pages.userWith(1)
+  const page = await pages.open(inbox.replace('>', ' offline>'))
+  await page.addInitScript(() => {
+    for (const name of ['indexedDB', 'localStorage', 'sessionStorage'])
+      Object.defineProperty(globalThis, name, {
+        get() {
+          throw new DOMException('forbidden', 'SecurityError')
+        },
+      })
+  })
+  await page.reload()
+  await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
+})
