@@ -14,6 +14,7 @@ export const placementStyles = css`
     position-try-fallbacks: flip-block, flip-inline, flip-block flip-inline;
     margin-block: ${gap}px;
   }
+  @media (width < 416px) { [part~='panel'] { margin-inline: ${gap}px; } }
   :host([placement='bottom-start']) [part~='panel'] { position-area: block-end span-inline-end; }
   :host([placement='top-start']) [part~='panel'] { position-area: block-start span-inline-end; }
   :host([placement='top-end']) [part~='panel'] { position-area: block-start span-inline-start; }

@@ -28,6 +28,7 @@ button[part~='bell'] {
   position: absolute;
   inset-block-start: 0;
   inset-inline-end: 0;
+  box-sizing: border-box;
   min-inline-size: 1.6em;
   padding-inline: 0.4em;
   border-radius: 1em;
@@ -46,9 +47,9 @@ button[part~='bell'] {
   inset: auto;
   margin: 0;
   padding: 0;
-  inline-size: min(var(--carillon-width, 25rem), 100vw - 1rem);
+  inline-size: min(var(--carillon-width, max(25rem, 400px)), 100vw - 16px);
   /* 100 % is what is free on the selected side of the bell. With less than 12rem, the other side is tried. */
-  max-block-size: min(var(--carillon-max-height, 36rem), max(100% - 1rem, min(12rem, 100dvh - 1rem)));
+  max-block-size: min(var(--carillon-max-height, max(36rem, 576px)), max(100% - 16px, min(12rem, 100dvh - 16px)));
   border: 0;
   border-radius: var(--_radius);
   background: none;
@@ -65,7 +66,7 @@ button[part~='bell'] {
 }
 @media (forced-colors: active) {
   [part~='badge'] { border: 1px solid; }
-  [part~='bell'] { border: 1px solid ButtonText; }
+  button[part~='bell'] { border: 1px solid; }
 }
 `,
 ]

@@ -32,6 +32,8 @@ h2, p { margin: 0; font: inherit; }
 [part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
 [part~='tabs'] { display: flex; gap: 1.25em; padding-inline: 1em; border-block-end: 1px solid var(--_border); }
 [part~='root'], [part~='list'] { display: flex; flex-direction: column; min-block-size: 0; }
+/* What a header of the page may give to all texts in it. */
+[part~='root'] { letter-spacing: normal; text-indent: 0; text-shadow: none; text-transform: none; white-space: normal; }
 [part~='scroll'] { overflow: auto; overscroll-behavior: contain; }
 [part~='more'] { display: block; margin: 0.5em auto; }
 [part~='newer'] {
@@ -161,7 +163,7 @@ const items = css`
 `
 
 const states = css`
-[part~='empty'], [part~='signed-out'], [part~='loading'], [part~='list']:not(:has(article)) [part~='error'] {
+[part~='empty'], [part~='signed-out'], [part~='loading'], [part~='list']:not(:has(article)) :is([part~='error'], [part~='offline']) {
   display: grid;
   justify-items: center;
   gap: 0.25em;
@@ -197,7 +199,7 @@ const states = css`
   border-block-end: 1px solid var(--_border);
   font-size: 0.9333em;
 }
-[part~='list']:not(:has(article)) [part~='error'] { background: none; border: 0; font-size: 1em; }
+[part~='list']:not(:has(article)) :is([part~='error'], [part~='offline']) { background: none; border: 0; font-size: 1em; }
 [part~='undo'] { display: flex; align-items: center; justify-content: space-between; gap: 1em; }
 [part~='undo-button'] { margin-inline-end: -0.625em; }
 [part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }

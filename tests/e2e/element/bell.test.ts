@@ -85,10 +85,34 @@ for (const [corner, style] of Object.entries({
         width: 0,
         height: 0,
       }
-      assert.ok(x >= 0 && y >= 0 && x + width <= 320 && y + height <= 500, JSON.stringify({ x, y, width, height }))
+      assert.deepEqual([x, width], [8, 304])
+      assert.ok(y >= 0 && y + height <= 500, JSON.stringify({ x, y, width, height }))
       const bell = await page.locator('[part=bell]').boundingBox()
       assert.ok(bell && (y >= bell.y + bell.height || y + height <= bell.y), 'the panel covers the bell')
     })
+
+test('a page with another root font size and with rules for all elements changes neither size nor layout of the panel', async () => {
+  await pages.userWith(2)
+  const page = await pages.open('<carillon-bell></carillon-bell>')
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(
+      'html { font-size: 62.5% } * { box-sizing: content-box; margin: 10px; padding: 3px; border: 1px solid }',
+    )
+    document.adoptedStyleSheets = [sheet]
+  })
+  await bellOf(page, 'Notifications, 2 unread').click()
+  await page.getByRole('article').first().waitFor()
+  const [panel, item, badge] = await Promise.all(
+    ['[part=panel]', 'article >> nth=0', '[part=badge]'].map((part) => page.locator(part).boundingBox()),
+  )
+  assert.equal(panel?.width, 400)
+  assert.ok(item && item.width > 390 && item.width <= 400, `${item?.width}`)
+  assert.ok(
+    badge && Math.abs(badge.width - badge.height) < 2,
+    `the badge is a circle: ${badge?.width} x ${badge?.height}`,
+  )
+})
 
 test('without CSS anchor positioning, the panel is beside the bell and inside the window too', async () => {
   await pages.userWith(2)
