@@ -4,7 +4,7 @@ import type { Notification, NotificationPage } from '../transport/types.ts'
 import { firstSnapshot, type InboxSnapshot, type ListState, type OpenOptions } from './inbox-list.ts'
 import { type Extent, type InboxState, itemsOf } from './state.ts'
 
-/** Arrivals push older items out of a list that nobody holds, once it is that much longer than the pages that were requested. */
+/** Arrivals push older items out of a list that is not held, once it is that much longer than the pages that were requested. */
 const maxSurplus = 100
 
 export type View = Pick<InboxState, 'known' | 'unread' | 'total'> & {

@@ -1,4 +1,4 @@
-// Stands for the sign-in that your application has already (better-auth, Auth.js, ...). This one believes every name.
+// In place of the sign-in that your application has already (better-auth, Auth.js, ...). This one believes every name.
 import { randomUUID } from 'node:crypto'
 import { getCookie, setCookie } from 'hono/cookie'
 

@@ -70,7 +70,7 @@ test('only the selected tab is in the order of the Tab key', async () => {
   ])
 })
 
-test('PageDown on the last article loads the next page and goes on', async () => {
+test('PageDown on the last article loads the next page and continues there', async () => {
   await pages.userWith(25)
   const page = await pages.open('<carillon-inbox></carillon-inbox>')
   await page.getByRole('article').nth(19).focus()

@@ -36,7 +36,7 @@ beforeEach(async () => {
   await page.waitForFunction(() => 'badge' in globalThis)
 })
 
-/** Several elements are several owners. The name of an owner stands for its element. */
+/** Several elements are several owners. The name of an owner is that of its element. */
 async function show(owner: string, title: string | undefined, app?: number): Promise<void> {
   await page.evaluate(
     ({ name, ...displayed }) => {

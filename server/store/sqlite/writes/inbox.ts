@@ -33,7 +33,7 @@ export function markRead({ sql, signal }: WriteContext, { userId, id, at }: Inpu
   return 'done'
 }
 
-/** An undo leaves it read. Nobody can see the difference before, so this is no change. */
+/** An undo leaves it read. The difference is invisible until then, so this is no change. */
 function keepRead(sql: Sql, userId: string, found: ReadState): void {
   const readAt = readByLastReadAll(sql, userId, found)
   if (readAt === undefined) return
