@@ -150,6 +150,23 @@ test('a link that is neither http, https nor relative is inert (C9)', async () =
   await page.getByRole('article', { name: 'Number 1', exact: true }).waitFor()
 })
 
+test('every button, tab and link is a target of at least 24 px', async () => {
+  await pages.userWith(21)
+  const page = await pages.open(body)
+  await articles(page).first().waitFor()
+  const sizes = await page.locator('carillon-inbox').evaluate((inbox) =>
+    [...(inbox.shadowRoot?.querySelectorAll('button, a') ?? [])].map((target) => {
+      const { width, height } = target.getBoundingClientRect()
+      return { name: target.getAttribute('part'), least: Math.min(width, height) }
+    }),
+  )
+  assert.ok(sizes.length >= 43, `${sizes.length} targets`)
+  assert.deepEqual(
+    sizes.filter(({ least }) => least < 24),
+    [],
+  )
+})
+
 test('the button of an item marks it as read, and as unread again', async () => {
   const user = await pages.userWith(2)
   const page = await pages.open(body)
