@@ -11,7 +11,8 @@ export type Carillon = SignIn & {
   inbox: Inbox & {
     /**
      * A list that stays right by itself: its pages, the live stream, and what the user does. Lists that are opened with equal
-     * options share their requests, and all lists of a client share one stream. `close` each of them.
+     * options share their requests, and all lists of a client share one stream. `close` each of them. Throws TypeError if the
+     * options are invalid.
      */
     open(options?: OpenOptions): InboxList
   }

@@ -71,10 +71,8 @@ export type Inbox = {
 }
 
 export function inboxOf(requests: Requests): Inbox {
-  const list = ({ signal, page, limit, status, category, before }: ListOptions = {}) => {
-    const query = { page, limit, status, category, before }
-    return requests.data<NotificationPage>({ path: 'api/notifications', query, signal })
-  }
+  const list = ({ signal, ...query }: ListOptions = {}) =>
+    requests.data<NotificationPage>({ path: 'api/notifications', query, signal })
 
   return {
     list,
@@ -91,10 +89,9 @@ export function inboxOf(requests: Requests): Inbox {
     read: async (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/read` }),
     unread: async (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/unread` }),
     undo: (options) => requests.nothing({ ...options, method: 'POST', path: 'api/notifications/undo' }),
-    readAll: ({ throughSeq, through, signal } = {}) =>
-      requests.nothing({ method: 'POST', path: 'api/notifications/read-all', query: { throughSeq, through }, signal }),
-    changes: ({ since, limit, wait, signal }) =>
-      requests.data({ path: 'api/notifications/changes', query: { since, limit, wait }, signal }),
+    readAll: ({ signal, ...query } = {}) =>
+      requests.nothing({ method: 'POST', path: 'api/notifications/read-all', query, signal }),
+    changes: ({ signal, ...query }) => requests.data({ path: 'api/notifications/changes', query, signal }),
     subscribe: (options) => openSharedStream(requests, options),
   }
 }

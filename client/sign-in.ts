@@ -40,9 +40,9 @@ export type SignIn = {
 /** `onChange` is called after a sign-in and after a sign-out, which waits for it. */
 export function signInOf(requests: Requests, onChange = async (_isSignedOut: boolean) => {}): SignIn {
   return {
-    async login({ username, password, variant }: Credentials & { variant?: Variant }, { signal }: CallOptions = {}) {
-      const body = JSON.stringify({ username, password, variant })
-      const response = await requests.signIn<never>({ path: 'login', body, signal })
+    async login(credentials: Credentials & { variant?: Variant }, options?: CallOptions) {
+      const body = JSON.stringify(credentials, ['username', 'password', 'variant'])
+      const response = await requests.signIn<never>({ ...options, path: 'login', body })
       void onChange(false)
       return response
     },

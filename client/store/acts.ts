@@ -49,7 +49,7 @@ export class Acts {
 
   /** Adds acts of an earlier visit. */
   restore(acts: readonly WaitingAct[] = []): void {
-    for (const { key, ...act } of acts) if (!this.pending.some((one) => one.key === key)) void this.add(act, key)
+    for (const act of acts) if (!this.pending.some(({ key }) => key === act.key)) void this.add(act, act.key)
   }
 
   remove(acts: readonly PendingAct[]): void {
@@ -70,7 +70,10 @@ export class Acts {
         await this.#sendOne(act)
         failures = 0
       } catch (error) {
-        if (this.#host.isClosed) this.rejectAll(error)
+        if (isRefusal(error)) {
+          act.reject(error)
+          this.remove([act])
+        } else if (this.#host.isClosed) this.rejectAll(error)
         else await pause(delayAfter(error, failures++, defaultTiming), undefined, (end) => (this.wake = end))
       }
       this.#host.show()
@@ -82,22 +85,15 @@ export class Acts {
     return this.pending.find(({ isDone }) => !isDone)
   }
 
-  /** Throws if the act has to wait. */
   async #sendOne(act: PendingAct): Promise<void> {
+    await this.#host.confirm()
+    // It was an act of another user.
+    if (!this.pending.includes(act)) return
     const { kept } = this.#host
     const send = () => this.#host.transmit(act)
-    try {
-      await this.#host.confirm()
-      // It was an act of another user.
-      if (!this.pending.includes(act)) return
-      await (act.key && kept ? kept.once(act.key, send) : send())
-      act.isDone = true
-      act.resolve()
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      act.reject(error)
-      this.remove([act])
-    }
+    await (act.key && kept ? kept.once(act.key, send) : send())
+    act.isDone = true
+    act.resolve()
   }
 }
 

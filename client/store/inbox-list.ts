@@ -5,7 +5,7 @@ import type { Notification, NotificationPage } from '../transport/types.ts'
 export type OpenOptions = {
   /** Default: `all`. */
   status?: 'all' | 'unread' | 'read' | undefined
-  /** Only notifications of this category, or of one of these. */
+  /** Only notifications of this category, or of one of these, at most 20. */
   category?: string | readonly string[] | undefined
   /** The size of a page: 1 to 100, default 20. */
   limit?: number | undefined

@@ -12,6 +12,9 @@ export type View = Pick<InboxState, 'known' | 'unread' | 'total'> & {
   error: CarillonError | undefined
 }
 
+/** What one `open()` has subscribed, and whether its reader holds the list. The same function may be subscribed twice. */
+export type Opened = { listeners: Set<{ listener: (snapshot: InboxSnapshot) => void }>; isHeld: boolean }
+
 export class SharedList implements Extent {
   readonly key: string
   readonly status
@@ -23,23 +26,24 @@ export class SharedList implements Extent {
   isLoaded = false
   /** It has to be requested again, because an event did not say enough. */
   isUnclear = false
-  isHeld = false
-  /** How many calls of `close()` are still to come. */
-  opened = 0
+  /** One for each `open()` whose list is not closed yet. */
+  readonly opened = new Set<Opened>()
   /** The request for the next page. */
   next: Promise<void> | undefined
   isLoading = false
   snapshot: InboxSnapshot
-  readonly #listeners = new Set<{ listener: (snapshot: InboxSnapshot) => void }>()
   /** The number of items that were requested. */
   #wanted: number
 
   constructor({ status = 'all', category = [], limit = 20, initial }: OpenOptions) {
+    const categories = [category].flat().sort()
+    this.key = JSON.stringify([status, categories, limit])
+    const isNamed = categories.length <= 20 && categories.every(({ length }) => length && length <= 64)
+    if (!isNamed || !/^(all|unread|read) ([1-9]\d?|100)$/.test(`${status} ${limit}`))
+      throw new TypeError(`Invalid options: ${this.key}`)
     this.status = status
-    this.categories = [category].flat()
-    this.limit = limit
-    this.key = JSON.stringify([status, [...this.categories].sort(), limit])
-    this.#wanted = limit
+    this.categories = categories
+    this.limit = this.#wanted = limit
     this.snapshot = firstSnapshot(initial)
   }
 
@@ -55,35 +59,27 @@ export class SharedList implements Extent {
     return Math.max(this.limit, this.snapshot.items.length + this.snapshot.newer.length)
   }
 
-  subscribe(listener: (snapshot: InboxSnapshot) => void): () => void {
-    // The same function may be subscribed twice.
-    const entry = { listener }
-    this.#listeners.add(entry)
-    return () => void this.#listeners.delete(entry)
-  }
-
   /** Pages have been added to what is known; `last` is the last of them. `version`: up to which events have been received. */
   extendTo(last: NotificationPage, known: InboxState['known'], version: number): void {
-    this.end = last.next === null ? 0 : (last.items.at(-1)?.seq ?? 0)
+    this.end = (last.next && last.items.at(-1)?.seq) || 0
     const count = itemsOf(known, this).length
-    this.rest = Math.max(0, last.total - count)
+    this.rest = this.end && last.total - count
     this.#wanted = Math.max(this.limit, count)
     this.isLoaded = true
-    // Events that are not there yet may have changed the rest.
-    this.isUnclear = this.categories.length > 0 && this.rest > 0 && last.version !== version
-  }
-
-  /** What is loaded, as one page. */
-  page(version: number): NotificationPage {
-    const { items, newer, unread, total, hasMore } = this.snapshot
-    return { items: [...newer, ...items], unread, total, hasMore, version, next: hasMore ? `${this.end}` : null }
+    // Events between the page and what is known make the rest wrong, even 0.
+    this.isUnclear = this.categories.length > 0 && this.end > 0 && last.version !== version
   }
 
   /** Makes a new snapshot. Returns whether it differs, and then calls the listeners. `isAsked`: shows what waits in `newer`. */
   show({ known, unread, total: inboxTotal, state, error }: View, isAsked = false): boolean {
-    const { snapshot: old, isHeld, status } = this
+    const { snapshot: old, status } = this
+    const isHeld = [...this.opened].some((one) => one.isHeld)
     const all = this.isLoaded ? itemsOf(known, this) : []
-    if (!isHeld && all.length > this.#wanted + maxSurplus) this.#cut(all)
+    if (!isHeld && all.length > this.#wanted + maxSurplus) {
+      this.rest += all.length - this.#wanted
+      all.length = this.#wanted
+      this.end = all.at(-1)?.seq ?? 0
+    }
     // Only what the reader asks for may move the items that are on screen: the next page, below the last of them.
     const places = new Set(old.items.map(({ seq }) => seq))
     const low = old.items.at(-1)?.seq ?? Number.POSITIVE_INFINITY
@@ -105,17 +101,16 @@ export class SharedList implements Extent {
       hasMore: this.end > 0 && total > all.length,
       isLoading: this.isLoading || (!this.isLoaded && state === 'loading'),
     }
-    const names = Object.keys(next) as (keyof InboxSnapshot)[]
-    if (names.every((name) => next[name] === old[name])) return false
+    if (Object.entries(next).every(([name, value]) => value === old[name as keyof InboxSnapshot])) return false
     this.snapshot = next
-    for (const { listener } of [...this.#listeners]) notify(listener, next)
+    this.#notify()
     return true
   }
 
-  #cut(all: Notification[]): void {
-    this.rest += all.length - this.#wanted
-    all.length = this.#wanted
-    this.end = all.at(-1)?.seq ?? 0
+  /** A listener may end subscriptions, and an act of a listener makes a newer snapshot. */
+  #notify(): void {
+    for (const { listeners } of [...this.opened])
+      for (const entry of [...listeners]) if (listeners.has(entry)) void notify(entry.listener, this.snapshot)
   }
 }
 
@@ -128,13 +123,7 @@ function sameIfEqual(old: readonly Notification[], items: readonly Notification[
   return old.length === items.length && items.every((one, index) => one === old[index]) ? old : items
 }
 
-/** An error of a listener is reported as uncaught, and ends nothing here. */
-function notify(listener: (snapshot: InboxSnapshot) => void, snapshot: InboxSnapshot): void {
-  try {
-    listener(snapshot)
-  } catch (error) {
-    setTimeout(() => {
-      throw error
-    })
-  }
+/** Async: an error of a listener becomes an unhandled rejection, and ends nothing here. */
+async function notify(listener: (snapshot: InboxSnapshot) => void, snapshot: InboxSnapshot): Promise<void> {
+  listener(snapshot)
 }

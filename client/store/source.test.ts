@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startTestService, type TestService, type TestUser } from '../../tests/support/service.ts'
-import { createCarillon, type InboxList, isCarillonError } from '../carillon-client.ts'
+import { createCarillon, type InboxList, isCarillonError, type OpenOptions } from '../carillon-client.ts'
 import { failureOf, until } from '../testing/clients.ts'
 import { CookieJar } from '../testing/cookie-jar.ts'
 
@@ -214,4 +214,71 @@ test('after the last close the client sends nothing, and a closed list calls no 
   await sleep(100)
   assert.equal(calls, 0)
   assert.equal(count('GET /api/notifications/stream'), 1)
+})
+
+test('a close ends the subscriptions and the hold of that list, and not those of another one with equal options', async () => {
+  const ann = await service.user()
+  await deliver(ann, 1)
+  const { carillon } = await device(ann)
+  const [closed, list] = [carillon.inbox.open(), carillon.inbox.open()]
+  await until(() => isLive(list))
+  const calls = { closed: 0, list: 0 }
+  closed.subscribe(() => calls.closed++)
+  list.subscribe(() => calls.list++)
+  closed.hold(true)
+  closed.close()
+  closed.subscribe(() => calls.closed++)
+  await deliver(ann, 1)
+  await until(() => list.getSnapshot().items.length === 2)
+  assert.deepEqual([calls.closed, calls.list > 0], [0, true])
+  list.close()
+})
+
+test('invalid options throw a TypeError, and other lists stay live', async () => {
+  const { carillon } = await device(await service.user())
+  const list = carillon.inbox.open()
+  const invalid: unknown[] = [
+    ...[0, 101, 1.5, -1, Number.NaN, 'abc'].map((limit) => ({ limit })),
+    ...['', 'seen'].map((status) => ({ status })),
+    ...[Array(21).fill('a'), '', ['a', 'x'.repeat(65)]].map((category) => ({ category })),
+  ]
+  for (const options of invalid) assert.throws(() => carillon.inbox.open(options as OpenOptions), TypeError)
+  await until(() => isLive(list))
+  list.close()
+})
+
+test('a listener that acts, or that ends another subscription, leaves no listener with an older snapshot', async () => {
+  const ann = await service.user()
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  list.subscribe(({ items, unread }) => {
+    end()
+    if (unread) void list.read(items[0]?.id ?? '')
+  })
+  const end = list.subscribe(() => assert.fail('the subscription has ended'))
+  const seen: number[] = []
+  list.subscribe(({ unread }) => seen.push(unread))
+  await deliver(ann, 1)
+  await until(() => list.getSnapshot().items[0]?.readAt !== null && seen.length > 1)
+  assert.ok(
+    seen.every((unread) => unread === 0),
+    `${seen}`,
+  )
+  list.close()
+})
+
+test('a second undo does not display as unread what was read in between', async () => {
+  const ann = await service.user()
+  const [newest = ''] = await deliver(ann, 2)
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  await Promise.all([list.readAll(), list.undo()])
+  await list.read(newest)
+  await until(() => list.getSnapshot().unread === 1)
+  const undone = list.undo()
+  assert.equal(list.getSnapshot().unread, 1)
+  await undone
+  list.close()
 })

@@ -9,13 +9,26 @@ import { Acts } from './acts.ts'
 import { Connection } from './connection.ts'
 import type { InboxList, ListState, OpenOptions } from './inbox-list.ts'
 import type { KeptInbox } from './kept/kept-inbox.ts'
-import { isDue, SharedList, type View } from './shared-list.ts'
-import { type Act, emptyState, type InboxState, isUnclear, withActs, withEvents, withPages } from './state.ts'
+import { isDue, type Opened, SharedList, type View } from './shared-list.ts'
+import {
+  type Act,
+  emptyState,
+  type InboxState,
+  isUnclear,
+  withActs,
+  withEvents,
+  withLists,
+  withPages,
+} from './state.ts'
 
 /** Between two snapshots that events cause. An act, and an event after a pause, cause one at once. */
 const snapshotMs = 50
 /** Before a list that is unclear is requested again. */
 const againMs = 1_000
+/** Above this, what no list contains is forgotten. Until then, an undo may list it again. */
+const maxKnown = 2_000
+/** Of the last read-all, if none can be taken back. */
+const noReadAll: { ids: string[]; made: number } = { ids: [], made: 0 }
 
 type Timer = ReturnType<typeof setTimeout> | undefined
 
@@ -36,7 +49,7 @@ export class Source {
   #isStale = true
   /** The lists are those of an earlier visit. */
   #isKept = false
-  #lastReadAll: { ids: string[]; made: number } = { ids: [], made: 0 }
+  #lastReadAll = noReadAll
   /** Aborts the requests for pages when the user changes, and when the last list is closed. */
   #session = new AbortController()
   /** The requests for pages, one after the other. Events wait for them. */
@@ -55,24 +68,33 @@ export class Source {
 
   open(options: OpenOptions = {}): InboxList {
     const list = this.#listOf(options)
-    list.opened++
-    let isOpen = true
+    const opened: Opened = { listeners: new Set(), isHeld: false }
+    const { listeners } = opened
+    list.opened.add(opened)
     return {
       getSnapshot: () => list.snapshot,
-      subscribe: (listener) => list.subscribe(listener),
+      subscribe: (listener) => {
+        const entry = { listener }
+        listeners.add(entry)
+        return () => void listeners.delete(entry)
+      },
       more: () => this.#more(list),
       hold: (isHeld) => {
-        list.isHeld = isHeld
+        opened.isHeld = isHeld
         this.show()
       },
       showNewer: () => list.show(this.#view, true),
       read: (id) => this.#acts.add({ type: 'read', id }),
       unread: (id) => this.#acts.add({ type: 'unread', id }),
       readAll: () => this.#readAll(list),
-      undo: () => this.#acts.add({ type: 'undo', ...this.#lastReadAll }),
+      undo: () => {
+        const undone = this.#acts.add({ type: 'undo', ...this.#lastReadAll })
+        this.#lastReadAll = noReadAll
+        return undone
+      },
       close: () => {
-        if (isOpen) list.opened--
-        isOpen = false
+        list.opened.delete(opened)
+        listeners.clear()
         // A component that is replaced by another closes its list just before the other opens it.
         queueMicrotask(() => this.#closeUnused())
       },
@@ -99,12 +121,11 @@ export class Source {
   }
 
   #closeUnused(): void {
-    this.#lists = this.#lists.filter(({ opened }) => opened)
+    this.#lists = this.#lists.filter(({ opened }) => opened.size)
+    if (this.#lists.length) this.show()
     if (this.#lists.length || this.isClosed) return
     this.#connection.close()
     this.#forget()
-    clearTimeout(this.#againTimer)
-    this.#againTimer = undefined
     this.#acts.wake()
   }
 
@@ -122,15 +143,15 @@ export class Source {
   }
 
   /** An act with which the user marks as read what the list shows, and nothing that arrives later. */
-  async #readAll({ snapshot, categories, status }: SharedList): Promise<void> {
+  #readAll({ snapshot, categories, status }: SharedList): Promise<void> {
     const throughSeq = snapshot.items[0]?.seq
-    if (!throughSeq) return
-    const before = { ...this.#view }
+    if (!throughSeq) return Promise.resolve()
+    const { known, unread } = this.#view
     const isExact = !categories.length && status !== 'read'
     const settled = this.#acts.add({ type: 'read-all', throughSeq, isExact })
-    const { known, unread } = this.#view
-    const read = [...before.known.values()].filter((one) => !one.read && known.get(one.id)?.read)
-    this.#lastReadAll = { ids: read.map(({ id }) => id), made: before.unread - unread }
+    const now = this.#view
+    const read = [...known.values()].filter((one) => !one.read && now.known.get(one.id)?.read)
+    this.#lastReadAll = { ids: read.map(({ id }) => id), made: unread - now.unread }
     return settled
   }
 
@@ -144,7 +165,7 @@ export class Source {
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     Object.assign(this.#view, view)
     for (const list of this.#lists)
-      if (list.show(this.#view) && this.#isLive) this.kept?.save(list.key, list.page(versionOf(this.#position)))
+      if (list.show(this.#view) && this.#isLive) this.kept?.saveList(list, versionOf(this.#position))
     if (this.#isFreshDue || this.#lists.some(isDue)) this.#again(againMs)
   }
 
@@ -166,7 +187,6 @@ export class Source {
 
   /** Once the stream is there, requests what is due. */
   #again(ms: number): void {
-    if (!this.#isLive) return
     this.#againTimer ??= setTimeout(() => {
       this.#againTimer = undefined
       if (this.#isLive) this.load().catch((error) => this.#connection.restart(error))
@@ -213,7 +233,7 @@ export class Source {
       const before = pages.at(-1)?.items.at(-1)?.seq
       const page = await this.#inbox.list({ ...query, limit: Math.min(missing, 100), before, signal })
       pages.push(page)
-      missing = page.next === null ? 0 : missing - page.items.length
+      missing = page.next ? missing - page.items.length : 0
     }
     return pages
   }
@@ -224,6 +244,7 @@ export class Source {
     for (const list of this.#lists) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
     this.#events = []
     if (events.length) this.#state = withEvents(this.#state, events)
+    if (this.#state.known.size > maxKnown) this.#state = withLists(this.#state, this.#lists)
   }
 
   // For the acts
@@ -233,7 +254,7 @@ export class Source {
   }
 
   transmit(act: Act): Promise<void> {
-    if (act.type === 'read-all') return this.#inbox.readAll(act)
+    if (act.type === 'read-all') return this.#inbox.readAll({ throughSeq: act.throughSeq })
     return act.type === 'undo' ? this.#inbox.undo() : this.#inbox[act.type](act.id)
   }
 
@@ -251,7 +272,8 @@ export class Source {
 
   /** Shows what is kept on this device until the server responds. Resolves to the user whose inbox it is. */
   async start(): Promise<string | undefined> {
-    const users = (await this.#keeping()) ? await Promise.all(this.#lists.map((list) => this.#showKept(list))) : []
+    await this.#keeping()
+    const users = await Promise.all(this.#lists.map((list) => this.#showKept(list)))
     return users[0]
   }
 

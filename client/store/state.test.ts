@@ -3,7 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Notification, NotificationPage, StreamEvent } from '../transport/types.ts'
-import { type Act, type Extent, emptyState, isUnclear, itemsOf, withActs, withEvents, withPages } from './state.ts'
+import {
+  type Act,
+  type Extent,
+  emptyState,
+  isUnclear,
+  itemsOf,
+  withActs,
+  withEvents,
+  withLists,
+  withPages,
+} from './state.ts'
 
 const all: Extent = { status: 'all', categories: [], end: 0, rest: 0 }
 const now = '2026-01-01T00:00:00.000Z'
@@ -19,7 +29,7 @@ function pageOf(items: Notification[], version: number): NotificationPage {
   return { items, total: items.length, unread, version, hasMore: false, next: null }
 }
 
-function event(type: 'created' | 'read', one: Notification, version: number, unread = 0): StreamEvent {
+function event(type: 'created' | 'read' | 'unread', one: Notification, version: number, unread = 0): StreamEvent {
   return { type, position: `${version}-5f3a9c1e`, version, unread, total: 9, notification: one }
 }
 
@@ -67,6 +77,14 @@ test('an act on a notification that is gone changes nothing', () => {
   assert.deepEqual([unread, idle.length], [0, 1])
 })
 
+test('what no list contains is forgotten, so that a page can stay open for weeks', () => {
+  const items = [notification(4, { read: true }), notification(3), notification(2), notification(1, { category: 'a' })]
+  const state = withPages(emptyState, all, [pageOf(items, 5)])
+  const unread: Extent = { status: 'unread', categories: [], end: 3, rest: 0 }
+  const { known } = withLists(state, [unread, { ...all, categories: ['a'] }])
+  assert.deepEqual([...known.keys()], ['n3', 'n1'])
+})
+
 test('taking back a read-all counts those that are not loaded, and what was read before stays read', () => {
   const items = [notification(3), notification(2, { read: true, readAt: now }), notification(1)]
   const state = { ...withPages(emptyState, all, [pageOf(items, 5)]), unread: 40 }
@@ -87,7 +105,8 @@ test('a list with categories cannot tell what changed below its loaded part', ()
   assert.equal(isUnclear(partial, event('read', notification(5), 9), known), false)
   assert.equal(isUnclear(partial, event('created', notification(6), 9), known), false)
   assert.equal(isUnclear(partial, event('read', notification(2), 9), known), true)
-  assert.equal(isUnclear({ ...partial, rest: 0 }, event('read', notification(2), 9), known), false)
+  assert.equal(isUnclear({ ...partial, rest: 0 }, event('unread', notification(2), 9), known), true)
+  assert.equal(isUnclear({ ...partial, end: 0, rest: 0 }, event('read', notification(2), 9), known), false)
 })
 
 test('however pages and events arrive, the list is that of the newest versions', () => {

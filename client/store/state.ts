@@ -37,15 +37,21 @@ export type Act =
 
 const versions = new WeakMap<Notification, number>()
 
-export function matches({ status, categories }: Filter, { read, category }: Notification): boolean {
-  const isListed = status === 'all' || read === (status === 'read')
+function contains({ status, categories, end }: Extent, { seq, read, category }: Notification): boolean {
+  const isListed = seq >= end && (status === 'all' || read === (status === 'read'))
   return isListed && (!categories.length || categories.includes(category ?? ''))
 }
 
 /** Newest first. */
 export function itemsOf(known: Known, extent: Extent): Notification[] {
-  const items = [...known.values()].filter((one) => one.seq >= extent.end && matches(extent, one))
+  const items = [...known.values()].filter((one) => contains(extent, one))
   return items.sort((a, b) => b.seq - a.seq)
+}
+
+/** Without what no list contains: a page may stay open for weeks. */
+export function withLists(state: InboxState, lists: readonly Extent[]): InboxState {
+  const known = [...state.known].filter(([, one]) => lists.some((list) => contains(list, one)))
+  return { ...state, known: new Map(known) }
 }
 
 /** Adds pages of one list. Notifications that have not changed since `before` are the same objects as there. */
@@ -84,12 +90,12 @@ function readAll(known: Map<string, Notification>, { throughSeq, readAt, version
 }
 
 /** Can a list not tell from the event, and from what was known before it, what it has to contain now? */
-export function isUnclear({ status, categories, end, rest }: Extent, event: StreamEvent, known: Known): boolean {
+export function isUnclear({ status, categories, end }: Extent, event: StreamEvent, known: Known): boolean {
   // What was unread is now in the list, and unknown.
   if (event.type === 'read-all' && status === 'read') return true
   const id = 'notification' in event ? event.notification.id : 'id' in event ? event.id : ''
   // It may have been one of the rest.
-  return event.type !== 'created' && categories.length > 0 && rest > 0 && !((known.get(id)?.seq ?? -1) >= end)
+  return event.type !== 'created' && categories.length > 0 && end > 0 && !((known.get(id)?.seq ?? -1) >= end)
 }
 
 /** What the user sees: the state, and on top of it the acts. `idle` are those acts that the state shows already. */
@@ -128,7 +134,7 @@ function flip(known: Map<string, Notification>, id: string, read: boolean, at: s
 }
 
 function isOlder(one: Notification | undefined, version: number): boolean {
-  return ((one && versions.get(one)) ?? -1) < version
+  return (versions.get(one as Notification) ?? -1) < version
 }
 
 function put(known: Map<string, Notification>, one: Notification, version: number, before: Known = known): void {

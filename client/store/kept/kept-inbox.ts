@@ -2,6 +2,7 @@
 // forbidden or damaged, nothing is kept, and no method rejects because of that.
 
 import type { NotificationPage } from '../../transport/types.ts'
+import type { InboxSnapshot } from '../inbox-list.ts'
 import { type Act, type Change, changeRecord, type KeptRecord, type WaitingAct } from './record.ts'
 
 export type { WaitingAct } from './record.ts'
@@ -51,6 +52,13 @@ export class KeptInbox {
     if (this.#user !== user) this.#forget()
     this.#user = user ?? undefined
     await this.#change((kept) => (kept?.user === user ? kept : undefined))
+  }
+
+  /** Keeps an open list, up to `version`. */
+  saveList({ key, snapshot, end }: { key: string; snapshot: InboxSnapshot; end: number }, version: number): void {
+    const { items, newer, unread, total, hasMore } = snapshot
+    const next = hasMore ? `${end}` : null
+    this.save(key, { items: [...newer, ...items], unread, total, hasMore, version, next })
   }
 
   /** Keeps the first items of a list of the confirmed user. Writes at most twice a second. */
