@@ -4,11 +4,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { blockSize } from '../page-blocks.ts'
 import type { Page } from '../store.ts'
-import { at, newId, type Person, type PromiseOf, runs, type Seen, type World } from './world.ts'
+import { at, maxAtOnce, newId, type Person, type PromiseOf, runs, type Seen, type World } from './world.ts'
 
 const limit = 20
-/** Concurrent calls. With more, a call on a busy machine would wait too long for a connection. */
-const maxAtOnce = 300
 
 export function deepPagePromises(promise: PromiseOf): void {
   promise(
@@ -178,7 +176,7 @@ class InboxWithGaps {
   static async fill(world: World, { count, isRead }: { count: number; isRead: (index: number) => boolean }) {
     const ann = await world.addUser('ann')
     const inbox = new InboxWithGaps(world, ann, [])
-    for (let left = count; left > 0; left -= maxAtOnce) await inbox.perform({ arrive: Math.min(left, maxAtOnce) })
+    await inbox.perform({ arrive: count })
     await inbox.perform({ read: Array.from({ length: count }, (_, index) => index).filter(isRead) })
     return inbox
   }
@@ -200,7 +198,8 @@ class InboxWithGaps {
       }
     if ('read' in act) {
       const ids = [...new Set(act.read.map(idOf))]
-      await Promise.all(ids.map((id) => store.markRead({ userId, id, at: at(1) })))
+      for (let from = 0; from < ids.length; from += maxAtOnce)
+        await Promise.all(ids.slice(from, from + maxAtOnce).map((id) => store.markRead({ userId, id, at: at(1) })))
       for (const id of ids) this.#changeAlone(id, true)
     }
     if ('unread' in act) {

@@ -1,12 +1,9 @@
 // The promises about sessions: an ended session stays ended, whatever runs at the same time.
 import assert from 'node:assert/strict'
 import { emptyInbox, type SessionKey } from '../store.ts'
-import { at, newId, type Person, type PromiseOf } from './world.ts'
+import { at, maxAtOnce, newId, type Person, type PromiseOf } from './world.ts'
 
 const revocationExpiresAt = at(3_600)
-
-/** With more, a call on a busy machine would wait too long for a connection. */
-const sessionsAtOnce = 50
 
 const madeUp: SessionKey = { userId: 'unknown', secretHash: 'made up' }
 
@@ -185,8 +182,8 @@ export function sessionPromises(promise: PromiseOf): void {
 
   promise('a concurrent request never revives an ended session, in 200 of 200 attempts (law 7, S5)', async (world) => {
     const ann = await world.addUser('ann')
-    for (let attempts = 0; attempts < 200; attempts += sessionsAtOnce) {
-      const sessions = await Promise.all(Array.from({ length: sessionsAtOnce }, () => world.signIn(ann)))
+    for (let attempts = 0; attempts < 200; attempts += maxAtOnce) {
+      const sessions = await Promise.all(Array.from({ length: maxAtOnce }, () => world.signIn(ann)))
       await Promise.all(
         sessions.flatMap((session, index) => {
           const touch = () => world.store.touchSession({ ...session, at: at(index) })

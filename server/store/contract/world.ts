@@ -71,7 +71,7 @@ let idsMade = 0
 export const newId = (): string => `01900000-0000-7000-8000-${(0xffffffffffff - ++idsMade).toString(16)}`
 
 /** Concurrent calls. With more, a call on a busy machine would wait too long for a connection of PostgreSQL. */
-const maxAtOnce = 250
+export const maxAtOnce = 50
 
 let worldsMade = 0
 
