@@ -22,13 +22,12 @@ function run(isRead: boolean, category: string | undefined, bounds: string): str
 }
 
 /** The runs of one category, or of all notifications. `?5` is the user's readVersion, `?6` the readThrough. */
-function runsOf({ status, hasMarkedUnread }: Runs, category?: string): string[] {
+function runsOf({ status }: Runs, category?: string): string[] {
   if (status === 'unread') return [run(false, category, '?2 and n.seq > ?6')]
   const read = run(true, category, '?2')
   if (status === 'all') return [read, run(false, category, '?2')]
   // One bound: of two SQLite would use one for the index, and compare each notification with the other.
-  const covered = `min(?2, ?6 + 1) ${hasMarkedUnread ? `and n.seq not in (${markedUnread})` : ''}`
-  return [read, run(false, category, covered)]
+  return [read, run(false, category, 'min(?2, ?6 + 1)')]
 }
 
 /** The sequence numbers of a page. The parameters from `?7` on are the categories. */
@@ -38,7 +37,11 @@ export function seqsSql(runs: Runs): string {
   const all = categoryCount === 0 ? runsOf(runs) : categories.flatMap((category) => runsOf(runs, category))
   if (status === 'unread' && hasMarkedUnread)
     all.push(`${markedUnread} and n.seq < ?2 ${categoryCount === 0 ? '' : `and n.category in (${categories})`}`)
-  return `${all.join(' union all ')} order by 1 ${isFromOldest ? '' : 'desc'} limit +?3 offset +?4`
+  const found = all.join(' union all ')
+  // Outside of the runs: SQLite then makes the list of those once, and not once for each category.
+  const chosen =
+    status === 'read' && hasMarkedUnread ? `select seq from (${found}) where seq not in (${markedUnread})` : found
+  return `${chosen} order by 1 ${isFromOldest ? '' : 'desc'} limit +?3 offset +?4`
 }
 
 /** A text for each shape that was requested: 3 statuses, with at most 20 categories. */

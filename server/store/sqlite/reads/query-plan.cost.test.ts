@@ -58,7 +58,10 @@ const paths: Record<string, Record<string, string>> = {
     readOfCategoryFromOldest: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
     allRead: 'n by notification_read alone, n by notification_unread alone',
     allReadAmongMarkedUnread:
-      'n by notification_read alone, n by notification_unread alone, n by notification_marked_unread alone',
+      'n by notification_read alone, n by notification_marked_unread alone, n by notification_unread alone',
+    // The marked ones are listed once for both categories.
+    readOfCategoriesAmongMarkedUnread:
+      'n by notification_read_by_category alone, n by notification_marked_unread alone, n by notification_unread_by_category alone, n by notification_read_by_category alone, n by notification_unread_by_category alone',
     // Sorts only the notifications that the user marked as unread since the last read-all.
     unreadWithMarkedUnread: 'n by notification_unread alone, n by notification_marked_unread alone, sorted',
     unreadOfCategoryWithMarkedUnread:
@@ -85,6 +88,12 @@ const filtered = {
   readOfCategoryFromOldest: filteredPages.seqsSql({ ...filter, status: 'read', categoryCount: 1, isFromOldest: true }),
   allRead: filteredPages.seqsSql({ ...filter, status: 'read' }),
   allReadAmongMarkedUnread: filteredPages.seqsSql({ ...filter, status: 'read', hasMarkedUnread: true }),
+  readOfCategoriesAmongMarkedUnread: filteredPages.seqsSql({
+    ...filter,
+    status: 'read',
+    categoryCount: 2,
+    hasMarkedUnread: true,
+  }),
   unreadWithMarkedUnread: filteredPages.seqsSql({ ...filter, status: 'unread', hasMarkedUnread: true }),
   unreadOfCategoryWithMarkedUnread: filteredPages.seqsSql({
     ...filter,
