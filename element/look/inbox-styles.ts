@@ -201,6 +201,7 @@ const states = css`
   font-size: 0.9333em;
 }
 [part~='list']:not(:has(article)) :is([part~='error'], [part~='offline']) { background: none; border: 0; font-size: 1em; }
+[part~='offline'], [part~='error'] { position: sticky; inset-block-end: 0; border-block: 1px solid var(--_border); border-block-end: 0; }
 [part~='undo'] { display: flex; align-items: center; justify-content: space-between; gap: 1em; }
 [part~='undo-button'] { margin-inline-end: -0.625em; }
 [part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }

@@ -151,7 +151,6 @@ export class InboxView implements ReactiveController {
         )}
       </div>
       <div part="list" role="tabpanel" id="list" aria-labelledby=${this.#tab}>
-        ${this.#banner(snapshot)}
         ${
           newer.length
             ? html`<button part="newer" type="button" @click=${this.#showNewer.bind(this)}>${strings.newer(newer.length)}</button>`
@@ -170,6 +169,7 @@ export class InboxView implements ReactiveController {
           }
           <div part="end" tabindex="-1"></div>
         </div>
+        ${this.#banner(snapshot)}
       </div>`
   }
 
@@ -188,6 +188,7 @@ export class InboxView implements ReactiveController {
     this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context: this.#context })
   }
 
+  /** Below the list, so that it moves nothing that the reader reads. */
   #banner({ state, error }: InboxSnapshot): Template {
     const { html, nothing } = this.#lit
     const { strings } = this.#source

@@ -223,6 +223,18 @@ test('a refused act is taken back, and the reason is displayed and announced', a
   await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
 })
 
+test('the report of a lost connection moves no item', async () => {
+  await pages.userWith(30)
+  const page = await pages.open('<carillon-bell></carillon-bell>')
+  await page.locator('[part=bell]').click()
+  await articles(page).nth(2).focus()
+  const before = await articles(page).nth(2).boundingBox()
+  await pages.browser.context.setOffline(true)
+  await page.getByText('No connection').waitFor()
+  assert.deepEqual(await articles(page).nth(2).boundingBox(), before)
+  await pages.browser.context.setOffline(false)
+})
+
 test('the tab "Unread" lists what is unread, and says so if everything is read', async () => {
   await pages.userWith(2)
   const page = await pages.open(body)
