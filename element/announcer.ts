@@ -1,5 +1,5 @@
 // The text of the live region of an element. Screen readers read what appears in it, so texts that come fast are collected, and
-// arrivals are counted: at most one text in three seconds.
+// arrivals are counted: at most one text in three seconds. One arrival is announced with its title.
 import type { CarillonElement } from './carillon-element.ts'
 
 const pauseMs = 3_000
@@ -9,7 +9,7 @@ export class Announcer {
   text = ''
   readonly #host: CarillonElement
   readonly #texts: string[] = []
-  #arrivals = 0
+  readonly #arrivals: string[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(host: CarillonElement) {
@@ -21,15 +21,18 @@ export class Announcer {
     if (!this.#timer) this.#next()
   }
 
-  arrived(): void {
-    this.#arrivals++
+  arrived(title: string): void {
+    this.#arrivals.push(title)
     if (!this.#timer) this.#next()
   }
 
   #next(): void {
     const texts = this.#texts.splice(0)
-    if (this.#arrivals) texts.push(this.#host.source.strings.arrived(this.#arrivals))
-    this.#arrivals = 0
+    const [title, ...others] = this.#arrivals.splice(0)
+    if (title !== undefined) {
+      const text = this.#host.source.strings.arrived(others.length + 1)
+      texts.push(others.length ? text : `${text}: ${title}`)
+    }
     this.text = texts.join(' ')
     this.#timer = this.text ? setTimeout(() => this.#next(), pauseMs) : undefined
     this.#host.requestUpdate()

@@ -108,9 +108,9 @@ export class InboxSource implements ReactiveController {
     if (before !== undefined && newest <= before) return
     announced.set(client, newest)
     if (before === undefined) return
-    for (const { seq, read } of [...newer, ...items]) {
+    for (const { seq, read, title } of [...newer, ...items]) {
       if (seq <= before) return
-      if (!read) this.announcer.arrived()
+      if (!read) this.announcer.arrived(title)
     }
   }
 

@@ -210,7 +210,7 @@ test('the offer to undo ends after ten seconds, but not while it has the focus',
   await undo.waitFor({ state: 'detached' })
 })
 
-test('a refused act is taken back, and the reason is displayed and announced', async () => {
+test('a refused act is taken back, and the reason is displayed, and announced with its title', async () => {
   await pages.userWith(1)
   const page = await pages.open(body)
   await page.route('**/read', (route) =>
@@ -300,11 +300,11 @@ test('what arrives while an item has the focus waits behind a button', async () 
   assert.equal(await focused(page), 'Number 3')
 })
 
-test('what arrives while the reader is at the top is displayed and announced', async () => {
+test('what arrives while the reader is at the top is displayed, and announced with its title', async () => {
   const user = await pages.userWith(1)
   const page = await pages.open(body)
   await shows(page, ['Number 1'])
   await service.deliver({ to: user, title: 'Another' })
   await shows(page, ['Another', 'Number 1'])
-  await page.getByRole('status').getByText('1 new notification').waitFor()
+  await page.getByRole('status').getByText('1 new notification: Another').waitFor()
 })
