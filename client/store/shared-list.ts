@@ -38,9 +38,9 @@ export class SharedList implements Extent {
   constructor({ status = 'all', category = [], limit = 20, initial }: OpenOptions) {
     const categories = [category].flat().sort()
     this.key = JSON.stringify([status, categories, limit])
-    const isNamed = categories.length <= 20 && categories.every(({ length }) => length && length <= 64)
+    const isNamed = !categories[20] && categories.every(({ length }) => length && length < 65)
     if (!isNamed || !/^(all|unread|read) ([1-9]\d?|100)$/.test(`${status} ${limit}`))
-      throw new TypeError(`Invalid options: ${this.key}`)
+      throw new TypeError(`Invalid list: ${this.key}`)
     this.status = status
     this.categories = categories
     this.limit = this.#wanted = limit
@@ -66,8 +66,8 @@ export class SharedList implements Extent {
     this.rest = this.end && last.total - count
     this.#wanted = Math.max(this.limit, count)
     this.isLoaded = true
-    // Events between the page and what is known make the rest wrong, even 0.
-    this.isUnclear = this.categories.length > 0 && this.end > 0 && last.version !== version
+    // Events that the page does not have may have made the list unclear, and make the rest wrong, even 0.
+    this.isUnclear = last.version !== version && (this.isUnclear || (this.end > 0 && this.categories.length > 0))
   }
 
   /** Makes a new snapshot. Returns whether it differs, and then calls the listeners. `isAsked`: shows what waits in `newer`. */

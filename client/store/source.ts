@@ -273,8 +273,8 @@ export class Source {
   /** Shows what is kept on this device until the server responds. Resolves to the user whose inbox it is. */
   async start(): Promise<string | undefined> {
     await this.#keeping()
-    const users = await Promise.all(this.#lists.map((list) => this.#showKept(list)))
-    return users[0]
+    const [user] = await Promise.all(this.#lists.map((list) => this.#showKept(list)))
+    return user
   }
 
   /** Undefined if nothing is to be kept, or the script for it does not load. */
