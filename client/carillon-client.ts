@@ -3,7 +3,7 @@ import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer/producer.ts'
 import { type SignIn, signInOf } from './sign-in.ts'
 import { isRefusal } from './store/acts.ts'
-import type { InboxList, OpenOptions } from './store/inbox-list.ts'
+import type { OpenList, OpenOptions } from './store/inbox-list.ts'
 import { Source } from './store/source.ts'
 import { type Auth, type Connection, Requests } from './transport/requests.ts'
 
@@ -14,7 +14,7 @@ export type Carillon = SignIn & {
      * options share their requests, and all lists of a client share one stream. `close` each of them. Throws TypeError if the
      * options are invalid.
      */
-    open(options?: OpenOptions): InboxList
+    open(options?: OpenOptions): OpenList
   }
 }
 
@@ -55,7 +55,7 @@ export type { ChangesOptions, Inbox, ListOptions } from './inbox.ts'
 export type { Producer, SendOptions } from './producer/producer.ts'
 export type { TokenOptions, UserName, Users, UsersOptions } from './producer/users.ts'
 export type { SignIn } from './sign-in.ts'
-export type { InboxList, InboxSnapshot, ListState, OpenOptions } from './store/inbox-list.ts'
+export type { InboxList, InboxSnapshot, ListState, OpenList, OpenOptions } from './store/inbox-list.ts'
 export type { StreamOptions } from './stream/subscription.ts'
 export {
   CarillonError,

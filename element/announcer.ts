@@ -7,13 +7,14 @@ const pauseMs = 3_000
 export class Announcer {
   /** What the live region contains now. It is emptied afterwards, so that the same text can be announced again. */
   text = ''
-  readonly #host: CarillonElement
+  /** The element that displays the live region. */
+  readonly host: CarillonElement
   readonly #texts: string[] = []
   readonly #arrivals: string[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(host: CarillonElement) {
-    this.#host = host
+    this.host = host
   }
 
   say(text: string): void {
@@ -30,11 +31,11 @@ export class Announcer {
     const texts = this.#texts.splice(0)
     const [title, ...others] = this.#arrivals.splice(0)
     if (title !== undefined) {
-      const text = this.#host.source.strings.arrived(others.length + 1)
+      const text = this.host.source.strings.arrived(others.length + 1)
       texts.push(others.length ? text : `${text}: ${title}`)
     }
     this.text = texts.join(' ')
     this.#timer = this.text ? setTimeout(() => this.#next(), pauseMs) : undefined
-    this.#host.requestUpdate()
+    this.host.requestUpdate()
   }
 }

@@ -19,7 +19,8 @@ const announced = new WeakMap<Carillon, number>()
 
 export class InboxSource implements ReactiveController {
   strings: Strings = englishStrings
-  readonly announcer: Announcer
+  /** A list in the panel of a bell has that of the bell: the page of one bell has one live region. */
+  announcer: Announcer
   readonly #host: CarillonElement
   readonly #lists = new Map<Tab, InboxList>()
   readonly #unsubscribes: (() => void)[] = []

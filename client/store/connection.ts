@@ -56,8 +56,12 @@ export class Connection {
     document?.addEventListener('visibilitychange', wake, { signal })
     globalThis.addEventListener?.('offline', () => this.#on.onState('offline', networkError(undefined)), { signal })
     if (document && Channel && !this.#requests.tokens) {
-      this.#channel = new Channel(`carillon user ${this.#requests.base}`)
-      this.#channel.onmessage = ({ data }) => data !== this.#user && this.lookAgain()
+      try {
+        this.#channel = new Channel(`carillon user ${this.#requests.base}`)
+        this.#channel.onmessage = ({ data }) => data !== this.#user && this.lookAgain()
+      } catch {
+        // A page whose storage is forbidden.
+      }
     }
     void this.#run(signal)
   }
@@ -100,6 +104,7 @@ export class Connection {
     this.#user ??= await this.#on.start()
     while (!open.aborted) {
       const turn = new AbortController()
+      let lost = 0
       const { signal } = turn
       const unfollow = follow(open, turn)
       this.#turn = turn
@@ -107,11 +112,16 @@ export class Connection {
         await this.confirm(signal)
         const since = await unlessAborted(this.#on.load(), signal)
         const hooks = {
-          onLost: (error: unknown) => signal.aborted || this.#on.onState('offline', error),
+          onLost: (error: unknown) => {
+            if (signal.aborted) return
+            this.#on.onState('offline', error)
+            // Something may block streams and nothing else: then the lists are requested again and again.
+            if (++lost > 2) turn.abort(error)
+          },
           onUser: (user: string) => this.#setUser(user),
         }
         for await (const event of openSharedStream(this.#requests, { since, signal }, undefined, undefined, hooks)) {
-          failures = 0
+          failures = lost = 0
           await this.#on.onEvent(event)
         }
       } catch (error) {

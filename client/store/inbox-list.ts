@@ -61,6 +61,9 @@ export type InboxList = {
   close(): void
 }
 
+/** An open list also has the members of its newest snapshot, except for `unread`, which is a method of the list. */
+export type OpenList = InboxList & Readonly<Omit<InboxSnapshot, 'unread'>>
+
 /** The snapshot before the first response: with the page that the server has rendered, if there is one. */
 export function firstSnapshot(initial?: NotificationPage): InboxSnapshot {
   const { items = [], unread = 0, total = 0, hasMore = false } = initial ?? {}

@@ -7,7 +7,7 @@ import type { Requests } from '../transport/requests.ts'
 import type { NotificationPage, Position, StreamEvent } from '../transport/types.ts'
 import { Acts } from './acts.ts'
 import { Connection } from './connection.ts'
-import type { InboxList, ListState, OpenOptions } from './inbox-list.ts'
+import type { InboxList, InboxSnapshot, ListState, OpenList, OpenOptions } from './inbox-list.ts'
 import type { KeptInbox } from './kept/kept-inbox.ts'
 import { isDue, type Opened, SharedList, type View } from './shared-list.ts'
 import {
@@ -66,12 +66,12 @@ export class Source {
     this.#acts = new Acts(this)
   }
 
-  open(options: OpenOptions = {}): InboxList {
+  open(options: OpenOptions = {}): OpenList {
     const list = this.#listOf(options)
     const opened: Opened = { listeners: new Set(), isHeld: false }
     const { listeners } = opened
     list.opened.add(opened)
-    return {
+    const methods: InboxList = {
       getSnapshot: () => list.snapshot,
       subscribe: (listener) => {
         const entry = { listener }
@@ -99,6 +99,10 @@ export class Source {
         queueMicrotask(() => this.#closeUnused())
       },
     }
+    for (const name in list.snapshot)
+      if (!(name in methods))
+        Object.defineProperty(methods, name, { get: () => list.snapshot[name as keyof InboxSnapshot] })
+    return methods as OpenList
   }
 
   #listOf(options: OpenOptions): SharedList {
@@ -312,6 +316,7 @@ export class Source {
 
   /** Requests the lists that are due. Resolves to the position from which the stream continues. */
   load(): Promise<Position> {
+    this.#isStale ||= this.#view.state === 'offline'
     return this.#inTurn(async (signal) => {
       const isFresh = this.#isFreshDue
       const done = this.#acts.pending.filter(({ isDone }) => isDone)

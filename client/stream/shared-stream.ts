@@ -16,10 +16,10 @@ import {
 } from './subscription.ts'
 import type { Given } from './tabs/given.ts'
 
-const given: Given = {
+const given: Given = [
   areOfOneInbox,
   delayAfter,
-  errorOf: (...values) => new CarillonError(...values),
+  (...values) => new CarillonError(...values),
   following,
   inboxTagOf,
   isCarillonError,
@@ -29,7 +29,7 @@ const given: Given = {
   requestMe,
   unlessAborted,
   versionOf,
-}
+]
 
 /**
  * Outside a page, without Web Locks and BroadcastChannel, or if the code of the tabs cannot be loaded, each tab has its own

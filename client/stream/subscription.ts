@@ -1,7 +1,7 @@
 // One live stream over any number of connections: yields each event once and in order, reconnects and resumes.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { follow, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
-import { CarillonError, isCarillonError, unreadable } from '../transport/errors.ts'
+import { CarillonError, isCarillonError, networkError, unreadable } from '../transport/errors.ts'
 import type { CallOptions, Requests } from '../transport/requests.ts'
 import type { Position, SessionEnd, StreamData, StreamEvent } from '../transport/types.ts'
 import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
@@ -52,16 +52,16 @@ export function openStream(
 }
 
 /** The types that the loop receives. The client skips events of other types. */
-export const eventTypes: Record<keyof StreamData, true> = {
-  hello: true,
-  created: true,
-  replaced: true,
-  read: true,
-  unread: true,
-  'read-all': true,
-  removed: true,
-  resync: true,
-}
+export const eventTypes = [
+  'hello',
+  'created',
+  'replaced',
+  'read',
+  'unread',
+  'read-all',
+  'removed',
+  'resync',
+] satisfies (keyof StreamData)[]
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
@@ -74,6 +74,8 @@ class Subscription {
   /** Failures in a row, since a connection last brought an event other than a greeting. */
   #failures = 0
   #hasConnected = false
+  /** This connection has brought an event. */
+  #isGreeted = false
   #sessionEnd: SessionEnd | undefined
   /** Called when the machine is online again (true), the page is visible again, or time has passed. Depends on the step. */
   #wake: (isOnline: boolean) => unknown = () => {}
@@ -103,6 +105,7 @@ class Subscription {
     const unfollow = follow(signal, drop)
     let reader: Reader | undefined
     try {
+      this.#isGreeted = false
       reader = await this.#open(drop)
       // The next connection has the new token. A renewal that fails leaves this one until the server ends it.
       this.#requests.tokens?.replaced(drop.signal).then(
@@ -112,9 +115,9 @@ class Subscription {
       return yield* this.#read(reader, drop)
     } catch (error) {
       signal.throwIfAborted()
+      if (!reader && !drop.signal.aborted && isFinal(error, this.#hasConnected)) throw this.#withReason(error)
+      if (!this.#isGreeted) this.#watcher.onLost?.(error)
       if (drop.signal.aborted) return 0
-      if (!reader && isFinal(error, this.#hasConnected)) throw this.#withReason(error)
-      if (!reader) this.#watcher.onLost?.(error)
       return this.#backOff(error)
     } finally {
       // For a custom fetch that ignores the signal. A failure to cancel does not matter here.
@@ -137,11 +140,11 @@ class Subscription {
 
   async *#read(reader: Reader, drop: AbortController): AsyncGenerator<StreamEvent, number> {
     const parser = new EventStreamParser()
-    for (let isGreeted = false; ; ) {
+    for (;;) {
       const { done, value } = await this.#withinTimeout(reader.read(), this.#timing.heartbeatMs * 2.5, drop)
       if (done) return this.#backOff()
       this.#watcher.onData?.()
-      const wasGreeted = isGreeted
+      const wasGreeted = this.#isGreeted
       const events = parser.push(value)
       this.#timing.retryMs = parser.retryMs ?? this.#timing.retryMs
       for (const event of events) {
@@ -149,7 +152,7 @@ class Subscription {
         // The loop may abort between two events of one chunk.
         drop.signal.throwIfAborted()
         const known = this.#eventOf(event)
-        isGreeted ||= known !== undefined
+        this.#isGreeted ||= known !== undefined
         if (known) yield known
       }
       // Only after a second chunk: the first one may be a greeting and the end of the session.
@@ -159,7 +162,7 @@ class Subscription {
 
   /** Undefined for a type that only a newer server knows; its position counts all the same. */
   #eventOf({ type, data, id }: ServerSentEvent): StreamEvent | undefined {
-    const known = Object.hasOwn(eventTypes, type) ? JSON.parse(data) : undefined
+    const known = eventTypes.some((name) => name === type) ? JSON.parse(data) : undefined
     this.#position = id || this.#position
     if (known && type !== 'hello') this.#resetFailures()
     // A hello before a resync has no id: the requested position remains in use until the resync.
@@ -186,7 +189,7 @@ class Subscription {
   #withReason(error: unknown): unknown {
     const reason = this.#sessionEnd
     if (reason === undefined || !isCarillonError(error) || error.status !== 401) return error
-    const message = `${error.message}: the proof has ${reason === 'expired' ? 'expired' : 'been revoked'}`
+    const message = `${error.message}: the proof is ${reason}`
     return new CarillonError(error.code, message, { ...error, reason, cause: error })
   }
 
@@ -195,7 +198,7 @@ class Subscription {
     const startedAt = Date.now()
     const monotonicStart = performance.now()
     const isLate = () => Math.max(Date.now() - startedAt, performance.now() - monotonicStart) >= timeoutMs
-    this.#wake = (isOnline) => (isOnline || isLate()) && drop.abort()
+    this.#wake = (isOnline) => (isOnline || isLate()) && drop.abort(networkError(undefined))
     const timer = setInterval(() => this.#wake(false), this.#timing.heartbeatMs / 3)
     try {
       return await unlessAborted(promise, drop.signal)

@@ -64,7 +64,7 @@ export function networkError(cause: unknown, url?: URL): CarillonError<ClientErr
   // The error of Node, Deno and Bun, or its cause, names the redirect. The error of a browser does not.
   const isRedirect = cause instanceof TypeError && /redirect/i.test(`${cause.message} ${cause.cause}`)
   if (!isRedirect) return new CarillonError('NETWORK', `No response from Carillon${originHint(url)}`, { cause })
-  const message = 'The server redirects, and the client follows no redirect: correct baseUrl'
+  const message = 'The server redirects, which the client does not follow: correct baseUrl'
   return new CarillonError('UNREADABLE', message, { cause })
 }
 
@@ -72,7 +72,7 @@ export function networkError(cause: unknown, url?: URL): CarillonError<ClientErr
 function originHint(url?: URL): string {
   const page = globalThis.location?.origin
   if (!url || !page || page === url.origin) return ''
-  return `, or ${url.origin} does not allow this page to read it: CARILLON_ALLOWED_ORIGINS there has to contain ${page}`
+  return `, or CARILLON_ALLOWED_ORIGINS of ${url.origin} lacks ${page}`
 }
 
 export function unreadable(response: Response, cause?: unknown): CarillonError<'UNREADABLE'> {

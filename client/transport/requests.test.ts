@@ -339,7 +339,7 @@ test('without a response from another origin, the error names CARILLON_ALLOWED_O
   atPage(t, 'https://app.example/shop')
   assert.equal(
     await messageFor('https://bell.example'),
-    'CarillonError: No response from Carillon, or https://bell.example does not allow this page to read it: CARILLON_ALLOWED_ORIGINS there has to contain https://app.example',
+    'CarillonError: No response from Carillon, or CARILLON_ALLOWED_ORIGINS of https://bell.example lacks https://app.example',
   )
   assert.doesNotMatch(await messageFor('https://app.example/bell/'), /CARILLON_ALLOWED_ORIGINS/, 'the same origin')
 })

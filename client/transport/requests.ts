@@ -142,6 +142,8 @@ export class Requests {
       }),
       // Carillon never redirects. A followed redirect could send the token or the password to another server.
       redirect: 'error',
+      // An act without a body arrives even if the page is left at once, such as for the link of a notification.
+      keepalive: method !== 'GET' && body === undefined,
       // Set for cookies only: not every runtime supports the field.
       ...(!this.tokens && { credentials: 'include' }),
     }

@@ -113,7 +113,7 @@ export class Tokens {
 function tokenIn(result: TokenResult): string {
   const token = typeof result === 'string' ? result : result?.token
   if (typeof token === 'string' && token !== '') return token
-  throw new TypeError('auth returned no token: return a string, or an object with the string as its token')
+  throw new TypeError('auth returned no token: return a string or { token }')
 }
 
 /** When it ends, by its claims (RFC 7519, section 4.1). */

@@ -53,7 +53,7 @@ export class CarillonBell extends CarillonElement {
   }
 
   #inbox(): TemplateResult {
-    return html`<carillon-inbox part="inbox" exportparts=${parts} .carillon=${this.source.client} .strings=${this.strings}
+    return html`<carillon-inbox part="inbox" exportparts=${parts} .announcer=${this.source.announcer} .carillon=${this.source.client} .strings=${this.strings}
       .theme=${this.theme} .limit=${this.limit} .category=${this.category} .signInUrl=${this.signInLink}
       .renderItem=${this.renderItem} .itemTemplate=${this.querySelector(':scope>template[slot=item]')} @carillon-change=${stop}
       >${['header', 'empty'].map((name) =>

@@ -1,6 +1,7 @@
 // <carillon-inbox>: the list of notifications, for a page or for the panel of a bell. What it displays and does is in view/, which
 // is loaded on demand: a page with a closed bell does not wait for it.
 import { html, nothing, render, type TemplateResult } from 'lit'
+import type { Announcer } from '../announcer.ts'
 import { CarillonElement } from '../carillon-element.ts'
 import { themes, tokens } from '../look/tokens.ts'
 import { retriedImport } from '../retried-import.ts'
@@ -19,6 +20,10 @@ export class CarillonInbox extends CarillonElement {
   override connectedCallback(): void {
     super.connectedCallback()
     void this.#load()
+  }
+
+  set announcer(announcer: Announcer) {
+    this.source.announcer = announcer
   }
 
   /** Focuses the selected tab, or the link to sign in. */

@@ -1,31 +1,46 @@
 // The functions of the client that the code of the tabs uses. It is loaded on demand and gets them as an argument: if it imported
 // them, bundlers would move them into one more file, which a page would have to load before everything else.
+import type { requestMe as RequestMe } from '../../sign-in.ts'
+import type { delayAfter as DelayAfter } from '../../transport/backoff.ts'
+import type {
+  following as Following,
+  pause as Pause,
+  unlessAborted as UnlessAborted,
+} from '../../transport/cancellation.ts'
+import type { CarillonError, isCarillonError as IsCarillonError } from '../../transport/errors.ts'
+import type { areOfOneInbox as AreOfOneInbox, inboxTagOf as InboxTagOf, versionOf as VersionOf } from '../position.ts'
+import type { isFinal as IsFinal, openStream as OpenStream } from '../subscription.ts'
 
-export type Given = Pick<typeof import('../../sign-in.ts'), 'requestMe'> &
-  Pick<typeof import('../../transport/backoff.ts'), 'delayAfter'> &
-  Pick<typeof import('../../transport/cancellation.ts'), 'following' | 'pause' | 'unlessAborted'> &
-  Pick<typeof import('../../transport/errors.ts'), 'isCarillonError'> &
-  Pick<typeof import('../position.ts'), 'areOfOneInbox' | 'inboxTagOf' | 'versionOf'> &
-  Pick<typeof import('../subscription.ts'), 'isFinal' | 'openStream'> & {
-    errorOf(
-      ...values: ConstructorParameters<typeof import('../../transport/errors.ts').CarillonError>
-    ): import('../../transport/errors.ts').CarillonError
-  }
+/** A list and not an object with names, because a page loads it with every client. */
+export type Given = readonly [
+  areOfOneInbox: typeof AreOfOneInbox,
+  delayAfter: typeof DelayAfter,
+  errorOf: (...values: ConstructorParameters<typeof CarillonError>) => CarillonError,
+  following: typeof Following,
+  inboxTagOf: typeof InboxTagOf,
+  isCarillonError: typeof IsCarillonError,
+  isFinal: typeof IsFinal,
+  openStream: typeof OpenStream,
+  pause: typeof Pause,
+  requestMe: typeof RequestMe,
+  unlessAborted: typeof UnlessAborted,
+  versionOf: typeof VersionOf,
+]
 
-export let areOfOneInbox: Given['areOfOneInbox']
-export let delayAfter: Given['delayAfter']
-export let errorOf: Given['errorOf']
-export let following: Given['following']
-export let inboxTagOf: Given['inboxTagOf']
-export let isCarillonError: Given['isCarillonError']
-export let isFinal: Given['isFinal']
-export let openStream: Given['openStream']
-export let pause: Given['pause']
-export let requestMe: Given['requestMe']
-export let unlessAborted: Given['unlessAborted']
-export let versionOf: Given['versionOf']
+export let areOfOneInbox: Given[0]
+export let delayAfter: Given[1]
+export let errorOf: Given[2]
+export let following: Given[3]
+export let inboxTagOf: Given[4]
+export let isCarillonError: Given[5]
+export let isFinal: Given[6]
+export let openStream: Given[7]
+export let pause: Given[8]
+export let requestMe: Given[9]
+export let unlessAborted: Given[10]
+export let versionOf: Given[11]
 
 export function give(given: Given): void {
-  ;({ areOfOneInbox, delayAfter, errorOf, following, inboxTagOf, isCarillonError, isFinal } = given)
-  ;({ openStream, pause, requestMe, unlessAborted, versionOf } = given)
+  ;[areOfOneInbox, delayAfter, errorOf, following, inboxTagOf, isCarillonError] = given
+  ;[, , , , , , isFinal, openStream, pause, requestMe, unlessAborted, versionOf] = given
 }

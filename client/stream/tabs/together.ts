@@ -38,7 +38,7 @@ async function takePart(
     onUser?.(user.id)
     signal.throwIfAborted()
     // Tabs with the same name share a stream.
-    const channel = new BroadcastChannel(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
+    const channel = channelNamed(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
     const member = { ...tab, proof, channel, namedAt: performance.now() }
     log.last = undefined
     try {
@@ -47,6 +47,21 @@ async function takePart(
     } finally {
       channel.close()
     }
+  }
+}
+
+/** A page whose storage is forbidden has no channels, and a stream of its own. */
+function channelNamed(name: string): Tab['channel'] {
+  try {
+    return new BroadcastChannel(name)
+  } catch {
+    return Object.assign(new EventTarget(), {
+      name,
+      onmessage: null,
+      onmessageerror: null,
+      close() {},
+      postMessage() {},
+    })
   }
 }
 

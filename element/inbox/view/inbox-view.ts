@@ -105,7 +105,7 @@ export class InboxView implements ReactiveController {
         ${snapshot && snapshot.state !== 'signed-out' ? this.#markAll(snapshot) : nothing}
       </div>
       ${!snapshot ? nothing : snapshot.state === 'signed-out' ? this.#signIn() : this.#tabsAndList(snapshot)}
-      <div part="status" role="status" aria-live="polite">${announcer.text}</div>
+      ${announcer.host === this.#host ? html`<div part="status" role="status" aria-live="polite">${announcer.text}</div>` : nothing}
     </div>`
   }
   #markAll({ unread }: InboxSnapshot): TemplateResult {

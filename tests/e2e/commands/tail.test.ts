@@ -106,7 +106,7 @@ suite('carillon tail', () => {
     assert.equal(status, 1)
     assert.match(
       running.stderr,
-      /^carillon: The service refused the request: The username or the password is wrong: the proof has been revoked\n$/,
+      /^carillon: The service refused the request: The username or the password is wrong: the proof is revoked\n$/,
     )
   })
 
