@@ -55,7 +55,7 @@ for (const [what, response, text] of [
     await page.evaluate(() => dispatchEvent(new Event('focus')))
     await page.getByRole('article').waitFor()
     await service.deliver({ to: user, title: 'Live' })
-    await page.getByText('Live').waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
     assert.equal(await page.locator('[part=offline]').count(), 0)
   })
 
@@ -72,7 +72,7 @@ test('if only the live stream is blocked, the list is displayed, an act is sent,
   await page.unroute('**/stream*')
   await page.evaluate(() => dispatchEvent(new Event('online')))
   await page.getByRole('button', { name: '1 new' }).click()
-  await page.getByText('Late').waitFor()
+  await page.getByText('Late', { exact: true }).waitFor()
 })
 
 test('fields that are missing, of another type, or of a newer server, break no item', async () => {

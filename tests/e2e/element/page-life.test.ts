@@ -48,7 +48,7 @@ test('an element that is moved keeps its list; one that is removed ends its stre
   await page.getByRole('article').waitFor()
   await page.evaluate(() => document.body.append(document.querySelector('carillon-inbox') as Element))
   await service.deliver({ to: user, title: 'After the move' })
-  await page.getByText('After the move').waitFor()
+  await page.getByText('After the move', { exact: true }).waitFor()
   assert.ok(count(requests(), stream) <= 1)
   const ended = page.waitForEvent('requestfailed', (request) => request.url().includes(stream))
   await page.evaluate(() => {
@@ -59,7 +59,7 @@ test('an element that is moved keeps its list; one that is removed ends its stre
   await ended
   await service.deliver({ to: user, title: 'While away' })
   await page.evaluate(() => document.body.append((globalThis as unknown as { inbox: Element }).inbox))
-  await page.getByText('While away').waitFor()
+  await page.getByText('While away', { exact: true }).waitFor()
   await page.waitForTimeout(200)
   assert.equal(count(requests(), stream), 1)
 })
@@ -160,7 +160,7 @@ test('without a connection the element says so, keeps its list, and recovers', a
   assert.equal(await page.getByRole('article').count(), 1)
   await pages.browser.context.setOffline(false)
   await service.deliver({ to: user, title: 'Back' })
-  await page.getByText('Back').waitFor()
+  await page.getByText('Back', { exact: true }).waitFor()
   await page.getByText('No connection').waitFor({ state: 'detached' })
 })
 
@@ -209,7 +209,7 @@ test('slots replace the header and the text of an empty list, also through the b
   )
   await page.locator('[part=bell]').click()
   await page.getByText('All quiet').waitFor()
-  await page.getByText('News').waitFor()
+  await page.getByText('News', { exact: true }).waitFor()
   await page.locator('body > carillon-inbox').getByText('No notifications yet').waitFor()
 })
 
