@@ -66,7 +66,7 @@ async function onPostgresThroughClient(run: () => Promise<Outcome>): Promise<Out
 async function soak(): Promise<Outcome> {
   process.env.SOAK = '1'
   const startedAt = Date.now()
-  const soakLimits = { perTestMs: 60 * minute, allMs: 180 * minute }
+  const soakLimits = { perTestMs: 60 * minute, allMs: 360 * minute }
   const outcome = await runTests({ pattern: everyTest, ...soakLimits })
   const again = await onPostgresThroughClient(() => runTests({ pattern: httpSuite, ...soakLimits }))
   const [cpu] = cpus()

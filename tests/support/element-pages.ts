@@ -42,8 +42,10 @@ export class ElementPages implements AsyncDisposable {
     return pages
   }
 
-  /** A user with this many notifications, `Number 1` the oldest, signed in at this browser. */
+  /** A user with this many notifications, `Number 1` the oldest, signed in at this browser. Closes all pages. */
   async userWith(count: number): Promise<TestUser> {
+    // Those of earlier tests would follow the new user, and take the few connections that the browser opens to one server.
+    await Promise.all(this.browser.context.pages().map((page) => page.close()))
     const user = await this.service.user()
     for (let number = 1; number <= count; number++) await this.service.deliver({ to: user, title: `Number ${number}` })
     await this.signIn(user)

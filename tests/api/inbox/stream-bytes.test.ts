@@ -166,6 +166,8 @@ test('every event has its own schema of the published description, and the schem
   await send(ann, { title: 'Hu' })
   const { id } = (await app.list(proof)).items[0] ?? assert.fail()
   await app.patch(`/api/notifications/${id}/read`, proof)
+  await app.patch(`/api/notifications/${id}/unread`, proof)
+  await reader.until(() => reader.events.some(({ type }) => type === 'unread'))
   await app.post('/api/notifications/read-all', undefined, proof)
   using lost = await EventReader.of(app.url, proof, `${streamPath}?since=x`)
   await lost.next('resync')

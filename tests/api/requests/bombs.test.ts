@@ -110,7 +110,7 @@ test('parsing stops at the limit and does not read the rest (I2)', () => {
   assert.equal(
     Object.keys(
       parseQuery(
-        names(9)
+        names(33)
           .map((name) => `${name}=%61`)
           .join('&'),
       ),
@@ -120,9 +120,8 @@ test('parsing stops at the limit and does not read the rest (I2)', () => {
   assert.equal(
     Object.keys(
       parseQuery(
-        'abcdefghi'
-          .split('')
-          .map((name) => `${name}=1`)
+        names(33)
+          .map((_, n) => `${'a'.repeat(n + 1)}=1`)
           .join('&'),
       ),
     ).join(),
@@ -172,9 +171,14 @@ test('a delivery may not have more values than the largest valid one needs (I2)'
   assert.equal(maxKeys, 10_000)
 })
 
-test('a query is refused at its ninth field, and ignored by a route without query fields (I2, I6)', async () => {
+test('a query is refused above 32 fields, and ignored by a route without query fields (I2, I6)', async () => {
   const proof = await app.signIn(ann, 'stateful')
-  for (const query of [names(3_000).join('&'), `${'a&'.repeat(7_000)}a`, 'page=1&'.repeat(2_000), names(9).join('&')]) {
+  for (const query of [
+    names(3_000).join('&'),
+    `${'a&'.repeat(7_000)}a`,
+    'page=1&'.repeat(2_000),
+    names(33).join('&'),
+  ]) {
     assert.equal((await client.request({ path: `/livez?${query}` })).status, 200)
     const response = await client.request({ path: `/api/notifications?${query}`, headers: proof })
     assert.equal(refusalIn(response).details?.length, 1)

@@ -168,7 +168,14 @@ test('a token with a generation that is not a whole number from 0 is refused', a
 const later = [
   ...['external_id', 'issuer', 'locale', 'email', 'issued_generation'].map((column) => ['user', column]),
   ['session', 'sign_in_id'],
-  ...['count', 'updated_at'].map((column) => ['notification', column]),
+  ...['count', 'updated_at', 'unread_version'].map((column) => ['notification', column]),
+  ...['read_version', 'marked_unread', 'undo_version', 'reset_version'].map((column) => ['inbox', column]),
+  ...['before_through', 'before_version', 'made_read'].map((column) => ['read_mark', column]),
+  ['inbox_category', 'made_read'],
+]
+const laterIndexes = [
+  ...['user_by_external_id', 'notification_marked_unread', 'notification_unread_by_category', 'read_mark_by_seq'],
+  ...['notification_read_by_category', 'notification_read'],
 ]
 
 test('a database of the previous version is migrated at the start, and no user is signed out (T7)', async () => {
@@ -177,9 +184,10 @@ test('a database of the previous version is migrated at the start, and no user i
   const session = await app.signIn(user, 'stateful')
   await app.post('/logout', undefined, ended)
   await app.database.change(
-    `drop index user_by_external_id; alter table "user" drop column credential_generation;
+    `${laterIndexes.map((name) => `drop index ${name};`).join('')} alter table "user" drop column credential_generation;
      alter table token_cutoff drop column first_generation;
      ${later.map(([table, column]) => `alter table "${table}" drop column ${column};`).join('')}
+     create unique index read_mark_by_seq on read_mark (user_id, through_seq);
      delete from kysely_migration where name > '0001-start'`,
   )
   await app.restart()
