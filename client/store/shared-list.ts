@@ -70,8 +70,8 @@ export class SharedList implements Extent {
     this.isUnclear = last.version !== version && (this.isUnclear || (this.end > 0 && this.categories.length > 0))
   }
 
-  /** Makes a new snapshot. Returns whether it differs, and then calls the listeners. `isAsked`: shows what waits in `newer`. */
-  show({ known, unread, total: inboxTotal, state, error }: View, isAsked = false): boolean {
+  /** Makes a new snapshot. Returns whether it differs, and then calls the listeners. `isRequested`: shows what waits in `newer`. */
+  show({ known, unread, total: inboxTotal, state, error }: View, isRequested = false): boolean {
     const { snapshot: old, status } = this
     const isHeld = [...this.opened].some((one) => one.isHeld)
     const all = this.isLoaded ? itemsOf(known, this) : []
@@ -83,7 +83,7 @@ export class SharedList implements Extent {
     // Only what the reader asks for may move the items that are on screen: the next page, below the last of them.
     const places = new Set(old.items.map(({ seq }) => seq))
     const low = old.items.at(-1)?.seq ?? Number.POSITIVE_INFINITY
-    const isShown = ({ seq }: Notification) => !isHeld || isAsked || seq < low || places.has(seq)
+    const isShown = ({ seq }: Notification) => !isHeld || isRequested || seq < low || places.has(seq)
     // The reader has emptied the list, and there are more.
     if (this.end && all.length < this.limit) this.isUnclear = true
     const ofStatus = { all: inboxTotal, unread, read: inboxTotal - unread }[status]

@@ -12,7 +12,7 @@ begin
   if found_one.seq is null then return 'absent'; end if;
   if found_one.read_at is not null then return 'unchanged'; end if;
   if found_one.seq <= box.read_through and coalesce(found_one.unread_version, -1) < box.read_version then
-    -- An undo leaves it read. Nobody can see the difference before, so this is no change.
+    -- An undo then leaves it read. No response shows a difference before that, so the version stays.
     read_all_at := read_by_last_read_all(of_user, box.undo_version, found_one.seq, found_one.unread_version);
     if read_all_at is not null then
       update notification set read_at = read_all_at, unread_version = null

@@ -35,6 +35,7 @@ const hashes: Record<number, string> = {
   15: '1982f48e1f9f71bb',
   16: '3da3c0fc7c3a8367',
   17: '46527fda3245a170',
+  18: '1bf7af3e6fd9fa9a',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
