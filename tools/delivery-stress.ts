@@ -42,9 +42,10 @@ const acts: (() => Promise<unknown>)[] = [
     await store.setPassword({ userId: id, passwordHash, at: Date.now(), revocationExpiresAt: Date.now() + 1_000_000 })
   },
   async () => {
-    const { id = '', passwordHash = '' } = oneUser() ?? {}
-    const session = { userId: id, secretHash: newId(), checkedPasswordHash: passwordHash, at: Date.now() }
-    await store.addSession({ ...session, replaces: [], revocationExpiresAt: Date.now() + 1_000_000 })
+    const { id = '' } = oneUser() ?? {}
+    const session = { userId: id, secretHash: newId(), checkedGeneration: 0, at: Date.now() }
+    const where = { signInId: newId(), device: null, address: null }
+    await store.addSession({ ...session, ...where, replaces: [], revocationExpiresAt: Date.now() + 1_000_000 })
   },
 ]
 

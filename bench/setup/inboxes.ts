@@ -45,7 +45,7 @@ export async function prepareReadersAt(
             const user = { id: newId(now()), username, displayName: null, createdAt: now(), passwordHash }
             await store.addUser(user)
             const times = Array.from({ length: proofs })
-            const cookies = await Promise.all(times.map(() => issue.cookie(user)))
+            const cookies = await Promise.all(times.map(() => issue.cookie({ ...user, credentialGeneration: 0 })))
             const tokens = await Promise.all(times.map(() => issue.token(user)))
             return { userId: user.id, username, cookies, tokens }
           }),
@@ -86,10 +86,11 @@ async function issuers(store: Store, clock: () => number = now) {
   const sessions = new Sessions({ store, revocations, now, idleMs: dayMs, lifetimeMs: dayMs })
   const producers = new ProducerKeys({ store, now })
   type User = Parameters<Sessions['issue']>[0]
+  const signIn = () => ({ replaces: [], signInId: newId(clock()), device: null, address: null })
   return {
-    cookie: async (user: User) => `Cookie: carillon=${(await sessions.issue(user, [])).secret}`,
+    cookie: async (user: User) => `Cookie: carillon=${(await sessions.issue(user, signIn())).secret}`,
     token: async (user: { id: string; username: string }) =>
-      `Authorization: Bearer ${(await accessTokens.issue({ ...user, credentialGeneration: 0 })).token}`,
+      `Authorization: Bearer ${(await accessTokens.issue({ ...user, credentialGeneration: 0 }, newId(clock()))).token}`,
     producer: async () =>
       `Authorization: Bearer ${(await producers.issue({ name: 'bench', scopes: ['send', 'users'], expiresAt: null })).key}`,
   }

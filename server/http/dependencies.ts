@@ -16,7 +16,7 @@ import type { ServedScripts } from './response/served-scripts.ts'
 import type { SignInLog } from './routes/sign-in-log.ts'
 
 export type AppDependencies = {
-  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'rehashPassword'>
+  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'recordAudit' | 'rehashPassword'>
   passwords: Passwords
   users: UserDependencies
   sessions: Sessions

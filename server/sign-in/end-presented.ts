@@ -3,7 +3,12 @@
 import type { Sessions } from './session.ts'
 import type { AccessTokens, TokenSubject } from './token/access-token.ts'
 
-export type EndedSignIn = { userId: string; username: string | null; variant: 'stateful' | 'stateless' }
+export type EndedSignIn = {
+  userId: string
+  username: string | null
+  signInId: string | null
+  variant: 'stateful' | 'stateless'
+}
 
 /** Checked in one request. No client sends more than one, and each costs the check of a signature, even without a proof. */
 const maxTokens = 4
@@ -14,7 +19,10 @@ export async function endPresented(
   { secrets, tokens }: { secrets: readonly string[]; tokens: readonly string[] },
 ): Promise<EndedSignIn[]> {
   const [ended, endedByToken] = await Promise.all([sessions.revoke(secrets), endTokens(accessTokens, tokens)])
-  return [...ended.map(({ userId, username }) => ({ userId, username, variant: 'stateful' as const })), ...endedByToken]
+  return [
+    ...ended.map(({ userId, username, signInId }) => ({ userId, username, signInId, variant: 'stateful' as const })),
+    ...endedByToken,
+  ]
 }
 
 /** Ends the whole sign-in of each token, renewed tokens included. Only its issuer can end a foreign token. */
@@ -23,5 +31,10 @@ export async function endTokens(accessTokens: AccessTokens, tokens: readonly str
   const signIns = new Map<string, TokenSubject>()
   for (const subject of subjects) if (subject !== null) signIns.set(subject.signInId, subject)
   await Promise.all([...signIns.values()].map((subject) => accessTokens.revoke(subject)))
-  return [...signIns.values()].map(({ userId, username }) => ({ userId, username, variant: 'stateless' }))
+  return [...signIns.values()].map(({ userId, username, signInId }) => ({
+    userId,
+    username,
+    signInId,
+    variant: 'stateless',
+  }))
 }

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { invalidCredentials } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { EndedSession, SessionKey, Store } from '../store/store.ts'
-import type { CheckedUser } from './password/credentials.ts'
+import type { EndedSession, NewSession, SessionKey, Store, User } from '../store/store.ts'
 import { hashOf } from './secrets.ts'
 import type { PageOf, Subject } from './subject.ts'
 import { revocationKeptForMs } from './token/access-token.ts'
@@ -17,6 +16,9 @@ const pauseAfterFailureMs = 10_000
 const clockLeewayMs = 60_000
 /** The cookie's value: the user's id, which is no secret and makes the look-up cheap, and 32 random bytes as base64url. */
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
+
+/** What a session keeps of its sign-in, beside the user. */
+export type SignInDetail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'audit'>
 
 type SessionOptions = {
   store: Pick<
@@ -41,19 +43,20 @@ export class Sessions {
 
   /**
    * Stores a new session with a new secret and ends the sessions with the secrets in `replaces`. Throws INVALID_CREDENTIALS if
-   * the user was disabled or the password was changed while the old one was checked.
+   * the user was disabled or the password was changed since the user was read.
    */
   async issue(
-    user: Pick<CheckedUser, 'id' | 'passwordHash'>,
-    replaces: readonly string[],
+    user: Pick<User, 'id' | 'credentialGeneration'>,
+    { replaces, signInId, device, address, audit }: SignInDetail & { replaces: readonly string[] },
   ): Promise<{ secret: string; expiresAt: number }> {
     const { store, now, lifetimeMs } = this.#options
     const secret = `${user.id}.${randomBytes(32).toString('base64url')}`
     const at = now()
     const key = { userId: user.id, secretHash: hashOf(secret) }
-    const checkedPasswordHash = user.passwordHash
+    const checkedGeneration = user.credentialGeneration
     const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
-    const outcome = await store.addSession({ ...key, checkedPasswordHash, ...end })
+    const detail = { signInId, device, address, audit }
+    const outcome = await store.addSession({ ...key, checkedGeneration, ...detail, ...end })
     if (outcome === 'refused') throw invalidCredentials()
     for (const signIn of outcome.revoked) this.#note(signIn, at)
     return { secret, expiresAt: at + lifetimeMs }
@@ -71,8 +74,8 @@ export class Sessions {
     if (at >= this.#endOf(session, at)) return null
     const expiresAt = session.createdAt + lifetimeMs
     if (at >= session.lastSeenAt + touchEveryMs(idleMs)) this.#touch(key, at)
-    const { userId, username, inbox, page } = session
-    const subject: Subject = { userId, username, proof: 'session', expiresAt, inbox }
+    const { userId, username, signInId, confirmedAt, inbox, page } = session
+    const subject: Subject = { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inbox }
     if (request !== undefined && page !== undefined) subject.read = { request, page }
     return subject
   }
@@ -109,14 +112,15 @@ export class Sessions {
     return { userId: key.userId, signInId, signedInAt, generation, endsAt }
   }
 
-  /** Ends the sessions with these secrets in one transaction. Returns the users of those that were alive. */
-  async revoke(secrets: readonly string[]): Promise<{ userId: string; username: string }[]> {
+  /** Ends the sessions with these secrets in one transaction. Returns those that were alive. */
+  async revoke(secrets: readonly string[]): Promise<EndedSession[]> {
     const keys = keysOf(secrets)
     const { store, now } = this.#options
     const at = now()
     const revocationExpiresAt = at + revocationKeptForMs
     const ended = keys.length === 0 ? [] : await store.endSessions({ keys, at, revocationExpiresAt })
-    for (const { userId, signInId } of ended) if (signInId !== null) this.#note({ userId, signInId }, at)
+    for (const { userId, signInId, hadTokens } of ended)
+      if (signInId !== null && hadTokens) this.#note({ userId, signInId }, at)
     return ended.filter((session) => at < this.#endOf(session, at))
   }
 

@@ -5,8 +5,12 @@
 // When a write resolves, it is on the disk. If the system fails (disk full, database server unreachable), the call throws
 // CarillonError UNAVAILABLE, and nothing of the call was stored unless the message says that the outcome is unknown.
 
+import type { Audit, Audited } from './nouns/audit.ts'
+
+export type * from './nouns/audit.ts'
+
 export type Store = Operations & Lifecycle
-export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries
+export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries & Audit
 export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
 
 export type User = {
@@ -27,6 +31,12 @@ export type User = {
   email: string | null
   /** Starts at 0. Each revocation of the user's issued tokens raises it by one. */
   issuedGeneration: number
+  /** When the user proved that `email` is theirs; null without a proof, and after a change of the address. */
+  emailVerifiedAt: number | null
+  /** Starts at 0. A device token with a lower generation is not valid. */
+  deviceGeneration: number
+  /** When the user said that somebody else knows the password; null after a new password. */
+  passwordReportedAt: number | null
 }
 
 /** Without `issuer`, the external id is a plain one. */
@@ -36,7 +46,7 @@ export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'
 export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email'>>
 export type Credentials = User & { username: string; passwordHash: string }
 export type UserQuery = { after: string; limit: number; search?: string; externalId?: string; issuer?: string }
-export type UserChange = { userId: string; at: number; revocationExpiresAt: number }
+export type UserChange = { userId: string; at: number; revocationExpiresAt: number } & Audited
 
 export interface Users {
   /** Adds a user. If the username or the external id is taken, says so and changes nothing. */
@@ -100,7 +110,11 @@ export type SessionKey = { userId: string; secretHash: string }
 
 export type LiveSession = {
   userId: string
-  username: string
+  username: string | null
+  /** Names the sign-in in lists, in tokens and in the audit log; null for a session from before migration 0005 until it is needed. */
+  signInId: string | null
+  /** When the user last proved a password or a factor. */
+  confirmedAt: number
   createdAt: number
   lastSeenAt: number
   /** The user's inbox as the same read saw it. */
@@ -109,27 +123,36 @@ export type LiveSession = {
   page?: Page
 }
 
-/**
- * A session as it was when it ended. It may have expired before; the caller checks its age. `signInId` is null if no token
- * was requested with it.
- */
-export type EndedSession = Omit<LiveSession, 'inbox'> & { signInId: string | null }
+/** A session as it was when it ended. It may have expired before; the caller checks its age. */
+export type EndedSession = Omit<LiveSession, 'inbox' | 'page' | 'confirmedAt'> & {
+  /** If true, the tokens of its sign-in were revoked with it. */
+  hadTokens: boolean
+}
 /** The sign-in of a session, whose tokens never outlive the session. */
 export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt'> & {
   signInId: string
   credentialGeneration: number
 }
 type End = { at: number; revocationExpiresAt: number }
+export type NewSession = SessionKey &
+  End &
+  Audited & {
+    signInId: string
+    /** Read with the credentials that were checked. */
+    checkedGeneration: number
+    /** Such as "Firefox on Linux"; null if unknown. */
+    device: string | null
+    address: string | null
+    replaces: readonly SessionKey[]
+  }
 
 export interface Sessions {
   /**
-   * Adds a session and ends those in `replaces` with their tokens, in one step. Returns the sign-ins of those that had
-   * tokens. If the user is absent, is disabled or no longer has the password hash that was checked, it changes nothing and
-   * returns 'refused'.
+   * Adds a session and ends those in `replaces` with their tokens, in one step. Returns the sign-ins of those that had tokens.
+   * If the user is absent, is disabled or no longer has the credential generation that was checked, it changes nothing
+   * and returns 'refused'.
    */
-  addSession(
-    session: SessionKey & End & { checkedPasswordHash: string; replaces: readonly SessionKey[] },
-  ): Promise<{ revoked: { userId: string; signInId: string }[] } | 'refused'>
+  addSession(session: NewSession): Promise<{ revoked: { userId: string; signInId: string }[] } | 'refused'>
   /**
    * Finds a session whose user is not disabled. The caller checks if it has expired. With `page`, the result also holds
    * what `readPage` would return at the same moment, with no extra round trip; without a session no page is read. A
@@ -140,7 +163,7 @@ export interface Sessions {
   touchSession(session: SessionKey & { at: number }): Promise<void>
   /**
    * Returns the sign-in of a session and the user's credential generation, as of the same moment, for a token. A session
-   * gets `newSignInId` at the first call and keeps it.
+   * from before migration 0005 gets `newSignInId` at the first call and keeps it.
    */
   signInOfSession(session: SessionKey & { newSignInId: string }): Promise<SessionSignIn | undefined>
   /**

@@ -30,7 +30,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
     ],
   },
   { room: ['server/store/open.ts'], knows: ['server/store/**'] },
-  { room: ['server/store/*.ts'], knows: [] },
+  { room: ['server/store/*.ts', 'server/store/nouns/**'], knows: [] },
   { room: ['server/store/sqlite/**'], knows: ['server/store/!(open).ts'] },
   { room: ['server/store/postgres/**'], knows: ['server/store/!(open).ts'] },
   {

@@ -4,7 +4,7 @@ import type { Log } from '../../log/log.ts'
 import { LogWindow } from '../../log/log-window.ts'
 import type { EndedSignIn } from '../../sign-in/end-presented.ts'
 
-export type Source = { address: string; requestId: string }
+type Source = { address: string; requestId: string }
 type Variant = EndedSignIn['variant']
 type KnownUser = { id: string; username: string | null }
 /** `name` is what the client sent; `user` is the user with that name, if there is one. */
@@ -38,24 +38,28 @@ export class SignInLog {
     this.#nameHash = nameHash
   }
 
-  signedIn(source: Source, { id: userId, username }: KnownUser, variant: Variant): void {
-    this.#log.info({ event: 'sign-in', userId, username, ...source, variant }, 'sign-in')
+  signedIn({ address, requestId }: Source, { id: userId, username }: KnownUser, variant: Variant): void {
+    this.#log.info({ event: 'sign-in', userId, username, address, requestId, variant }, 'sign-in')
   }
 
-  signedOut(source: Source, { userId, username, variant }: EndedSignIn): void {
-    this.#log.info({ event: 'sign-out', userId, username, ...source, variant }, 'sign-out')
+  signedOut({ address, requestId }: Source, { userId, username, variant }: EndedSignIn): void {
+    this.#log.info({ event: 'sign-out', userId, username, address, requestId, variant }, 'sign-out')
   }
 
-  refused(source: Source, { name, user }: NamedAccount, { code, variant }: { code: string; variant: Variant }): void {
+  refused(
+    { address, requestId }: Source,
+    { name, user }: NamedAccount,
+    { code, variant }: { code: string; variant: Variant },
+  ): void {
     this.#minute.begin()
     const named = user === undefined ? { nameHash: this.#nameHash(name) } : { userId: user.id, username: user.username }
-    const pair = this.#pairOf(named, source.address)
+    const pair = this.#pairOf(named, address)
     if (pair === undefined) this.#others++
     else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unlogged++
     else {
       this.#lines++
       this.#second.begin()
-      this.#log.info({ event: 'sign-in-refused', code, ...named, ...source, variant }, 'sign-in refused')
+      this.#log.info({ event: 'sign-in-refused', code, ...named, address, requestId, variant }, 'sign-in refused')
     }
   }
 

@@ -1,20 +1,21 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
-import { endPresented, endTokens } from '../../sign-in/end-presented.ts'
-import { type CheckedUser, checkCredentials, findAccount } from '../../sign-in/password/credentials.ts'
+import { endPresented } from '../../sign-in/end-presented.ts'
+import { checkCredentials, findAccount } from '../../sign-in/password/credentials.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
-import type { Cookie, Dependencies } from '../dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { LoginBody } from '../openapi/request-schemas.ts'
-import { addressOf, networkOfClient } from '../request/address.ts'
+import { networkOfClient } from '../request/address.ts'
 import { comesFromOtherSite } from '../request/checks.ts'
 import { presentedTokens, sessionSecrets } from '../request/guards.ts'
+import { setCookie } from '../response/cookies.ts'
 import { goneSignal } from '../response/event-stream.ts'
 import { displayUser, sendData, sendObject } from '../response/send.ts'
+import { finishSignIn, sourceOf } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
-import type { Source } from './sign-in-log.ts'
 
 export const login: Operation<null> = {
   id: 'signIn',
@@ -35,10 +36,10 @@ async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, 
   const account = await findAccount(dependencies, username, turn.address)
   try {
     const user = await checkCredentials(dependencies, account, { password, ...turn })
-    const issue = variant === 'stateless' ? issueToken : issueSession
-    const issued = await issue(dependencies, user, { request, reply })
-    signInLog.signedIn(source, user, variant)
-    return sendObject(reply, { User: displayUser(user), ...issued })
+    return sendObject(
+      reply,
+      await finishSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply }),
+    )
   } catch (error) {
     const code = refusalCode(error)
     if (code !== undefined) signInLog.refused(source, account, { code, variant })
@@ -118,43 +119,8 @@ export async function findEnabledUser({ store }: Dependencies, { userId }: Subje
   return user
 }
 
-type Exchange = { request: FastifyRequest; reply: FastifyReply }
-
-async function issueToken(dependencies: Dependencies, user: CheckedUser, { request, reply }: Exchange) {
-  const { accessTokens, cookie } = dependencies
-  const { token, expiresAt } = await accessTokens.issue(user)
-  const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
-  await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
-  if (secrets.length > 0) setCookie(reply, cookie, '')
-  return { token, expiresAt: iso(expiresAt), variant: 'stateless' }
-}
-
-async function issueSession(dependencies: Dependencies, user: CheckedUser, { request, reply }: Exchange) {
-  const { sessions, accessTokens, cookie } = dependencies
-  const replaced = sessionSecrets(request.raw.headers.cookie, cookie.name)
-  const { secret, expiresAt } = await sessions.issue(user, replaced)
-  await endTokens(accessTokens, presentedTokens(request.raw))
-  setCookie(reply, cookie, secret)
-  return { expiresAt: iso(expiresAt), variant: 'stateful' }
-}
-
-/** Call it before the first await: Node does not know the address of a closed connection. */
-function sourceOf({ trustedProxies }: Dependencies, { id, raw }: FastifyRequest): Source {
-  return { address: addressOf(raw, trustedProxies), requestId: id }
-}
-
 /** Undefined for overload, which failure-log.ts counts, and for a client that left: neither is a refusal of this sign-in. */
 function refusalCode(error: unknown): string | undefined {
   if (!(error instanceof CarillonError)) return 'INTERNAL'
   return error.report === 'overload' || error.code === 'TIMEOUT' ? undefined : error.code
-}
-
-/** RFC 6265bis: readable by no script, sent by no other site's form, kept to this host by `__Host-` if the public URL has no path. '' removes it. */
-function setCookie(reply: FastifyReply, { name, path, isSecure, lifetimeMs }: Cookie, value: string): void {
-  const secure = isSecure ? '; Secure' : ''
-  const maxAgeSeconds = value === '' ? 0 : Math.floor(lifetimeMs / 1000)
-  reply.header(
-    'set-cookie',
-    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`,
-  )
 }

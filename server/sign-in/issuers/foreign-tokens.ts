@@ -145,5 +145,15 @@ async function isSigned({ token, key, issuer }: Signed, now: number): Promise<bo
 
 function subjectOf(user: User, expiresAt: number): ForeignSubject {
   const { id: userId, username, credentialGeneration: generation } = user
-  return { userId, username, proof: 'access-token', scope: 'inbox', expiresAt, signInId, signedInAt: 0, generation }
+  return {
+    userId,
+    username,
+    proof: 'access-token',
+    scope: 'inbox',
+    expiresAt,
+    signInId,
+    signedInAt: 0,
+    confirmedAt: 0,
+    generation,
+  }
 }

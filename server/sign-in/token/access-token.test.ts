@@ -37,7 +37,7 @@ const user = () => ({ id: newId(Date.now()), username: 'ann', credentialGenerati
 test('a token that was verified before does not wait for the signature checks of forged tokens', async () => {
   const key = await newKey('one')
   const tokens = tokensWith(key, [key])
-  const { token } = await tokens.issue(user())
+  const { token } = await tokens.issue(user(), newId(Date.now()))
   const body = token.slice(0, token.lastIndexOf('.'))
   let [refused, served] = [0, 0]
   const forged = Array.from({ length: 300 }, async () => {
@@ -53,7 +53,7 @@ test('a token whose key is not known yet is refused, and valid as soon as the ke
   const [old, fresh] = [await newKey('old'), await newKey('fresh')]
   const known = [old]
   const tokens = tokensWith(old, known)
-  const { token } = await tokensWith(fresh, [fresh]).issue(user())
+  const { token } = await tokensWith(fresh, [fresh]).issue(user(), newId(Date.now()))
   for (let n = 0; n < 3; n++) assert.equal(await tokens.verify(token), null)
   known.push(fresh)
   assert.equal((await tokens.verify(token))?.username, 'ann')
@@ -68,7 +68,7 @@ test('the longest username and public URL fit into a token', async () => {
     username: '\u{20000}'.repeat(64),
     credentialGeneration: Number.MAX_SAFE_INTEGER,
   }
-  const { token } = await tokens.issue(long)
+  const { token } = await tokens.issue(long, newId(Date.now()))
   // A node that has not cached the token checks it in full.
   assert.equal((await tokensWith(key, [key], issuer).verify(token))?.username, long.username)
 })

@@ -53,13 +53,12 @@ export class AccessTokens {
   }
 
   /**
-   * `credentialGeneration` was read with the password hash, so a password change during the check revokes the token.
+   * `signInId`: a new UUIDv7. `credentialGeneration` was read with the password hash, so a password change during the check revokes the token.
    * Throws INVALID_CREDENTIALS if this node has already received that revocation.
    */
-  async issue(user: Pick<User, 'id' | 'username' | 'credentialGeneration'>): Promise<IssuedToken> {
+  async issue(user: Pick<User, 'id' | 'username' | 'credentialGeneration'>, signInId: string): Promise<IssuedToken> {
     const { id: userId, username, credentialGeneration: generation } = user
-    const signedInAt = this.#options.now()
-    const signIn = { userId, username, signInId: newId(signedInAt), signedInAt, generation }
+    const signIn = { userId, username, signInId, signedInAt: madeAt(signInId), generation }
     if (this.#options.revocations.isRevoked(signIn)) throw invalidCredentials()
     return this.#sign(signIn, this.#endOf(signIn))
   }
@@ -187,6 +186,7 @@ function subjectOf(claims: Claims): TokenSubject {
     userId: claims.sub,
     username: claims.preferred_username ?? null,
     proof: 'access-token',
+    confirmedAt: claims.auth_time * 1000,
     expiresAt: claims.exp * 1000,
     signInId: claims.sid,
     signedInAt: madeAt(claims.sid),

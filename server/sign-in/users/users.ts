@@ -91,7 +91,8 @@ export async function storeUser({ store, now }: UserDependencies, stored: Stored
   const outcome = await store.addUser({ ...user, passwordHash })
   if (outcome === 'username-taken') throw taken('username', `There is a user ${user.username} already`)
   if (outcome === 'external-id-taken') throw taken('externalId', 'There is a user with this external id already')
-  return { ...user, disabledAt: null, credentialGeneration: 0, issuedGeneration: 0 }
+  const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
+  return { ...user, ...unchanged, disabledAt: null, emailVerifiedAt: null, passwordReportedAt: null }
 }
 
 export function taken(field: 'username' | 'externalId', problem: string): CarillonError {

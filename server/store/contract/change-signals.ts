@@ -52,7 +52,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
     )
     await signalsOf(world, [about(ann.id)], () => world.store.disableUser({ userId, at: at(3), revocationExpiresAt }))
     const signInId = newId()
-    await world.store.signInOfSession({ ...(await world.signIn(ben)), newSignInId: signInId })
+    await world.signIn(ben, { signInId })
     await signalsOf(world, [about(ben.id)], () =>
       world.store.revokeTokens({ userId: ben.id, signInId, notBefore: at(4), expiresAt: revocationExpiresAt }),
     )

@@ -10,8 +10,10 @@ const madeUp: SessionKey = { userId: 'unknown', secretHash: 'made up' }
 export function sessionPromises(promise: PromiseOf): void {
   promise('stores a session, and finds it with its user and the user’s inbox', async (world) => {
     const ann = await world.addUser('ann')
-    const session = await world.signIn(ann, { seconds: 3 })
-    const found = { userId: ann.id, username: ann.username, createdAt: at(3), lastSeenAt: at(3) }
+    const signInId = newId()
+    const session = await world.signIn(ann, { seconds: 3, signInId })
+    const times = { createdAt: at(3), lastSeenAt: at(3), confirmedAt: at(3) }
+    const found = { userId: ann.id, username: ann.username, signInId, ...times }
     assert.deepEqual(await world.store.findSession(session), { ...found, inbox: emptyInbox })
     await world.send(ann)
     const inbox = await world.store.readInbox(ann.id)
@@ -60,22 +62,25 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.ok(await world.store.findSession(session))
   })
 
-  promise('refuses a session if the user is absent, is disabled or has another password now', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    await world.store.disableUser({ userId: ann.id, at: at(1), revocationExpiresAt })
-    await world.store.setPassword({ userId: ben.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
-    const stranger = { id: newId(), username: 'stranger', passwordHash: 'hash' }
-    for (const person of [ann, ben, stranger]) {
-      const secretHash = newId()
-      assert.equal(await world.store.addSession(attempt(person, { secretHash })), 'refused')
-      assert.equal(await world.store.findSession({ userId: person.id, secretHash }), undefined)
-    }
-  })
+  promise(
+    'refuses a session if the user is absent, is disabled or has another password since the check',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      await world.store.disableUser({ userId: ann.id, at: at(1), revocationExpiresAt })
+      await world.store.setPassword({ userId: ben.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
+      const stranger = { id: newId(), username: 'stranger', passwordHash: 'hash' }
+      for (const person of [ann, ben, stranger]) {
+        const secretHash = newId()
+        assert.equal(await world.store.addSession(attempt(person, { secretHash })), 'refused')
+        assert.equal(await world.store.findSession({ userId: person.id, secretHash }), undefined)
+      }
+    },
+  )
 
   promise('ends no session if it refuses the new one', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
-    const refused = attempt({ ...ann, passwordHash: 'wrong' }, { replaces: [session] })
+    const refused = attempt(ann, { generation: 1, replaces: [session] })
     assert.equal(await world.store.addSession(refused), 'refused')
     assert.ok(await world.store.findSession(session))
   })
@@ -91,11 +96,14 @@ export function sessionPromises(promise: PromiseOf): void {
 
   promise('ends a session and returns it once; returns nothing for an unknown session (S4, L2)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [ended, other] = [await world.signIn(ann, { seconds: 3 }), await world.signIn(ann)]
+    const signInId = newId()
+    const [ended, other] = [await world.signIn(ann, { seconds: 3, signInId }), await world.signIn(ann)]
     await world.store.touchSession({ ...ended, at: at(9) })
     const returned = await Promise.all([1, 2, 3].map(() => world.endSessions([ended])))
     const times = { createdAt: at(3), lastSeenAt: at(9) }
-    assert.deepEqual(returned.flat(), [{ userId: ann.id, username: ann.username, ...times, signInId: null }])
+    assert.deepEqual(returned.flat(), [
+      { userId: ann.id, username: ann.username, ...times, signInId, hadTokens: false },
+    ])
     for (const none of [ended, madeUp, { ...other, userId: ben.id }])
       assert.deepEqual(await world.endSessions([none]), [])
     assert.equal(await world.store.findSession(ended), undefined)
@@ -127,7 +135,7 @@ export function sessionPromises(promise: PromiseOf): void {
     const session = await world.signIn(ann, { replaces: [one, madeUp, two, one] })
     for (const ended of [one, two]) assert.equal(await world.store.findSession(ended), undefined)
     for (const alive of [other, session]) assert.ok(await world.store.findSession(alive))
-    const refused = attempt({ ...ann, passwordHash: 'wrong' }, { replaces: [other, session] })
+    const refused = attempt(ann, { generation: 1, replaces: [other, session] })
     assert.equal(await world.store.addSession(refused), 'refused')
     for (const alive of [other, session]) assert.ok(await world.store.findSession(alive))
   })
@@ -211,11 +219,17 @@ export function sessionPromises(promise: PromiseOf): void {
   })
 }
 
-function attempt(person: Person, { secretHash = newId(), replaces = [] as readonly SessionKey[] } = {}) {
+function attempt(
+  person: Person,
+  { secretHash = newId(), replaces = [] as readonly SessionKey[], generation = 0 } = {},
+) {
   return {
     secretHash,
     userId: person.id,
-    checkedPasswordHash: person.passwordHash,
+    checkedGeneration: generation,
+    signInId: newId(),
+    device: null,
+    address: null,
     at: at(0),
     revocationExpiresAt,
     replaces,

@@ -215,13 +215,19 @@ export class World {
     return { inbox, categories: { ...categories }, items: await this.list(person) }
   }
 
-  async signIn(person: Person, { secretHash = newId(), replaces = [] as readonly SessionKey[], seconds = 0 } = {}) {
-    const checkedPasswordHash = person.passwordHash
+  async signIn(
+    person: Person,
+    { secretHash = newId(), replaces = [] as readonly SessionKey[], seconds = 0, signInId = newId() } = {},
+  ) {
+    const generation = (await this.store.findUser(person.id))?.credentialGeneration ?? 0
     const revocationExpiresAt = at(seconds + 960)
     const session = {
       secretHash,
       userId: person.id,
-      checkedPasswordHash,
+      checkedGeneration: generation,
+      signInId,
+      device: null,
+      address: null,
       at: at(seconds),
       replaces,
       revocationExpiresAt,

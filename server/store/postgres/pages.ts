@@ -142,7 +142,7 @@ const alone = (page: PageSql) => `with ${tablesOf(page)} select ${pageColumns(pa
 /** With the session whose hash is the last parameter. If there is none, no notification is read. */
 const withSession = (page: PageSql, hash: string) => `
   with ${tablesOf(page)}
-  select s.username, s.created_at, s.last_seen_at, ${pageColumns(page)}
+  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at), ${pageColumns(page)}
   from session s cross join box where s.user_id = $1 and s.secret_hash = ${hash}`
 
 function statementsOf(name: string, page: PageSql, hash = '$4') {

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
-import type { Delivery, PageRequest } from '../store.ts'
+import type { AuditEntry, Delivery, PageRequest } from '../store.ts'
+import { recordAudit } from './audit.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import { changesSince } from './changes.ts'
 import { Database } from './connection/connection.ts'
@@ -45,6 +46,20 @@ import {
 /** A call, and the tables that it reads: how, and (in brackets) by which columns of an index. */
 type Path = { of: string; run: () => Promise<unknown>; reads: string[]; partitions?: number }
 
+const auditEntry: AuditEntry = {
+  id: 'a1',
+  at: 1,
+  event: 'sign-in',
+  actor: 'user',
+  userId: 'u1',
+  address: null,
+  userAgent: null,
+  requestId: null,
+  signInId: null,
+  nameHash: null,
+  detail: { variant: 'stateful' },
+  count: 1,
+}
 const at = Date.parse('2026-01-01T00:00:00.000Z')
 const user = 'user by key (id)'
 const userByName = 'user by user_username_key (username)'
@@ -187,6 +202,13 @@ const paths: Path[] = [
       'many notification by notification_by_id (user_id)',
       'many read_mark by key (user_id)',
       'token_cutoff by key (user_id)',
+      'many known_device by key (user_id)',
+      'one_time_link by key (user_id)',
+      'many factor by key (user_id)',
+      'many recovery_code by key (user_id)',
+      'many challenge by key (user_id)',
+      'many audit by key (user_id)',
+      'provider_account by provider_account_by_owner (owner_id)',
       'whole delivery',
       ...expired,
     ],
@@ -202,7 +224,10 @@ const paths: Path[] = [
       addSession(db, {
         userId: 'u1',
         secretHash: 'new',
-        checkedPasswordHash: 'hash',
+        checkedGeneration: 0,
+        signInId: 's1',
+        device: null,
+        address: null,
         replaces: [sessionKey],
         at: 1,
         revocationExpiresAt: 2,
@@ -262,6 +287,11 @@ const paths: Path[] = [
     reads: [],
   },
   { of: 'findProducer', run: () => findProducer(db, 'p1'), reads: [producer] },
+  {
+    of: 'recordAudit',
+    run: () => recordAudit(db, [auditEntry]),
+    reads: [],
+  },
   // For an operator at the command line.
   { of: 'listProducers', run: () => listProducers(db), reads: ['sorted', 'whole producer'] },
   { of: 'revokeProducer', run: () => revokeProducer(db, { producerId: 'p1', at: 1 }), reads: [producer] },
@@ -438,7 +468,17 @@ await client.query(`
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
   insert into producer (id, name, secret_hash, scopes, created_at)
     select 'p' || n, 'n', 'h', 'send', n from generate_series(1, 20000) n;
-  insert into token_cutoff select 'u' || n, '', n, n, 0 from generate_series(1, 5000) n`)
+  insert into token_cutoff select 'u' || n, '', n, n, 0 from generate_series(1, 5000) n;
+  insert into known_device select 'u' || n % 5000, 'Firefox on Linux', 'network' || n, n, n from generate_series(1, 20000) n;
+  insert into guess_count select 'g' || n, 1, n, n from generate_series(1, 20000) n;
+  insert into one_time_link select 'u' || n, 'reset', 't' || n, n, n from generate_series(1, 20000) n;
+  insert into factor (user_id, id, kind, label, credential_id, created_at)
+    select 'u' || n % 5000, 'f' || n, 'passkey', 'key', 'c' || n, n from generate_series(1, 20000) n;
+  insert into recovery_code select 'u' || n % 5000, 'r' || n, n from generate_series(1, 20000) n;
+  insert into challenge select 'u' || n % 5000, 'x' || n, 'second-factor', '{}', n from generate_series(1, 20000) n;
+  insert into provider_account select 'https://id.example.org', 's' || n, 'u' || n, null, n, n from generate_series(1, 20000) n;
+  insert into audit (user_id, id, at, event, actor)
+    select 'u' || n % 5000, 'a' || lpad(n::text, 6, '0'), n, 'sign-in', 'user' from generate_series(1, 20000) n`)
 await client.query('vacuum analyze')
 
 /** The partitioned table or index of each partition. */

@@ -30,7 +30,8 @@ const inbox = new Inbox({ store, now })
 const sessions = new Sessions({ store, revocations: { note() {} }, now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
 const user = { id: newId(now()), username: 'ann', displayName: null, createdAt: now(), passwordHash: 'hash' }
 await store.addUser(user)
-const { secret } = await sessions.issue(user, [])
+const signIn = { signInId: newId(now()), device: null, address: null }
+const { secret } = await sessions.issue({ ...user, credentialGeneration: 0 }, { ...signIn, replaces: [] })
 const sealingSecret = 'a secret for this test alone, of more than enough characters'
 const deliver = () =>
   store.deliver({

@@ -1,23 +1,34 @@
 // The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
 import { toInbox } from '../operations.ts'
-import type { EndedSession, Input, LiveSession, PageRequest, SessionKey, SessionSignIn } from '../store.ts'
+import type { EndedSession, Input, LiveSession, NewSession, PageRequest, SessionKey, SessionSignIn } from '../store.ts'
+import { auditText } from './audit-text.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { isDeepPage, pageParameters, pageStatements, toPage } from './pages.ts'
 
 type Added = { revoked: { userId: string; signInId: string }[] } | 'refused'
 
-export async function addSession(db: Database, session: Input<'addSession'>): Promise<Added> {
-  const { userId, secretHash, checkedPasswordHash, at, replaces, revocationExpiresAt } = session
-  const values = [userId, secretHash, checkedPasswordHash, at, ...columnsOf(replaces), revocationExpiresAt]
-  const row = await db.one('addSession', 'select add_session_ending($1, $2, $3, $4, $5, $6, $7)', values)
-  const ended = row?.[0] as { userId: string; signInId: string | null }[] | null
+export async function addSession(db: Database, session: NewSession): Promise<Added> {
+  const { userId, secretHash, checkedGeneration, at, replaces, revocationExpiresAt, audit } = session
+  const { signInId, device, address } = session
+  const where = JSON.stringify({ signInId, device, address })
+  const ends = [...columnsOf(replaces), revocationExpiresAt]
+  const values = [userId, secretHash, checkedGeneration, at, ...ends, where, auditText(audit)]
+  const row = await db.one('addSession', 'select start_session($1, $2, $3, $4, $5, $6, $7, $8, $9)', values)
+  const ended = row?.[0] as Pick<EndedSession, 'userId' | 'signInId' | 'hadTokens'>[] | null
   if (ended === null) return 'refused'
   signalEnds(db, ended)
-  return { revoked: ended.flatMap((one) => (one.signInId === null ? [] : [{ ...one, signInId: one.signInId }])) }
+  return {
+    revoked: ended.flatMap((one) =>
+      one.signInId !== null && one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : [],
+    ),
+  }
 }
 
+/** How many columns of a row come before its inbox. */
+const sessionWidth = 5
+
 const sessionText = `
-  select s.username, s.created_at, s.last_seen_at,
+  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
     coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
     coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
     coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0)
@@ -33,13 +44,15 @@ export async function findSession(db: Database, key: SessionKey, page?: PageRequ
   const { name, text } = pageStatements(page).withSession
   const row = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
   if (row === undefined) return undefined
-  const found = toPage(row, 3)
+  const found = toPage(row, sessionWidth)
   return { ...toSession(userId, row), ...(!isDeepPage(page, found) && { page: found }) }
 }
 
 function toSession(userId: string, row: Row): LiveSession {
   const [username, createdAt, lastSeenAt] = row as unknown as [string, number, number]
-  return { userId, username, createdAt, lastSeenAt, inbox: toInbox(row, 3) }
+  const [signInId, confirmedAt] = row.slice(3) as [string | null, number]
+  const inbox = toInbox(row, sessionWidth)
+  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
 }
 
 export async function touchSession(db: Database, { userId, secretHash, at }: Input<'touchSession'>): Promise<void> {
@@ -58,8 +71,8 @@ export async function signInOfSession(
 }
 
 export async function endSessions(db: Database, end: Input<'endSessions'>): Promise<EndedSession[]> {
-  const text = `select user_id as "userId", username, created_at as "createdAt", last_seen_at as "lastSeenAt",
-      sign_in_id as "signInId"
+  const text = `select user_id as "userId", nullif(username, '') as username, created_at as "createdAt", last_seen_at as "lastSeenAt",
+      sign_in_id as "signInId", coalesce(has_tokens = 1, sign_in_id is not null) as "hadTokens"
     from end_sessions_and_tokens($1, $2, $3, $4)`
   const values = [...columnsOf(end.keys), end.at, end.revocationExpiresAt]
   const ended = await db.objects<EndedSession>('endSessions', text, values)
@@ -75,9 +88,9 @@ export async function removeStaleSessions(db: Database, bounds: Input<'removeSta
   await db.removeInBatches('removeStaleSessions', text, values)
 }
 
-function signalEnds(db: Database, ended: readonly Pick<EndedSession, 'userId' | 'signInId'>[]): void {
+function signalEnds(db: Database, ended: readonly Pick<EndedSession, 'userId' | 'hadTokens'>[]): void {
   for (const userId of new Set(ended.map((one) => one.userId))) db.changeSignals.send({ about: 'session', userId })
-  if (ended.some(({ signInId }) => signInId !== null)) db.changeSignals.send({ about: 'token-revocation' })
+  if (ended.some(({ hadTokens }) => hadTokens)) db.changeSignals.send({ about: 'token-revocation' })
 }
 
 function columnsOf(keys: readonly SessionKey[]): [userIds: string[], secretHashes: string[]] {

@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import { bindOperations } from '../operations.ts'
 import type { Store } from '../store.ts'
 import { fillingTable, halfFilled } from '../transfer-state.ts'
+import * as audit from './audit.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import * as changes from './changes.ts'
 import { Database } from './connection/connection.ts'
@@ -63,7 +64,16 @@ async function refuseHalfFilled(pool: Pool): Promise<void> {
 }
 
 /** Every exported function of these files is the store's operation of that name. */
-export const operations = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes, ...deliveries }
+export const operations = {
+  ...users,
+  ...sessions,
+  ...tokens,
+  ...producers,
+  ...inbox,
+  ...changes,
+  ...deliveries,
+  ...audit,
+}
 
 function storeOn(db: Database): Store {
   const { changeSignals } = db

@@ -1,11 +1,13 @@
 // The users of the store on PostgreSQL. Their laws are in functions/users.sql.
 import { erasedKey } from '../erased-key.ts'
 import type { Credentials, Input, NewUser, Profile, User } from '../store.ts'
+import { auditText } from './audit-text.ts'
 import type { Database, Row } from './connection/connection.ts'
 
 const columns = `id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
   credential_generation as "credentialGeneration", external_id as "externalId", issuer, locale, email,
-  issued_generation as "issuedGeneration"`
+  issued_generation as "issuedGeneration", email_verified_at as "emailVerifiedAt", device_generation as "deviceGeneration",
+  password_reported_at as "passwordReportedAt"`
 
 export async function addUser(db: Database, user: NewUser): Promise<'added' | 'username-taken' | 'external-id-taken'> {
   const { id, username, passwordHash, displayName, createdAt } = user
@@ -120,11 +122,11 @@ export async function rehashPassword(db: Database, change: Input<'rehashPassword
 
 export async function deleteUser(db: Database, change: Input<'deleteUser'>): Promise<'done' | 'absent'> {
   const { userId, at, revocationExpiresAt } = change
-  const values = [userId, erasedKey(userId), at, revocationExpiresAt]
+  const values = [userId, erasedKey(userId), at, revocationExpiresAt, auditText(change.audit)]
   const outcome = signalEndOfProofs(
     db,
     userId,
-    await db.one('deleteUser', 'select delete_user($1, $2, $3, $4)', values),
+    await db.one('deleteUser', 'select erase_user($1, $2, $3, $4, $5)', values),
   )
   if (outcome === 'done') db.changeSignals.send({ about: 'inbox', userId })
   return outcome

@@ -17,6 +17,7 @@ import {
   type Row,
   type Table,
   tables,
+  tablesAt,
   upgraded,
 } from './endpoint/tables.ts'
 
@@ -53,18 +54,19 @@ export async function writeDump(
       return text
     }
     yield hashed(objectLine({ format, version, ...about } satisfies DumpHeader))
+    const written = tablesAt(about.schema)
     let named = 0
     const nameUpTo = (last: number) => {
-      const names = tables.slice(named, last + 1).map((table) => objectLine(headOf(table, about.schema)))
+      const names = written.slice(named, last + 1).map((table) => objectLine(headOf(table, about.schema)))
       named = Math.max(named, last + 1)
       return names.join('')
     }
     for await (const batch of source.batchesAfter(null)) {
       digesting.add(batch)
-      yield hashed(nameUpTo(tables.indexOf(batch.table)) + batch.rows.map(lineOf).join(''))
+      yield hashed(nameUpTo(written.indexOf(batch.table)) + batch.rows.map(lineOf).join(''))
       onRows(batch.rows.length)
     }
-    yield hashed(nameUpTo(tables.length - 1))
+    yield hashed(nameUpTo(written.length - 1))
     digests = digesting.end()
     yield objectLine({ digests, sha256: hash.digest('hex') } satisfies Footer)
   }
@@ -185,14 +187,14 @@ class BatchBuilder {
   }
 
   get isComplete(): boolean {
-    return this.#named === tables.length
+    return this.#named === tablesAt(this.#schema).length
   }
 
   /** Returns a batch if it is full or its table has ended. */
   add(line: string): Batch | undefined {
     if (line.startsWith('{')) {
       const earlier = this.take()
-      const next = tables[this.#named++]
+      const next = tablesAt(this.#schema)[this.#named++]
       if (next === undefined || objectLine(headOf(next, this.#schema)) !== `${line}\n`)
         throw new Error('it has other tables')
       return earlier
@@ -203,7 +205,7 @@ class BatchBuilder {
   }
 
   take(): Batch | undefined {
-    const table = tables[this.#named - 1]
+    const table = tablesAt(this.#schema)[this.#named - 1]
     if (table === undefined || this.#rows.length === 0) return undefined
     const rows = this.#rows
     this.#rows = []

@@ -17,7 +17,7 @@ import { type Digest, digestsOf } from './digest.ts'
 import { writeDump } from './dump.ts'
 import { openEndpoint } from './endpoint/open.ts'
 import { openSqliteFile } from './endpoint/sqlite.ts'
-import { asOf, columnsAt, currentMigrations, tables } from './endpoint/tables.ts'
+import { asOf, columnsAt, currentMigrations, tablesAt } from './endpoint/tables.ts'
 import { restoreBackup } from './restore.ts'
 import { carillon } from './testing/command.ts'
 import { makeEarlierBackup } from './testing/earlier-backup.ts'
@@ -59,7 +59,7 @@ async function makeDatabase(
   const database = openDatabase(path)
   await migrate(database, await migrationsUpTo(t, schema))
   database.exec(`attach '${from}' as filled`)
-  for (const table of tables) {
+  for (const table of tablesAt(schema)) {
     const columns = columnsAt(table, schema).join(', ')
     database.exec(`insert into "${table.name}" (${columns}) select ${columns} from filled."${table.name}"`)
   }

@@ -180,10 +180,20 @@ test('S7: a sign-in with the old password while the new one is being stored is e
   store.setPassword = keep
   // Now the change waits for the lock.
   app.pass(5)
-  const late = await app.signIn(eve, 'stateless')
+  const { recordAudit: record } = store
+  const { promise: isIssued, resolve: issued } = Promise.withResolvers<void>()
+  store.recordAudit = (entries) => {
+    issued()
+    return record.call(store, entries)
+  }
+  const signedIn = app.signIn(eve, 'stateless')
+  await isIssued
+  store.recordAudit = record
+  // Now its token exists, and its entry in the audit log waits, too.
   app.pass(5)
   await release()
   await changed
+  const late = await signedIn
   await app.refused(late)
   assert.equal((await app.post('/token/renew', undefined, late)).status, 401)
 })

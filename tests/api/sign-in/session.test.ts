@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
+import { newId } from '../../../server/ids.ts'
 import { Sessions } from '../../../server/sign-in/session.ts'
 import { type Proof, startTestService, type TestService, type TestUser } from '../../support/service.ts'
 
@@ -31,7 +32,8 @@ async function session(user: TestUser, service: TestService = app): Promise<Proo
     idleMs,
     lifetimeMs,
   })
-  return { cookie: `carillon=${(await sessions.issue(checked, [])).secret}` }
+  const signIn = { replaces: [], signInId: newId(service.now()), device: null, address: null }
+  return { cookie: `carillon=${(await sessions.issue(checked, signIn)).secret}` }
 }
 
 test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and without Domain', async (t) => {

@@ -167,11 +167,19 @@ test('a token with a generation that is not a whole number from 0 is refused', a
 /** What the migrations after 0002 added. */
 const later = [
   ...['external_id', 'issuer', 'locale', 'email', 'issued_generation'].map((column) => ['user', column]),
-  ['session', 'sign_in_id'],
+  ...['email_verified_at', 'device_generation', 'password_reported_at'].map((column) => ['user', column]),
+  ...['sign_in_id', 'device', 'address', 'confirmed_at', 'has_tokens'].map((column) => ['session', column]),
+  ['token_cutoff', 'except_sign_in_id'],
+  ...['starts_at', 'retired_at'].map((column) => ['signing_key', column]),
+  ...['previous_secret_hash', 'previous_until'].map((column) => ['producer', column]),
   ...['count', 'updated_at', 'unread_version'].map((column) => ['notification', column]),
   ...['read_version', 'marked_unread', 'undo_version', 'reset_version'].map((column) => ['inbox', column]),
   ...['before_through', 'before_version', 'made_read'].map((column) => ['read_mark', column]),
   ['inbox_category', 'made_read'],
+]
+const laterTables = [
+  ...['known_device', 'guess_count', 'one_time_link', 'factor', 'recovery_code', 'challenge', 'provider_account'],
+  'audit',
 ]
 const laterIndexes = [
   ...['user_by_external_id', 'notification_marked_unread', 'notification_unread_by_category', 'read_mark_by_seq'],
@@ -186,6 +194,7 @@ test('a database of the previous version is migrated at the start, and no user i
   await app.database.change(
     `${laterIndexes.map((name) => `drop index ${name};`).join('')} alter table "user" drop column credential_generation;
      alter table token_cutoff drop column first_generation;
+     ${laterTables.map((name) => `drop table ${name};`).join('')}
      ${later.map(([table, column]) => `alter table "${table}" drop column ${column};`).join('')}
      create unique index read_mark_by_seq on read_mark (user_id, through_seq);
      delete from kysely_migration where name > '0001-start'`,

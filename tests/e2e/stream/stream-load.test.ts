@@ -8,6 +8,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readDatabaseUrl } from '../../../server/config/database-url.ts'
+import { newId } from '../../../server/ids.ts'
 import { Sessions } from '../../../server/sign-in/session.ts'
 import { openStore } from '../../../server/store/open.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
@@ -101,7 +102,8 @@ async function signedIn(folder: Folder, count: number): Promise<{ username: stri
       const user = { id: crypto.randomUUID(), username: `idler${n}`, displayName: null, passwordHash: `none ${n}` }
       await store.addUser({ ...user, createdAt: Date.now() })
       const proven = { ...user, createdAt: Date.now(), disabledAt: null, credentialGeneration: 0 }
-      const { secret } = await sessions.issue(proven, [])
+      const signIn = { replaces: [], signInId: newId(Date.now()), device: null, address: null }
+      const { secret } = await sessions.issue(proven, signIn)
       return { username: user.username, proof: { cookie: `carillon=${secret}` } }
     }),
   )

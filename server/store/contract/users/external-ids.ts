@@ -21,6 +21,9 @@ export function externalIdPromises(promise: PromiseOf): void {
       locale: 'de',
       email: 'ann@example.com',
       issuedGeneration: 0,
+      deviceGeneration: 0,
+      emailVerifiedAt: null,
+      passwordReportedAt: null,
     })
     assert.deepEqual(await store.findUser(ann.user.id), ann.user)
     assert.deepEqual(await store.findUserByExternalId({ issuer: '', externalId: 'a/1' }), ann.user)

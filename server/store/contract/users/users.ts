@@ -4,12 +4,14 @@ import { at, newId, type PromiseOf } from '../world.ts'
 
 const revocationExpiresAt = at(3_600)
 
+const unproven = { emailVerifiedAt: null, passwordReportedAt: null }
+
 export function userPromises(promise: PromiseOf): void {
   promise('finds a user by id, and by username with the password hash', async ({ store }) => {
     const user = { id: newId(), username: 'ann', displayName: 'Ann Bee', createdAt: at(1) }
     assert.equal(await store.addUser({ ...user, passwordHash: 'hash' }), 'added')
-    const none = { disabledAt: null, externalId: null, issuer: '', locale: null, email: null }
-    const found = { ...user, ...none, credentialGeneration: 0, issuedGeneration: 0 }
+    const none = { disabledAt: null, externalId: null, issuer: '', locale: null, email: null, ...unproven }
+    const found = { ...user, ...none, credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
     assert.deepEqual(await store.findUserByUsername('ann'), found)
     assert.deepEqual(await store.findUser(user.id), found)
     assert.deepEqual(await store.findCredentials('ann'), { ...found, passwordHash: 'hash' })

@@ -1,7 +1,8 @@
 -- Erase a user: every row of the user, and the user in the outcomes of deliveries, in one transaction.
 
-create or replace function delete_user(of_user text, erased_key text, moment bigint, cut_until bigint)
-returns boolean language plpgsql as $$
+create or replace function erase_user(
+  of_user text, erased_key text, moment bigint, cut_until bigint, audit_entries jsonb
+) returns boolean language plpgsql as $$
 begin
   perform lock_outcomes(alone => true);
   perform lock_users();
@@ -18,10 +19,25 @@ begin
   delete from read_mark where user_id = of_user;
   delete from inbox where user_id = of_user;
   delete from token_cutoff where user_id = of_user;
+  delete from known_device where user_id = of_user;
+  delete from one_time_link where user_id = of_user;
+  delete from factor where user_id = of_user;
+  delete from recovery_code where user_id = of_user;
+  delete from challenge where user_id = of_user;
+  delete from audit where user_id = of_user;
+  delete from provider_account where owner_id = of_user;
   perform remove_from_outcomes(of_user);
   perform tell_session_ended(of_user);
   perform cut_tokens(erased_key, '', moment, cut_until);
+  perform record_audit(audit_entries);
   return true;
+end $$;
+
+-- For nodes of the version before.
+create or replace function delete_user(of_user text, erased_key text, moment bigint, cut_until bigint)
+returns boolean language plpgsql as $$
+begin
+  return erase_user(of_user, erased_key, moment, cut_until, null);
 end $$;
 
 -- On Citus "delivery" is copied to every node, and an update locks the whole copy. A delivery with an idempotency key writes to it

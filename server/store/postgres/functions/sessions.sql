@@ -16,7 +16,7 @@ begin
     delete from session where user_id = of_users[i] and secret_hash = of_hashes[i] returning * into ended;
     if found then
       perform tell_session_ended(ended.user_id);
-      if ended.sign_in_id is not null then
+      if coalesce(ended.has_tokens = 1, ended.sign_in_id is not null) then
         perform cut_tokens(ended.user_id, ended.sign_in_id, moment, cut_until);
       end if;
       return next ended;
@@ -29,30 +29,46 @@ create or replace function sign_in_of_session(
   of_user text, of_hash text, new_sign_in text, out sign_in text, out generation bigint, out created bigint, out last_seen bigint
 ) language plpgsql as $$
 begin
-  update session set sign_in_id = new_sign_in
-    where user_id = of_user and secret_hash = of_hash and sign_in_id is null;
+  update session set sign_in_id = coalesce(sign_in_id, new_sign_in), has_tokens = 1
+    where user_id = of_user and secret_hash = of_hash and (sign_in_id is null or has_tokens = 0);
   select s.sign_in_id, u.credential_generation, s.created_at, s.last_seen_at
     into sign_in, generation, created, last_seen
     from session s join "user" u on u.id = s.user_id where s.user_id = of_user and s.secret_hash = of_hash;
 end $$;
 
--- Returns the users and sign-ins of the sessions that ended, or null if the session was refused.
-create or replace function add_session_ending(
-  of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[], cut_until bigint
+-- in_detail: signInId, device and address. Returns the users and sign-ins of the sessions that ended, or null if the session was refused.
+create or replace function start_session(
+  of_user text, of_hash text, checked_generation bigint, moment bigint, old_users text[], old_hashes text[], cut_until bigint,
+  in_detail jsonb, audit_entries jsonb
 ) returns jsonb language plpgsql as $$
 declare
   name text;
 begin
   perform lock_users();
-  select username into name from "user"
-    where id = of_user and disabled_at is null and password_hash = checked_password_hash for share;
+  select coalesce(username, '') into name from "user"
+    where id = of_user and disabled_at is null and credential_generation = checked_generation for share;
   if not found then return null; end if;
-  insert into session (user_id, secret_hash, username, created_at, last_seen_at)
-    values (of_user, of_hash, name, moment, moment);
+  insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
+    values (of_user, of_hash, name, moment, moment,
+      in_detail ->> 'signInId', in_detail ->> 'device', in_detail ->> 'address', 0);
+  perform record_audit(audit_entries);
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('userId', user_id, 'signInId', sign_in_id)), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('userId', user_id, 'signInId', sign_in_id,
+      'hadTokens', coalesce(has_tokens = 1, sign_in_id is not null))), '[]')
     from end_sessions_and_tokens(old_users, old_hashes, moment, cut_until)
   );
+end $$;
+
+-- For nodes of the version before, which check the password's hash and give a session no sign-in.
+create or replace function add_session_ending(
+  of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[], cut_until bigint
+) returns jsonb language plpgsql as $$
+declare
+  generation bigint;
+begin
+  select credential_generation into generation from "user" where id = of_user and password_hash = checked_password_hash;
+  if not found then return null; end if;
+  return start_session(of_user, of_hash, generation, moment, old_users, old_hashes, cut_until, null, null);
 end $$;
 
 -- For nodes of the version before, which issue no tokens for sessions. A revocation is kept for 16 minutes, as

@@ -12,8 +12,21 @@ import { openPool } from '../connection/pool.ts'
 import { migrate } from './migrate.ts'
 
 const script = readFileSync(new URL('./distribute.sql', import.meta.url), 'utf8')
-const ofUsers = ['inbox', 'inbox_category', 'notification', 'read_mark', 'session', 'token_cutoff']
-const forAll = ['delivery', 'producer', 'signing_key', 'user']
+const ofUsers = [
+  'audit',
+  'challenge',
+  'factor',
+  'inbox',
+  'inbox_category',
+  'known_device',
+  'notification',
+  'one_time_link',
+  'read_mark',
+  'recovery_code',
+  'session',
+  'token_cutoff',
+]
+const forAll = ['delivery', 'guess_count', 'producer', 'provider_account', 'signing_key', 'user']
 const ledger = ['kysely_migration', 'kysely_migration_lock']
 
 /** A migrated database, and the notices of the server. */
@@ -121,7 +134,7 @@ test('a migration of distributed tables uses one connection to each node, as Cit
   assert.deepEqual(await rows('select mode from found'), [['sequential']])
 })
 
-test('there are no foreign keys, and only usernames and ids have a unique key across users', async () => {
+test('there are no foreign keys, and only usernames, ids and accounts at providers have a unique key across users', async () => {
   const { rows } = await connect()
   assert.deepEqual(await rows("select conname from pg_constraint where contype = 'f'"), [])
   const keys = await rows(`

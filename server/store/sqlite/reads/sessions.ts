@@ -5,14 +5,21 @@ import type { Reader } from '../connection.ts'
 import { pageOf } from './pages.ts'
 
 export const sessionWithInbox = `
-  select s.username, s.created_at, s.last_seen_at,
+  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
     coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
     coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
     coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0)
   from session s left join inbox i on i.user_id = s.user_id
   where s.user_id = ? and s.secret_hash = ?`
 
-type SessionRow = [username: string, createdAt: number, lastSeenAt: number, ...inbox: number[]]
+type SessionRow = [
+  username: string,
+  createdAt: number,
+  lastSeenAt: number,
+  signInId: string | null,
+  confirmedAt: number,
+  ...inbox: number[],
+]
 
 export async function findSession(
   reader: Reader,
@@ -21,9 +28,9 @@ export async function findSession(
 ): Promise<LiveSession | undefined> {
   const row = reader.one<SessionRow>(sessionWithInbox, userId, secretHash)
   if (row === undefined) return undefined
-  const [username, createdAt, lastSeenAt] = row
-  const inbox = toInbox(row, 3)
-  const session = { userId, username, createdAt, lastSeenAt, inbox }
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt] = row
+  const inbox = toInbox(row, 5)
+  const session = { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
   const found = page === undefined ? 'uncounted' : pageOf(reader, { ...page, userId }, { inbox })
   return found === 'uncounted' ? session : { ...session, page: found }
 }

@@ -1,6 +1,7 @@
 // Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
 import { erasedKey } from '../../erased-key.ts'
 import type { DeliveryOutcome, Input } from '../../store.ts'
+import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
 import { revokeTokens } from './tokens.ts'
 
@@ -15,8 +16,16 @@ export function deleteUser(context: WriteContext, change: Input<'deleteUser'>): 
   sql.run`delete from notification where user_id = ${userId}`
   sql.run`delete from read_mark where user_id = ${userId}`
   sql.run`delete from token_cutoff where user_id = ${userId}`
+  sql.run`delete from known_device where user_id = ${userId}`
+  sql.run`delete from one_time_link where user_id = ${userId}`
+  sql.run`delete from factor where user_id = ${userId}`
+  sql.run`delete from recovery_code where user_id = ${userId}`
+  sql.run`delete from challenge where user_id = ${userId}`
+  sql.run`delete from audit where user_id = ${userId}`
+  sql.run`delete from provider_account where owner_id = ${userId}`
   removeFromOutcomes(sql, userId)
   revokeTokens(context, { userId: erasedKey(userId), signInId: null, notBefore: at, expiresAt: revocationExpiresAt })
+  recordAudit(context, change.audit)
   signal({ about: 'session', userId })
   signal({ about: 'inbox', userId })
   return 'done'

@@ -1,4 +1,5 @@
 // Every write of the store on SQLite, by its name: each exported function of this folder.
+import * as audit from './audit.ts'
 import * as deliveries from './deliveries.ts'
 import * as erasure from './erasure.ts'
 import * as inbox from './inbox.ts'
@@ -7,4 +8,4 @@ import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
-export const writes = { ...users, ...erasure, ...sessions, ...tokens, ...producers, ...inbox, ...deliveries }
+export const writes = { ...users, ...erasure, ...sessions, ...tokens, ...producers, ...inbox, ...deliveries, ...audit }

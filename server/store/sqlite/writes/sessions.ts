@@ -1,20 +1,26 @@
 // Adds, touches, ends and removes sessions. Each write runs in the writer thread's transaction.
-import type { EndedSession, Input, SessionKey, SessionSignIn } from '../../store.ts'
+import type { EndedSession, Input, NewSession, SessionKey, SessionSignIn } from '../../store.ts'
+import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
 import { revokeTokens } from './tokens.ts'
 
 type Added = { revoked: { userId: string; signInId: string }[] } | 'refused'
 
-export function addSession(context: WriteContext, session: Input<'addSession'>): Added {
+export function addSession(context: WriteContext, session: NewSession): Added {
   const { changes } = context.sql.run`
-    insert into session (user_id, secret_hash, username, created_at, last_seen_at)
-    select id, ${session.secretHash}, username, ${session.at}, ${session.at} from user
-    where id = ${session.userId} and disabled_at is null and password_hash = ${session.checkedPasswordHash}`
+    insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
+    select id, ${session.secretHash}, coalesce(username, ''), ${session.at}, ${session.at}, ${session.signInId},
+      ${session.device}, ${session.address}, 0
+    from user
+    where id = ${session.userId} and disabled_at is null and credential_generation = ${session.checkedGeneration}`
   if (changes === 0) return 'refused'
   const { replaces: keys, at, revocationExpiresAt } = session
   const ended = endSessions(context, { keys, at, revocationExpiresAt })
+  recordAudit(context, session.audit)
   return {
-    revoked: ended.flatMap(({ userId, signInId }) => (signInId === null ? [] : [{ userId, signInId }])),
+    revoked: ended.flatMap(({ userId, signInId, hadTokens }) =>
+      signInId !== null && hadTokens ? [{ userId, signInId }] : [],
+    ),
   }
 }
 
@@ -27,8 +33,8 @@ export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: 
 export function signInOfSession({ sql }: WriteContext, session: Input<'signInOfSession'>): SessionSignIn | undefined {
   const { userId, secretHash, newSignInId } = session
   sql.run`
-    update session set sign_in_id = ${newSignInId}
-    where user_id = ${userId} and secret_hash = ${secretHash} and sign_in_id is null`
+    update session set sign_in_id = coalesce(sign_in_id, ${newSignInId}), has_tokens = 1
+    where user_id = ${userId} and secret_hash = ${secretHash} and (sign_in_id is null or has_tokens = 0)`
   const found = sql.get`
     select s.sign_in_id as "signInId", u.credential_generation as "credentialGeneration", s.created_at as "createdAt",
       s.last_seen_at as "lastSeenAt"
@@ -46,13 +52,14 @@ function endSession(
 ): EndedSession | undefined {
   const ended = context.sql.get`
     delete from session where user_id = ${userId} and secret_hash = ${secretHash}
-    returning user_id as "userId", username, created_at as "createdAt", last_seen_at as "lastSeenAt",
-      sign_in_id as "signInId"` as EndedSession | undefined
+    returning user_id as "userId", nullif(username, '') as username, created_at as "createdAt", last_seen_at as "lastSeenAt",
+      sign_in_id as "signInId", coalesce(has_tokens, sign_in_id is not null) as "hadTokens"`
   if (ended === undefined) return undefined
   context.signal({ about: 'session', userId })
-  const { signInId } = ended
-  if (signInId !== null) revokeTokens(context, { userId, signInId, notBefore: at, expiresAt: revocationExpiresAt })
-  return ended
+  const { signInId, hadTokens, ...rest } = ended as Omit<EndedSession, 'hadTokens'> & { hadTokens: number }
+  if (signInId !== null && hadTokens === 1)
+    revokeTokens(context, { userId, signInId, notBefore: at, expiresAt: revocationExpiresAt })
+  return { ...rest, signInId, hadTokens: hadTokens === 1 }
 }
 
 export function removeStaleSessions({ sql }: WriteContext, bounds: Input<'removeStaleSessions'>): void {

@@ -40,7 +40,8 @@ function userOf(sql: WriteContext['sql'], { issuer, externalId }: Input<'findUse
   const user = sql.get`
     select id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
       credential_generation as "credentialGeneration", external_id as "externalId", issuer, locale, email,
-      issued_generation as "issuedGeneration"
+      issued_generation as "issuedGeneration", email_verified_at as "emailVerifiedAt",
+      device_generation as "deviceGeneration", password_reported_at as "passwordReportedAt"
     from user where external_id = ${externalId} and issuer = ${issuer}`
   return { ...user } as User
 }

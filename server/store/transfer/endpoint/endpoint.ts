@@ -3,7 +3,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { fillingTable, movingTable } from '../../transfer-state.ts'
-import { type Batch, columnsAt, columnsOf, type Row, type Table, tables, upgraded } from './tables.ts'
+import { type Batch, columnsAt, columnsOf, type Row, type Table, tables, tablesAt, upgraded } from './tables.ts'
 
 /** The progress of a filling: all earlier tables, and `rows` rows of `table`; `key` is the key of the last row. */
 export type Place = { table: string; rows: number; key: Row }
@@ -88,8 +88,9 @@ export class Endpoint implements Source {
   }
 
   async *batchesAfter(place: Place | null): AsyncGenerator<Batch> {
-    const first = place === null ? 0 : tables.findIndex(({ name }) => name === place.table)
-    for (const table of tables.slice(first)) {
+    const all = tablesAt(this.#driver.schema)
+    const first = place === null ? 0 : all.findIndex(({ name }) => name === place.table)
+    for (const table of all.slice(first)) {
       let after = place?.table === table.name ? place.key : null
       for (;;) {
         const rows = await this.#rowsAfter(after, table)
@@ -112,7 +113,8 @@ export class Endpoint implements Source {
 
   async counts(): Promise<Counts> {
     const counts: Record<string, number> = {}
-    for (const { name } of tables) counts[name] = Number((await this.read(`select count(*) from "${name}"`))[0]?.[0])
+    for (const { name } of tablesAt(this.#driver.schema))
+      counts[name] = Number((await this.read(`select count(*) from "${name}"`))[0]?.[0])
     return counts
   }
 

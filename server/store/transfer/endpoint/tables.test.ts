@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../sqlite/store.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import { type Table, tables } from './tables.ts'
 
-const listed = [...tables].sort((a, b) => (a.name < b.name ? -1 : 1))
+const listed = tables.map(({ since: _, ...table }) => table).sort((a, b) => (a.name < b.name ? -1 : 1))
 
 test('lists every table of SQLite with its columns, and its key first', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')

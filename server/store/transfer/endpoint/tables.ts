@@ -7,8 +7,8 @@ export const currentMigrations = knownMigrations(new URL('../../sqlite/migration
 export const newestMigration = currentMigrations.at(-1) ?? ''
 
 type ColumnType = 'text' | 'integer'
-/** The first `key` columns are the primary key. */
-export type Table = { name: string; key: number; columns: Readonly<Record<string, ColumnType>> }
+/** The first `key` columns are the primary key. `since`: the migration that made it, if not the first. */
+export type Table = { name: string; since?: string; key: number; columns: Readonly<Record<string, ColumnType>> }
 
 export type Value = string | number | null
 /** The values of a row, in the order of the table's columns. */
@@ -33,6 +33,9 @@ export const tables: readonly Table[] = [
       locale: 'text',
       email: 'text',
       issued_generation: 'integer',
+      email_verified_at: 'integer',
+      device_generation: 'integer',
+      password_reported_at: 'integer',
     },
   },
   {
@@ -45,6 +48,10 @@ export const tables: readonly Table[] = [
       created_at: 'integer',
       last_seen_at: 'integer',
       sign_in_id: 'text',
+      device: 'text',
+      address: 'text',
+      confirmed_at: 'integer',
+      has_tokens: 'integer',
     },
   },
   {
@@ -56,12 +63,20 @@ export const tables: readonly Table[] = [
       not_before: 'integer',
       expires_at: 'integer',
       first_generation: 'integer',
+      except_sign_in_id: 'text',
     },
   },
   {
     name: 'signing_key',
     key: 1,
-    columns: { kid: 'text', public_jwk: 'text', sealed_private_jwk: 'text', created_at: 'integer' },
+    columns: {
+      kid: 'text',
+      public_jwk: 'text',
+      sealed_private_jwk: 'text',
+      created_at: 'integer',
+      starts_at: 'integer',
+      retired_at: 'integer',
+    },
   },
   {
     name: 'producer',
@@ -75,6 +90,8 @@ export const tables: readonly Table[] = [
       expires_at: 'integer',
       revoked_at: 'integer',
       last_used_at: 'integer',
+      previous_secret_hash: 'text',
+      previous_until: 'integer',
     },
   },
   {
@@ -136,6 +153,101 @@ export const tables: readonly Table[] = [
       made_read: 'integer',
     },
   },
+  {
+    name: 'known_device',
+    since: '0005-safe-sign-in',
+    key: 3,
+    columns: {
+      user_id: 'text',
+      label: 'text',
+      network: 'text',
+      first_seen_at: 'integer',
+      last_seen_at: 'integer',
+    },
+  },
+  {
+    name: 'guess_count',
+    since: '0005-safe-sign-in',
+    key: 1,
+    columns: { key: 'text', failures: 'integer', at: 'integer', expires_at: 'integer' },
+  },
+  {
+    name: 'one_time_link',
+    since: '0005-safe-sign-in',
+    key: 2,
+    columns: {
+      user_id: 'text',
+      purpose: 'text',
+      token_hash: 'text',
+      created_at: 'integer',
+      expires_at: 'integer',
+      email: 'text',
+    },
+  },
+  {
+    name: 'factor',
+    since: '0005-safe-sign-in',
+    key: 2,
+    columns: {
+      user_id: 'text',
+      id: 'text',
+      kind: 'text',
+      label: 'text',
+      sealed_secret: 'text',
+      last_step: 'integer',
+      credential_id: 'text',
+      public_key: 'text',
+      sign_count: 'integer',
+      transports: 'text',
+      created_at: 'integer',
+      confirmed_at: 'integer',
+      last_used_at: 'integer',
+    },
+  },
+  {
+    name: 'recovery_code',
+    since: '0005-safe-sign-in',
+    key: 2,
+    columns: { user_id: 'text', code_hash: 'text', created_at: 'integer', used_at: 'integer' },
+  },
+  {
+    name: 'challenge',
+    since: '0005-safe-sign-in',
+    key: 2,
+    columns: { user_id: 'text', hash: 'text', purpose: 'text', data: 'text', expires_at: 'integer' },
+  },
+  {
+    name: 'provider_account',
+    since: '0005-safe-sign-in',
+    key: 2,
+    columns: {
+      issuer: 'text',
+      subject: 'text',
+      owner_id: 'text',
+      email: 'text',
+      created_at: 'integer',
+      last_used_at: 'integer',
+    },
+  },
+  {
+    name: 'audit',
+    since: '0005-safe-sign-in',
+    key: 2,
+    columns: {
+      user_id: 'text',
+      id: 'text',
+      at: 'integer',
+      event: 'text',
+      actor: 'text',
+      address: 'text',
+      user_agent: 'text',
+      request_id: 'text',
+      sign_in_id: 'text',
+      name_hash: 'text',
+      detail: 'text',
+      count: 'integer',
+    },
+  },
 ]
 
 /**
@@ -155,6 +267,13 @@ const addedColumns: Readonly<Record<string, Readonly<Record<string, Readonly<Rec
     read_mark: { before_through: 0, before_version: 0, made_read: 0 },
     inbox_category: { made_read: 0 },
   },
+  '0005-safe-sign-in': {
+    user: { email_verified_at: null, device_generation: 0, password_reported_at: null },
+    session: { device: null, address: null, confirmed_at: null, has_tokens: null },
+    token_cutoff: { except_sign_in_id: null },
+    signing_key: { starts_at: 0, retired_at: null },
+    producer: { previous_secret_hash: null, previous_until: null },
+  },
 }
 
 export function columnsOf(table: Table): string[] {
@@ -165,6 +284,11 @@ function laterColumns(table: Table, schema: string): [name: string, value: Value
   return Object.entries(addedColumns)
     .filter(([migration]) => migration > schema)
     .flatMap(([, added]) => Object.entries(added[table.name] ?? {}))
+}
+
+/** The tables that a database had when `schema` was the newest migration. */
+export function tablesAt(schema: string): readonly Table[] {
+  return tables.filter(({ since = '' }) => since <= schema)
 }
 
 /** The names of the columns that a table had when `schema` was the newest migration. */
@@ -181,6 +305,7 @@ export function upgraded({ table, rows }: Batch, schema: string): readonly Row[]
 /** The reverse of `upgraded`. A row with other values in later columns was changed after that schema, and stays as it is. */
 export async function* asOf(batches: AsyncIterable<Batch>, schema: string): AsyncGenerator<Batch> {
   for await (const { table, rows } of batches) {
+    if ((table.since ?? '') > schema) continue
     const length = columnsAt(table, schema).length
     const values = laterColumns(table, schema).map(([, value]) => value)
     const isUpgraded = (row: Row) => values.every((value, i) => row[length + i] === value)

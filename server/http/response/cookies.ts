@@ -1,0 +1,13 @@
+// How a cookie of the service is set and removed (RFC 6265bis).
+import type { FastifyReply } from 'fastify'
+import type { Cookie } from '../dependencies.ts'
+
+/** Readable by no script, sent by no other site's form, kept to this host by `__Host-` if the public URL has no path. '' removes it. */
+export function setCookie(reply: FastifyReply, { name, path, isSecure, lifetimeMs }: Cookie, value: string): void {
+  const secure = isSecure ? '; Secure' : ''
+  const maxAgeSeconds = value === '' ? 0 : Math.floor(lifetimeMs / 1000)
+  reply.header(
+    'set-cookie',
+    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`,
+  )
+}

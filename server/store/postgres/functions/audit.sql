@@ -1,0 +1,10 @@
+-- The audit log. Every function that changes something worth a record calls record_audit in its own transaction.
+
+create or replace function record_audit(entries jsonb) returns void language plpgsql as $$
+begin
+  if entries is null then return; end if;
+  insert into audit (user_id, id, at, event, actor, address, user_agent, request_id, sign_in_id, name_hash, detail, count)
+    select coalesce(e ->> 'userId', ''), e ->> 'id', (e ->> 'at')::bigint, e ->> 'event', e ->> 'actor', e ->> 'address',
+      e ->> 'userAgent', e ->> 'requestId', e ->> 'signInId', e ->> 'nameHash', e ->> 'detail', (e ->> 'count')::bigint
+    from jsonb_array_elements(entries) e;
+end $$;
