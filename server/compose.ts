@@ -17,13 +17,14 @@ import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
 import { Passwords } from './sign-in/password/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
+import { Sealing } from './sign-in/sealing.ts'
 import { Sessions } from './sign-in/session.ts'
 import { AccessTokens, revocationKeptForMs } from './sign-in/token/access-token.ts'
 import { TokenRevocations } from './sign-in/token/revocations.ts'
 import { SigningKeys } from './sign-in/token/signing-keys.ts'
 import { findableUsername } from './sign-in/users/username.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
-import { sealingSecret } from './start/sealing-secret.ts'
+import { sealingSecrets } from './start/sealing-secret.ts'
 import type { Store } from './store/store.ts'
 
 type Environment = {
@@ -53,15 +54,15 @@ const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 export async function compose(store: Store, config: Config, environment: Environment): Promise<Composition> {
   const { log, clock } = environment
   const { now, wall } = clock
-  const secret = await sealingSecret(config, store)
+  const sealing = new Sealing(await sealingSecrets(config, store))
   const passwords = new Passwords({ threads })
   const producerKeys = new ProducerKeys({ store, now })
-  const proofs = await composeProofs(store, config, { ...environment, secret })
+  const proofs = await composeProofs(store, config, { ...environment, sealing })
   const { revocations } = proofs
   const users = { store, passwords, passwordMinLength: config.passwordMin, now, revocations }
   const streams = composeStreams(store, config, environment)
   revocations.onRevocation((userId) => streams.live.checkProofs(userId))
-  const signInLog = new SignInLog({ log, nameHash: nameHasher(secret) })
+  const signInLog = new SignInLog({ log, nameHash: nameHasher(sealing) })
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const isHttps = config.publicUrl?.startsWith('https:') ?? false
@@ -109,10 +110,10 @@ export async function compose(store: Store, config: Config, environment: Environ
 async function composeProofs(
   store: Store,
   { sessionIdleMs, sessionLifetimeMs, tokenLifetimeMs, tokenChainMs, issuers }: Config,
-  { log, clock, url, secret }: Environment & { secret: string },
+  { log, clock, url, sealing }: Environment & { sealing: Sealing },
 ) {
   const { now, wall } = clock
-  const keys = await SigningKeys.open({ store, secret, now })
+  const keys = await SigningKeys.open({ store, sealing, now })
   const revocations = await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
     log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
   )

@@ -3,6 +3,7 @@
 import { readDatabaseUrl } from '../../server/config/database-url.ts'
 import { newId } from '../../server/ids.ts'
 import { ProducerKeys } from '../../server/sign-in/producer-key.ts'
+import { Sealing } from '../../server/sign-in/sealing.ts'
 import { Sessions } from '../../server/sign-in/session.ts'
 import { AccessTokens } from '../../server/sign-in/token/access-token.ts'
 import { TokenRevocations } from '../../server/sign-in/token/revocations.ts'
@@ -73,7 +74,7 @@ export async function expiredTokens(dir: string, readers: readonly Reader[], cou
 }
 
 async function issuers(store: Store, clock: () => number = now) {
-  const keys = await SigningKeys.open({ store, secret, now })
+  const keys = await SigningKeys.open({ store, sealing: new Sealing({ current: secret }), now })
   const revocations = await TokenRevocations.load({ store, now, wall: now, keepMs: 0 }, () => {})
   const accessTokens = new AccessTokens({
     keys,

@@ -21,7 +21,7 @@ import { examineWay } from '../doctor/proxy/through-the-proxy.ts'
 import { examineSecret } from '../doctor/secret.ts'
 import type { CarillonError } from '../errors.ts'
 import { probeToken } from '../sign-in/token/probe-token.ts'
-import { secretIn } from '../start/sealing-secret.ts'
+import { secretsIn } from '../start/sealing-secret.ts'
 import type { SigningKey } from '../store/store.ts'
 import { configAndFaults, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
@@ -88,11 +88,15 @@ type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
 
 /** Does not connect to a database that `serve` refuses as exposed: doctor would send the password over that network. */
 async function examineKept(config: Config, areas: Area[], deep: boolean): Promise<Kept | undefined> {
-  const { database, secret } = config
+  const { database, secret, previousSecret } = config
   if (databaseTls(config, process.env) === 'refused') return undefined
   const { findings, signingKeys } = await examineDatabase(database, { now: Date.now, deep })
   const secretFile = process.env.CARILLON_SECRET_FILE
-  const given = { ...(secret !== undefined && { secret }), ...(secretFile !== undefined && { secretFile }) }
+  const given = {
+    ...(secret !== undefined && { secret }),
+    ...(previousSecret !== undefined && { previousSecret }),
+    ...(secretFile !== undefined && { secretFile }),
+  }
   findings.push(...(await examineSecret({ database, ...given, signingKeys })))
   areas.push({ area: 'Database', findings })
   return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
@@ -139,10 +143,10 @@ async function examineService({ config, url, kept, credentials }: Target): Promi
  */
 async function streamProofs({ config, url, kept }: Omit<Target, 'credentials'>): Promise<Proof[]> {
   const { signingKeys = [] } = kept ?? {}
-  const secret = config && secretIn(config)
-  if (config === undefined || secret === undefined || signingKeys.length === 0) return []
+  const secrets = config && secretsIn(config)
+  if (config === undefined || secrets === undefined || signingKeys.length === 0) return []
   const issuers = new Set(config.publicUrl === undefined ? [directOf(config) ?? url, url] : [config.publicUrl])
-  const probe = { signingKeys, secret, chainMs: config.tokenChainMs, now: Date.now }
+  const probe = { signingKeys, secrets, chainMs: config.tokenChainMs, now: Date.now }
   try {
     const tokens = await Promise.all([...issuers].map((issuer) => probeToken({ ...probe, issuer })))
     return tokens.map((token) => ({ authorization: `Bearer ${token}` }))

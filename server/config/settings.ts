@@ -113,6 +113,15 @@ const table = {
     commands: ['serve', 'doctor'],
     read: readSecret,
   },
+  previousSecret: {
+    name: 'CARILLON_SECRET_PREVIOUS',
+    absent: 'not set',
+    meaning:
+      'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
+    secret: true,
+    commands: ['serve', 'doctor'],
+    read: readSecret,
+  },
   sessionIdleMs: {
     name: 'CARILLON_SESSION_IDLE',
     default: '7d',

@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs'
 import type { Database } from '../config/database-url.ts'
 import { quoted } from '../files/shell-path.ts'
+import { Sealing, type Secrets } from '../sign-in/sealing.ts'
 import { SigningKeys } from '../sign-in/token/signing-keys.ts'
-import { readSecret, sealedAdvice, secretFileOf } from '../start/sealing-secret.ts'
+import { readSecret, sealedAdvice, secretFileOf, secretsIn } from '../start/sealing-secret.ts'
 import type { SigningKey } from '../store/store.ts'
 import { rightsOf } from './file-mode.ts'
 import { type Finding, fault, faultOf, ok } from './finding.ts'
@@ -14,19 +15,21 @@ const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
 export type Secret = {
   database: Database
   secret?: string
+  previousSecret?: string
   secretFile?: string
   /** Of the store; undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined
 }
 
-export async function examineSecret({ database, secret, secretFile, signingKeys }: Secret): Promise<Finding[]> {
+export async function examineSecret(settings: Secret): Promise<Finding[]> {
+  const { database, secret, secretFile, signingKeys } = settings
   const beside = secret === undefined && database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
   if (secret === undefined && beside === undefined) return [notSet(signingKeys)]
   const file = beside ?? secretFile
   if (file !== undefined && !existsSync(file)) return missing(file, signingKeys)
   try {
-    const value = secret ?? readSecret(file as string)
-    return [await opens(value, signingKeys), ...(file === undefined ? [] : rightsOf(check, file))]
+    const secrets = secretsIn(settings) ?? { current: readSecret(file as string) }
+    return [await opens(secrets, signingKeys), ...(file === undefined ? [] : rightsOf(check, file))]
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') return [faultOf(check, error, 'set the right one')]
     return [fault(check, { found: `${file} cannot be read`, change: `chown $(id -un) ${quoted(file as string)}` })]
@@ -48,9 +51,9 @@ function missing(file: string, signingKeys: SigningKey[] | undefined): Finding[]
 }
 
 /** Throws if the keys were sealed with another secret. */
-async function opens(secret: string, signingKeys: SigningKey[] | undefined): Promise<Finding> {
+async function opens(secrets: Secrets, signingKeys: SigningKey[] | undefined): Promise<Finding> {
   if (signingKeys === undefined || signingKeys.length === 0) return ok(check, 'it exists')
   const store = { signingKeys: async () => signingKeys, ensureSigningKey: async () => signingKeys }
-  await SigningKeys.open({ store, secret, now: () => 0 })
+  await SigningKeys.open({ store, sealing: new Sealing(secrets), now: () => 0 })
   return ok(check, 'it opens the signing keys')
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readDatabaseUrl } from '../config/database-url.ts'
-import { sealingSecret } from '../start/sealing-secret.ts'
+import { sealingSecrets } from '../start/sealing-secret.ts'
 import { createDurably, replaceDurably } from './durable-file.ts'
 
 const recorded = ['openSync', 'writeSync', 'fsyncSync', 'linkSync', 'renameSync'] as const
@@ -71,7 +71,7 @@ test('a file is on the disk before it gets its name, and the name is on the disk
 test('the secret that seals the signing keys is on the disk before it gets its name (R1)', async (t) => {
   const folder = newFolder(t)
   const database = readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`)
-  const calls = await callsOf(t, folder, () => sealingSecret({ database }, { signingKeys: async () => [] }))
+  const calls = await callsOf(t, folder, () => sealingSecrets({ database }, { signingKeys: async () => [] }))
   assert.deepEqual(calls, ['writeSync draft', 'fsyncSync draft', 'linkSync draft', 'fsyncSync folder'])
 })
 

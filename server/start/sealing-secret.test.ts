@@ -8,16 +8,16 @@ import { test } from 'node:test'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { examineSecret } from '../doctor/secret.ts'
 import type { SigningKey } from '../store/store.ts'
-import { sealingSecret } from './sealing-secret.ts'
+import { sealingSecrets } from './sealing-secret.ts'
 
 const key: SigningKey = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 'sealed', createdAt: 0 }
 const storeWith = (...keys: SigningKey[]) => ({ signingKeys: async () => keys })
 
 test('on PostgreSQL the error suggests a new secret only if no signing key exists', async () => {
   const database = readDatabaseUrl('postgres://bell@db/carillon')
-  await assert.rejects(sealingSecret({ database }, storeWith()), /such as: openssl rand -base64 32$/)
+  await assert.rejects(sealingSecrets({ database }, storeWith()), /such as: openssl rand -base64 32$/)
   await assert.rejects(
-    sealingSecret({ database }, storeWith(key)),
+    sealingSecrets({ database }, storeWith(key)),
     /\. Set CARILLON_SECRET \(or CARILLON_SECRET_FILE\) to the secret that these signing keys were sealed with; for a database moved from SQLite/,
   )
 })
@@ -27,12 +27,16 @@ test('on SQLite a missing secret is reported, and no new one is generated while 
   t.after(() => rmSync(folder, { recursive: true }))
   const database = readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`)
   await assert.rejects(
-    sealingSecret({ database }, storeWith(key)),
+    sealingSecrets({ database }, storeWith(key)),
     /carillon\.secret is gone, and with it the secret of .* Set CARILLON_SECRET .* these signing keys were sealed with; /,
   )
   assert.equal(existsSync(join(folder, 'carillon.secret')), false)
-  const made = await sealingSecret({ database }, storeWith())
-  assert.equal(await sealingSecret({ database }, storeWith(key)), made, 'once the keys are deleted a new one is made')
+  const made = await sealingSecrets({ database }, storeWith())
+  assert.deepEqual(
+    await sealingSecrets({ database }, storeWith(key)),
+    made,
+    'once the keys are deleted a new one is made',
+  )
 })
 
 test('a secret file that a power failure left empty is reported, and neither used nor replaced (R1)', async (t) => {
@@ -44,7 +48,7 @@ test('a secret file that a power failure left empty is reported, and neither use
     writeFileSync(file, content)
     for (const keys of [[], [key]])
       await assert.rejects(
-        sealingSecret({ database }, storeWith(...keys)),
+        sealingSecrets({ database }, storeWith(...keys)),
         /carillon\.secret is empty; .* Put the secret back from your copy; without a copy, remove the file: .*\.$/,
       )
     assert.equal(readFileSync(file, 'utf8'), content)

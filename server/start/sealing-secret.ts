@@ -1,16 +1,22 @@
 // The secret that seals the signing keys: the setting, or on SQLite a generated one that is stored beside the database (mode
-// 0600), so that a first start needs no settings.
+// 0600), so that a first start needs no settings. While it changes there is a previous one, too: a setting, or a second file.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Database } from '../config/database-url.ts'
 import { CarillonError } from '../errors.ts'
 import { createDurably } from '../files/durable-file.ts'
+import type { Secrets } from '../sign-in/sealing.ts'
 import type { Store } from '../store/store.ts'
 
-type Sealed = { secret?: string; database: Database }
+type Sealed = { secret?: string; previousSecret?: string; database: Database }
 
 /** Throws UNAVAILABLE if no secret is set and none may be generated. */
-export async function sealingSecret({ secret, database }: Sealed, store: Pick<Store, 'signingKeys'>): Promise<string> {
+export async function sealingSecrets(settings: Sealed, store: Pick<Store, 'signingKeys'>): Promise<Secrets> {
+  const current = await currentSecret(settings, store)
+  return { current, previous: previousSecretIn(settings) }
+}
+
+async function currentSecret({ secret, database }: Sealed, store: Pick<Store, 'signingKeys'>): Promise<string> {
   if (secret !== undefined) return secret
   const file = database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
   const kept = file === undefined ? undefined : readIfThere(file)
@@ -33,14 +39,21 @@ export async function sealingSecret({ secret, database }: Sealed, store: Pick<St
   return readSecret(file)
 }
 
-/** The secret that is set, or stored beside the database; undefined if there is none, or if it cannot be read. */
-export function secretIn({ secret, database }: Sealed): string | undefined {
-  if (secret !== undefined || database.engine !== 'sqlite') return secret
+/** The secrets that are set, or stored beside the database; undefined if there is none, or if it cannot be read. */
+export function secretsIn(settings: Sealed): Secrets | undefined {
+  const { secret, database } = settings
   try {
-    return readSecret(secretFileOf(database.path))
+    const current = secret ?? (database.engine === 'sqlite' ? readSecret(secretFileOf(database.path)) : undefined)
+    return current === undefined ? undefined : { current, previous: previousSecretIn(settings) }
   } catch {
     return undefined
   }
+}
+
+/** The file with a generated secret has its predecessor beside it until everything is sealed with the new one. */
+function previousSecretIn({ secret, previousSecret, database }: Sealed): string | undefined {
+  if (previousSecret !== undefined || secret !== undefined || database.engine !== 'sqlite') return previousSecret
+  return readIfThere(previousSecretFileOf(database.path))
 }
 
 /** For signing keys without their secret: a new secret would not open them. */
@@ -50,6 +63,10 @@ export const sealedAdvice =
 
 export function secretFileOf(path: string): string {
   return `${path.replace(/\.db$/, '')}.secret`
+}
+
+export function previousSecretFileOf(path: string): string {
+  return `${secretFileOf(path)}.previous`
 }
 
 /** The secret in `file`. Throws UNAVAILABLE if the file is empty: an empty secret must never seal a key. */

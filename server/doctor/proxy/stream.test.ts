@@ -18,7 +18,7 @@ const { now } = service
 const token = async () =>
   await probeToken({
     signingKeys: await service.store.signingKeys(),
-    secret: service.sealingSecret,
+    secrets: { current: service.sealingSecret },
     issuer: service.url,
     chainMs,
     now,

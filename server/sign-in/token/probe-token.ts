@@ -2,6 +2,7 @@
 // names a user who does not exist, so it opens no user's inbox. It lives for a minute and cannot be renewed.
 import { newId } from '../../ids.ts'
 import type { SigningKey } from '../../store/store.ts'
+import { Sealing, type Secrets } from '../sealing.ts'
 import { claimsOf } from './read-token.ts'
 import { SigningKeys, signToken } from './signing-keys.ts'
 
@@ -10,7 +11,7 @@ const lifetimeMs = 60_000
 export type Probe = {
   /** From the store, the newest last. */
   signingKeys: SigningKey[]
-  secret: string
+  secrets: Secrets
   /** The service's public URL: `iss` and `aud`. */
   issuer: string
   chainMs: number
@@ -18,9 +19,9 @@ export type Probe = {
 }
 
 /** Throws UNAVAILABLE if the secret does not open the keys. */
-export async function probeToken({ signingKeys, secret, issuer, chainMs, now }: Probe): Promise<string> {
+export async function probeToken({ signingKeys, secrets, issuer, chainMs, now }: Probe): Promise<string> {
   const store = { signingKeys: async () => signingKeys, ensureSigningKey: async () => signingKeys }
-  const { current } = await SigningKeys.open({ store, secret, now })
+  const { current } = await SigningKeys.open({ store, sealing: new Sealing(secrets), now })
   const at = now()
   const endsAt = at + lifetimeMs
   // The chain then ends when the token expires, so that the service never renews it.

@@ -1,22 +1,13 @@
 // The keys that sign access tokens: Ed25519, stored with the private part encrypted ("sealed": JWE, RFC 7516) by the
 // service's secret, so that a stolen database cannot sign tokens.
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto'
-import {
-  CompactEncrypt,
-  type CryptoKey,
-  calculateJwkThumbprint,
-  compactDecrypt,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JWK,
-  SignJWT,
-} from 'jose'
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { CarillonError } from '../../errors.ts'
 import type { SigningKey, Store } from '../../store/store.ts'
+import type { Sealing } from '../sealing.ts'
 import type { Claims } from './read-token.ts'
 
-type Sealed = { store: Pick<Store, 'signingKeys' | 'ensureSigningKey'>; secret: string; now: () => number }
+type Sealed = { store: Pick<Store, 'signingKeys' | 'ensureSigningKey'>; sealing: Sealing; now: () => number }
 /** The same key twice: for WebCrypto and for node:crypto. */
 type PrivateKey = { kid: string; privateKey: CryptoKey; keyObject: KeyObject }
 type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }
@@ -31,13 +22,12 @@ export class SigningKeys {
   }
 
   /** Opens the keys of the store, or makes the first one. Throws UNAVAILABLE if the keys were sealed with another secret. */
-  static async open({ store, secret, now }: Sealed): Promise<SigningKeys> {
-    const sealingKey = new Uint8Array(hkdfSync('sha256', secret, '', 'carillon signing keys', 32))
+  static async open({ store, sealing, now }: Sealed): Promise<SigningKeys> {
     const existing = await store.signingKeys()
-    const rows = existing.length > 0 ? existing : await store.ensureSigningKey(await makeKey(sealingKey, now()))
+    const rows = existing.length > 0 ? existing : await store.ensureSigningKey(await makeKey(sealing, now()))
     const keys = rows.map(openPublic)
     const newest = rows.at(-1) as SigningKey
-    return new SigningKeys(keys, { kid: newest.kid, ...(await openPrivate(newest, sealingKey)) })
+    return new SigningKeys(keys, { kid: newest.kid, ...(await openPrivate(newest, sealing)) })
   }
 
   /** Undefined if the key is not ours. `kid` is the only statement of a token about keys that the service uses. */
@@ -70,13 +60,11 @@ function segmentOf(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-async function makeKey(sealingKey: Uint8Array, createdAt: number): Promise<SigningKey> {
+async function makeKey(sealing: Sealing, createdAt: number): Promise<SigningKey> {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { extractable: true })
   const publicJwk = await exportJWK(publicKey)
   const kid = await calculateJwkThumbprint(publicJwk)
-  const sealedPrivateJwk = await new CompactEncrypt(Buffer.from(JSON.stringify(await exportJWK(privateKey))))
-    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid })
-    .encrypt(sealingKey)
+  const sealedPrivateJwk = await sealing.seal('signing-keys', JSON.stringify(await exportJWK(privateKey)))
   return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, createdAt }
 }
 
@@ -85,15 +73,14 @@ function openPublic({ kid, publicJwk }: SigningKey): PublicKey {
   return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
 }
 
-async function openPrivate({ sealedPrivateJwk }: SigningKey, sealingKey: Uint8Array) {
-  const opened = await compactDecrypt(sealedPrivateJwk, sealingKey).catch((cause: unknown) => {
+async function openPrivate({ sealedPrivateJwk }: SigningKey, sealing: Sealing) {
+  const opened = await sealing.open('signing-keys', sealedPrivateJwk)
+  if (opened === undefined)
     throw new CarillonError('UNAVAILABLE', 'The signing keys in the store were sealed with another secret', {
       remedy:
         'Set CARILLON_SECRET to that one (on SQLite it is kept beside the database, in the file that ends in .secret).',
-      cause,
     })
-  })
-  const jwk = JSON.parse(Buffer.from(opened.plaintext).toString()) as JWK
+  const jwk = JSON.parse(opened) as JWK
   const privateKey = (await importJWK(jwk, 'EdDSA')) as CryptoKey
   return { privateKey, keyObject: createPrivateKey({ key: jwk, format: 'jwk' }) }
 }

@@ -5,6 +5,7 @@ import { after, beforeEach, suite, test } from 'node:test'
 import { pino } from 'pino'
 import { SignInLog } from '../../../server/http/routes/sign-in-log.ts'
 import { nameHasher } from '../../../server/sign-in/name-hash.ts'
+import { Sealing } from '../../../server/sign-in/sealing.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const written: string[] = []
@@ -61,8 +62,11 @@ test('names an unknown user by a keyed hash, the same for every spelling of the 
   assert.equal(hashes.length, 4)
   for (const hash of hashes) assert.match(hash, /^[\w-]{16}$/)
   assert.equal(new Set(hashes).size, 3)
-  assert.equal(hashes[0], nameHasher(app.sealingSecret)('nobody'))
-  assert.notEqual(nameHasher('another secret')('nobody'), nameHasher(app.sealingSecret)('nobody'))
+  assert.equal(hashes[0], nameHasher(new Sealing({ current: app.sealingSecret }))('nobody'))
+  assert.notEqual(
+    nameHasher(new Sealing({ current: 'another secret' }))('nobody'),
+    nameHasher(new Sealing({ current: app.sealingSecret }))('nobody'),
+  )
   assert.ok(!written.join('').includes('violet'))
   assert.ok(!written.join('').toLowerCase().includes('nobody'))
 })
@@ -121,7 +125,7 @@ suite('refusals are bounded', () => {
     const out: string[] = []
     const own = new SignInLog({
       log: pino({ base: null }, { write: (line: string) => out.push(line) }),
-      nameHash: nameHasher('a secret'),
+      nameHash: nameHasher(new Sealing({ current: 'a secret' })),
     })
     const parsed = () => out.map((line) => JSON.parse(line))
     return { own, out, parsed }

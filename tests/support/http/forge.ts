@@ -1,6 +1,7 @@
 // For tests: signs any claims with the service's own key. If the service refuses such a token, the reason is the one claim that
 // the test changed, and not the signature.
 import { newId } from '../../../server/ids.ts'
+import { Sealing } from '../../../server/sign-in/sealing.ts'
 import { SigningKeys } from '../../../server/sign-in/token/signing-keys.ts'
 import type { TestService, TestUser } from '../service.ts'
 
@@ -11,7 +12,11 @@ export type Forge = Awaited<ReturnType<typeof openForge>>
 export const encode = (text: string | Buffer): string => Buffer.from(text).toString('base64url')
 
 export async function openForge(app: TestService) {
-  const keys = await SigningKeys.open({ store: app.store, secret: app.sealingSecret, now: app.now })
+  const keys = await SigningKeys.open({
+    store: app.store,
+    sealing: new Sealing({ current: app.sealingSecret }),
+    now: app.now,
+  })
   const { kid, privateKey } = keys.current
 
   async function signature(input: string): Promise<string> {

@@ -1,0 +1,84 @@
+// Keys that are derived from the service's secret, one for each purpose: to seal what the store must not hold in the clear, and to
+// sign what a client keeps. While the secret changes, there are two secrets, and both are accepted (decision 0044).
+//
+// How to use it: `Sealing` is made once (compose.ts).
+// - A text that is read again later: `await sealing.seal('factors', text)` is stored; `await sealing.open('factors', sealed)` reads it.
+//   Every sealed column needs its place in re-sealing.ts, so that `carillon secret rotate` re-seals it.
+// - A value that a client brings back: `sealing.mac('device-tokens', text)`, and `sealing.isMac('device-tokens', text, mac)`.
+// - A hash under which something is found or counted: `sealing.mac('names', name)`. It differs after a change of the secret.
+import { createHmac, hkdfSync } from 'node:crypto'
+import { CompactEncrypt, compactDecrypt } from 'jose'
+import { equalSecrets } from './secrets.ts'
+
+/** `previous`: the secret before a change, which is accepted until everything is sealed with the current one. */
+export type Secrets = { current: string; previous?: string | undefined }
+
+/** Each purpose and the text that HKDF (RFC 5869, section 2.3) takes as `info`. A changed text makes stored values unreadable. */
+const purposes = {
+  'signing-keys': 'carillon signing keys',
+  names: 'carillon names in the log',
+  'device-tokens': 'carillon device tokens',
+  guesses: 'carillon guesses',
+  factors: 'carillon second factors',
+} as const
+export type Purpose = keyof typeof purposes
+
+type Key = { bytes: Uint8Array; kid: string }
+
+export class Sealing {
+  readonly #keys = new Map<Purpose, readonly Key[]>()
+  #secrets: readonly string[]
+
+  constructor({ current, previous }: Secrets) {
+    this.#secrets = [...new Set([current, previous ?? current])]
+  }
+
+  /** As JWE (RFC 7516), encrypted with the secret in use. */
+  seal(purpose: Purpose, text: string): Promise<string> {
+    const [{ bytes, kid }] = this.#keysFor(purpose)
+    return new CompactEncrypt(Buffer.from(text)).setProtectedHeader(headerWith(kid)).encrypt(bytes)
+  }
+
+  /** Undefined if the text was sealed for another purpose or with none of the secrets, or was changed. */
+  async open(purpose: Purpose, sealed: string): Promise<string | undefined> {
+    for (const { bytes } of this.#keysFor(purpose)) {
+      const opened = await compactDecrypt(sealed, bytes, algorithms).catch(() => undefined)
+      if (opened !== undefined) return Buffer.from(opened.plaintext).toString()
+    }
+    return undefined
+  }
+
+  /** HMAC-SHA256 with the secret in use, as 43 characters of base64url. */
+  mac(purpose: Purpose, text: string): string {
+    return macWith(this.#keysFor(purpose)[0], text)
+  }
+
+  /** Whether `mac` is that of `text`, with any of the secrets. Takes the same time for every wrong value. */
+  isMac(purpose: Purpose, text: string, mac: string): boolean {
+    const matches = this.#keysFor(purpose).map((key) => equalSecrets(macWith(key, text), mac))
+    return matches.includes(true)
+  }
+
+  /** The one in use first. */
+  #keysFor(purpose: Purpose): readonly [Key, ...Key[]] {
+    const known = this.#keys.get(purpose) ?? this.#secrets.map((secret) => keyFrom(secret, purpose))
+    this.#keys.set(purpose, known)
+    return known as [Key, ...Key[]]
+  }
+}
+
+const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
+
+function headerWith(kid: string) {
+  return { alg: 'dir', enc: 'A256GCM', kid }
+}
+
+/** `kid` names the key in what it sealed, so that a search finds what a previous secret sealed without opening it. */
+function keyFrom(secret: string, purpose: Purpose): Key {
+  const bytes = new Uint8Array(hkdfSync('sha256', secret, '', purposes[purpose], 32))
+  return { bytes, kid: createHmac('sha256', bytes).update('kid').digest('base64url').slice(0, 11) }
+}
+
+function macWith({ bytes }: Key, text: string): string {
+  return createHmac('sha256', bytes).update(text).digest('base64url')
+}
