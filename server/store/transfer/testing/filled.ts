@@ -9,12 +9,14 @@ import { newDatabase } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { at, newId, type Person, World } from '../../contract/world.ts'
 import { openStore } from '../../open.ts'
+import { connect } from '../../sqlite/database.ts'
 import { openSqliteStore } from '../../sqlite/store.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import type { Store } from '../../store.ts'
 import { type Digest, digestsOf } from '../digest.ts'
 import type { Engine } from '../endpoint/endpoint.ts'
 import { openEndpoint } from '../endpoint/open.ts'
+import { tables } from '../endpoint/tables.ts'
 
 /** Text that two engines might store or sort differently. */
 const words = [
@@ -67,9 +69,22 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
   await fillEveryTable(store, notifications)
   // The last connection to close copies the log into the file.
   await store.close()
+  fillWithWords(path)
   const content = await readFile(path)
   await rm(folder, { recursive: true })
   return content
+}
+
+/** Rows of the tables that migration 0005 made. A transfer does not know what a row means. */
+function fillWithWords(path: string): void {
+  const database = connect(path)
+  for (const { name, columns } of tables.filter(({ since }) => since !== undefined)) {
+    const places = Object.keys(columns).map(() => '?')
+    const insert = database.prepare(`insert into ${name} values (${places.join(', ')})`)
+    for (const [n, word] of words.entries())
+      insert.run(...Object.values(columns).map((type) => (type === 'text' ? word : n)))
+  }
+  database.close()
 }
 
 async function fillEveryTable(store: Store, notifications: number): Promise<void> {
