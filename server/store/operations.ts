@@ -1,5 +1,5 @@
 // What both engines share of their operations: how they become methods of the store, and how rows become an inbox and its changes.
-import type { Change, Changes, Delivery, InboxState } from './store.ts'
+import type { Change, Changes, Delivery, Factor, InboxState } from './store.ts'
 
 /** The functions of `Module` whose first parameter is a `First`, without that parameter. */
 type Bound<First, Module> = {
@@ -41,6 +41,11 @@ export function toInbox(row: readonly unknown[], at = 0): InboxState {
     markedUnread: row[at + 7] as number,
     resetVersion: row[at + 8] as number,
   }
+}
+
+/** A row of the table, whose list of transports is JSON text. */
+export function toFactor({ transports, ...row }: Omit<Factor, 'transports'> & { transports: string | null }): Factor {
+  return { ...row, transports: transports === null ? null : JSON.parse(transports) }
 }
 
 export type ChangeRow = [version: number, type: 'created' | 'replaced' | 'read' | 'unread', notification: string]

@@ -6,11 +6,13 @@
 // CarillonError UNAVAILABLE, and nothing of the call was stored unless the message says that the outcome is unknown.
 
 import type { Audit, Audited } from './nouns/audit.ts'
+import type { Factors } from './nouns/factors.ts'
 
 export type * from './nouns/audit.ts'
+export type * from './nouns/factors.ts'
 
 export type Store = Operations & Lifecycle
-export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries & Audit
+export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries & Audit & Factors
 export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
 
 export type User = {
@@ -159,6 +161,8 @@ export interface Sessions {
    * numbered page that is deep in an inbox with gaps is left out: `readPage` reads it.
    */
   findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
+  /** Records that the user of a session proved a password or a factor again. An ended session is never revived. */
+  confirmSession(session: SessionKey & { at: number } & Audited): Promise<'done' | 'absent'>
   /** Records that a session was used. It only updates an existing row: an ended session is never revived. */
   touchSession(session: SessionKey & { at: number }): Promise<void>
   /**

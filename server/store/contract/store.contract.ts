@@ -6,6 +6,7 @@ import { changeSignalPromises } from './change-signals.ts'
 import { changePromises } from './changes.ts'
 import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
+import { factorPromises } from './factors.ts'
 import { filterPromises } from './filters.ts'
 import { lifecyclePromises } from './lifecycle.ts'
 import { markReadPromises } from './marks/mark-read.ts'
@@ -32,6 +33,7 @@ export function storeContract(engine: Engine): void {
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
+    describe('second factors', () => factorPromises(promise))
     describe('producers', () => producerPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))
     describe('recipients', () => recipientPromises(promise))

@@ -12,6 +12,19 @@ import { openPool } from './connection/pool.ts'
 import { changedSeqsText, countStatement } from './deep-pages.ts'
 import { deliver, removeOldDeliveries } from './deliveries.ts'
 import {
+  addChallenge,
+  addFactor,
+  confirmFactor,
+  factorsOf,
+  findChallenge,
+  removeExpiredChallenges,
+  removeFactor,
+  replaceRecoveryCodes,
+  useChallenge,
+  useFactor,
+  useRecoveryCode,
+} from './factors.ts'
+import {
   markAllRead,
   markRead,
   markUnread,
@@ -24,7 +37,15 @@ import {
 import { fromStatement } from './pages.ts'
 import { addProducer, findProducer, listProducers, revokeProducer, touchProducer } from './producers.ts'
 import { migrate } from './schema/migrate.ts'
-import { addSession, endSessions, findSession, removeStaleSessions, signInOfSession, touchSession } from './sessions.ts'
+import {
+  addSession,
+  confirmSession,
+  endSessions,
+  findSession,
+  removeStaleSessions,
+  signInOfSession,
+  touchSession,
+} from './sessions.ts'
 import { operations } from './store.ts'
 import { ensureSigningKey, revokeIssuedTokens, revokeTokens, signingKeys, tokenRevocations } from './tokens.ts'
 import {
@@ -39,6 +60,7 @@ import {
   listUsers,
   putUsers,
   rehashPassword,
+  resetFactors,
   setPassword,
   updateUser,
 } from './users.ts'
@@ -84,6 +106,15 @@ const allSessions = 'many session by key (user_id)'
 const revocation = 'token_cutoff by key (user_id, sign_in_id)'
 const expired = ['token_cutoff by its place', 'token_cutoff by token_cutoff_by_expiry (expires_at)']
 const recipients = ['sorted', userByName, 'user by key (id) alone', userByExternalId]
+
+const factor = 'factor by key (user_id, id)'
+const oneFactor = 'factor by key (user_id)'
+const factors = 'many factor by key (user_id)'
+const recoveryCodes = 'many recovery_code by key (user_id)'
+const recoveryCode = 'recovery_code by key (user_id, code_hash)'
+const challenge = 'challenge by key (user_id, hash)'
+const challengeKey = { userId: 'u1', hash: 'x1' }
+const newFactor = { id: 'f', kind: 'totp', label: 'l', sealedSecret: 's', createdAt: 1, confirmedAt: null } as const
 
 const sessionKey = { userId: 'u1', secretHash: 'h1' }
 const deliveryTo = (change: Partial<Delivery>): Delivery => ({
@@ -235,6 +266,55 @@ const paths: Path[] = [
     reads: [user, session],
   },
   { of: 'findSession', run: () => findSession(db, sessionKey), reads: [session, inbox] },
+  { of: 'confirmSession', run: () => confirmSession(db, { ...sessionKey, at: 1 }), reads: [session] },
+  {
+    of: 'addFactor',
+    run: () => addFactor(db, { userId: 'u1', factor: newFactor, maxFactors: 9, recoveryCodeHashes: ['h'] }),
+    reads: [user, 'factor by factor_by_credential (user_id, credential_id) alone', factors],
+  },
+  { of: 'factorsOf', run: () => factorsOf(db, 'u1'), reads: [factors, recoveryCodes, 'sorted'] },
+  {
+    of: 'confirmFactor',
+    run: () => confirmFactor(db, { userId: 'u1', factorId: 'f1', step: 1, at: 1, recoveryCodeHashes: ['h'] }),
+    reads: [user, factor, `${factor} alone`, oneFactor],
+  },
+  {
+    of: 'useFactor',
+    run: () => useFactor(db, { userId: 'u1', factorId: 'f5001', at: 0, signCount: 9, challenge: challengeKey }),
+    reads: [challenge, factor],
+  },
+  {
+    of: 'useRecoveryCode',
+    run: () => useRecoveryCode(db, { userId: 'u1', codeHash: 'h', at: 1 }),
+    reads: [recoveryCode],
+  },
+  {
+    of: 'replaceRecoveryCodes',
+    run: () => replaceRecoveryCodes(db, { userId: 'u1', recoveryCodeHashes: ['h'], at: 1 }),
+    reads: [user, oneFactor, recoveryCodes],
+  },
+  {
+    of: 'removeFactor',
+    run: () => removeFactor(db, { userId: 'u1', factorId: 'f5001' }),
+    reads: [user, factor, oneFactor],
+  },
+  {
+    of: 'resetFactors',
+    run: () => resetFactors(db, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
+    reads: [user, factors, recoveryCodes, 'many challenge by key (user_id)', allSessions, revocation, ...expired],
+  },
+  {
+    of: 'addChallenge',
+    run: () => addChallenge(db, { userId: 'u1', hash: 'new', purpose: 'p', data: '{}', expiresAt: 9 }),
+    reads: [user],
+  },
+  { of: 'findChallenge', run: () => findChallenge(db, { ...challengeKey, at: 1 }), reads: [challenge] },
+  { of: 'useChallenge', run: () => useChallenge(db, { ...challengeKey, at: 1 }), reads: [challenge] },
+  {
+    of: 'removeExpiredChallenges',
+    run: () => removeExpiredChallenges(db, 1),
+    reads: ['challenge by challenge_by_expiry (expires_at)'],
+  },
   { of: 'touchSession', run: () => touchSession(db, { ...sessionKey, at: 1 }), reads: [session] },
   {
     of: 'endSessions',
@@ -472,8 +552,8 @@ await client.query(`
   insert into known_device select 'u' || n % 5000, 'Firefox on Linux', 'network' || n, n, n from generate_series(1, 20000) n;
   insert into guess_count select 'g' || n, 1, n, n from generate_series(1, 20000) n;
   insert into one_time_link select 'u' || n, 'reset', 't' || n, n, n from generate_series(1, 20000) n;
-  insert into factor (user_id, id, kind, label, credential_id, created_at)
-    select 'u' || n % 5000, 'f' || n, 'passkey', 'key', 'c' || n, n from generate_series(1, 20000) n;
+  insert into factor (user_id, id, kind, label, credential_id, created_at, confirmed_at, sign_count)
+    select 'u' || n % 5000, 'f' || n, 'passkey', 'key', 'c' || n, n, case when n > 5000 then n end, 1 from generate_series(1, 20000) n;
   insert into recovery_code select 'u' || n % 5000, 'r' || n, n from generate_series(1, 20000) n;
   insert into challenge select 'u' || n % 5000, 'x' || n, 'second-factor', '{}', n from generate_series(1, 20000) n;
   insert into provider_account select 'https://id.example.org', 's' || n, 'u' || n, null, n, n from generate_series(1, 20000) n;

@@ -55,6 +55,15 @@ function toSession(userId: string, row: Row): LiveSession {
   return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
 }
 
+export async function confirmSession(
+  db: Database,
+  { userId, secretHash, at, audit }: Input<'confirmSession'>,
+): Promise<'done' | 'absent'> {
+  const values = [userId, secretHash, at, auditText(audit)]
+  const row = await db.one('confirmSession', 'select confirm_session($1, $2, $3, $4)', values)
+  return row?.[0] === true ? 'done' : 'absent'
+}
+
 export async function touchSession(db: Database, { userId, secretHash, at }: Input<'touchSession'>): Promise<void> {
   const text = 'update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2'
   await db.change('touchSession', text, [userId, secretHash, at])

@@ -11,6 +11,7 @@ import { Database } from './connection/connection.ts'
 import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from './connection/opening.ts'
 import { openPool } from './connection/pool.ts'
 import * as deliveries from './deliveries.ts'
+import * as factors from './factors.ts'
 import * as inbox from './inbox.ts'
 import * as producers from './producers.ts'
 import { migrate } from './schema/migrate.ts'
@@ -73,6 +74,7 @@ export const operations = {
   ...changes,
   ...deliveries,
   ...audit,
+  ...factors,
 }
 
 function storeOn(db: Database): Store {

@@ -113,6 +113,14 @@ export async function setPassword(db: Database, change: Input<'setPassword'>): P
   return signalEndOfProofs(db, userId, await db.one('setPassword', 'select set_password($1, $2, $3, $4)', values))
 }
 
+export async function resetFactors(db: Database, change: Input<'resetFactors'>): Promise<number | 'absent'> {
+  const { userId, at, revocationExpiresAt, audit } = change
+  const values = [userId, at, revocationExpiresAt, auditText(audit)]
+  const removed = (await db.one('resetFactors', 'select reset_factors($1, $2, $3, $4)', values))?.[0] as number | null
+  signalEndOfProofs(db, userId, [removed !== null])
+  return removed ?? 'absent'
+}
+
 export async function rehashPassword(db: Database, change: Input<'rehashPassword'>): Promise<'done' | 'refused'> {
   const { userId, checkedPasswordHash, passwordHash } = change
   const values = [userId, checkedPasswordHash, passwordHash]

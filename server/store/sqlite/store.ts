@@ -9,6 +9,7 @@ import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from '.
 import { continuedHistory, hasForeignLog, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import * as changes from './reads/changes.ts'
+import * as factors from './reads/factors.ts'
 import * as inbox from './reads/inbox.ts'
 import * as producers from './reads/producers.ts'
 import * as sessions from './reads/sessions.ts'
@@ -16,7 +17,7 @@ import * as tokens from './reads/tokens.ts'
 import * as users from './reads/users.ts'
 
 /** Every exported function of these files is the store's read of that name. */
-const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes }
+const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes, ...factors }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[]; notice?: string }> {

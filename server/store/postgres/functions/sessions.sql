@@ -36,6 +36,15 @@ begin
     from session s join "user" u on u.id = s.user_id where s.user_id = of_user and s.secret_hash = of_hash;
 end $$;
 
+create or replace function confirm_session(of_user text, of_hash text, moment bigint, audit_entries jsonb)
+returns boolean language plpgsql as $$
+begin
+  update session set confirmed_at = moment where user_id = of_user and secret_hash = of_hash;
+  if not found then return false; end if;
+  perform record_audit(audit_entries);
+  return true;
+end $$;
+
 -- in_detail: signInId, device and address. Returns the users and sign-ins of the sessions that ended, or null if the session was refused.
 create or replace function start_session(
   of_user text, of_hash text, checked_generation bigint, moment bigint, old_users text[], old_hashes text[], cut_until bigint,

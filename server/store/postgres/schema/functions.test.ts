@@ -37,6 +37,7 @@ const hashes: Record<number, string> = {
   17: '46527fda3245a170',
   18: '1bf7af3e6fd9fa9a',
   19: '81744c4effcc3c3d',
+  20: '3403f1410a7d8bb7',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

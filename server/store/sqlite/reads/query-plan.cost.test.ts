@@ -5,6 +5,7 @@ import { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import * as changes from './changes.ts'
 import * as deepPages from './deep-pages.ts'
+import * as factors from './factors.ts'
 import * as filteredPages from './filtered-pages.ts'
 import * as inbox from './inbox.ts'
 import * as pages from './pages.ts'
@@ -29,6 +30,11 @@ const paths: Record<string, Record<string, string>> = {
     revocationsAfter: 'token_cutoff by token_cutoff_by_expiry',
     // At the start: a handful of keys.
     allSigningKeys: 'whole signing_key, sorted',
+  },
+  factors: {
+    factorsOfUser: 'factor by key',
+    unusedRecoveryCodes: 'recovery_code by key',
+    challengeByHash: 'challenge by key',
   },
   producers: {
     producerById: 'producer by key',
@@ -107,6 +113,7 @@ const modules: Record<string, Record<string, unknown>> = {
   users,
   sessions,
   tokens,
+  factors,
   producers,
   inbox,
   pages,

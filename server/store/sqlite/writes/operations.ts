@@ -2,10 +2,21 @@
 import * as audit from './audit.ts'
 import * as deliveries from './deliveries.ts'
 import * as erasure from './erasure.ts'
+import * as factors from './factors.ts'
 import * as inbox from './inbox.ts'
 import * as producers from './producers.ts'
 import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
-export const writes = { ...users, ...erasure, ...sessions, ...tokens, ...producers, ...inbox, ...deliveries, ...audit }
+export const writes = {
+  ...users,
+  ...erasure,
+  ...sessions,
+  ...tokens,
+  ...producers,
+  ...inbox,
+  ...deliveries,
+  ...audit,
+  ...factors,
+}

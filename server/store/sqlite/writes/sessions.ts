@@ -24,6 +24,15 @@ export function addSession(context: WriteContext, session: NewSession): Added {
   }
 }
 
+export function confirmSession(context: WriteContext, session: Input<'confirmSession'>): 'done' | 'absent' {
+  const { userId, secretHash, at, audit } = session
+  const { changes } = context.sql.run`
+    update session set confirmed_at = ${at} where user_id = ${userId} and secret_hash = ${secretHash}`
+  if (changes === 0) return 'absent'
+  recordAudit(context, audit)
+  return 'done'
+}
+
 export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: Input<'touchSession'>): void {
   sql.run`
     update session set last_seen_at = max(last_seen_at, ${at})

@@ -1,5 +1,6 @@
 // Adds and changes users, disables them and sets their passwords. Each write runs in the writer thread's transaction.
 import type { Input, NewUser, Profile, User } from '../../store.ts'
+import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
 import { revokeTokens } from './tokens.ts'
 
@@ -91,6 +92,20 @@ export function setPassword(context: WriteContext, change: Input<'setPassword'>)
   if (changes === 0) return 'absent'
   endSessionsAndTokens(context, change)
   return 'done'
+}
+
+export function resetFactors(context: WriteContext, change: Input<'resetFactors'>): number | 'absent' {
+  const { sql } = context
+  const { userId } = change
+  const { changes } = sql.run`
+    update user set credential_generation = credential_generation + 1 where id = ${userId}`
+  if (changes === 0) return 'absent'
+  const removed = sql.run`delete from factor where user_id = ${userId}`
+  sql.run`delete from recovery_code where user_id = ${userId}`
+  sql.run`delete from challenge where user_id = ${userId}`
+  endSessionsAndTokens(context, change)
+  recordAudit(context, change.audit)
+  return Number(removed.changes)
 }
 
 export function rehashPassword({ sql }: WriteContext, change: Input<'rehashPassword'>): 'done' | 'refused' {
