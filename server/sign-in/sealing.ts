@@ -20,6 +20,7 @@ const purposes = {
   'device-tokens': 'carillon device tokens',
   guesses: 'carillon guesses',
   factors: 'carillon second factors',
+  'provider-sign-ins': 'carillon sign-ins with a provider',
 } as const
 export type Purpose = keyof typeof purposes
 

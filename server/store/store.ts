@@ -7,39 +7,17 @@
 
 import type { Audit, Audited } from './nouns/audit.ts'
 import type { Factors } from './nouns/factors.ts'
+import type { ProviderAccounts } from './nouns/provider-accounts.ts'
+import type { User } from './nouns/user.ts'
 
 export type * from './nouns/audit.ts'
 export type * from './nouns/factors.ts'
+export type * from './nouns/provider-accounts.ts'
+export type * from './nouns/user.ts'
 
 export type Store = Operations & Lifecycle
-export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries & Audit & Factors
+export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries & Audit & Factors & ProviderAccounts
 export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
-
-export type User = {
-  id: string
-  /** As prepared by sign-in/users/username.ts. Unique; null for a user who cannot sign in with a password. */
-  username: string | null
-  displayName: string | null
-  createdAt: number
-  disabledAt: number | null
-  /** Starts at 0. Each new password and each call that disables the user raises it by one, which revokes earlier tokens. */
-  credentialGeneration: number
-  /** The id that the user has in an application, compared byte by byte. Unique for its issuer; null for a user without one. */
-  externalId: string | null
-  /** The issuer of foreign tokens that the external id belongs to; '' for a plain id. */
-  issuer: string
-  /** A BCP 47 language tag. */
-  locale: string | null
-  email: string | null
-  /** Starts at 0. Each revocation of the user's issued tokens raises it by one. */
-  issuedGeneration: number
-  /** When the user proved that `email` is theirs; null without a proof, and after a change of the address. */
-  emailVerifiedAt: number | null
-  /** Starts at 0. A device token with a lower generation is not valid. */
-  deviceGeneration: number
-  /** When the user said that somebody else knows the password; null after a new password. */
-  passwordReportedAt: number | null
-}
 
 /** Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &

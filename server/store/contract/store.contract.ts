@@ -20,6 +20,7 @@ import { sessionPromises } from './sessions.ts'
 import { tokenPromises } from './tokens.ts'
 import { erasurePromises } from './users/erasure.ts'
 import { externalIdPromises } from './users/external-ids.ts'
+import { providerAccountPromises } from './users/provider-accounts.ts'
 import { recipientPromises } from './users/recipients.ts'
 import { userPromises } from './users/users.ts'
 import { type Engine, promisesOf } from './world.ts'
@@ -29,6 +30,7 @@ export function storeContract(engine: Engine): void {
   describe(`the store on ${engine.name}`, () => {
     describe('users', () => userPromises(promise))
     describe('users of applications', () => externalIdPromises(promise))
+    describe('accounts at providers', () => providerAccountPromises(promise))
     describe('erasing a user', () => erasurePromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))

@@ -36,6 +36,13 @@ import {
 } from './inbox.ts'
 import { fromStatement } from './pages.ts'
 import { addProducer, findProducer, listProducers, revokeProducer, touchProducer } from './producers.ts'
+import {
+  addProviderUser,
+  linkProviderAccount,
+  providerAccounts,
+  unlinkProviderAccount,
+  useProviderAccount,
+} from './provider-accounts.ts'
 import { migrate } from './schema/migrate.ts'
 import {
   addSession,
@@ -140,6 +147,34 @@ const ofCategory = (isRead: 'read' | 'unread', bounds: string) =>
 const filtered = ['sorted', ...box, notification, ...readMark]
 const counted = 'many inbox_category by key (user_id, category)'
 const categories = ['c1', 'c2']
+const providerAccount = 'provider_account by key (issuer, subject)'
+const accountsOfUser = 'provider_account by provider_account_by_owner (owner_id)'
+const accountKey = { issuer: 'https://id.example.org', subject: 's1' }
+const newAccount = { issuer: 'https://id.example.org', subject: 'new', email: null, at: 1 }
+const providerPaths: Path[] = [
+  {
+    of: 'useProviderAccount',
+    run: () => useProviderAccount(db, { ...accountKey, at: 1 }),
+    reads: [providerAccount, user],
+  },
+  {
+    of: 'addProviderUser',
+    run: () => addProviderUser(db, { ...newAccount, newId: 'new', displayName: null }),
+    reads: [providerAccount, user],
+  },
+  {
+    of: 'linkProviderAccount',
+    run: () => linkProviderAccount(db, { ...newAccount, issuer: 'new', userId: 'u1', checkedGeneration: 0 }),
+    reads: [user, accountsOfUser],
+  },
+  {
+    of: 'unlinkProviderAccount',
+    run: () => unlinkProviderAccount(db, { userId: 'u1', issuer: accountKey.issuer, issuers: ['other'] }),
+    reads: [user, accountsOfUser, 'many factor by key (user_id)'],
+  },
+  { of: 'providerAccounts', run: () => providerAccounts(db, 'u1'), reads: ['sorted', accountsOfUser] },
+]
+
 /** Filtered pages: what they read before a sequence number, and by page number. */
 const filteredPaths: Path[] = [
   {
@@ -391,6 +426,7 @@ const paths: Path[] = [
     reads: ['sorted', ...box, unread, `${unread} alone`, marked, notification, ...readMark],
   },
   ...filteredPaths,
+  ...providerPaths,
   {
     of: 'a deep page of readPage',
     run: () => db.one('from', fromStatement(false).text, ['u1', 20, 100, 9]),

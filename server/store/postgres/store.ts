@@ -14,6 +14,7 @@ import * as deliveries from './deliveries.ts'
 import * as factors from './factors.ts'
 import * as inbox from './inbox.ts'
 import * as producers from './producers.ts'
+import * as providerAccounts from './provider-accounts.ts'
 import { migrate } from './schema/migrate.ts'
 import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
@@ -75,6 +76,7 @@ export const operations = {
   ...deliveries,
   ...audit,
   ...factors,
+  ...providerAccounts,
 }
 
 function storeOn(db: Database): Store {

@@ -3,11 +3,7 @@ import { erasedKey } from '../erased-key.ts'
 import type { Credentials, Input, NewUser, Profile, User } from '../store.ts'
 import { auditText } from './audit-text.ts'
 import type { Database, Row } from './connection/connection.ts'
-
-const columns = `id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
-  credential_generation as "credentialGeneration", external_id as "externalId", issuer, locale, email,
-  issued_generation as "issuedGeneration", email_verified_at as "emailVerifiedAt", device_generation as "deviceGeneration",
-  password_reported_at as "passwordReportedAt"`
+import { userColumns } from './user-columns.ts'
 
 export async function addUser(db: Database, user: NewUser): Promise<'added' | 'username-taken' | 'external-id-taken'> {
   const { id, username, passwordHash, displayName, createdAt } = user
@@ -37,7 +33,7 @@ export async function putUsers(
   db: Database,
   { issuer, at, users }: Input<'putUsers'>,
 ): Promise<{ user: User; created: boolean }[]> {
-  const text = `select ${columns} from put_users($1, $2, $3)`
+  const text = `select ${userColumns} from put_users($1, $2, $3)`
   const rows = await db.objects<User>('putUsers', text, [issuer, at, JSON.stringify(byNewId(users))])
   const found = new Map(rows.map((user) => [user.externalId, user]))
   const offered = new Set(users.map(({ newId }) => newId))
@@ -49,23 +45,25 @@ export async function putUsers(
 }
 
 export async function findUser(db: Database, userId: string): Promise<User | undefined> {
-  return (await db.objects<User>('user', `select ${columns} from "user" where id = $1`, [userId]))[0]
+  return (await db.objects<User>('user', `select ${userColumns} from "user" where id = $1`, [userId]))[0]
 }
 
 export async function findUserByUsername(db: Database, username: string): Promise<User | undefined> {
-  return (await db.objects<User>('userByUsername', `select ${columns} from "user" where username = $1`, [username]))[0]
+  return (
+    await db.objects<User>('userByUsername', `select ${userColumns} from "user" where username = $1`, [username])
+  )[0]
 }
 
 export async function findUserByExternalId(
   db: Database,
   { issuer, externalId }: Input<'findUserByExternalId'>,
 ): Promise<User | undefined> {
-  const text = `select ${columns} from "user" where external_id = $1 and issuer = $2`
+  const text = `select ${userColumns} from "user" where external_id = $1 and issuer = $2`
   return (await db.objects<User>('userByExternalId', text, [externalId, issuer]))[0]
 }
 
 export async function findCredentials(db: Database, username: string): Promise<Credentials | undefined> {
-  const text = `select ${columns}, password_hash as "passwordHash" from "user"
+  const text = `select ${userColumns}, password_hash as "passwordHash" from "user"
       where username = $1 and password_hash is not null`
   return (await db.objects<Credentials>('credentials', text, [username]))[0]
 }
@@ -78,10 +76,10 @@ const contains = ['username', 'display_name', 'email', 'external_id']
 export async function listUsers(db: Database, query: Input<'listUsers'>): Promise<User[]> {
   const { after, limit, search = '', externalId, issuer = null } = query
   if (externalId === undefined) {
-    const text = `select ${columns} from "user" where id > $1 and ($3 = '' or ${contains}) order by id limit $2`
+    const text = `select ${userColumns} from "user" where id > $1 and ($3 = '' or ${contains}) order by id limit $2`
     return db.objects('users', text, [after, limit, search])
   }
-  const text = `select ${columns} from "user"
+  const text = `select ${userColumns} from "user"
       where external_id = $4 and ($5::text is null or issuer = $5) and id > $1 and ($3 = '' or ${contains})
       order by id limit $2`
   return db.objects('usersByExternalId', text, [after, limit, search, externalId, issuer])

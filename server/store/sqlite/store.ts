@@ -12,12 +12,13 @@ import * as changes from './reads/changes.ts'
 import * as factors from './reads/factors.ts'
 import * as inbox from './reads/inbox.ts'
 import * as producers from './reads/producers.ts'
+import * as providerAccounts from './reads/provider-accounts.ts'
 import * as sessions from './reads/sessions.ts'
 import * as tokens from './reads/tokens.ts'
 import * as users from './reads/users.ts'
 
 /** Every exported function of these files is the store's read of that name. */
-const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes, ...factors }
+const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes, ...factors, ...providerAccounts }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[]; notice?: string }> {

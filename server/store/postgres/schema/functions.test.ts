@@ -38,6 +38,7 @@ const hashes: Record<number, string> = {
   18: '1bf7af3e6fd9fa9a',
   19: '81744c4effcc3c3d',
   20: '3403f1410a7d8bb7',
+  21: '8e734b53d7f1b7d9',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

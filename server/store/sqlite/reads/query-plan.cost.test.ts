@@ -10,6 +10,7 @@ import * as filteredPages from './filtered-pages.ts'
 import * as inbox from './inbox.ts'
 import * as pages from './pages.ts'
 import * as producers from './producers.ts'
+import * as providerAccounts from './provider-accounts.ts'
 import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
@@ -41,6 +42,7 @@ const paths: Record<string, Record<string, string>> = {
     // For a person at the command line.
     allProducers: 'whole producer, sorted',
   },
+  providerAccounts: { accountsOfUser: 'provider_account by provider_account_by_owner' },
   inbox: {
     notificationById: 'n by notification_by_id, m by read_mark_by_seq alone, m by key',
     categoryCounts: 'inbox_category by key',
@@ -115,6 +117,7 @@ const modules: Record<string, Record<string, unknown>> = {
   tokens,
   factors,
   producers,
+  providerAccounts,
   inbox,
   pages,
   filteredPages: { ...filteredPages, ...filtered },

@@ -5,6 +5,7 @@ import * as erasure from './erasure.ts'
 import * as factors from './factors.ts'
 import * as inbox from './inbox.ts'
 import * as producers from './producers.ts'
+import * as providerAccounts from './provider-accounts.ts'
 import * as sessions from './sessions.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
@@ -19,4 +20,5 @@ export const writes = {
   ...deliveries,
   ...audit,
   ...factors,
+  ...providerAccounts,
 }
