@@ -20,6 +20,12 @@ function sixteenRandomBytes(): Uint8Array {
   return pool.subarray(taken - 16, taken)
 }
 
+/** Sorts before every id from `newId` of this moment or later, and after every earlier one. */
+export function firstIdAt(at: number): string {
+  const time = Math.max(0, at).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}`
+}
+
 /** The `at`, in milliseconds, of an id from `newId`. */
 export function madeAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

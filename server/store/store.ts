@@ -5,7 +5,7 @@
 // When a write resolves, it is on the disk. If the system fails (disk full, database server unreachable), the call throws
 // CarillonError UNAVAILABLE, and nothing of the call was stored unless the message says that the outcome is unknown.
 
-import type { Audit, Audited } from './nouns/audit.ts'
+import type { Audit, AuditEntry, Audited } from './nouns/audit.ts'
 import type { Factors } from './nouns/factors.ts'
 import type { ProviderAccounts } from './nouns/provider-accounts.ts'
 import type { User } from './nouns/user.ts'
@@ -26,21 +26,26 @@ export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'
 export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email'>>
 export type Credentials = User & { username: string; passwordHash: string }
 export type UserQuery = { after: string; limit: number; search?: string; externalId?: string; issuer?: string }
+/** `recorded`: its audit entry was recorded. */
+export type PutUser = { user: User; created: boolean; recorded?: true }
 export type UserChange = { userId: string; at: number; revocationExpiresAt: number } & Audited
 
 export interface Users {
   /** Adds a user. If the username or the external id is taken, says so and changes nothing. */
-  addUser(user: NewUser): Promise<'added' | 'username-taken' | 'external-id-taken'>
+  addUser(user: NewUser & Audited): Promise<'added' | 'username-taken' | 'external-id-taken'>
   /**
    * Creates each user whose external id is new for the issuer, and updates the others, all in one step. Returns them in the
    * same order, as they are afterwards. An external id that is named twice is one user: the later values count, and `created`
    * is true the first time only. Of calls at the same time, one creates the user.
+   *
+   * Each user may have an audit entry, with the id `newId` and the event of a creation. It is recorded if the user was created; if a
+   * field of an existing user changed, it is recorded with that user's id and the event `user-changed`.
    */
   putUsers(put: {
     issuer: string
     at: number
-    users: readonly ({ newId: string; externalId: string } & Profile)[]
-  }): Promise<{ user: User; created: boolean }[]>
+    users: readonly ({ newId: string; externalId: string; entry?: AuditEntry } & Profile)[]
+  }): Promise<PutUser[]>
   findUser(userId: string): Promise<User | undefined>
   /** Finds a user by prepared username. */
   findUserByUsername(username: string): Promise<User | undefined>
@@ -55,14 +60,16 @@ export interface Users {
    */
   listUsers(query: UserQuery): Promise<User[]>
   /** Changes the fields that are given. A new username applies to the user's sessions in the same step. */
-  updateUser(change: { userId: string; username?: string } & Profile): Promise<'done' | 'absent' | 'username-taken'>
+  updateUser(
+    change: { userId: string; username?: string } & Profile & Audited,
+  ): Promise<'done' | 'absent' | 'username-taken'>
   /**
    * Disables a user. In one step it raises the credential generation, ends every session and revokes every token.
    * Repeating the call keeps the first `disabledAt`.
    */
   disableUser(change: UserChange): Promise<'done' | 'absent'>
   /** Enables a disabled user. The proofs that ended when the user was disabled stay ended. */
-  enableUser(change: { userId: string }): Promise<'done' | 'absent'>
+  enableUser(change: { userId: string } & Audited): Promise<'done' | 'absent'>
   /**
    * Erases a user. In one step it removes every row of the user (with sessions, inbox and revocations), and takes the user and the
    * notifications out of the outcomes of deliveries. It revokes every token by one row that names the user by `erasedKey` only. A
@@ -113,6 +120,8 @@ export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt'> & {
   signInId: string
   credentialGeneration: number
 }
+/** A session that was created or last used outside of these bounds had expired. */
+export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 type End = { at: number; revocationExpiresAt: number }
 export type NewSession = SessionKey &
   End &
@@ -150,9 +159,10 @@ export interface Sessions {
   signInOfSession(session: SessionKey & { newSignInId: string }): Promise<SessionSignIn | undefined>
   /**
    * Ends sessions with their tokens in one step and returns those that it ended, each once. An unknown or already ended
-   * session is left out. If there is none to end, nothing is written.
+   * session is left out. If there is none to end, nothing is written. The audit entries are in the order of the keys; each is
+   * recorded, with the sign-in, if its session was live.
    */
-  endSessions(end: { keys: readonly SessionKey[] } & End): Promise<EndedSession[]>
+  endSessions(end: { keys: readonly SessionKey[]; live?: LiveBounds } & End & Audited): Promise<EndedSession[]>
   /**
    * Removes sessions that were created before `createdBefore`, last used before `lastSeenBefore`, or last used after
    * `lastSeenAfter` (then the clock was set back since).
@@ -188,7 +198,7 @@ export interface Tokens {
    * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. If `signInId` is null, revokes those of the user that carry no credential
    * generation. Of two revocations of the same thing the later times count; the first valid generation does not change.
    */
-  revokeTokens(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void>
+  revokeTokens(revocation: Omit<TokenRevocation, 'firstGeneration'> & Audited): Promise<void>
   /**
    * Revokes the tokens that were issued for a user, and no other: in one step it raises the issued generation and revokes
    * the lower ones.
@@ -216,12 +226,12 @@ export type Producer = {
 }
 
 export interface Producers {
-  addProducer(producer: Omit<Producer, 'revokedAt' | 'lastUsedAt'>): Promise<void>
+  addProducer(producer: Omit<Producer, 'revokedAt' | 'lastUsedAt'> & Audited): Promise<void>
   findProducer(producerId: string): Promise<Producer | undefined>
   /** Lists producers, oldest first, including revoked ones. */
   listProducers(): Promise<Producer[]>
   /** Revokes a producer's key. Repeating the call keeps the first `revokedAt`. */
-  revokeProducer(change: { producerId: string; at: number }): Promise<'done' | 'absent'>
+  revokeProducer(change: { producerId: string; at: number } & Audited): Promise<'done' | 'absent'>
   touchProducer(change: { producerId: string; at: number }): Promise<void>
 }
 

@@ -2,6 +2,7 @@
 // contract/ holds the promises of one noun. "Law 3" is law 3 in docs/architecture.md, "The laws of the store"; ids such as S5
 // are rows of SECURITY.md.
 import { describe } from 'node:test'
+import { auditPromises } from './audit.ts'
 import { changeSignalPromises } from './change-signals.ts'
 import { changePromises } from './changes.ts'
 import { deepPagePromises } from './deep-pages.ts'
@@ -37,6 +38,7 @@ export function storeContract(engine: Engine): void {
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
     describe('second factors', () => factorPromises(promise))
     describe('producers', () => producerPromises(promise))
+    describe('the audit log', () => auditPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))
     describe('recipients', () => recipientPromises(promise))
     describe('pages and counts', () => pagePromises(promise))

@@ -12,6 +12,8 @@ export type AuditEntry = {
   actor: string
   /** The user that it is about; null if it is about no known user. */
   userId: string | null
+  /** For the log line; the table has the id only. */
+  username?: string | null
   address: string | null
   userAgent: string | null
   requestId: string | null
@@ -28,7 +30,16 @@ export type AuditEntry = {
 /** Of a change: recorded in the same step, if the change takes effect. */
 export type Audited = { audit?: readonly AuditEntry[] | undefined }
 
+/** Which entries: of this user, of this actor, not older than `since`, before the entry `before`. */
+export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string; limit: number }
+
 export interface Audit {
   /** Adds entries that belong to no other change of the store, such as refusals. */
   recordAudit(entries: readonly AuditEntry[]): Promise<void>
+  /** Lists entries by id, newest first, at most `limit` of them. */
+  listAudit(query: AuditQuery): Promise<AuditEntry[]>
+  /** The newest entry with the event `settings-changed`. */
+  lastSettingsEntry(): Promise<AuditEntry | undefined>
+  /** Removes at most 1,000 entries that are older than `before`. Returns how many it removed. */
+  removeOldAudit(before: number): Promise<number>
 }

@@ -1,5 +1,6 @@
 // The producers and their keys, on PostgreSQL.
 import type { Input, Producer } from '../store.ts'
+import { audited, auditText } from './audit-text.ts'
 import type { Database } from './connection/connection.ts'
 
 const columns = `id, name, secret_hash as "secretHash", string_to_array(scopes, ',') as scopes,
@@ -7,9 +8,8 @@ const columns = `id, name, secret_hash as "secretHash", string_to_array(scopes, 
 
 export async function addProducer(db: Database, producer: Input<'addProducer'>): Promise<void> {
   const { id, name, secretHash, scopes, createdAt, expiresAt } = producer
-  const text = `insert into producer (id, name, secret_hash, scopes, created_at, expires_at)
-      values ($1, $2, $3, $4, $5, $6)`
-  await db.change('addProducer', text, [id, name, secretHash, scopes.join(','), createdAt, expiresAt])
+  const values = [id, name, secretHash, scopes.join(','), createdAt, expiresAt, auditText(producer.audit)]
+  await db.one('addProducer', 'select add_producer($1, $2, $3, $4, $5, $6), record_audit($7)', values)
 }
 
 export async function findProducer(db: Database, producerId: string): Promise<Producer | undefined> {
@@ -23,8 +23,9 @@ export async function listProducers(db: Database): Promise<Producer[]> {
 }
 
 export async function revokeProducer(db: Database, change: Input<'revokeProducer'>): Promise<'done' | 'absent'> {
-  const text = 'update producer set revoked_at = coalesce(revoked_at, $2) where id = $1'
-  return (await db.change('revokeProducer', text, [change.producerId, change.at])) === 1 ? 'done' : 'absent'
+  const text = audited('revoke_producer($1, $2)', { outcome: 'true', entries: '$3' })
+  const row = await db.one('revokeProducer', text, [change.producerId, change.at, auditText(change.audit)])
+  return row?.[0] === true ? 'done' : 'absent'
 }
 
 export async function touchProducer(db: Database, { producerId, at }: Input<'touchProducer'>): Promise<void> {

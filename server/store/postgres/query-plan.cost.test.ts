@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
 import type { AuditEntry, Delivery, PageRequest } from '../store.ts'
-import { recordAudit } from './audit.ts'
+import { lastSettingsEntry, listAudit, recordAudit, removeOldAudit } from './audit.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import { changesSince } from './changes.ts'
 import { Database } from './connection/connection.ts'
@@ -406,6 +406,22 @@ const paths: Path[] = [
     of: 'recordAudit',
     run: () => recordAudit(db, [auditEntry]),
     reads: [],
+  },
+  { of: 'listAudit', run: () => listAudit(db, { limit: 20, before: 'a000100' }), reads: ['audit by audit_by_id (id)'] },
+  {
+    of: 'listAudit',
+    run: () => listAudit(db, { userId: 'u1', limit: 20 }),
+    reads: ['audit by key (user_id, id)'],
+  },
+  {
+    of: 'lastSettingsEntry',
+    run: () => lastSettingsEntry(db),
+    reads: ['audit by audit_of_settings ()'],
+  },
+  {
+    of: 'removeOldAudit',
+    run: () => removeOldAudit(db, 3),
+    reads: ['audit by audit_by_id (id)', 'audit by its place'],
   },
   // For an operator at the command line.
   { of: 'listProducers', run: () => listProducers(db), reads: ['sorted', 'whole producer'] },

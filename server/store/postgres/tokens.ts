@@ -1,19 +1,21 @@
 // Revocations of access tokens and the keys that sign them, on PostgreSQL. The writes are in functions/tokens.sql.
 import type { Input, SigningKey, TokenRevocation } from '../store.ts'
+import { audited, auditText } from './audit-text.ts'
 import type { Database } from './connection/connection.ts'
 
 export async function revokeTokens(db: Database, revocation: Input<'revokeTokens'>): Promise<void> {
   const { userId, signInId, notBefore, expiresAt } = revocation
-  await db.one('revokeTokens', 'select cut_tokens($1, $2, $3, $4)', [userId, signInId ?? '', notBefore, expiresAt])
+  const values = [userId, signInId ?? '', notBefore, expiresAt, auditText(revocation.audit)]
+  await db.one('revokeTokens', 'select cut_tokens($1, $2, $3, $4), record_audit($5)', values)
   db.changeSignals.send({ about: 'token-revocation' })
 }
 
 export async function revokeIssuedTokens(
   db: Database,
-  { userId, at, revocationExpiresAt }: Input<'revokeIssuedTokens'>,
+  { userId, at, revocationExpiresAt, audit }: Input<'revokeIssuedTokens'>,
 ): Promise<'done' | 'absent'> {
-  const values = [userId, at, revocationExpiresAt]
-  const row = await db.one('revokeIssuedTokens', 'select revoke_issued_tokens($1, $2, $3)', values)
+  const text = audited('revoke_issued_tokens($1, $2, $3)', { outcome: 'true', entries: '$4' })
+  const row = await db.one('revokeIssuedTokens', text, [userId, at, revocationExpiresAt, auditText(audit)])
   if (row?.[0] !== true) return 'absent'
   db.changeSignals.send({ about: 'token-revocation' })
   return 'done'

@@ -1,16 +1,20 @@
 // The users of the store on PostgreSQL. Their laws are in functions/users.sql.
 import { erasedKey } from '../erased-key.ts'
-import type { Credentials, Input, NewUser, Profile, User } from '../store.ts'
-import { auditText } from './audit-text.ts'
+import type { Audited, Credentials, Input, NewUser, Profile, PutUser, User } from '../store.ts'
+import { audited, auditText } from './audit-text.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { userColumns } from './user-columns.ts'
 
-export async function addUser(db: Database, user: NewUser): Promise<'added' | 'username-taken' | 'external-id-taken'> {
+type Added = 'added' | 'username-taken' | 'external-id-taken'
+
+const addUserText = audited('add_user($1, $2, $3, $4, $5, $6, $7, $8, $9)', { outcome: "'added'", entries: '$10' })
+
+export async function addUser(db: Database, user: NewUser & Audited): Promise<Added> {
   const { id, username, passwordHash, displayName, createdAt } = user
   const { externalId = null, issuer = '', locale = null, email = null } = user
   const values = [id, username, passwordHash, externalId, issuer, displayName, locale, email, createdAt]
-  const row = await db.one('addUser', 'select add_user($1, $2, $3, $4, $5, $6, $7, $8, $9)', values)
-  return row?.[0] as 'added' | 'username-taken' | 'external-id-taken'
+  const row = await db.one('addUser', addUserText, [...values, auditText(user.audit)])
+  return row?.[0] as Added
 }
 
 /** One entry for each external id, with the later values, by the id that a new user gets. */
@@ -29,18 +33,20 @@ function profileOf({ displayName, locale, email }: Profile): Profile {
   }
 }
 
-export async function putUsers(
-  db: Database,
-  { issuer, at, users }: Input<'putUsers'>,
-): Promise<{ user: User; created: boolean }[]> {
-  const text = `select ${userColumns} from put_users($1, $2, $3)`
-  const rows = await db.objects<User>('putUsers', text, [issuer, at, JSON.stringify(byNewId(users))])
-  const found = new Map(rows.map((user) => [user.externalId, user]))
+export async function putUsers(db: Database, { issuer, at, users }: Input<'putUsers'>): Promise<PutUser[]> {
+  const text = `select ${userColumns}, changed from store_users($1, $2, $3) stored, lateral (select (stored.one).*) of_user`
+  const rows = await db.objects<User & { changed: boolean }>('putUsers', text, [
+    issuer,
+    at,
+    JSON.stringify(byNewId(users)),
+  ])
+  const found = new Map(rows.map(({ changed, ...user }) => [user.externalId, { user, changed }]))
   const offered = new Set(users.map(({ newId }) => newId))
-  return users.map(({ externalId }) => {
-    const user = found.get(externalId) as User
+  return users.map(({ externalId, entry }) => {
+    const { user, changed } = found.get(externalId) as { user: User; changed: boolean }
     // The id is one of the offered ones only if this call created the user.
-    return { user, created: offered.delete(user.id) }
+    const created = offered.delete(user.id)
+    return { user, created, ...(entry !== undefined && (created || changed) && { recorded: true as const }) }
   })
 }
 
@@ -87,28 +93,32 @@ export async function listUsers(db: Database, query: Input<'listUsers'>): Promis
 
 export async function updateUser(
   db: Database,
-  { userId, username, ...profile }: Input<'updateUser'>,
+  { userId, username, audit, ...profile }: Input<'updateUser'>,
 ): Promise<'done' | 'absent' | 'username-taken'> {
-  const values = [userId, username ?? null, JSON.stringify(profileOf(profile))]
-  const row = await db.one('updateUser', 'select update_user($1, $2, $3)', values)
+  const text = audited('update_user($1, $2, $3)', { outcome: "'done'", entries: '$4' })
+  const values = [userId, username ?? null, JSON.stringify(profileOf(profile)), auditText(audit)]
+  const row = await db.one('updateUser', text, values)
   return row?.[0] as 'done' | 'absent' | 'username-taken'
 }
 
 export async function disableUser(db: Database, change: Input<'disableUser'>): Promise<'done' | 'absent'> {
-  const { userId, at, revocationExpiresAt } = change
-  const row = await db.one('disableUser', 'select disable_user($1, $2, $3)', [userId, at, revocationExpiresAt])
+  const { userId, at, revocationExpiresAt, audit } = change
+  const text = audited('disable_user($1, $2, $3)', { outcome: 'true', entries: '$4' })
+  const row = await db.one('disableUser', text, [userId, at, revocationExpiresAt, auditText(audit)])
   return signalEndOfProofs(db, userId, row)
 }
 
-export async function enableUser(db: Database, { userId }: Input<'enableUser'>): Promise<'done' | 'absent'> {
-  const row = await db.one('enableUser', 'select enable_user($1)', [userId])
+export async function enableUser(db: Database, { userId, audit }: Input<'enableUser'>): Promise<'done' | 'absent'> {
+  const text = audited('enable_user($1)', { outcome: 'true', entries: '$2' })
+  const row = await db.one('enableUser', text, [userId, auditText(audit)])
   return row?.[0] === true ? 'done' : 'absent'
 }
 
 export async function setPassword(db: Database, change: Input<'setPassword'>): Promise<'done' | 'absent'> {
   const { userId, passwordHash, at, revocationExpiresAt } = change
-  const values = [userId, passwordHash, at, revocationExpiresAt]
-  return signalEndOfProofs(db, userId, await db.one('setPassword', 'select set_password($1, $2, $3, $4)', values))
+  const text = audited('set_password($1, $2, $3, $4)', { outcome: 'true', entries: '$5' })
+  const values = [userId, passwordHash, at, revocationExpiresAt, auditText(change.audit)]
+  return signalEndOfProofs(db, userId, await db.one('setPassword', text, values))
 }
 
 export async function resetFactors(db: Database, change: Input<'resetFactors'>): Promise<number | 'absent'> {

@@ -8,6 +8,7 @@ import { Reader, Writer, type WriterPlace } from './connection.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { continuedHistory, hasForeignLog, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
+import * as audit from './reads/audit.ts'
 import * as changes from './reads/changes.ts'
 import * as factors from './reads/factors.ts'
 import * as inbox from './reads/inbox.ts'
@@ -18,7 +19,17 @@ import * as tokens from './reads/tokens.ts'
 import * as users from './reads/users.ts'
 
 /** Every exported function of these files is the store's read of that name. */
-const reads = { ...users, ...sessions, ...tokens, ...producers, ...inbox, ...changes, ...factors, ...providerAccounts }
+const reads = {
+  ...users,
+  ...sessions,
+  ...tokens,
+  ...producers,
+  ...inbox,
+  ...changes,
+  ...audit,
+  ...factors,
+  ...providerAccounts,
+}
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[]; notice?: string }> {

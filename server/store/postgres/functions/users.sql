@@ -27,10 +27,13 @@ end $$;
 -- given: by the id that a new user gets, an object with externalId and the fields to set; every external id once. Users are
 -- created, then locked, each in the order of the external ids, so that two calls cannot deadlock. The last statement is an upsert,
 -- because a user can be erased before the lock. Its values come from the select: Citus has no variables in "do update".
-create or replace function put_users(of_issuer text, moment bigint, given jsonb) returns setof "user" language plpgsql as $$
+-- An entry for the audit log ("entry") is recorded for each user that is new or changed.
+create or replace function store_users(of_issuer text, moment bigint, given jsonb)
+returns table (one "user", changed boolean) language plpgsql as $$
 declare
   ids constant text[] := array(select g.value ->> 'externalId' from jsonb_each(given) g);
   known jsonb;
+  entries jsonb := '[]';
 begin
   perform lock_users();
   insert into "user" (id, created_at, external_id, issuer)
@@ -42,7 +45,7 @@ begin
       u.external_id, jsonb_build_object('displayName', u.display_name, 'locale', u.locale, 'email', u.email)
     ), '{}') into known
     from "user" u where u.issuer = of_issuer and u.external_id = any (ids);
-  return query
+  for one in
     insert into "user" as stored (id, created_at, external_id, issuer, display_name, locale, email)
     select g.key, moment, g.value ->> 'externalId', of_issuer,
       merged ->> 'displayName', merged ->> 'locale', merged ->> 'email'
@@ -51,7 +54,27 @@ begin
     order by (g.value ->> 'externalId') collate "C"
     on conflict (external_id, issuer) where external_id is not null do update set
       display_name = excluded.display_name, locale = excluded.locale, email = excluded.email
-    returning stored.*;
+    returning stored.*
+  loop
+    changed := not given ? one.id and known -> one.external_id is distinct from
+      jsonb_build_object('displayName', one.display_name, 'locale', one.locale, 'email', one.email);
+    if given ? one.id then
+      entries := entries || coalesce(given -> one.id -> 'entry', '[]');
+    elsif changed then
+      entries := entries || coalesce((
+        select g.value -> 'entry' || jsonb_build_object('event', 'user-changed', 'userId', one.id)
+        from jsonb_each(given) g where g.value ->> 'externalId' = one.external_id
+      ), '[]');
+    end if;
+    return next;
+  end loop;
+  perform record_audit(entries);
+end $$;
+
+-- For nodes of the version before, which keep no audit log.
+create or replace function put_users(of_issuer text, moment bigint, given jsonb) returns setof "user" language plpgsql as $$
+begin
+  return query select (stored.one).* from store_users(of_issuer, moment, given) stored;
 end $$;
 
 create or replace function update_user(of_user text, name text, profile jsonb) returns text language plpgsql as $$

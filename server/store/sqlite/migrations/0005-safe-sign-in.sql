@@ -128,3 +128,4 @@ create table audit (
   primary key (user_id, id)
 ) without rowid, strict;
 create index audit_by_id on audit (id);
+create index audit_of_settings on audit (id) where event = 'settings-changed';

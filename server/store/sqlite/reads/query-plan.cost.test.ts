@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
+import * as audit from './audit.ts'
 import * as changes from './changes.ts'
 import * as deepPages from './deep-pages.ts'
 import * as factors from './factors.ts'
@@ -43,6 +44,11 @@ const paths: Record<string, Record<string, string>> = {
     allProducers: 'whole producer, sorted',
   },
   providerAccounts: { accountsOfUser: 'provider_account by provider_account_by_owner' },
+  audit: {
+    auditEntries: 'audit by audit_by_id',
+    auditEntriesOfUser: 'audit by key',
+    newestSettingsEntry: 'whole audit USING INDEX audit_of_settings',
+  },
   inbox: {
     notificationById: 'n by notification_by_id, m by read_mark_by_seq alone, m by key',
     categoryCounts: 'inbox_category by key',
@@ -123,6 +129,7 @@ const modules: Record<string, Record<string, unknown>> = {
   filteredPages: { ...filteredPages, ...filtered },
   deepPages,
   changes,
+  audit,
 }
 const isStatement = (exported: unknown): exported is string => /^\s*select /.test(String(exported))
 

@@ -1,4 +1,5 @@
 // Adds entries to the audit log, in the transaction of what they record.
+import { firstIdAt } from '../../../ids.ts'
 import type { AuditEntry } from '../../store.ts'
 import type { WriteContext } from './context.ts'
 
@@ -10,4 +11,14 @@ export function recordAudit({ sql }: WriteContext, entries: readonly AuditEntry[
       values (${userId ?? ''}, ${id}, ${at}, ${event}, ${actor}, ${more.address}, ${more.userAgent}, ${more.requestId},
         ${more.signInId}, ${more.nameHash}, ${text}, ${more.count})`
   }
+}
+
+const removedAtOnce = 1_000
+
+export function removeOldAudit({ sql }: WriteContext, before: number): number {
+  const { changes } = sql.run`
+    delete from audit where (user_id, id) in (
+      select user_id, id from audit where id < ${firstIdAt(before)} order by id limit ${removedAtOnce}
+    )`
+  return Number(changes)
 }

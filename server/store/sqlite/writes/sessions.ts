@@ -1,4 +1,5 @@
 // Adds, touches, ends and removes sessions. Each write runs in the writer thread's transaction.
+import { isLive } from '../../operations.ts'
 import type { EndedSession, Input, NewSession, SessionKey, SessionSignIn } from '../../store.ts'
 import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
@@ -52,7 +53,13 @@ export function signInOfSession({ sql }: WriteContext, session: Input<'signInOfS
 }
 
 export function endSessions(context: WriteContext, { keys, ...end }: Input<'endSessions'>): EndedSession[] {
-  return keys.map((key) => endSession(context, { ...key, ...end })).filter((ended) => ended !== undefined)
+  return keys.flatMap((key, n) => {
+    const ended = endSession(context, { ...key, ...end })
+    if (ended === undefined) return []
+    const entry = end.audit?.[n]
+    if (entry !== undefined && isLive(ended, end.live)) recordAudit(context, [{ ...entry, signInId: ended.signInId }])
+    return [ended]
+  })
 }
 
 function endSession(

@@ -1,5 +1,6 @@
 // Revokes access tokens, and stores the first signing key. Each write runs in the writer thread's transaction.
 import { type Input, issuedSignIns, type SigningKey } from '../../store.ts'
+import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
 
 const dayMs = 24 * 3_600_000
@@ -14,6 +15,7 @@ export function revokeTokens(context: WriteContext, revocation: Input<'revokeTok
     values (${revocation.userId}, ${revocation.signInId ?? ''}, ${revocation.notBefore}, ${revocation.expiresAt})
     on conflict (user_id, sign_in_id) do update set
       not_before = max(not_before, excluded.not_before), expires_at = max(expires_at, excluded.expires_at)`
+  recordAudit(context, revocation.audit)
   signal({ about: 'token-revocation' })
 }
 
@@ -28,7 +30,8 @@ export function revokeIssuedTokens(context: WriteContext, change: Input<'revokeI
   const { changes } = context.sql.run`
     update user set issued_generation = issued_generation + 1 where id = ${userId}`
   if (changes === 0) return 'absent'
-  revokeTokens(context, { userId, signInId: issuedSignIns, notBefore: at, expiresAt: revocationExpiresAt })
+  const { audit } = change
+  revokeTokens(context, { userId, signInId: issuedSignIns, notBefore: at, expiresAt: revocationExpiresAt, audit })
   context.sql.run`
     update token_cutoff set first_generation = (select issued_generation from user where id = ${userId})
     where user_id = ${userId} and sign_in_id = ${issuedSignIns}`

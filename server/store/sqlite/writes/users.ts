@@ -1,16 +1,23 @@
 // Adds and changes users, disables them and sets their passwords. Each write runs in the writer thread's transaction.
-import type { Input, NewUser, Profile, User } from '../../store.ts'
+import type { Audited, Input, NewUser, Profile, PutUser, User } from '../../store.ts'
 import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
 import { revokeTokens } from './tokens.ts'
 
-export function addUser({ sql }: WriteContext, user: NewUser): 'added' | 'username-taken' | 'external-id-taken' {
+export function addUser(
+  context: WriteContext,
+  user: NewUser & Audited,
+): 'added' | 'username-taken' | 'external-id-taken' {
+  const { sql } = context
   const { changes } = sql.run`
     insert into user (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email)
     values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
       ${user.externalId ?? null}, ${user.issuer ?? ''}, ${user.locale ?? null}, ${user.email ?? null})
     on conflict do nothing`
-  if (changes === 1) return 'added'
+  if (changes === 1) {
+    recordAudit(context, user.audit)
+    return 'added'
+  }
   return isUsernameTaken(sql, user.username) ? 'username-taken' : 'external-id-taken'
 }
 
@@ -20,21 +27,35 @@ function isUsernameTaken(sql: WriteContext['sql'], username: string | null): boo
 
 type Put = Input<'putUsers'>
 
-export function putUsers({ sql }: WriteContext, { issuer, at, users }: Put): { user: User; created: boolean }[] {
-  const created = users.map((user) => putUser(sql, { user, issuer, at }))
-  return users.map(({ externalId }, n) => ({ user: userOf(sql, { externalId, issuer }), created: created[n] === true }))
+export function putUsers(context: WriteContext, { issuer, at, users }: Put): PutUser[] {
+  const outcomes = users.map((user) => putUser(context, { user, issuer, at }))
+  return users.map(({ externalId }, n) => ({
+    user: userOf(context.sql, { externalId, issuer }),
+    created: outcomes[n] === 'created',
+    ...(outcomes[n] !== 'unchanged' && users[n]?.entry !== undefined && { recorded: true as const }),
+  }))
 }
 
-/** Returns whether the user was created. */
-function putUser(sql: WriteContext['sql'], one: { user: Put['users'][number]; issuer: string; at: number }): boolean {
+function putUser(
+  context: WriteContext,
+  one: { user: Put['users'][number]; issuer: string; at: number },
+): 'created' | 'changed' | 'unchanged' {
+  const { sql } = context
   const { user, issuer, at } = one
+  const { entry } = user
   const { changes } = sql.run`
     insert into user (id, created_at, external_id, issuer, display_name, locale, email)
     values (${user.newId}, ${at}, ${user.externalId}, ${issuer}, ${user.displayName ?? null}, ${user.locale ?? null},
       ${user.email ?? null})
     on conflict (external_id, issuer) where external_id is not null do nothing`
-  if (changes === 0) setProfile(sql, userOf(sql, { issuer, externalId: user.externalId }).id, user)
-  return changes === 1
+  if (changes === 1) {
+    if (entry !== undefined) recordAudit(context, [entry])
+    return 'created'
+  }
+  const { id: userId } = userOf(sql, { issuer, externalId: user.externalId })
+  if (!setProfile(sql, userId, user)) return 'unchanged'
+  if (entry !== undefined) recordAudit(context, [{ ...entry, event: 'user-changed', userId }])
+  return 'changed'
 }
 
 function userOf(sql: WriteContext['sql'], { issuer, externalId }: Input<'findUserByExternalId'>): User {
@@ -48,9 +69,10 @@ function userOf(sql: WriteContext['sql'], { issuer, externalId }: Input<'findUse
 }
 
 export function updateUser(
-  { sql }: WriteContext,
-  { userId, username, ...profile }: Input<'updateUser'>,
+  context: WriteContext,
+  { userId, username, audit, ...profile }: Input<'updateUser'>,
 ): 'done' | 'absent' | 'username-taken' {
+  const { sql } = context
   if (sql.get`select 1 from user where id = ${userId}` === undefined) return 'absent'
   if (username !== undefined) {
     const { changes } = sql.run`update or ignore user set username = ${username} where id = ${userId}`
@@ -58,16 +80,23 @@ export function updateUser(
     sql.run`update session set username = ${username} where user_id = ${userId}`
   }
   setProfile(sql, userId, profile)
+  recordAudit(context, audit)
   return 'done'
 }
 
-function setProfile(sql: WriteContext['sql'], userId: string, { displayName, locale, email }: Profile): void {
-  sql.run`
+/** Returns whether a field has another value now. */
+function setProfile(sql: WriteContext['sql'], userId: string, { displayName, locale, email }: Profile): boolean {
+  const { changes } = sql.run`
     update user set
       display_name = iif(${Number(displayName === undefined)}, display_name, ${displayName ?? null}),
       locale = iif(${Number(locale === undefined)}, locale, ${locale ?? null}),
       email = iif(${Number(email === undefined)}, email, ${email ?? null})
-    where id = ${userId}`
+    where id = ${userId} and (
+      (not ${Number(displayName === undefined)} and display_name is not ${displayName ?? null})
+      or (not ${Number(locale === undefined)} and locale is not ${locale ?? null})
+      or (not ${Number(email === undefined)} and email is not ${email ?? null})
+    )`
+  return changes === 1
 }
 
 export function disableUser(context: WriteContext, change: Input<'disableUser'>): 'done' | 'absent' {
@@ -76,12 +105,15 @@ export function disableUser(context: WriteContext, change: Input<'disableUser'>)
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
   endSessionsAndTokens(context, change)
+  recordAudit(context, change.audit)
   return 'done'
 }
 
-export function enableUser({ sql }: WriteContext, { userId }: Input<'enableUser'>): 'done' | 'absent' {
-  const { changes } = sql.run`update user set disabled_at = null where id = ${userId}`
-  return changes === 1 ? 'done' : 'absent'
+export function enableUser(context: WriteContext, { userId, audit }: Input<'enableUser'>): 'done' | 'absent' {
+  const { changes } = context.sql.run`update user set disabled_at = null where id = ${userId}`
+  if (changes === 0) return 'absent'
+  recordAudit(context, audit)
+  return 'done'
 }
 
 export function setPassword(context: WriteContext, change: Input<'setPassword'>): 'done' | 'absent' {
@@ -91,6 +123,7 @@ export function setPassword(context: WriteContext, change: Input<'setPassword'>)
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
   endSessionsAndTokens(context, change)
+  recordAudit(context, change.audit)
   return 'done'
 }
 

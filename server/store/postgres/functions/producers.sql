@@ -1,0 +1,15 @@
+-- Add producers and revoke their keys.
+
+create or replace function add_producer(
+  new_id text, of_name text, hash text, of_scopes text, moment bigint, until bigint
+) returns void language plpgsql as $$
+begin
+  insert into producer (id, name, secret_hash, scopes, created_at, expires_at)
+    values (new_id, of_name, hash, of_scopes, moment, until);
+end $$;
+
+create or replace function revoke_producer(of_id text, moment bigint) returns boolean language plpgsql as $$
+begin
+  update producer set revoked_at = coalesce(revoked_at, moment) where id = of_id;
+  return found;
+end $$;
