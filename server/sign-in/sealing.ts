@@ -21,6 +21,7 @@ const purposes = {
   guesses: 'carillon guesses',
   factors: 'carillon second factors',
   'provider-sign-ins': 'carillon sign-ins with a provider',
+  passkeys: 'carillon challenges of passkeys',
 } as const
 export type Purpose = keyof typeof purposes
 

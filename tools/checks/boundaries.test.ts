@@ -62,6 +62,7 @@ const leaves = [
 const rooms: Record<string, string[]> = {
   '@node-rs/argon2': ['server/sign-in/**'],
   '@node-rs/bcrypt': ['server/sign-in/password/**'],
+  '@simplewebauthn/server': ['server/sign-in/factors/passkeys/**'],
   '@zxcvbn-ts/language-common': ['server/sign-in/password/**'],
   'carillon-client': ['server/commands/**'],
   commander: ['server/carillon.ts', 'server/commands/**'],

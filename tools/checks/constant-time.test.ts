@@ -11,6 +11,7 @@ const exceptions: Record<string, string> = {
   'server/store/transfer/dump.ts': 'the checksum of a backup: a client with the backup can calculate it',
   'server/store/transfer/digest.ts': 'the checksum of a table',
   'server/store/postgres/schema/functions.ts': 'the hash of a database function, whose text is public',
+  'server/sign-in/factors/passkeys/assertion.ts': 'the hash of the relying party, whose name is public',
   'server/store/sqlite/writes/deliveries.ts': 'the hash of a body that the same producer sent',
 }
 
