@@ -27,8 +27,11 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf
 
-/** One invalid field, and what a valid value would be. */
-export type Fault = { field: string; reason: string }
+/** Why a password is refused; for programs that show a sentence of their own. */
+export type PasswordFault = 'too_short' | 'too_long' | 'too_common' | 'contains_name'
+
+/** One invalid field, and what a valid value would be. `code`: of a refused password. */
+export type Fault = { field: string; reason: string; code?: PasswordFault }
 
 /** A failure that its reader can understand and act on. `cause` goes to the log only. */
 export class CarillonError extends Error {

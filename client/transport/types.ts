@@ -202,8 +202,10 @@ export type UserPut = { externalId: string; status: 'created' | 'updated'; user:
 /** A token that is not renewed: request another one before it ends. */
 export type IssuedToken = { token: string; expiresAt: Time }
 
-/** One invalid field of the request, and the reason. */
-export type Fault = { field: string; reason: string }
+/** Why a password is refused. */
+export type PasswordFault = 'too_short' | 'too_long' | 'too_common' | 'contains_name'
+/** One invalid field of the request, and the reason. `code`: of a refused password. */
+export type Fault = { field: string; reason: string; code?: PasswordFault }
 
 /** Every error code of the server, with its HTTP status. */
 export type StatusOf = {

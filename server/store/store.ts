@@ -7,16 +7,27 @@
 
 import type { Audit, AuditEntry, Audited } from './nouns/audit.ts'
 import type { Factors } from './nouns/factors.ts'
+import type { Links } from './nouns/links.ts'
 import type { ProviderAccounts } from './nouns/provider-accounts.ts'
 import type { User } from './nouns/user.ts'
 
 export type * from './nouns/audit.ts'
 export type * from './nouns/factors.ts'
+export type * from './nouns/links.ts'
 export type * from './nouns/provider-accounts.ts'
 export type * from './nouns/user.ts'
 
 export type Store = Operations & Lifecycle
-export type Operations = Users & Sessions & Tokens & Producers & Inbox & Deliveries & Audit & Factors & ProviderAccounts
+export type Operations = Users &
+  Sessions &
+  Tokens &
+  Producers &
+  Inbox &
+  Deliveries &
+  Audit &
+  Factors &
+  ProviderAccounts &
+  Links
 export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
 
 /** Without `issuer`, the external id is a plain one. */
@@ -51,6 +62,11 @@ export interface Users {
   findUserByUsername(username: string): Promise<User | undefined>
   /** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id. */
   findUserByExternalId(wanted: { issuer: string; externalId: string }): Promise<User | undefined>
+  /**
+   * Finds the users with an e-mail address, ordered by id, at most `limit` of them. Upper and lower case of ASCII letters are the same,
+   * and no other letters.
+   */
+  findUsersByEmail(wanted: { email: string; limit: number }): Promise<User[]>
   /** Finds a user by prepared username who has a password, with the password hash and the credential generation that belongs to that hash. */
   findCredentials(username: string): Promise<Credentials | undefined>
   /**
@@ -77,8 +93,8 @@ export interface Users {
    */
   deleteUser(change: UserChange): Promise<'done' | 'absent'>
   /**
-   * Sets a password and enables the user. In one step it raises the credential generation, ends every session and revokes
-   * every token.
+   * Sets a password and enables the user. In one step it raises the credential generation, ends every session, revokes
+   * every token, voids every link of the user and clears `passwordReportedAt`.
    */
   setPassword(change: UserChange & { passwordHash: string }): Promise<'done' | 'absent'>
   /**

@@ -1,9 +1,21 @@
 // The shapes of error responses: one component for each code, so that generated code knows which codes a route sends, and
 // one for the refusals that any route can send.
-import { type ErrorCode, statusOf } from '../../errors.ts'
+import { type ErrorCode, type PasswordFault, statusOf } from '../../errors.ts'
 import { array, constant, integer, named, object, oneOf, type Schema, string } from './schema.ts'
 
-const Fault = named('Fault', object({ field: string(), reason: string() }))
+const passwordFaults = [
+  'too_short',
+  'too_long',
+  'too_common',
+  'contains_name',
+] as const satisfies readonly PasswordFault[]
+const Fault = named(
+  'Fault',
+  object(
+    { field: string(), reason: string() },
+    { code: oneOf(passwordFaults, { description: 'Why a password is refused' }) },
+  ),
+)
 
 /** Refusals by the request checks, before the route decides anything, and failures of the service. */
 const codesOfAnyRoute = [

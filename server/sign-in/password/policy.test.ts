@@ -149,6 +149,24 @@ test('A7: refuses one character, one entry or another short piece repeated', () 
   assert.equal(reasonOf('violet-otter-lampviolet-otter-lamp'), 'fine')
 })
 
+test('each refusal names its field, and length, commonness and names have a code', () => {
+  const codes = {
+    Xq7: 'too_short',
+    password12345678: 'too_common',
+    aaaaaaaaaaaaaaa: 'too_common',
+    carillon1234567: 'contains_name',
+  }
+  for (const [password, code] of [...Object.entries(codes), ['xk'.repeat(200), 'too_long'] as const]) {
+    const check = () => checkPassword(password, { ...usual, blocked, field: 'newPassword' })
+    assert.throws(check, ({ details }: CarillonError) => {
+      assert.deepEqual([details?.[0]?.field, details?.[0]?.code], ['newPassword', code], password)
+      return true
+    })
+  }
+  const check = () => checkPassword('mqzrtwpvkxhbnjd\n', { ...usual, blocked })
+  assert.throws(check, ({ details }: CarillonError) => details?.[0]?.field === 'password' && !('code' in details[0]))
+})
+
 test('a long random number is accepted although it contains a listed one', () => {
   assert.ok(isListed('123456', blocked))
   assert.equal(reasonOf('739105123456284617305'), 'fine')

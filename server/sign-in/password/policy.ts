@@ -1,6 +1,6 @@
 // Is this password acceptable? Length, a block list and known names, and no rule of composition: NIST SP 800-63B-4,
 // section 3.1.1.2. Also the one form in which a password is hashed and compared: RFC 8265, section 4 (OpaqueString).
-import { CarillonError } from '../../errors.ts'
+import { CarillonError, type PasswordFault } from '../../errors.ts'
 import { type BlockList, isListed, minOwnLength, repeatedPiece } from './block-list.ts'
 
 /** Code points. A longer password is refused before it is hashed, never truncated. */
@@ -22,31 +22,44 @@ export function passwordLength(password: string): number {
   return password.length > 2 * maxPasswordLength ? maxPasswordLength + 1 : [...password].length
 }
 
-/** `username` is prepared; `minLength` is in code points. */
-type Context = { username: string; minLength: number; blocked: BlockList }
+/** `username` is prepared; `minLength` is in code points; `field` is the name of the password in the request. */
+type Context = { username: string; minLength: number; blocked: BlockList; field?: string | undefined }
 
-/** Throws INVALID_REQUEST with the field `password` and the reason. `password` is prepared. */
-export function checkPassword(password: string, { username, minLength, blocked }: Context): void {
+/** Throws INVALID_REQUEST with the field, the reason and its code. `password` is prepared. */
+export function checkPassword(password: string, { field = 'password', ...context }: Context): void {
+  const fault = faultOf(password, context)
+  if (fault === undefined) return
+  throw refusedPassword(field, fault)
+}
+
+type PolicyFault = { reason: string; code?: PasswordFault }
+
+export function refusedPassword(field: string, fault: PolicyFault): CarillonError {
+  return new CarillonError('INVALID_REQUEST', `The password is not acceptable: ${fault.reason}`, {
+    details: [{ field, ...fault }],
+  })
+}
+
+function faultOf(password: string, { username, minLength, blocked }: Omit<Context, 'field'>): PolicyFault | undefined {
   const length = passwordLength(password)
-  if (length < minLength) refuse(`write at least ${minLength} characters`)
-  if (length > maxPasswordLength) refuse(`write at most ${maxPasswordLength} characters`)
-  if (unusable.test(password)) refuse('write it without line breaks, control characters and unassigned characters')
+  if (length < minLength) return { reason: `write at least ${minLength} characters`, code: 'too_short' }
+  if (length > maxPasswordLength) return { reason: `write at most ${maxPasswordLength} characters`, code: 'too_long' }
+  if (unusable.test(password))
+    return { reason: 'write it without line breaks, control characters and unassigned characters' }
   const folded = fold(password)
-  if (isListed(folded, blocked)) refuse('choose another: this one is a common password')
-  if (isMostlyNames(folded, username, blocked))
-    refuse('choose another: this one is little more than the username or a word of this product')
-  if (isRepeated(folded, minLength, blocked)) refuse('choose another: this one repeats the same characters')
+  if (isListed(folded, blocked)) return { reason: 'choose another: this one is a common password', code: 'too_common' }
+  if (isMostlyNames(folded, username, blocked)) {
+    const reason = 'choose another: this one is little more than the username or a word of this product'
+    return { reason, code: 'contains_name' }
+  }
+  if (isRepeated(folded, minLength, blocked))
+    return { reason: 'choose another: this one repeats the same characters', code: 'too_common' }
+  return undefined
 }
 
 // Control characters, half surrogate pairs and unassigned code points, whose normal form could still change (RFC 8264,
 // section 9.10). Ignorable ones pass, against section 9.13: the emoji of a phone's keyboard contain them.
 const unusable = /[\p{Cc}\p{Cs}\p{Cn}]/u
-
-function refuse(reason: string): never {
-  throw new CarillonError('INVALID_REQUEST', `The password is not acceptable: ${reason}`, {
-    details: [{ field: 'password', reason }],
-  })
-}
 
 function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase()

@@ -10,6 +10,7 @@ import { deliveryPromises } from './deliveries.ts'
 import { factorPromises } from './factors.ts'
 import { filterPromises } from './filters.ts'
 import { lifecyclePromises } from './lifecycle.ts'
+import { linkPromises } from './links.ts'
 import { markReadPromises } from './marks/mark-read.ts'
 import { markUnreadPromises } from './marks/mark-unread.ts'
 import { undoPromises } from './marks/undo.ts'
@@ -37,6 +38,7 @@ export function storeContract(engine: Engine): void {
     describe('access tokens', () => tokenPromises(promise))
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
     describe('second factors', () => factorPromises(promise))
+    describe('one-time links', () => linkPromises(promise))
     describe('producers', () => producerPromises(promise))
     describe('the audit log', () => auditPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))

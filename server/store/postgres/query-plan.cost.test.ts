@@ -34,6 +34,7 @@ import {
   readPage,
   undoReadAll,
 } from './inbox.ts'
+import { addLink, findLink, removeExpiredLinks, resetPassword } from './links.ts'
 import { fromStatement } from './pages.ts'
 import { addProducer, findProducer, listProducers, revokeProducer, touchProducer } from './producers.ts'
 import {
@@ -64,6 +65,7 @@ import {
   findUser,
   findUserByExternalId,
   findUserByUsername,
+  findUsersByEmail,
   listUsers,
   putUsers,
   rehashPassword,
@@ -110,6 +112,8 @@ const category = 'inbox_category by key (user_id, category)'
 // A user has few sessions and categories, which are neighbours in the index.
 const allCategories = 'many inbox_category by key (user_id)'
 const allSessions = 'many session by key (user_id)'
+const links = 'one_time_link by key (user_id)'
+const linkByHash = 'one_time_link by one_time_link_by_hash (token_hash)'
 const revocation = 'token_cutoff by key (user_id, sign_in_id)'
 const expired = ['token_cutoff by its place', 'token_cutoff by token_cutoff_by_expiry (expires_at)']
 const recipients = ['sorted', userByName, 'user by key (id) alone', userByExternalId]
@@ -219,6 +223,11 @@ const paths: Path[] = [
     run: () => findUserByExternalId(db, { issuer: '', externalId: 'e1' }),
     reads: [userByExternalId],
   },
+  {
+    of: 'findUsersByEmail',
+    run: () => findUsersByEmail(db, { email: 'a@example.org', limit: 5 }),
+    reads: ['sorted', 'many user by user_by_email ()'],
+  },
   { of: 'listUsers', run: () => listUsers(db, { after: 'u1', limit: 50 }), reads: [user] },
   {
     of: 'listUsers',
@@ -282,8 +291,30 @@ const paths: Path[] = [
   {
     of: 'setPassword',
     run: () => setPassword(db, { userId: 'u1', passwordHash: 'hash', at: 1, revocationExpiresAt: 2 }),
-    reads: [user, allSessions, revocation, ...expired],
+    reads: [user, allSessions, links, revocation, ...expired],
   },
+  {
+    of: 'addLink',
+    run: () =>
+      addLink(db, {
+        userId: 'u1',
+        purpose: 'reset',
+        tokenHash: 'hash',
+        at: 1,
+        expiresAt: 2,
+        email: null,
+      }),
+    reads: [user],
+  },
+  { of: 'findLink', run: () => findLink(db, 'hash'), reads: [linkByHash] },
+  {
+    of: 'resetPassword',
+    run: () =>
+      resetPassword(db, { userId: 'u1', tokenHash: 'hash', passwordHash: 'hash', at: 1, revocationExpiresAt: 2 }),
+    reads: [user, linkByHash],
+  },
+  // Once an hour.
+  { of: 'removeExpiredLinks', run: () => removeExpiredLinks(db, 1), reads: ['whole one_time_link'] },
   {
     of: 'addSession',
     run: () =>

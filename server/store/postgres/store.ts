@@ -13,6 +13,7 @@ import { openPool } from './connection/pool.ts'
 import * as deliveries from './deliveries.ts'
 import * as factors from './factors.ts'
 import * as inbox from './inbox.ts'
+import * as links from './links.ts'
 import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
 import { migrate } from './schema/migrate.ts'
@@ -77,6 +78,7 @@ export const operations = {
   ...audit,
   ...factors,
   ...providerAccounts,
+  ...links,
 }
 
 function storeOn(db: Database): Store {

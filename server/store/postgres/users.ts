@@ -2,7 +2,8 @@
 import { erasedKey } from '../erased-key.ts'
 import type { Audited, Credentials, Input, NewUser, Profile, PutUser, User } from '../store.ts'
 import { audited, auditText } from './audit-text.ts'
-import type { Database, Row } from './connection/connection.ts'
+import type { Database } from './connection/connection.ts'
+import { signalEndOfProofs } from './end-of-proofs.ts'
 import { userColumns } from './user-columns.ts'
 
 type Added = 'added' | 'username-taken' | 'external-id-taken'
@@ -72,6 +73,11 @@ export async function findCredentials(db: Database, username: string): Promise<C
   const text = `select ${userColumns}, password_hash as "passwordHash" from "user"
       where username = $1 and password_hash is not null`
   return (await db.objects<Credentials>('credentials', text, [username]))[0]
+}
+
+export async function findUsersByEmail(db: Database, { email, limit }: Input<'findUsersByEmail'>): Promise<User[]> {
+  const text = `select ${userColumns} from "user" where lower(email collate "C") = lower($1 collate "C") and email is not null order by id limit $2`
+  return db.objects('usersByEmail', text, [email, limit])
 }
 
 // In the collation "C", lower() changes ASCII letters only, as on SQLite.
@@ -146,11 +152,4 @@ export async function deleteUser(db: Database, change: Input<'deleteUser'>): Pro
   )
   if (outcome === 'done') db.changeSignals.send({ about: 'inbox', userId })
   return outcome
-}
-
-function signalEndOfProofs(db: Database, userId: string, row: Row | undefined): 'done' | 'absent' {
-  if (row?.[0] !== true) return 'absent'
-  db.changeSignals.send({ about: 'session', userId })
-  db.changeSignals.send({ about: 'token-revocation' })
-  return 'done'
 }

@@ -12,6 +12,7 @@ import * as audit from './reads/audit.ts'
 import * as changes from './reads/changes.ts'
 import * as factors from './reads/factors.ts'
 import * as inbox from './reads/inbox.ts'
+import * as links from './reads/links.ts'
 import * as producers from './reads/producers.ts'
 import * as providerAccounts from './reads/provider-accounts.ts'
 import * as sessions from './reads/sessions.ts'
@@ -29,6 +30,7 @@ const reads = {
   ...audit,
   ...factors,
   ...providerAccounts,
+  ...links,
 }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */

@@ -32,6 +32,21 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal(await world.store.findUser(second.id), undefined)
   })
 
+  promise('finds the users with an e-mail address, in either case of its ASCII letters', async (world) => {
+    const [ann, ben, eve] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('eve')]
+    const addresses = ['Ann.K@example.org', 'ann.k@EXAMPLE.org', 'ann.\u212a@example.org']
+    for (const [n, { id }] of [ann, ben, eve].entries())
+      await world.store.updateUser({ userId: id, email: addresses[n] as string })
+    const found = await world.store.findUsersByEmail({ email: 'ann.k@example.org', limit: 5 })
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      [ann.id, ben.id].sort(),
+    )
+    assert.deepEqual(found[0], await world.store.findUser(found[0]?.id ?? ''))
+    assert.equal((await world.store.findUsersByEmail({ email: 'ann.k@example.org', limit: 1 })).length, 1)
+    assert.deepEqual(await world.store.findUsersByEmail({ email: 'ann@example.org', limit: 5 }), [])
+  })
+
   promise('gives a username to one of many users that are added with it at the same time', async ({ store }) => {
     const offered = Array.from({ length: 20 }, (_, n) => ({
       id: newId(),

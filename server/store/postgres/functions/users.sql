@@ -133,9 +133,11 @@ declare
   generation bigint;
 begin
   perform lock_users();
-  update "user" set password_hash = new_hash, disabled_at = null, credential_generation = credential_generation + 1
+  update "user" set password_hash = new_hash, disabled_at = null, password_reported_at = null,
+      credential_generation = credential_generation + 1
     where id = of_user returning credential_generation into generation;
   if not found then return false; end if;
+  delete from one_time_link where user_id = of_user;
   perform end_proofs(of_user, moment, cut_until);
   update token_cutoff set first_generation = generation where user_id = of_user and sign_in_id = '';
   return true;

@@ -6,6 +6,8 @@
 alter table "user" add column email_verified_at bigint;
 alter table "user" add column device_generation bigint not null default 0;
 alter table "user" add column password_reported_at bigint;
+-- Users can share an address. In the collation "C", lower() changes ASCII letters only.
+create index user_by_email on "user" (lower(email collate "C")) where email is not null;
 
 -- device: "Firefox on Linux"; null if unknown. confirmed_at: when the user last proved a password or a factor; null means created_at.
 alter table session add column device text;

@@ -6,6 +6,8 @@
 alter table user add column email_verified_at integer;
 alter table user add column device_generation integer not null default 0;
 alter table user add column password_reported_at integer;
+-- Users can share an address. lower() changes ASCII letters only.
+create index user_by_email on user (lower(email)) where email is not null;
 
 -- device: "Firefox on Linux"; null if unknown. confirmed_at: when the user last proved a password or a factor; null means created_at.
 alter table session add column device text;

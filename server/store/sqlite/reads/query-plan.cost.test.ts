@@ -9,6 +9,7 @@ import * as deepPages from './deep-pages.ts'
 import * as factors from './factors.ts'
 import * as filteredPages from './filtered-pages.ts'
 import * as inbox from './inbox.ts'
+import * as links from './links.ts'
 import * as pages from './pages.ts'
 import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
@@ -24,9 +25,11 @@ const paths: Record<string, Record<string, string>> = {
     userByUsername: 'user by sqlite_autoindex_user_2',
     userByExternalId: 'user by user_by_external_id',
     usersAfter: 'user by key',
+    usersByEmail: 'user by user_by_email',
     usersByExternalId: 'user by user_by_external_id, sorted',
   },
   sessions: { sessionWithInbox: 's by key, i by key' },
+  links: { linkByHash: 'one_time_link by one_time_link_by_hash' },
   tokens: {
     // At the start, and after a command revoked tokens. A later revocation removes expired rows.
     revocationsAfter: 'token_cutoff by token_cutoff_by_expiry',
@@ -120,6 +123,7 @@ const filtered = {
 const modules: Record<string, Record<string, unknown>> = {
   users,
   sessions,
+  links,
   tokens,
   factors,
   producers,

@@ -35,6 +35,12 @@ export async function findCredentials(reader: Reader, username: string): Promise
   return reader.objects<Credentials>(credentialsByUsername, username)[0]
 }
 
+export const usersByEmail = `select ${columns} from user where lower(email) = lower(?1) and email is not null order by id limit +?2`
+
+export async function findUsersByEmail(reader: Reader, { email, limit }: Input<'findUsersByEmail'>): Promise<User[]> {
+  return reader.objects<User>(usersByEmail, email, limit)
+}
+
 // lower() of SQLite changes ASCII letters only.
 const contains = `(?3 = '' or instr(lower(username), lower(?3)) > 0 or instr(lower(display_name), lower(?3)) > 0
   or instr(lower(email), lower(?3)) > 0 or instr(lower(external_id), lower(?3)) > 0)`

@@ -4,6 +4,7 @@ import * as deliveries from './deliveries.ts'
 import * as erasure from './erasure.ts'
 import * as factors from './factors.ts'
 import * as inbox from './inbox.ts'
+import * as links from './links.ts'
 import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
 import * as sessions from './sessions.ts'
@@ -21,4 +22,5 @@ export const writes = {
   ...audit,
   ...factors,
   ...providerAccounts,
+  ...links,
 }

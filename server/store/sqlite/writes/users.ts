@@ -118,10 +118,11 @@ export function enableUser(context: WriteContext, { userId, audit }: Input<'enab
 
 export function setPassword(context: WriteContext, change: Input<'setPassword'>): 'done' | 'absent' {
   const { changes } = context.sql.run`
-    update user set password_hash = ${change.passwordHash}, disabled_at = null,
+    update user set password_hash = ${change.passwordHash}, disabled_at = null, password_reported_at = null,
       credential_generation = credential_generation + 1
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
+  context.sql.run`delete from one_time_link where user_id = ${change.userId}`
   endSessionsAndTokens(context, change)
   recordAudit(context, change.audit)
   return 'done'

@@ -1,0 +1,35 @@
+-- One-time links. Each locks the user's row first, so that of two uses of one link the second finds no link.
+
+create or replace function add_link(
+  of_user text, of_purpose text, hash text, moment bigint, until bigint, address text, audit_entries jsonb
+) returns boolean language plpgsql as $$
+begin
+  perform lock_users();
+  perform 1 from "user" where id = of_user and disabled_at is null for share;
+  if not found then return false; end if;
+  insert into one_time_link (user_id, purpose, token_hash, created_at, expires_at, email)
+    values (of_user, of_purpose, hash, moment, until, address)
+    on conflict (user_id, purpose) do update set token_hash = excluded.token_hash, created_at = excluded.created_at,
+      expires_at = excluded.expires_at, email = excluded.email;
+  perform record_audit(audit_entries);
+  return true;
+end $$;
+
+create or replace function reset_password(
+  of_user text, of_hash text, new_hash text, moment bigint, cut_until bigint, audit_entries jsonb
+) returns boolean language plpgsql as $$
+declare
+  sent_to text;
+begin
+  perform lock_users();
+  perform 1 from "user" where id = of_user and disabled_at is null for update;
+  if not found then return false; end if;
+  select email into sent_to from one_time_link where user_id = of_user and token_hash = of_hash and expires_at > moment;
+  if not found then return false; end if;
+  perform set_password(of_user, new_hash, moment, cut_until);
+  update "user" set device_generation = device_generation + 1,
+      email_verified_at = case when email = sent_to then coalesce(email_verified_at, moment) else email_verified_at end
+    where id = of_user;
+  perform record_audit(audit_entries);
+  return true;
+end $$;
