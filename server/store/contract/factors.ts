@@ -206,6 +206,25 @@ export function factorPromises(promise: PromiseOf): void {
   })
 
   promise(
+    'the use of a challenge that was not stored is recorded once, until the challenge has expired',
+    async (world) => {
+      const { store } = world
+      const ann = await world.addUser('ann')
+      const spend = { userId: ann.id, hash: newId(), expiresAt: at(300) }
+      const raced = await Promise.all(Array.from({ length: 5 }, () => store.spendChallenge(spend)))
+      assert.deepEqual(raced.toSorted(), [false, false, false, false, true])
+      assert.equal(await store.spendChallenge({ ...spend, hash: newId() }), true)
+      await store.removeExpiredChallenges(at(300))
+      assert.equal(await store.spendChallenge(spend), false)
+      await store.removeExpiredChallenges(at(301))
+      assert.equal(await store.spendChallenge(spend), true)
+      assert.equal(await store.spendChallenge({ ...spend, userId: newId() }), false)
+      assert.equal(await store.deleteUser({ userId: ann.id, at: at(9), revocationExpiresAt: at(969) }), 'done')
+      assert.equal(await store.spendChallenge(spend), false)
+    },
+  )
+
+  promise(
     'a factor and a recovery code use up the challenge that they answer, and nothing if there is none',
     async (world) => {
       const { store } = world

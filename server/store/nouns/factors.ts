@@ -79,6 +79,11 @@ export interface Factors {
   findChallenge(wanted: ChallengeKey & { at: number }): Promise<Challenge | undefined>
   /** Uses up a challenge that allows nothing but what it says itself. Undefined if it is unknown, used or expired at `at`. */
   useChallenge(use: ChallengeKey & { at: number }): Promise<Challenge | undefined>
+  /**
+   * Records the use of a challenge that was not stored when it was given, until it has expired. False, and nothing changed, if its use is
+   * recorded already, or for an unknown user. Of calls at the same time, one succeeds.
+   */
+  spendChallenge(spend: ChallengeKey & { expiresAt: number }): Promise<boolean>
   /** Removes the challenges that expired before `before`. */
   removeExpiredChallenges(before: number): Promise<void>
 }

@@ -93,6 +93,14 @@ export async function useChallenge(
   return (await db.objects<Challenge>('useChallenge', text, [userId, hash, at]))[0]
 }
 
+export async function spendChallenge(
+  db: Database,
+  { userId, hash, expiresAt }: Input<'spendChallenge'>,
+): Promise<boolean> {
+  const row = await db.one('spendChallenge', 'select spend_challenge($1, $2, $3)', [userId, hash, expiresAt])
+  return row?.[0] === true
+}
+
 export async function removeExpiredChallenges(db: Database, before: Input<'removeExpiredChallenges'>): Promise<void> {
   await db.change('removeExpiredChallenges', 'delete from challenge where expires_at < $1', [before])
 }

@@ -20,6 +20,7 @@ import {
   removeExpiredChallenges,
   removeFactor,
   replaceRecoveryCodes,
+  spendChallenge,
   useChallenge,
   useFactor,
   useRecoveryCode,
@@ -372,6 +373,11 @@ const paths: Path[] = [
   {
     of: 'addChallenge',
     run: () => addChallenge(db, { userId: 'u1', hash: 'new', purpose: 'p', data: '{}', expiresAt: 9 }),
+    reads: [user],
+  },
+  {
+    of: 'spendChallenge',
+    run: () => spendChallenge(db, { userId: 'u1', hash: 'spent', expiresAt: 9 }),
     reads: [user],
   },
   { of: 'findChallenge', run: () => findChallenge(db, { ...challengeKey, at: 1 }), reads: [challenge] },

@@ -7,10 +7,12 @@ import { hashOf } from '../../secrets.ts'
 /** `create` for a new passkey of this user, `get` for the use of a passkey, whoever signs in. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
 
-/** What the store needs to know that it was used. */
+/** What the store needs to know that it was used. `expiresAt`: when no node accepts it any more. */
 export type SpentChallenge = { hash: string; expiresAt: number }
 
 const lifetimeMs = 5 * 60_000
+/** The clock of another node may be this much behind. */
+const clockLeewayMs = 60_000
 const shape = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/
 
 /** Text of 80 characters, of which 128 bits are random. */
@@ -28,7 +30,7 @@ export function readChallenge(
   const [, expires = '', random = '', mac = ''] = shape.exec(challenge) ?? []
   if (!sealing.isMac('passkeys', boundTo(purpose, `${expires}.${random}`), mac)) return undefined
   const expiresAt = Number(expires)
-  return at < expiresAt ? { hash: hashOf(challenge), expiresAt } : undefined
+  return at < expiresAt ? { hash: hashOf(challenge), expiresAt: expiresAt + clockLeewayMs } : undefined
 }
 
 function boundTo(purpose: Purpose, claim: string): string {

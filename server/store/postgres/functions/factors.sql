@@ -151,3 +151,14 @@ begin
   end if;
   insert into challenge (user_id, hash, purpose, data, expires_at) values (of_user, of_hash, of_purpose, of_data, until);
 end $$;
+
+-- A second use of the same challenge waits for the first one, and then finds its row.
+create or replace function spend_challenge(of_user text, of_hash text, until bigint) returns boolean language plpgsql as $$
+begin
+  perform lock_users();
+  perform 1 from "user" where id = of_user for share;
+  if not found then return false; end if;
+  insert into challenge (user_id, hash, purpose, data, expires_at) values (of_user, of_hash, 'spent', '', until)
+    on conflict (user_id, hash) do nothing;
+  return found;
+end $$;

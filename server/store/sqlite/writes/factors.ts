@@ -108,6 +108,14 @@ export function useChallenge(
   return found === undefined ? undefined : ({ ...found } as Challenge)
 }
 
+export function spendChallenge({ sql }: WriteContext, { userId, hash, expiresAt }: Input<'spendChallenge'>): boolean {
+  const { changes } = sql.run`
+    insert into challenge (user_id, hash, purpose, data, expires_at)
+    select ${userId}, ${hash}, 'spent', '', ${expiresAt} where exists (select 1 from user where id = ${userId})
+    on conflict do nothing`
+  return changes > 0
+}
+
 export function removeExpiredChallenges({ sql }: WriteContext, before: Input<'removeExpiredChallenges'>): void {
   sql.run`delete from challenge where expires_at < ${before}`
 }
