@@ -9,17 +9,20 @@ import type { Audit, AuditEntry, Audited } from './nouns/audit.ts'
 import type { Factors } from './nouns/factors.ts'
 import type { Links } from './nouns/links.ts'
 import type { ProviderAccounts } from './nouns/provider-accounts.ts'
-import type { User } from './nouns/user.ts'
+import type { Excepted, SignIns } from './nouns/sign-ins.ts'
+import type { User, UserChange } from './nouns/user.ts'
 
 export type * from './nouns/audit.ts'
 export type * from './nouns/factors.ts'
 export type * from './nouns/links.ts'
 export type * from './nouns/provider-accounts.ts'
+export type * from './nouns/sign-ins.ts'
 export type * from './nouns/user.ts'
 
 export type Store = Operations & Lifecycle
 export type Operations = Users &
   Sessions &
+  SignIns &
   Tokens &
   Producers &
   Inbox &
@@ -39,7 +42,6 @@ export type Credentials = User & { username: string; passwordHash: string }
 export type UserQuery = { after: string; limit: number; search?: string; externalId?: string; issuer?: string }
 /** `recorded`: its audit entry was recorded. */
 export type PutUser = { user: User; created: boolean; recorded?: true }
-export type UserChange = { userId: string; at: number; revocationExpiresAt: number } & Audited
 
 export interface Users {
   /** Adds a user. If the username or the external id is taken, says so and changes nothing. */
@@ -93,10 +95,11 @@ export interface Users {
    */
   deleteUser(change: UserChange): Promise<'done' | 'absent'>
   /**
-   * Sets a password and enables the user. In one step it raises the credential generation, ends every session, revokes
-   * every token, voids every link of the user and clears `passwordReportedAt`.
+   * Sets a password and enables the user. In one step it raises the credential generation, voids every link of the user, clears
+   * `passwordReportedAt`, ends every session and revokes every token, except those of the sign-in `exceptSignInId`. If that
+   * sign-in has ended, it changes nothing and returns 'refused'.
    */
-  setPassword(change: UserChange & { passwordHash: string }): Promise<'done' | 'absent'>
+  setPassword(change: UserChange & Excepted & { passwordHash: string }): Promise<'done' | 'absent' | 'refused'>
   /**
    * Replaces a password hash by another one of the same password, and revokes nothing. If the user no longer has the hash that
    * was checked, it changes nothing and returns 'refused'.
@@ -195,6 +198,8 @@ export type TokenRevocation = {
    * clocks say; 0 in a row of one sign-in.
    */
   firstGeneration: number
+  /** In a row of every sign-in: the one sign-in that it spares, whatever the generation of its tokens. */
+  exceptSignInId: string | null
   /**
    * In a row of every sign-in, for tokens without a generation (issued before migration 0002): revokes the sign-ins up to
    * and including this millisecond (decision 0006). In a row of one sign-in: when it was revoked.
@@ -204,6 +209,9 @@ export type TokenRevocation = {
   expiresAt: number
 }
 
+/** What a caller of the store can revoke; the rest follows from a change of the user. */
+export type NewRevocation = Omit<TokenRevocation, 'firstGeneration' | 'exceptSignInId'>
+
 /** In place of a sign-in: all tokens that were issued for a user. */
 export const issuedSignIns = 'issued'
 
@@ -212,9 +220,9 @@ export type SigningKey = { kid: string; publicJwk: string; sealedPrivateJwk: str
 export interface Tokens {
   /**
    * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. If `signInId` is null, revokes those of the user that carry no credential
-   * generation. Of two revocations of the same thing the later times count; the first valid generation does not change.
+   * generation. Of two revocations of the same thing the later times count; the first valid generation and the excepted sign-in do not change.
    */
-  revokeTokens(revocation: Omit<TokenRevocation, 'firstGeneration'> & Audited): Promise<void>
+  revokeTokens(revocation: NewRevocation & Audited): Promise<void>
   /**
    * Revokes the tokens that were issued for a user, and no other: in one step it raises the issued generation and revokes
    * the lower ones.

@@ -118,8 +118,9 @@ export class AccessTokens {
   }
 
   /**
-   * `user` is the user's current row. Throws UNAUTHORIZED if the sign-in is too old, or if the row has another
-   * generation: after a revocation that this node has not received, or after a backup was restored. Throws FORBIDDEN for a
+   * `user` is the user's current row, whose generation the new token gets. Throws UNAUTHORIZED if the sign-in is too old, or if the
+   * row has another generation and the revocation that raised it did not spare the sign-in: this node may not have received that
+   * revocation, or a backup was restored. Throws FORBIDDEN for a
    * token of a session: a renewed one would outlive the session.
    */
   async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
@@ -127,10 +128,17 @@ export class AccessTokens {
       throw insufficientScope('The token of a session is not renewed', {
         remedy: 'Request another one with the session: POST /api/me/token.',
       })
-    const { generation = user.credentialGeneration, signedInAt } = subject
-    const isTooOld = this.#options.now() >= signedInAt + this.#options.chainMs
-    if (isTooOld || generation !== user.credentialGeneration) throw notAuthenticated()
-    return this.#sign(subject, this.#endOf(subject))
+    const { credentialGeneration: generation } = user
+    const isTooOld = this.#options.now() >= subject.signedInAt + this.#options.chainMs
+    if (isTooOld || !(await this.#isOf(subject, generation))) throw notAuthenticated()
+    // A token without a generation gets none: it is revoked by its time.
+    const renewed = subject.generation === undefined ? subject : { ...subject, generation }
+    return this.#sign(renewed, this.#endOf(subject))
+  }
+
+  async #isOf(subject: TokenSubject, generation: number): Promise<boolean> {
+    const known = subject.generation ?? generation
+    return known === generation || (known < generation && this.#options.revocations.isExcepted(subject, generation))
   }
 
   #endOf({ signedInAt }: SignIn): number {

@@ -1,7 +1,13 @@
 // Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
 import { erasedKey, isErasedKey } from '../../store/erased-key.ts'
-import { issuedSignIns, type Store, type TokenRevocation, type UserChange } from '../../store/store.ts'
+import {
+  issuedSignIns,
+  type NewRevocation,
+  type Store,
+  type TokenRevocation,
+  type UserChange,
+} from '../../store/store.ts'
 
 type Dependencies = {
   store: Pick<Store, 'revokeTokens' | 'revokeIssuedTokens' | 'tokenRevocations' | 'onChange'>
@@ -75,7 +81,7 @@ export class TokenRevocations {
   }
 
   /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */
-  async revoke(revocation: Omit<TokenRevocation, 'firstGeneration'>): Promise<void> {
+  async revoke(revocation: NewRevocation): Promise<void> {
     await this.#dependencies.store.revokeTokens(revocation)
     this.note(revocation)
   }
@@ -88,8 +94,8 @@ export class TokenRevocations {
   }
 
   /** For a revocation that is stored: it applies on this node at once. */
-  note(revocation: Omit<TokenRevocation, 'firstGeneration'>): void {
-    this.#add({ ...revocation, firstGeneration: 0 })
+  note(revocation: NewRevocation): void {
+    this.#add({ ...revocation, firstGeneration: 0, exceptSignInId: null })
   }
 
   /** When it resolves, everything that was revoked before the call applies on this node. */
@@ -102,7 +108,7 @@ export class TokenRevocations {
     this.#listeners.add(listener)
   }
 
-  /** An issued token is compared by its issued generation too. A token with a generation is compared by generation, not by time. A sign-out revokes by the id of the sign-in. */
+  /** An issued token is compared by its issued generation too. A token with a generation is compared by generation, not by time. A sign-out revokes by the id of the sign-in. The excepted sign-in passes with any generation. */
   isRevoked({ userId, signInId, signedInAt, generation, issuedGeneration }: SignIn): boolean {
     if (this.#revocations.size === 0) return false
     if (this.#revocations.has(keyOf(userId, signInId))) return true
@@ -112,8 +118,20 @@ export class TokenRevocations {
     }
     if (this.#erased.size > 0 && this.#erased.has(erasedKey(userId))) return true
     const everySignIn = this.#revocations.get(keyOf(userId, null))
-    if (everySignIn === undefined) return false
+    if (everySignIn === undefined || everySignIn.exceptSignInId === signInId) return false
     return generation === undefined ? signedInAt <= everySignIn.notBefore : generation < everySignIn.firstGeneration
+  }
+
+  /**
+   * Whether the revocation that raised the user's generation to this one spared the sign-in: it then gets tokens with the new
+   * generation. Loads the revocations if this node has not received that one yet.
+   */
+  async isExcepted({ userId, signInId }: SignIn, generation: number): Promise<boolean> {
+    const key = keyOf(userId, null)
+    if ((this.#revocations.get(key)?.firstGeneration ?? 0) < generation) await this.refresh()
+    const everySignIn = this.#revocations.get(key)
+    if (everySignIn === undefined || everySignIn.firstGeneration < generation) return false
+    return everySignIn.exceptSignInId === signInId
   }
 
   async #reload(): Promise<void> {
@@ -133,9 +151,13 @@ export class TokenRevocations {
     const known = this.#revocations.get(key)
     const firstGeneration = Math.max(revocation.firstGeneration, known?.firstGeneration ?? 0)
     const notBefore = Math.max(revocation.notBefore, known?.notBefore ?? revocation.notBefore)
-    if (known?.firstGeneration === firstGeneration && known.notBefore === notBefore) return
+    // The exception belongs to the revocation that raised the generation last.
+    const isLatest = known === undefined || revocation.firstGeneration >= known.firstGeneration
+    const { exceptSignInId } = isLatest ? revocation : known
+    const isSame = known?.exceptSignInId === exceptSignInId && known.firstGeneration === firstGeneration
+    if (isSame && known.notBefore === notBefore) return
     const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + this.#dependencies.keepMs)
-    this.#revocations.set(key, { ...revocation, firstGeneration, notBefore, expiresAt })
+    this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, notBefore, expiresAt })
     if (isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)
     for (const listener of this.#listeners) listener(revocation.userId)
   }

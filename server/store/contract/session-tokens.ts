@@ -51,7 +51,14 @@ export function sessionTokenPromises(promise: PromiseOf): void {
       const other = await withTokens(world, ann)
       await end(world, { ann, session })
       assert.deepEqual(await world.store.tokenRevocations(at(6)), [
-        { userId: ann.id, signInId, notBefore: at(5), expiresAt: revocationExpiresAt, firstGeneration: 0 },
+        {
+          userId: ann.id,
+          signInId,
+          notBefore: at(5),
+          expiresAt: revocationExpiresAt,
+          firstGeneration: 0,
+          exceptSignInId: null,
+        },
       ])
       assert.ok(await world.store.findSession(other.session))
     })
@@ -125,7 +132,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
         assert.equal(await world.store.revokeIssuedTokens(change), 'done')
         const found = await world.store.findUser(ann.id)
         assert.deepEqual([found?.issuedGeneration, found?.credentialGeneration], [index + 1, 0])
-        const row = { userId: ann.id, signInId: 'issued', notBefore: at(9), expiresAt: at(969) }
+        const row = { userId: ann.id, signInId: 'issued', notBefore: at(9), expiresAt: at(969), exceptSignInId: null }
         assert.deepEqual(await world.store.tokenRevocations(at(9)), [{ ...row, firstGeneration: index + 1 }])
       }
       assert.ok(await world.store.findSession(session))

@@ -19,6 +19,7 @@ import { producerPromises } from './producers.ts'
 import { randomPromises } from './random/random.ts'
 import { sessionTokenPromises } from './session-tokens.ts'
 import { sessionPromises } from './sessions.ts'
+import { signInPromises } from './sign-ins.ts'
 import { tokenPromises } from './tokens.ts'
 import { erasurePromises } from './users/erasure.ts'
 import { externalIdPromises } from './users/external-ids.ts'
@@ -39,6 +40,7 @@ export function storeContract(engine: Engine): void {
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
     describe('second factors', () => factorPromises(promise))
     describe('one-time links', () => linkPromises(promise))
+    describe('sign-ins of a user', () => signInPromises(promise))
     describe('producers', () => producerPromises(promise))
     describe('the audit log', () => auditPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))

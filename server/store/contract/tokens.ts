@@ -8,9 +8,30 @@ export function tokenPromises(promise: PromiseOf): void {
     'revokes one sign-in or all of a user, and lists the revocation until the tokens have expired (T7)',
     async (world) => {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-      const one = { userId: ann.id, signInId: newId(), notBefore: at(1), expiresAt: at(900), firstGeneration: 0 }
-      const all = { userId: ann.id, signInId: null, notBefore: at(2), expiresAt: at(1_000), firstGeneration: 0 }
-      const bens = { userId: ben.id, signInId: null, notBefore: at(3), expiresAt: at(1_100), firstGeneration: 0 }
+      const one = {
+        userId: ann.id,
+        signInId: newId(),
+        notBefore: at(1),
+        expiresAt: at(900),
+        firstGeneration: 0,
+        exceptSignInId: null,
+      }
+      const all = {
+        userId: ann.id,
+        signInId: null,
+        notBefore: at(2),
+        expiresAt: at(1_000),
+        firstGeneration: 0,
+        exceptSignInId: null,
+      }
+      const bens = {
+        userId: ben.id,
+        signInId: null,
+        notBefore: at(3),
+        expiresAt: at(1_100),
+        firstGeneration: 0,
+        exceptSignInId: null,
+      }
       for (const revocation of [one, all, bens]) await world.store.revokeTokens(revocation)
       const listedAt = async (seconds: number) => sorted(await world.store.tokenRevocations(at(seconds)))
       assert.deepEqual(await listedAt(3), sorted([one, all, bens]))
@@ -28,7 +49,7 @@ export function tokenPromises(promise: PromiseOf): void {
     for (const revocation of [later, earlier]) await world.store.revokeTokens({ userId: ben.id, ...revocation })
     assert.deepEqual(
       sorted(await world.store.tokenRevocations(at(3))),
-      sorted([ann, ben].map(({ id }) => ({ userId: id, ...later, firstGeneration: 0 }))),
+      sorted([ann, ben].map(({ id }) => ({ userId: id, ...later, firstGeneration: 0, exceptSignInId: null }))),
     )
   })
 
@@ -45,7 +66,14 @@ export function tokenPromises(promise: PromiseOf): void {
         }),
       ),
     )
-    const latest = { userId: ann.id, signInId: null, notBefore: at(9), expiresAt: at(909), firstGeneration: 0 }
+    const latest = {
+      userId: ann.id,
+      signInId: null,
+      notBefore: at(9),
+      expiresAt: at(909),
+      firstGeneration: 0,
+      exceptSignInId: null,
+    }
     assert.deepEqual(await world.store.tokenRevocations(at(9)), [latest])
   })
 

@@ -1,5 +1,7 @@
 // A user, as every noun of the store knows them.
 
+import type { Audited } from './audit.ts'
+
 export type User = {
   id: string
   /** As prepared by sign-in/users/username.ts. Unique; null for a user who cannot sign in with a password. */
@@ -25,3 +27,6 @@ export type User = {
   /** When the user said that somebody else knows the password; null after a new password. */
   passwordReportedAt: number | null
 }
+
+/** `revocationExpiresAt`: when no token that the change revokes is alive any more. */
+export type UserChange = { userId: string; at: number; revocationExpiresAt: number } & Audited

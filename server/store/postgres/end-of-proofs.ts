@@ -1,10 +1,7 @@
-// After a change that ended every session and token of a user: the processes learn of it.
-import type { Database, Row } from './connection/connection.ts'
+// The change signals after a change that ends sessions and tokens of a user.
+import type { Database } from './connection/connection.ts'
 
-/** `row` has whether the user was there. */
-export function signalEndOfProofs(db: Database, userId: string, row: Row | undefined): 'done' | 'absent' {
-  if (row?.[0] !== true) return 'absent'
-  db.changeSignals.send({ about: 'session', userId })
-  db.changeSignals.send({ about: 'token-revocation' })
-  return 'done'
+export function signalEndOfProofs({ changeSignals }: Database, userId: string): void {
+  changeSignals.send({ about: 'session', userId })
+  changeSignals.send({ about: 'token-revocation' })
 }

@@ -20,7 +20,9 @@ export async function resetPassword(db: Database, change: Input<'resetPassword'>
   const { userId, tokenHash, passwordHash, at, revocationExpiresAt, audit } = change
   const values = [userId, tokenHash, passwordHash, at, revocationExpiresAt, auditText(audit)]
   const row = await db.one('resetPassword', 'select reset_password($1, $2, $3, $4, $5, $6)', values)
-  return signalEndOfProofs(db, userId, row) === 'done' ? 'done' : 'refused'
+  if (row?.[0] !== true) return 'refused'
+  signalEndOfProofs(db, userId)
+  return 'done'
 }
 
 export async function removeExpiredLinks(db: Database, at: number): Promise<void> {

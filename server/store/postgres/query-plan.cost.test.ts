@@ -55,6 +55,7 @@ import {
   signInOfSession,
   touchSession,
 } from './sessions.ts'
+import { endOtherSignIns } from './sign-ins.ts'
 import { operations } from './store.ts'
 import { ensureSigningKey, revokeIssuedTokens, revokeTokens, signingKeys, tokenRevocations } from './tokens.ts'
 import {
@@ -128,6 +129,7 @@ const challenge = 'challenge by key (user_id, hash)'
 const challengeKey = { userId: 'u1', hash: 'x1' }
 const newFactor = { id: 'f', kind: 'totp', label: 'l', sealedSecret: 's', createdAt: 1, confirmedAt: null } as const
 
+const exceptToken = { exceptSignInId: 's1', exceptGeneration: 0 }
 const sessionKey = { userId: 'u1', secretHash: 'h1' }
 const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   id: 'd',
@@ -293,6 +295,16 @@ const paths: Path[] = [
     of: 'setPassword',
     run: () => setPassword(db, { userId: 'u1', passwordHash: 'hash', at: 1, revocationExpiresAt: 2 }),
     reads: [user, allSessions, links, revocation, ...expired],
+  },
+  {
+    of: 'setPassword',
+    run: () => setPassword(db, { userId: 'u1', passwordHash: 'hash', ...exceptToken, at: 1, revocationExpiresAt: 2 }),
+    reads: [user, allSessions, revocation, `${revocation} alone`, ...expired],
+  },
+  {
+    of: 'endOtherSignIns',
+    run: () => endOtherSignIns(db, { userId: 'u1', ...exceptToken, at: 1, revocationExpiresAt: 2 }),
+    reads: [user, allSessions, revocation, `${revocation} alone`, ...expired],
   },
   {
     of: 'addLink',

@@ -18,6 +18,7 @@ import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
 import { migrate } from './schema/migrate.ts'
 import * as sessions from './sessions.ts'
+import * as signIns from './sign-ins.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
@@ -70,6 +71,7 @@ async function refuseHalfFilled(pool: Pool): Promise<void> {
 export const operations = {
   ...users,
   ...sessions,
+  ...signIns,
   ...tokens,
   ...producers,
   ...inbox,

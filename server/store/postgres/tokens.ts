@@ -24,7 +24,7 @@ export async function revokeIssuedTokens(
 export async function tokenRevocations(db: Database, now: number): Promise<TokenRevocation[]> {
   const text = `
     select user_id as "userId", nullif(sign_in_id, '') as "signInId", not_before as "notBefore", expires_at as "expiresAt",
-      first_generation as "firstGeneration"
+      first_generation as "firstGeneration", except_sign_in_id as "exceptSignInId"
     from token_cutoff where expires_at > $1`
   return db.objects('tokenRevocations', text, [now])
 }

@@ -111,7 +111,9 @@ export async function disableUser(db: Database, change: Input<'disableUser'>): P
   const { userId, at, revocationExpiresAt, audit } = change
   const text = audited('disable_user($1, $2, $3)', { outcome: 'true', entries: '$4' })
   const row = await db.one('disableUser', text, [userId, at, revocationExpiresAt, auditText(audit)])
-  return signalEndOfProofs(db, userId, row)
+  if (row?.[0] !== true) return 'absent'
+  signalEndOfProofs(db, userId)
+  return 'done'
 }
 
 export async function enableUser(db: Database, { userId, audit }: Input<'enableUser'>): Promise<'done' | 'absent'> {
@@ -120,19 +122,23 @@ export async function enableUser(db: Database, { userId, audit }: Input<'enableU
   return row?.[0] === true ? 'done' : 'absent'
 }
 
-export async function setPassword(db: Database, change: Input<'setPassword'>): Promise<'done' | 'absent'> {
+export async function setPassword(db: Database, change: Input<'setPassword'>): Promise<'done' | 'absent' | 'refused'> {
   const { userId, passwordHash, at, revocationExpiresAt } = change
-  const text = audited('set_password($1, $2, $3, $4)', { outcome: 'true', entries: '$5' })
-  const values = [userId, passwordHash, at, revocationExpiresAt, auditText(change.audit)]
-  return signalEndOfProofs(db, userId, await db.one('setPassword', text, values))
+  const spared = [change.exceptSignInId ?? null, change.exceptGeneration ?? null]
+  const values = [userId, passwordHash, at, revocationExpiresAt, ...spared, auditText(change.audit)]
+  const row = await db.one('setPassword', 'select change_password($1, $2, $3, $4, $5, $6, $7)', values)
+  const outcome = row?.[0] as 'done' | 'absent' | 'refused'
+  if (outcome === 'done') signalEndOfProofs(db, userId)
+  return outcome
 }
 
 export async function resetFactors(db: Database, change: Input<'resetFactors'>): Promise<number | 'absent'> {
   const { userId, at, revocationExpiresAt, audit } = change
   const values = [userId, at, revocationExpiresAt, auditText(audit)]
   const removed = (await db.one('resetFactors', 'select reset_factors($1, $2, $3, $4)', values))?.[0] as number | null
-  signalEndOfProofs(db, userId, [removed !== null])
-  return removed ?? 'absent'
+  if (removed === null) return 'absent'
+  signalEndOfProofs(db, userId)
+  return removed
 }
 
 export async function rehashPassword(db: Database, change: Input<'rehashPassword'>): Promise<'done' | 'refused'> {
@@ -145,11 +151,9 @@ export async function rehashPassword(db: Database, change: Input<'rehashPassword
 export async function deleteUser(db: Database, change: Input<'deleteUser'>): Promise<'done' | 'absent'> {
   const { userId, at, revocationExpiresAt } = change
   const values = [userId, erasedKey(userId), at, revocationExpiresAt, auditText(change.audit)]
-  const outcome = signalEndOfProofs(
-    db,
-    userId,
-    await db.one('deleteUser', 'select erase_user($1, $2, $3, $4, $5)', values),
-  )
-  if (outcome === 'done') db.changeSignals.send({ about: 'inbox', userId })
-  return outcome
+  const row = await db.one('deleteUser', 'select erase_user($1, $2, $3, $4, $5)', values)
+  if (row?.[0] !== true) return 'absent'
+  signalEndOfProofs(db, userId)
+  db.changeSignals.send({ about: 'inbox', userId })
+  return 'done'
 }

@@ -24,7 +24,7 @@ export function erasurePromises(promise: PromiseOf): void {
     assert.deepEqual(await world.inboxOf(ann), { inbox: emptyInbox, categories: {}, items: [] })
     assert.deepEqual(await world.inboxOf(ben), before)
     assert.equal((await store.findSession(bens))?.userId, ben.id)
-    const revocation = { userId: erasedKey(ann.id), signInId: null, firstGeneration: 0 }
+    const revocation = { userId: erasedKey(ann.id), signInId: null, firstGeneration: 0, exceptSignInId: null }
     assert.deepEqual(await store.tokenRevocations(at(6)), [
       { ...revocation, notBefore: at(5), expiresAt: revocationExpiresAt },
     ])

@@ -124,6 +124,7 @@ export function userPromises(promise: PromiseOf): void {
       notBefore: at(5),
       expiresAt: revocationExpiresAt,
       firstGeneration: 1,
+      exceptSignInId: null,
     }
     assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
   })
@@ -145,6 +146,7 @@ export function userPromises(promise: PromiseOf): void {
         notBefore: at(5),
         expiresAt: revocationExpiresAt,
         firstGeneration: 1,
+        exceptSignInId: null,
       }
       assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
     },

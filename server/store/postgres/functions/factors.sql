@@ -135,8 +135,7 @@ begin
   get diagnostics removed = row_count;
   delete from recovery_code where user_id = of_user;
   delete from challenge where user_id = of_user;
-  perform end_proofs(of_user, moment, cut_until);
-  update token_cutoff set first_generation = generation where user_id = of_user and sign_in_id = '';
+  perform end_proofs_except(of_user, generation, null, moment, cut_until);
   perform record_audit(audit_entries);
   return removed;
 end $$;

@@ -107,13 +107,6 @@ begin
   return found;
 end $$;
 
-create or replace function end_proofs(of_user text, moment bigint, cut_until bigint) returns void language plpgsql as $$
-begin
-  delete from session where user_id = of_user;
-  perform tell_session_ended(of_user);
-  perform cut_tokens(of_user, '', moment, cut_until);
-end $$;
-
 create or replace function disable_user(of_user text, moment bigint, cut_until bigint) returns boolean language plpgsql as $$
 declare
   generation bigint;
@@ -122,23 +115,33 @@ begin
   update "user" set disabled_at = coalesce(disabled_at, moment), credential_generation = credential_generation + 1
     where id = of_user returning credential_generation into generation;
   if not found then return false; end if;
-  perform end_proofs(of_user, moment, cut_until);
-  update token_cutoff set first_generation = generation where user_id = of_user and sign_in_id = '';
+  perform end_proofs_except(of_user, generation, null, moment, cut_until);
   return true;
 end $$;
 
-create or replace function set_password(of_user text, new_hash text, moment bigint, cut_until bigint)
-returns boolean language plpgsql as $$
+-- Returns 'done', 'absent', or 'refused' if the excepted sign-in has ended.
+create or replace function change_password(
+  of_user text, new_hash text, moment bigint, cut_until bigint, spared text, spared_generation bigint, audit_entries jsonb
+) returns text language plpgsql as $$
 declare
   generation bigint;
 begin
   perform lock_users();
+  perform 1 from "user" where id = of_user for no key update;
+  if not is_exception_alive(of_user, spared, spared_generation) then return 'refused'; end if;
   update "user" set password_hash = new_hash, disabled_at = null, password_reported_at = null,
       credential_generation = credential_generation + 1
     where id = of_user returning credential_generation into generation;
-  if not found then return false; end if;
+  if not found then return 'absent'; end if;
   delete from one_time_link where user_id = of_user;
-  perform end_proofs(of_user, moment, cut_until);
-  update token_cutoff set first_generation = generation where user_id = of_user and sign_in_id = '';
-  return true;
+  perform end_proofs_except(of_user, generation, spared, moment, cut_until);
+  perform record_audit(audit_entries);
+  return 'done';
+end $$;
+
+-- For nodes of the version before.
+create or replace function set_password(of_user text, new_hash text, moment bigint, cut_until bigint)
+returns boolean language plpgsql as $$
+begin
+  return change_password(of_user, new_hash, moment, cut_until, null, null, null) = 'done';
 end $$;

@@ -42,6 +42,7 @@ const hashes: Record<number, string> = {
   22: '546e8d7618a79056',
   23: 'f926a7a62e75ce01',
   24: '8de1170b4dd651d7',
+  25: '120f32caba6620a3',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

@@ -8,6 +8,7 @@ import * as links from './links.ts'
 import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
 import * as sessions from './sessions.ts'
+import * as signIns from './sign-ins.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
@@ -15,6 +16,7 @@ export const writes = {
   ...users,
   ...erasure,
   ...sessions,
+  ...signIns,
   ...tokens,
   ...producers,
   ...inbox,

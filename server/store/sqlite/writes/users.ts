@@ -2,7 +2,7 @@
 import type { Audited, Input, NewUser, Profile, PutUser, User } from '../../store.ts'
 import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
-import { revokeTokens } from './tokens.ts'
+import { endProofs, isExceptionAlive } from './proofs.ts'
 
 export function addUser(
   context: WriteContext,
@@ -104,7 +104,7 @@ export function disableUser(context: WriteContext, change: Input<'disableUser'>)
     update user set disabled_at = coalesce(disabled_at, ${change.at}), credential_generation = credential_generation + 1
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
-  endSessionsAndTokens(context, change)
+  endProofs(context, change)
   recordAudit(context, change.audit)
   return 'done'
 }
@@ -116,14 +116,15 @@ export function enableUser(context: WriteContext, { userId, audit }: Input<'enab
   return 'done'
 }
 
-export function setPassword(context: WriteContext, change: Input<'setPassword'>): 'done' | 'absent' {
+export function setPassword(context: WriteContext, change: Input<'setPassword'>): 'done' | 'absent' | 'refused' {
+  if (!isExceptionAlive(context, change)) return 'refused'
   const { changes } = context.sql.run`
     update user set password_hash = ${change.passwordHash}, disabled_at = null, password_reported_at = null,
       credential_generation = credential_generation + 1
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
   context.sql.run`delete from one_time_link where user_id = ${change.userId}`
-  endSessionsAndTokens(context, change)
+  endProofs(context, change)
   recordAudit(context, change.audit)
   return 'done'
 }
@@ -137,7 +138,7 @@ export function resetFactors(context: WriteContext, change: Input<'resetFactors'
   const removed = sql.run`delete from factor where user_id = ${userId}`
   sql.run`delete from recovery_code where user_id = ${userId}`
   sql.run`delete from challenge where user_id = ${userId}`
-  endSessionsAndTokens(context, change)
+  endProofs(context, change)
   recordAudit(context, change.audit)
   return Number(removed.changes)
 }
@@ -147,14 +148,4 @@ export function rehashPassword({ sql }: WriteContext, change: Input<'rehashPassw
     update user set password_hash = ${change.passwordHash}
     where id = ${change.userId} and password_hash = ${change.checkedPasswordHash}`
   return changes === 1 ? 'done' : 'refused'
-}
-
-function endSessionsAndTokens(context: WriteContext, change: Input<'disableUser'>): void {
-  const { userId, at, revocationExpiresAt } = change
-  context.sql.run`delete from session where user_id = ${userId}`
-  context.signal({ about: 'session', userId })
-  revokeTokens(context, { userId, signInId: null, notBefore: at, expiresAt: revocationExpiresAt })
-  context.sql.run`
-    update token_cutoff set first_generation = (select credential_generation from user where id = ${userId})
-    where user_id = ${userId} and sign_in_id = ''`
 }

@@ -1,0 +1,81 @@
+// The caller's own sign-in is spared when all others end: its session and its tokens work on, its tokens are renewed, and no other
+// sign-in survives (T7, A13).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
+
+const minute = 60_000
+
+const app = await startTestService()
+after(() => app.stop())
+
+const bearer = (token: string): Proof => ({ authorization: `Bearer ${token}` })
+const claimsOf = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
+const isAccepted = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status === 200
+const renew = (proof: Proof) => app.post('/token/renew', undefined, proof)
+const renewed = async (proof: Proof) => bearer((await renew(proof)).json().token)
+const tokenOf = async (session: Proof) =>
+  bearer((await app.post('/api/me/token', undefined, session)).json().data.token)
+
+/** As a node with a clock `aheadMs` ahead of the service's. */
+const endOthers = ({ id: userId }: TestUser, token: Proof, aheadMs = 0) => {
+  const at = app.now() + aheadMs
+  const { sid, gen } = claimsOf(token)
+  const except = { exceptSignInId: sid as string, exceptGeneration: gen as number }
+  return app.store.endOtherSignIns({ userId, ...except, at, revocationExpiresAt: at + 16 * minute })
+}
+
+for (const aheadMs of [-90_000, 0, 1_500])
+  test(`the end of all others on a node ${aheadMs} ms ahead spares every token of the caller and no other (T7)`, async () => {
+    const user = await app.user()
+    const own = await app.signIn(user, 'stateless')
+    const owns = [own, await renewed(own)]
+    const others = [await app.signIn(user, 'stateless'), await app.signIn(user, 'stateful')]
+    const [other] = others as [Proof]
+    others.push(await renewed(other))
+    assert.equal(await endOthers(user, own, aheadMs), 'done')
+    for (const ended of others) await app.refused(ended)
+    assert.equal((await renew(other)).status, 401)
+    for (const token of owns) assert.equal(await isAccepted(token), true)
+    const fresh = await renewed(own)
+    assert.deepEqual([claimsOf(fresh).gen, claimsOf(fresh).sid], [1, claimsOf(own).sid])
+    await app.restart()
+    for (const ended of others) assert.equal(await isAccepted(ended), false)
+    for (const token of [...owns, fresh]) assert.equal(await isAccepted(token), true)
+  })
+
+test('the spared sign-in of the change before is revoked by the next one, renewed or not (T7)', async () => {
+  const user = await app.user()
+  const first = await app.signIn(user, 'stateless')
+  assert.equal(await endOthers(user, first), 'done')
+  const fresh = await renewed(first)
+  const second = await app.signIn(user, 'stateless')
+  assert.equal(await endOthers(user, second), 'done')
+  for (const ended of [first, fresh]) await app.refused(ended)
+  assert.equal(await isAccepted(second), true)
+  // A request that the service accepted before its sign-in ended cannot bring it back.
+  for (const ended of [first, fresh]) assert.equal(await endOthers(user, ended), 'refused')
+  assert.equal(await isAccepted(second), true)
+})
+
+test('a session and its tokens are spared together, and end together later', async () => {
+  const user = await app.user()
+  const [own, other] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
+  const [ownToken, otherToken] = [await tokenOf(own), await tokenOf(other)]
+  assert.equal(await endOthers(user, ownToken), 'done')
+  for (const ended of [other, otherToken]) await app.refused(ended)
+  for (const alive of [own, ownToken, await tokenOf(own)]) assert.equal(await isAccepted(alive), true)
+  await app.post('/logout', undefined, own)
+  for (const ended of [own, ownToken]) await app.refused(ended)
+})
+
+test('a sign-out ends the spared sign-in, with its tokens from before and after the change', async () => {
+  const user = await app.user()
+  const own = await app.signIn(user, 'stateless')
+  await endOthers(user, own)
+  const fresh = await renewed(own)
+  await app.post('/logout', undefined, fresh)
+  for (const ended of [own, fresh]) await app.refused(ended)
+  assert.equal(await endOthers(user, own), 'refused')
+})
