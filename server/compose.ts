@@ -13,6 +13,7 @@ import { Live } from './inbox/live/live.ts'
 import { StreamLimits } from './inbox/live/stream-limits.ts'
 import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
+import { Guesses } from './sign-in/guessing/guesses.ts'
 import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
 import { Passwords } from './sign-in/password/passwords.ts'
@@ -40,7 +41,7 @@ export type Composition = {
   readiness: Readiness
   /** Fills an empty store; undefined if it has a user already. */
   firstStart(): Promise<FirstSignIn | undefined>
-  /** Deletes ended sessions and old idempotency keys. */
+  /** Deletes ended sessions, old idempotency keys and old counts of guesses. */
   removeOld(): Promise<unknown>
   endStreams(): Promise<void>
   /** Writes what the sign-in log has counted so far. */
@@ -56,6 +57,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { now, wall } = clock
   const sealing = new Sealing(await sealingSecrets(config, store))
   const passwords = new Passwords({ threads })
+  const guesses = new Guesses({ store, sealing, now })
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing })
   const { revocations } = proofs
@@ -69,6 +71,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const app = createApp({
     store,
     passwords,
+    guesses,
     users,
     ...proofs,
     variant: config.variant,
@@ -98,7 +101,7 @@ export async function compose(store: Store, config: Config, environment: Environ
         docsPath: docsPath(environment.url()),
         now,
       }),
-    removeOld: () => Promise.all([proofs.sessions.removeStale(), deliveries.removeOld()]),
+    removeOld: () => Promise.all([proofs.sessions.removeStale(), deliveries.removeOld(), guesses.removeOld()]),
     endStreams() {
       streams.changes.end()
       return streams.live.end()

@@ -51,6 +51,11 @@ export function networkOf(address: string, prefix: number): string {
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
 }
 
+/** The client's network, for limits: a host usually has a whole /64 of IPv6, and can take a new address from it at any time. */
+export function networkOfClient(address: string): string {
+  return isIPv6(address) ? `${networkOf(address, 64)}/64` : address
+}
+
 const bitsOf = (address: string) => (isIPv4(address) ? 32 : 128)
 const maskOf = (prefix: number, byte: number) => (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * byte))) & 0xff
 

@@ -5,6 +5,7 @@ import type { ChangesSince } from '../inbox/live/changes.ts'
 import type { Live } from '../inbox/live/live.ts'
 import type { AddressRange } from '../ip-addresses.ts'
 import type { Log } from '../log/log.ts'
+import type { Guesses } from '../sign-in/guessing/guesses.ts'
 import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { Sessions } from '../sign-in/session.ts'
@@ -18,6 +19,7 @@ import type { SignInLog } from './routes/sign-in-log.ts'
 export type AppDependencies = {
   store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'recordAudit' | 'rehashPassword'>
   passwords: Passwords
+  guesses: Guesses
   users: UserDependencies
   sessions: Sessions
   accessTokens: AccessTokens

@@ -31,6 +31,9 @@ export function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds
 /** How long a read-all can be undone, in milliseconds. */
 export const undoableFor = 10 * 60_000
 
+/** Clocks of two nodes differ by less. A count of guesses that is further ahead is from before the clock was set back. */
+export const guessClockLeewayMs = 60_000
+
 /** How many columns `toInbox` reads. */
 export const inboxWidth = 9
 

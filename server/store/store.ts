@@ -7,6 +7,7 @@
 
 import type { Audit, AuditEntry, Audited } from './nouns/audit.ts'
 import type { Factors } from './nouns/factors.ts'
+import type { Guesses } from './nouns/guesses.ts'
 import type { Links } from './nouns/links.ts'
 import type { ProviderAccounts } from './nouns/provider-accounts.ts'
 import type { Excepted, SignIns } from './nouns/sign-ins.ts'
@@ -14,6 +15,7 @@ import type { User, UserChange } from './nouns/user.ts'
 
 export type * from './nouns/audit.ts'
 export type * from './nouns/factors.ts'
+export type * from './nouns/guesses.ts'
 export type * from './nouns/links.ts'
 export type * from './nouns/provider-accounts.ts'
 export type * from './nouns/sign-ins.ts'
@@ -30,7 +32,8 @@ export type Operations = Users &
   Audit &
   Factors &
   ProviderAccounts &
-  Links
+  Links &
+  Guesses
 export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
 
 /** Without `issuer`, the external id is a plain one. */

@@ -244,6 +244,13 @@ test('the description is correct for every successful use of every route (I9)', 
   }
 })
 
+test('the description is correct for a sign-in after too many failures (I9)', async () => {
+  const body = JSON.stringify({ username: 'guessed', password: 'not the password' })
+  const sent = { method: 'POST', path: '/login', body, headers: json }
+  for (let n = 0; n < 5; n++) assert.equal((await record(sent)).status, 401)
+  assert.equal((await record(sent)).status, 429)
+})
+
 test('the description is correct for a user with too many open streams (I9)', async () => {
   const ended = new AbortController()
   const path = '/api/notifications/stream'

@@ -1,9 +1,8 @@
 // Which client sent this request? The address for the log and for limits comes from here alone; nothing else reads the
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md).
 import type { IncomingMessage } from 'node:http'
-import { isIPv6 } from 'node:net'
 import { stripBlanks } from '../../blanks.ts'
-import { type AddressRange, canonicalAddress, isInRanges, networkOf } from '../../ip-addresses.ts'
+import { type AddressRange, canonicalAddress, isInRanges } from '../../ip-addresses.ts'
 
 /**
  * - `connection`: the peer of the connection; no forwarding header came.
@@ -21,11 +20,6 @@ type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 /** RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. */
 export function addressOf(request: Request, trustedProxies: readonly AddressRange[]): string {
   return traceAddress(request, trustedProxies).address
-}
-
-/** The client's network, for limits: a host usually has a whole /64 of IPv6, and can take a new address from it at any time. */
-export function networkOfClient(address: string): string {
-  return isIPv6(address) ? `${networkOf(address, 64)}/64` : address
 }
 
 export function traceAddress({ headers, socket }: Request, trustedProxies: readonly AddressRange[]): TracedAddress {

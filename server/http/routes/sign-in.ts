@@ -1,6 +1,7 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
 import type { FastifyReply } from 'fastify'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
+import { networkOfClient } from '../../ip-addresses.ts'
 import { endPresented } from '../../sign-in/end-presented.ts'
 import { checkCredentials, findAccount } from '../../sign-in/password/credentials.ts'
 import type { Subject } from '../../sign-in/subject.ts'
@@ -8,7 +9,6 @@ import type { User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { LoginBody } from '../openapi/request-schemas.ts'
-import { networkOfClient } from '../request/address.ts'
 import { comesFromOtherSite } from '../request/checks.ts'
 import { presentedTokens, sessionSecrets } from '../request/guards.ts'
 import { setCookie } from '../response/cookies.ts'
@@ -24,7 +24,7 @@ export const login: Operation<null> = {
   body: LoginBody,
   acceptsForm: true,
   responses: { 200: 'Login' },
-  refusals: ['INVALID_CREDENTIALS', 'UNAVAILABLE'],
+  refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   handle: logIn,
 }
 

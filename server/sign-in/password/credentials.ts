@@ -1,6 +1,7 @@
 // Username and password -> user. Unknown user, wrong password, disabled user: the same response, after the same work.
 import { invalidCredentials } from '../../errors.ts'
 import type { Credentials, Store } from '../../store/store.ts'
+import type { Guesses } from '../guessing/guesses.ts'
 import { findableUsername } from '../users/username.ts'
 import type { Passwords } from './passwords.ts'
 
@@ -22,24 +23,29 @@ export async function findAccount(
   return { name, user: await store.findCredentials(findable ?? '') }
 }
 
-type Dependencies = { store: Pick<Store, 'findCredentials' | 'rehashPassword'>; passwords: Passwords }
+type Dependencies = { store: Pick<Store, 'findCredentials' | 'rehashPassword'>; passwords: Passwords; guesses: Guesses }
 
 /**
- * Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS, or UNAVAILABLE if too many passwords wait. `signal`
- * aborts if the client disconnects.
+ * Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS; TOO_MANY_REQUESTS, before anything is hashed, after too many
+ * failures; or UNAVAILABLE if too many passwords wait. `signal` aborts if the client disconnects.
  */
 export async function checkCredentials(
-  { store, passwords }: Dependencies,
+  { store, passwords, guesses }: Dependencies,
   { name, user }: Account,
   presented: { password: string; address: string; signal: AbortSignal },
 ): Promise<CheckedUser> {
-  const { address, signal } = presented
+  const { password, address, signal } = presented
+  const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address }, 'password')
+  await guess.refuseIfDelayed()
+  // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
   const attempt = { account: name, address, signal }
-  const { matches, replacement } = await passwords.verify(presented.password, user?.passwordHash, attempt)
+  const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, () => guess.begin())
   if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()
+  await guess.succeed()
   if (replacement === null) return user
   const change = { userId: user.id, checkedPasswordHash: user.passwordHash, passwordHash: replacement }
   if ((await store.rehashPassword(change)) === 'done') return { ...user, passwordHash: replacement }
   // Another sign-in replaced the hash at the same moment, or the password was changed: check the hash that is stored now.
-  return checkCredentials({ store, passwords }, { name, user: await store.findCredentials(name) }, presented)
+  const account = { name, user: await store.findCredentials(name) }
+  return checkCredentials({ store, passwords, guesses }, account, presented)
 }

@@ -44,10 +44,16 @@ export class Passwords {
 
   /**
    * `password` as the client sent it. `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if
-   * the client disconnects.
+   * the client disconnects. `begin` is called when it is the attempt's turn; if it throws, nothing is hashed.
    */
-  verify(password: string, passwordHash: string | undefined, attempt: Attempt = operator): Promise<Verification> {
+  verify(
+    password: string,
+    passwordHash: string | undefined,
+    attempt: Attempt = operator,
+    begin?: () => Promise<void>,
+  ): Promise<Verification> {
     return this.#queue.run(attempt, async () => {
+      await begin?.()
       const prepared = preparePassword(password)
       if (passwordHash === undefined || passwordHash.startsWith(ownPrefix)) {
         const matches = await verify(passwordHash ?? unknownUserHash, prepared)

@@ -9,6 +9,7 @@ import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
 import { factorPromises } from './factors.ts'
 import { filterPromises } from './filters.ts'
+import { guessPromises } from './guesses.ts'
 import { lifecyclePromises } from './lifecycle.ts'
 import { linkPromises } from './links.ts'
 import { markReadPromises } from './marks/mark-read.ts'
@@ -41,6 +42,7 @@ export function storeContract(engine: Engine): void {
     describe('second factors', () => factorPromises(promise))
     describe('one-time links', () => linkPromises(promise))
     describe('sign-ins of a user', () => signInPromises(promise))
+    describe('guesses', () => guessPromises(promise))
     describe('producers', () => producerPromises(promise))
     describe('the audit log', () => auditPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))

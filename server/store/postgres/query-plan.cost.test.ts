@@ -25,6 +25,7 @@ import {
   useFactor,
   useRecoveryCode,
 } from './factors.ts'
+import { clearGuesses, guessRefusals, removeGuesses, removeOldGuesses, reserveGuess } from './guesses.ts'
 import {
   markAllRead,
   markRead,
@@ -130,6 +131,12 @@ const challengeKey = { userId: 'u1', hash: 'x1' }
 const newFactor = { id: 'f', kind: 'totp', label: 'l', sealedSecret: 's', createdAt: 1, confirmedAt: null } as const
 
 const exceptToken = { exceptSignInId: 's1', exceptGeneration: 0 }
+const guess = 'guess_count by key (key)'
+const guessLimits = {
+  counts: { keys: ['user u1 password', 'new'], delaysMs: [0, 1], keptMs: 9 },
+  rate: { key: 'address a', intervalMs: 1, burst: 1 },
+  at,
+}
 const sessionKey = { userId: 'u1', secretHash: 'h1' }
 const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   id: 'd',
@@ -280,6 +287,7 @@ const paths: Path[] = [
       'many notification by notification_by_id (user_id)',
       'many read_mark by key (user_id)',
       'token_cutoff by key (user_id)',
+      'guess_count by key (key)',
       'many known_device by key (user_id)',
       'one_time_link by key (user_id)',
       'many factor by key (user_id)',
@@ -451,6 +459,19 @@ const paths: Path[] = [
     reads: [],
   },
   { of: 'findProducer', run: () => findProducer(db, 'p1'), reads: [producer] },
+  { of: 'guessRefusals', run: () => guessRefusals(db, guessLimits), reads: [guess] },
+  { of: 'reserveGuess', run: () => reserveGuess(db, guessLimits), reads: [guess, 'sorted'] },
+  {
+    of: 'clearGuesses',
+    run: () => clearGuesses(db, { keys: ['user u1 password'], rate: guessLimits.rate }),
+    reads: [guess, 'sorted'],
+  },
+  { of: 'removeGuesses', run: () => removeGuesses(db, 'user u1 '), reads: [guess] },
+  {
+    of: 'removeOldGuesses',
+    run: () => removeOldGuesses(db, 3),
+    reads: ['guess_count by its place', 'guess_count by guess_count_by_expiry (expires_at)'],
+  },
   {
     of: 'recordAudit',
     run: () => recordAudit(db, [auditEntry]),
@@ -649,6 +670,7 @@ await client.query(`
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
   insert into producer (id, name, secret_hash, scopes, created_at)
     select 'p' || n, 'n', 'h', 'send', n from generate_series(1, 20000) n;
+  insert into guess_count select 'user u' || n || ' password', 6, n, n from generate_series(1, 20000) n;
   insert into token_cutoff select 'u' || n, '', n, n, 0 from generate_series(1, 5000) n;
   insert into known_device select 'u' || n % 5000, 'Firefox on Linux', 'network' || n, n, n from generate_series(1, 20000) n;
   insert into guess_count select 'g' || n, 1, n, n from generate_series(1, 20000) n;

@@ -12,6 +12,7 @@ import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from
 import { openPool } from './connection/pool.ts'
 import * as deliveries from './deliveries.ts'
 import * as factors from './factors.ts'
+import * as guesses from './guesses.ts'
 import * as inbox from './inbox.ts'
 import * as links from './links.ts'
 import * as producers from './producers.ts'
@@ -81,6 +82,7 @@ export const operations = {
   ...factors,
   ...providerAccounts,
   ...links,
+  ...guesses,
 }
 
 function storeOn(db: Database): Store {

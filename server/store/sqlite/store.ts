@@ -11,6 +11,7 @@ import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import * as audit from './reads/audit.ts'
 import * as changes from './reads/changes.ts'
 import * as factors from './reads/factors.ts'
+import * as guesses from './reads/guesses.ts'
 import * as inbox from './reads/inbox.ts'
 import * as links from './reads/links.ts'
 import * as producers from './reads/producers.ts'
@@ -31,6 +32,7 @@ const reads = {
   ...factors,
   ...providerAccounts,
   ...links,
+  ...guesses,
 }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */

@@ -71,11 +71,11 @@ test('a 401 has a challenge, with a reason only if the request presented a token
 })
 
 test('if too many passwords wait to be checked, the response is 503 with Retry-After, and comes soon (E3)', async () => {
-  const body = JSON.stringify({ username: 'nobody', password: 'plum orchard gate 41' })
   const many = new HttpClient(app.url, { connections: 200 })
   const statuses: number[] = []
   await Promise.all(
-    Array.from({ length: 150 }, async () => {
+    Array.from({ length: 150 }, async (_, n) => {
+      const body = JSON.stringify({ username: `nobody ${n}`, password: 'plum orchard gate 41' })
       statuses.push(refusalIn(await many.request({ method: 'POST', path: '/login', body, headers: json })).status)
     }),
   )

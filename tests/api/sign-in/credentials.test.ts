@@ -21,7 +21,7 @@ const refused = {
 
 for (const variant of variants) {
   test(`A1: unknown user, wrong password and disabled user get the same response, byte for byte (${variant})`, async () => {
-    const version = await app.database.version()
+    const before = await stored()
     const responses: ReturnType<typeof seen>[] = []
     for (const body of Object.values(refused)) responses.push(seen(await app.post('/login', { ...body, variant })))
     const [first, ...others] = responses
@@ -29,7 +29,7 @@ for (const variant of variants) {
     assert.match(first?.body ?? '', /"code":"INVALID_CREDENTIALS"/)
     assert.equal(first?.headers['www-authenticate'], 'Bearer')
     for (const [index, other] of others.entries()) assert.deepEqual(other, first, `${Object.keys(refused)[index + 1]}`)
-    assert.equal(await app.database.version(), version)
+    assert.deepEqual(await stored(), before)
   })
 }
 
@@ -51,8 +51,10 @@ test('A2: an unknown user, a disabled user and a valid sign-in all cost one hash
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(refused).map((name) => [name, []]))
   // Alternating, so that other load on this machine affects all of them equally.
   const rounds = process.env.SOAK === undefined ? 40 : 400
-  for (let n = 0; n < rounds; n++)
+  for (let n = 0; n < rounds; n++) {
+    forgetGuesses()
     for (const [name, body] of Object.entries(refused)) times[name]?.push(await millisecondsOf(body))
+  }
   const friend = times['wrong password'] ?? []
   for (const [name, of] of Object.entries(times)) {
     const ratio = median(of) / median(friend)
@@ -63,7 +65,10 @@ test('A2: an unknown user, a disabled user and a valid sign-in all cost one hash
 })
 
 test('A5: an over-long password is refused before it is hashed, also one of 1 MiB', async (t) => {
-  const hashing = await fastestOf(20, () => millisecondsOf(refused['wrong password']))
+  const hashing = await fastestOf(20, () => {
+    forgetGuesses()
+    return millisecondsOf(refused['wrong password'])
+  })
   for (const [length, status, most] of [
     [257, 400, hashing * 0.6],
     [4_000, 400, hashing * 0.6],
@@ -88,6 +93,12 @@ test('A5: a password of 256 characters signs in and is not truncated: without it
     assert.equal((await app.post('/login', { username, password: `${password}1` })).status, 400)
   }
 })
+
+/** Everything but the counts of guesses, which a refused sign-in changes. */
+const stored = async () => ({ ...(await app.database.tables()), guess_count: [] })
+
+/** A failure is forgotten after a day; more than five failures of an account would be delayed. */
+const forgetGuesses = () => app.pass(24 * 3_600_000)
 
 /** All that a client sees, except the two fields that differ in every response. */
 function seen({ status, headers, text }: HttpResponse) {

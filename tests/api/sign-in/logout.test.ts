@@ -166,21 +166,23 @@ test('/logout refuses GET, and a page of another site cannot sign a user out', a
 
 test('S7: a sign-in with the old password while the new one is being stored is ended once it is stored', async () => {
   const eve = await app.user('eve')
-  const release = await app.database.holdWrites()
   const { store } = app
-  const { setPassword: keep } = store
+  const { setPassword: keep, clearGuesses: clear, recordAudit: record } = store
   const { promise: isHashed, resolve: hashed } = Promise.withResolvers<void>()
   store.setPassword = (change) => {
     hashed()
     return keep.call(store, change)
   }
-  const users = { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now: app.now }
-  const changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
-  await isHashed
-  store.setPassword = keep
-  // Now the change waits for the lock.
-  app.pass(5)
-  const { recordAudit: record } = store
+  let [release, changed] = [async () => {}, Promise.resolve()]
+  store.clearGuesses = async (guess) => {
+    await clear.call(store, guess)
+    // The old password was right. Before its token is issued, the change of the password begins, and waits for the lock.
+    release = await app.database.holdWrites()
+    const users = { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now: app.now }
+    changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
+    await isHashed
+    app.pass(5)
+  }
   const { promise: isIssued, resolve: issued } = Promise.withResolvers<void>()
   store.recordAudit = (entries) => {
     issued()
@@ -188,8 +190,8 @@ test('S7: a sign-in with the old password while the new one is being stored is e
   }
   const signedIn = app.signIn(eve, 'stateless')
   await isIssued
-  store.recordAudit = record
   // Now its token exists, and its entry in the audit log waits, too.
+  Object.assign(store, { setPassword: keep, clearGuesses: clear, recordAudit: record })
   app.pass(5)
   await release()
   await changed

@@ -26,6 +26,7 @@ begin
   delete from challenge where user_id = of_user;
   delete from audit where user_id = of_user;
   delete from provider_account where owner_id = of_user;
+  delete from guess_count where key >= 'user ' || of_user || ' ' and key < 'user ' || of_user || '!';
   perform remove_from_outcomes(of_user);
   perform tell_session_ended(of_user);
   perform cut_tokens(erased_key, '', moment, cut_until);

@@ -8,6 +8,7 @@ import * as changes from './changes.ts'
 import * as deepPages from './deep-pages.ts'
 import * as factors from './factors.ts'
 import * as filteredPages from './filtered-pages.ts'
+import * as guesses from './guesses.ts'
 import * as inbox from './inbox.ts'
 import * as links from './links.ts'
 import * as pages from './pages.ts'
@@ -52,6 +53,7 @@ const paths: Record<string, Record<string, string>> = {
     auditEntriesOfUser: 'audit by key',
     newestSettingsEntry: 'whole audit USING INDEX audit_of_settings',
   },
+  guesses: { guessCount: 'guess_count by key' },
   inbox: {
     notificationById: 'n by notification_by_id, m by read_mark_by_seq alone, m by key',
     categoryCounts: 'inbox_category by key',
@@ -128,6 +130,7 @@ const modules: Record<string, Record<string, unknown>> = {
   factors,
   producers,
   providerAccounts,
+  guesses,
   inbox,
   pages,
   filteredPages: { ...filteredPages, ...filtered },

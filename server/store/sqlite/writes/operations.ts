@@ -3,6 +3,7 @@ import * as audit from './audit.ts'
 import * as deliveries from './deliveries.ts'
 import * as erasure from './erasure.ts'
 import * as factors from './factors.ts'
+import * as guesses from './guesses.ts'
 import * as inbox from './inbox.ts'
 import * as links from './links.ts'
 import * as producers from './producers.ts'
@@ -25,4 +26,5 @@ export const writes = {
   ...factors,
   ...providerAccounts,
   ...links,
+  ...guesses,
 }

@@ -1,0 +1,105 @@
+// Guessing of passwords gets nowhere: per account, per address, and both together (A9, A10).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type HttpResponse, startTestService, variants } from '../../support/service.ts'
+
+const app = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+after(() => app.stop())
+
+const second = 1_000
+const day = 24 * 3_600 * second
+const wrong = 'plum orchard gate 42'
+let addressesUsed = 0
+const newAddress = () => `198.18.${Math.floor(++addressesUsed / 256)}.${addressesUsed % 256}`
+const from = (address: string) => ({ 'x-forwarded-for': address })
+
+function retryAfter({ status, headers, text }: HttpResponse): number {
+  assert.equal(status, 429, text)
+  assert.equal(JSON.parse(text).error.code, 'TOO_MANY_REQUESTS')
+  return Number(headers.get('retry-after'))
+}
+
+for (const variant of variants) {
+  const login = (username: string, password: string, address: string) =>
+    app.post('/login', { username, password, variant }, from(address))
+
+  test(`five failures cost nothing; then each one doubles the delay, for known and unknown users alike (${variant}, A9)`, async () => {
+    const ann = await app.user()
+    for (const username of [ann.username, `nobody ${variant}`]) {
+      const address = newAddress()
+      for (let n = 0; n < 5; n++) assert.equal((await login(username, wrong, address)).status, 401)
+      for (let delay = 1; delay <= 1_024; delay *= 2) {
+        assert.equal(retryAfter(await login(username, wrong, address)), delay)
+        assert.equal(retryAfter(await login(username, wrong, newAddress())), delay, 'from any address')
+        app.pass((delay - 1) * second)
+        assert.equal(retryAfter(await login(username, wrong, address)), 1)
+        app.pass(second)
+        assert.equal((await login(username, wrong, address)).status, 401)
+      }
+      assert.equal(retryAfter(await login(username, wrong, address)), 1_024)
+    }
+  })
+
+  test(`a delayed account refuses the right password, too, without hashing it (${variant}, A9)`, async (t) => {
+    const ann = await app.user()
+    const address = newAddress()
+    for (let n = 0; n < 5; n++) await login(ann.username, wrong, address)
+    const before = performance.now()
+    retryAfter(await login(ann.username, ann.password, address))
+    t.diagnostic(`refused after ${(performance.now() - before).toFixed(1)} ms`)
+    app.pass(second)
+    assert.equal((await login(ann.username, ann.password, address)).status, 200)
+  })
+
+  test(`a sign-in forgets the failures before it; so does a day without one (${variant}, A9)`, async () => {
+    const ann = await app.user()
+    const address = newAddress()
+    const failures = async (count: number) => {
+      for (let n = 0; n < count; n++) assert.equal((await login(ann.username, wrong, address)).status, 401)
+    }
+    await failures(4)
+    assert.equal((await login(ann.username, ann.password, address)).status, 200)
+    await failures(5)
+    retryAfter(await login(ann.username, wrong, address))
+    app.pass(day)
+    await failures(5)
+    retryAfter(await login(ann.username, wrong, address))
+  })
+
+  test(`after a sign-in from another address, an address that failed is still delayed (${variant}, A9)`, async () => {
+    const ann = await app.user()
+    const [guesser, home] = [newAddress(), newAddress()]
+    for (let n = 0; n < 6; n++) {
+      assert.equal((await login(ann.username, wrong, guesser)).status, 401)
+      app.pass(second)
+    }
+    app.pass(second)
+    assert.equal((await login(ann.username, ann.password, home)).status, 200)
+    assert.equal((await login(ann.username, wrong, guesser)).status, 401)
+    assert.equal(retryAfter(await login(ann.username, wrong, guesser)), 4)
+    assert.equal((await login(ann.username, ann.password, home)).status, 200)
+  })
+
+  test(`an address fails 100 times with any accounts, and then 100 times an hour (${variant}, A10)`, async () => {
+    const addresses = [newAddress(), `2001:db8:${variant === 'stateful' ? 1 : 2}::`]
+    for (const base of addresses) {
+      // Every address of the /64 is the same client.
+      const address = (n: number) => (base.includes(':') ? `${base}${n.toString(16)}` : base)
+      const guess = async (n: number) => (await login(`name ${base} ${n} ${variant}`, wrong, address(n))).status
+      for (let n = 0; n < 100; n++) assert.equal(await guess(n), 401)
+      assert.equal(await guess(100), 429)
+      assert.equal(retryAfter(await login(`another ${base} ${variant}`, wrong, address(7))), 36)
+      app.pass(36 * second)
+      assert.equal(await guess(101), 401)
+      assert.equal(await guess(102), 429)
+      assert.equal((await login(`other ${base}`, wrong, newAddress())).status, 401, 'another address is not delayed')
+    }
+  })
+
+  test(`many sign-ins of one user at the same time with the right password all succeed (${variant})`, async () => {
+    const ann = await app.user()
+    const address = newAddress()
+    const responses = await Promise.all(Array.from({ length: 40 }, () => login(ann.username, ann.password, address)))
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
+  })
+}
