@@ -78,6 +78,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     cookie: cookieOf(config),
     publicUrl: environment.url,
     signInLog,
+    factors: { store, sealing, now, publicUrl: environment.url },
     trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
     producerKeys,
     inbox: new Inbox({ store, now: wall }),
@@ -101,7 +102,13 @@ export async function compose(store: Store, config: Config, environment: Environ
         docsPath: docsPath(environment.url()),
         now,
       }),
-    removeOld: () => Promise.all([proofs.sessions.removeStale(), deliveries.removeOld(), guesses.removeOld()]),
+    removeOld: () =>
+      Promise.all([
+        proofs.sessions.removeStale(),
+        deliveries.removeOld(),
+        guesses.removeOld(),
+        store.removeExpiredChallenges(now()),
+      ]),
     endStreams() {
       streams.changes.end()
       return streams.live.end()

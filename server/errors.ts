@@ -9,8 +9,10 @@ export const statusOf = {
   Unauthorized: 401,
   UNAUTHORIZED: 401,
   INVALID_CREDENTIALS: 401,
+  SECOND_FACTOR_REQUIRED: 401,
   INVALID_REQUEST: 400,
   FORBIDDEN: 403,
+  FRESH_SIGN_IN_REQUIRED: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   TIMEOUT: 408,
@@ -33,6 +35,11 @@ export type PasswordFault = 'too_short' | 'too_long' | 'too_common' | 'contains_
 /** One invalid field, and what a valid value would be. `code`: of a refused password. */
 export type Fault = { field: string; reason: string; code?: PasswordFault }
 
+/** What completes a sign-in whose password was right, and by which kinds of factors. */
+export type SecondFactor = { challenge: string; factors: readonly SecondFactorKind[] }
+export const secondFactorKinds = ['totp', 'passkey', 'recovery-code'] as const
+export type SecondFactorKind = (typeof secondFactorKinds)[number]
+
 /** A failure that its reader can understand and act on. `cause` goes to the log only. */
 export class CarillonError extends Error {
   readonly code: ErrorCode
@@ -44,6 +51,8 @@ export class CarillonError extends Error {
   readonly retryAfter: number | undefined
   /** Sent as `WWW-Authenticate` with a 403. */
   readonly challenge: string | undefined
+  /** Sent in the body of SECOND_FACTOR_REQUIRED. */
+  readonly secondFactor: SecondFactor | undefined
   /** How the failed request is logged: http/response/failure-log.ts. */
   readonly report: 'failure' | 'overload' | 'nothing'
 
@@ -60,6 +69,7 @@ export class CarillonError extends Error {
       details?: readonly Fault[]
       retryAfter?: number
       challenge?: string
+      secondFactor?: SecondFactor
       report?: 'overload' | 'nothing'
     } = {},
   ) {
@@ -70,6 +80,7 @@ export class CarillonError extends Error {
     this.remedy = options.remedy
     this.details = options.details
     this.challenge = options.challenge
+    this.secondFactor = options.secondFactor
     this.report = options.report ?? 'failure'
     this.retryAfter = options.retryAfter ?? (statusOf[code] === 503 ? 1 : undefined)
   }
@@ -109,6 +120,19 @@ export function notAuthenticated(): CarillonError {
 /** The same error for an unknown user, a wrong password, a disabled user, and a password that changed during the sign-in. */
 export function invalidCredentials(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
+}
+
+/** The password was right. It allows nothing by itself. */
+export function secondFactorRequired(secondFactor: SecondFactor): CarillonError {
+  return new CarillonError('SECOND_FACTOR_REQUIRED', 'This sign-in needs a second factor', {
+    remedy: 'Send the challenge with a code, a recovery code or a passkey: POST /login/second-factor.',
+    secondFactor,
+  })
+}
+
+/** The same error for a wrong code, one that was used, and a challenge that was used, has expired or is another user's. */
+export function wrongSecondFactor(): CarillonError {
+  return new CarillonError('INVALID_CREDENTIALS', 'The second factor is wrong, or was used before')
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ChangesSince } from '../inbox/live/changes.ts'
 import type { Live } from '../inbox/live/live.ts'
 import type { AddressRange } from '../ip-addresses.ts'
 import type { Log } from '../log/log.ts'
+import type { FactorDependencies } from '../sign-in/factors/dependencies.ts'
 import type { Guesses } from '../sign-in/guessing/guesses.ts'
 import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
@@ -25,6 +26,7 @@ export type AppDependencies = {
   accessTokens: AccessTokens
   keys: SigningKeys
   signInLog: SignInLog
+  factors: FactorDependencies
   /** The variant of a login that does not name one. */
   variant: 'stateful' | 'stateless'
   cookie: Cookie

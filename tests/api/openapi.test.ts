@@ -142,7 +142,7 @@ test('the 401 of each route has the codes that this route can send, and no other
   )
   const { '/routeRestreinte': restricted, '/login': login, ...others } = codes
   assert.deepEqual(restricted, ['Unauthorized'])
-  assert.deepEqual(login, ['INVALID_CREDENTIALS'])
+  assert.deepEqual(login, ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'])
   assert.deepEqual(new Set(Object.values(others).flat()), new Set(['UNAUTHORIZED']))
 })
 
@@ -249,6 +249,16 @@ test('the description is correct for a sign-in after too many failures (I9)', as
   const sent = { method: 'POST', path: '/login', body, headers: json }
   for (let n = 0; n < 5; n++) assert.equal((await record(sent)).status, 401)
   assert.equal((await record(sent)).status, 429)
+})
+
+test('the description is correct for a user with a second factor (I9)', async () => {
+  const careful = await app.user('careful')
+  const at = app.now()
+  const passkey = { id: newId(at), kind: 'passkey', label: 'Key', createdAt: at, confirmedAt: at } as const
+  await app.store.addFactor({ userId: careful.id, factor: passkey, maxFactors: 1, recoveryCodeHashes: ['hash'] })
+  const { username, password } = careful
+  const body = JSON.stringify({ username, password })
+  assert.equal((await record({ method: 'POST', path: '/login', headers: json, body })).status, 401)
 })
 
 test('the description is correct for a user with too many open streams (I9)', async () => {

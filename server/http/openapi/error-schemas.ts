@@ -1,6 +1,6 @@
 // The shapes of error responses: one component for each code, so that generated code knows which codes a route sends, and
 // one for the refusals that any route can send.
-import { type ErrorCode, type PasswordFault, statusOf } from '../../errors.ts'
+import { type ErrorCode, type PasswordFault, secondFactorKinds, statusOf } from '../../errors.ts'
 import { array, constant, integer, named, object, oneOf, type Schema, string } from './schema.ts'
 
 const passwordFaults = [
@@ -41,12 +41,20 @@ function nameOf(code: ErrorCode): string {
   return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-function schemaOf(code: ErrorCode): Schema {
-  return envelope(nameOf(code), { code: constant(code), status: constant(statusOf[code]) })
+/** Fields that one code alone has. */
+const fieldsOf: Partial<Record<ErrorCode, Readonly<Record<string, Schema>>>> = {
+  SECOND_FACTOR_REQUIRED: {
+    challenge: string({ description: 'Send it with the factor, within 5 minutes' }),
+    factors: array(oneOf(secondFactorKinds), { description: 'What completes the sign-in' }),
+  },
 }
 
-function envelope(name: string, { code, status }: { code: Schema; status: Schema }): Schema {
-  const fields = object({ code, status, message: string(), requestId: string() }, { details: array(Fault) })
+function schemaOf(code: ErrorCode): Schema {
+  return envelope(nameOf(code), { code: constant(code), status: constant(statusOf[code]), ...fieldsOf[code] })
+}
+
+function envelope(name: string, own: Readonly<Record<string, Schema>>): Schema {
+  const fields = object({ ...own, message: string(), requestId: string() }, { details: array(Fault) })
   const error = named(`${name}Problem`, fields)
   return named(`${name}Error`, object({ success: constant(false), error }))
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { isBlank, stripBlanks } from '../../blanks.ts'
 import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../../errors.ts'
+import { refuseStale } from '../../sign-in/factors/freshness.ts'
 import type { Scope } from '../../sign-in/producer-key.ts'
 import type { PageOf, Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
@@ -25,6 +26,12 @@ export const visitor: Guard<Subject | null> = { name: 'visitor', refusals: [], a
 export const inbox: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitToInbox }
 /** A signed-in user, by session or access token without a scope. */
 export const user: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED', 'FORBIDDEN'], admit: admitUser }
+/** The same, if the sign-in, or its last confirmation, is not older than ten minutes: for what decides who can sign in. */
+export const fresh: Guard<Subject> = {
+  name: 'user',
+  refusals: ['UNAUTHORIZED', 'FORBIDDEN', 'FRESH_SIGN_IN_REQUIRED'],
+  admit: admitFresh,
+}
 /** The same; the refusal has the code and the words that the API's spec gives for its restricted route. */
 export const restricted: Guard<Subject> = {
   name: 'user',
@@ -59,6 +66,12 @@ async function admitUser(dependencies: Dependencies, request: FastifyRequest): P
   const subject = await authenticate(dependencies, request.raw)
   if (subject === null) throw notAuthenticated()
   refuseScoped(subject)
+  return subject
+}
+
+async function admitFresh(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
+  const subject = await admitUser(dependencies, request)
+  refuseStale(subject, dependencies.users.now())
   return subject
 }
 

@@ -9,10 +9,17 @@ import type { FailureLog } from './failure-log.ts'
 const maxFaults = 20
 
 export function envelope(error: CarillonError, requestId: string): string {
-  const { code, status, message, details } = error
+  const { code, status, message, details, secondFactor } = error
   return JSON.stringify({
     success: false,
-    error: { code, status, message, requestId, ...(details && { details: details.slice(0, maxFaults) }) },
+    error: {
+      code,
+      status,
+      message,
+      requestId,
+      ...secondFactor,
+      ...(details && { details: details.slice(0, maxFaults) }),
+    },
   })
 }
 

@@ -14,8 +14,9 @@ import { presentedTokens, sessionSecrets } from '../request/guards.ts'
 import { setCookie } from '../response/cookies.ts'
 import { goneSignal } from '../response/event-stream.ts'
 import { displayUser, sendData, sendObject } from '../response/send.ts'
-import { finishSignIn, sourceOf } from './finish-sign-in.ts'
+import { sourceOf } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
+import { continueSignIn } from './second-factor.ts'
 
 export const login: Operation<null> = {
   id: 'signIn',
@@ -24,7 +25,7 @@ export const login: Operation<null> = {
   body: LoginBody,
   acceptsForm: true,
   responses: { 200: 'Login' },
-  refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   handle: logIn,
 }
 
@@ -38,7 +39,7 @@ async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, 
     const user = await checkCredentials(dependencies, account, { password, ...turn })
     return sendObject(
       reply,
-      await finishSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply }),
+      await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply }),
     )
   } catch (error) {
     const code = refusalCode(error)
@@ -119,8 +120,12 @@ export async function findEnabledUser({ store }: Dependencies, { userId }: Subje
   return user
 }
 
-/** Undefined for overload, which failure-log.ts counts, and for a client that left: neither is a refusal of this sign-in. */
+/**
+ * Undefined for overload, which failure-log.ts counts, for a client that left, and for a sign-in that waits for its second factor: none is
+ * a refusal of this sign-in.
+ */
 function refusalCode(error: unknown): string | undefined {
   if (!(error instanceof CarillonError)) return 'INTERNAL'
-  return error.report === 'overload' || error.code === 'TIMEOUT' ? undefined : error.code
+  if (error.code === 'TIMEOUT' || error.code === 'SECOND_FACTOR_REQUIRED') return undefined
+  return error.report === 'overload' ? undefined : error.code
 }

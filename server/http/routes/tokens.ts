@@ -64,7 +64,7 @@ async function tokenOfSession(
 ): Promise<IssuedToken> {
   const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '', caller)
   if (signIn === undefined) throw notAuthenticated()
-  return accessTokens.issueForSession({ ...signIn, username: caller.username })
+  return accessTokens.issueForSession({ ...signIn, username: caller.username, confirmedAt: caller.confirmedAt })
 }
 
 export const issueById: Operation<Producer> = {

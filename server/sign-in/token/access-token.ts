@@ -75,7 +75,9 @@ export class AccessTokens {
   }
 
   /** A token of a session's sign-in: it ends with the session at the latest. */
-  issueForSession(signIn: SignIn & { username: string | null; endsAt: number }): Promise<IssuedToken> {
+  issueForSession(
+    signIn: SignIn & { username: string | null; endsAt: number; confirmedAt: number },
+  ): Promise<IssuedToken> {
     const endsAt = Math.min(this.#options.now() + this.#options.lifetimeMs, signIn.endsAt)
     return this.#sign({ ...signIn, isOfSession: true }, endsAt)
   }
@@ -128,12 +130,25 @@ export class AccessTokens {
       throw insufficientScope('The token of a session is not renewed', {
         remedy: 'Request another one with the session: POST /api/me/token.',
       })
+    return this.#sign(await this.#renewable(subject, user), this.#endOf(subject))
+  }
+
+  /**
+   * A token of the same sign-in for a user who has just proved a password or a factor: `auth_time` is now. That of a session ends with
+   * the presented one. Throws UNAUTHORIZED as `renew`.
+   */
+  async confirm(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
+    const renewable = await this.#renewable(subject, user)
+    const endsAt = subject.isOfSession ? subject.expiresAt : this.#endOf(subject)
+    return this.#sign({ ...renewable, confirmedAt: this.#options.now() }, endsAt)
+  }
+
+  async #renewable(subject: TokenSubject, user: { credentialGeneration: number }): Promise<TokenSubject> {
     const { credentialGeneration: generation } = user
-    const isTooOld = this.#options.now() >= subject.signedInAt + this.#options.chainMs
+    const isTooOld = !subject.isOfSession && this.#options.now() >= subject.signedInAt + this.#options.chainMs
     if (isTooOld || !(await this.#isOf(subject, generation))) throw notAuthenticated()
     // A token without a generation gets none: it is revoked by its time.
-    const renewed = subject.generation === undefined ? subject : { ...subject, generation }
-    return this.#sign(renewed, this.#endOf(subject))
+    return subject.generation === undefined ? subject : { ...subject, generation }
   }
 
   async #isOf(subject: TokenSubject, generation: number): Promise<boolean> {

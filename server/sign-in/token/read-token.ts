@@ -40,21 +40,24 @@ export type ReadToken = {
   signature: string
 }
 
-/** What claims are made from. `isOfSession`: the sign-in is that of a session. */
-export type Claimed = SignIn & { username: string | null; isOfSession?: boolean }
+/**
+ * What claims are made from. `isOfSession`: the sign-in is that of a session. `confirmedAt`: when the user last proved a password or a
+ * factor, in milliseconds; the time of the sign-in if absent.
+ */
+export type Claimed = SignIn & { username: string | null; isOfSession?: boolean; confirmedAt?: number }
 
 /**
  * `at` and `endsAt` are in milliseconds, the claims in seconds. An issued token does not name the user: nodes of the version
  * before know no scopes, and refuse a token without a name (decision 0027).
  */
 export function claimsOf(
-  { userId, username, signInId, generation, issuedGeneration, isOfSession }: Claimed,
+  { userId, username, signInId, generation, issuedGeneration, isOfSession, confirmedAt }: Claimed,
   { issuer, at, endsAt }: { issuer: string; at: number; endsAt: number },
 ): Claims {
   return {
     ...(username !== null && issuedGeneration === undefined && { preferred_username: username }),
     sid: signInId,
-    auth_time: Math.floor(madeAt(signInId) / 1000),
+    auth_time: Math.floor((confirmedAt ?? madeAt(signInId)) / 1000),
     ...(generation !== undefined && { gen: generation }),
     ...(issuedGeneration !== undefined && { scope: 'inbox', ign: issuedGeneration }),
     ...(isOfSession && { from: 'session' }),
@@ -107,15 +110,26 @@ function objectIn(segment: string): Record<string, unknown> | null {
 }
 
 function hasSoundClaims(claims: Record<string, unknown>): claims is Claims {
-  const { sub, jti, sid, iat, exp, auth_time, gen, nbf } = claims
+  const { sub, jti, sid, iat, exp, gen, nbf } = claims
   const ids = [sub, jti, sid].every((claim) => typeof claim === 'string' && idShape.test(claim))
   const times = [iat, exp].every((claim) => Number.isSafeInteger(claim))
   if (!ids || !times) return false
   if (gen !== undefined && !isGeneration(gen)) return false
   if (!isKnownKind(claims)) return false
   if (nbf !== undefined && typeof nbf !== 'number') return false
-  if (auth_time !== Math.floor(madeAt(sid as string) / 1000)) return false
+  if (!isAuthTime(claims)) return false
   return (exp as number) - (iat as number) <= maxTokenLifeMs / 1000
+}
+
+/**
+ * RFC 9068, section 2.2.1: when the user last proved who they are. That is the time of the sign-in, or later, if the user confirmed it;
+ * never after the token was issued, but for another node's clock.
+ */
+function isAuthTime({ auth_time: time, sid, iat, scope }: Record<string, unknown>): boolean {
+  const signedInAt = Math.floor(madeAt(sid as string) / 1000)
+  if (time === signedInAt) return true
+  if (!Number.isSafeInteger(time) || scope !== undefined) return false
+  return (time as number) > signedInAt && (time as number) <= (iat as number) + clockLeewaySeconds
 }
 
 /** The token of a sign-in, of a session, or an issued one: each with exactly the claims that we give it. */

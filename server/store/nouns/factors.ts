@@ -74,7 +74,7 @@ export interface Factors {
     change: { userId: string; at: number; revocationExpiresAt: number } & Audited,
   ): Promise<number | 'absent'>
   /** Adds a challenge. For an unknown user it does nothing. */
-  addChallenge(challenge: ChallengeKey & Challenge & { expiresAt: number }): Promise<void>
+  addChallenge(challenge: ChallengeKey & Challenge & { expiresAt: number } & Audited): Promise<void>
   /** Finds a challenge that has not expired at `at`. */
   findChallenge(wanted: ChallengeKey & { at: number }): Promise<Challenge | undefined>
   /** Uses up a challenge that allows nothing but what it says itself. Undefined if it is unknown, used or expired at `at`. */

@@ -73,8 +73,9 @@ export async function replaceRecoveryCodes(
 }
 
 export async function addChallenge(db: Database, challenge: Input<'addChallenge'>): Promise<void> {
-  const { userId, hash, purpose, data, expiresAt } = challenge
-  await db.one('addChallenge', 'select add_challenge($1, $2, $3, $4, $5)', [userId, hash, purpose, data, expiresAt])
+  const { userId, hash, purpose, data, expiresAt, audit } = challenge
+  const values = [userId, hash, purpose, data, expiresAt, auditText(audit)]
+  await db.one('addChallenge', 'select add_challenge($1, $2, $3, $4, $5, $6)', values)
 }
 
 export async function findChallenge(

@@ -164,6 +164,9 @@ const times: Corpus = {
   'life of 15 min and 1 s': withClaims({ exp: now + 901 }),
   'life of a year': withClaims({ exp: now + 365 * 86_400 }),
   'life of 15 min and 1 s, half over': withClaims({ iat: now - 450, exp: now + 451 }),
+  'auth_time a second before the sign-in': withClaims({ auth_time: now - 1 }),
+  'auth_time 61 s after the token': withClaims({ auth_time: now + 61 }),
+  'auth_time an hour after the sign-in, in an old token': withClaims({ iat: now - 60, auth_time: now + 3600 }),
   'nbf ahead': withClaims({ nbf: now + 3600 }),
   'nbf a text': withClaims({ nbf: 'now' }),
 }
@@ -201,6 +204,7 @@ const wrongScopes: Corpus = {
   'from another source': withClaims({ gen: 0, from: 'inbox' }),
   'from null': withClaims({ gen: 0, from: null }),
   'from a session, without gen': withClaims({ from: 'session' }),
+  'scope with a later auth_time': withInboxClaims({ auth_time: now + 1 }),
   'scope of a life of 15 min and 1 s': withInboxClaims({ exp: now + 901 }),
 }
 

@@ -10,6 +10,8 @@ export type Refusal = {
   message: string
   requestId: string
   details?: { field: string; reason: string }[]
+  challenge?: string
+  factors?: string[]
 }
 
 const onEveryResponse: Record<string, string> = {
@@ -30,7 +32,8 @@ export function refusalIn({ status, headers, text }: Seen): Refusal {
   assert.equal(body.success, false)
   const { error } = body
   const { details, ...rest } = error
-  assert.deepEqual(Object.keys(rest), ['code', 'status', 'message', 'requestId'])
+  const own = error.code === 'SECOND_FACTOR_REQUIRED' ? ['challenge', 'factors'] : []
+  assert.deepEqual(Object.keys(rest), ['code', 'status', 'message', 'requestId', ...own])
   assert.equal(error.status, status)
   assert.equal((statusOf as Record<string, number>)[error.code], status, `${error.code} is no code of status ${status}`)
   assert.ok(error.message.length > 5)

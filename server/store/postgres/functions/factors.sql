@@ -140,8 +140,9 @@ begin
   return removed;
 end $$;
 
-create or replace function add_challenge(of_user text, of_hash text, of_purpose text, of_data text, until bigint)
-returns void language plpgsql as $$
+create or replace function add_challenge(
+  of_user text, of_hash text, of_purpose text, of_data text, until bigint, audit_entries jsonb
+) returns void language plpgsql as $$
 begin
   if of_user <> '' then
     perform lock_users();
@@ -149,6 +150,7 @@ begin
     if not found then return; end if;
   end if;
   insert into challenge (user_id, hash, purpose, data, expires_at) values (of_user, of_hash, of_purpose, of_data, until);
+  perform record_audit(audit_entries);
 end $$;
 
 -- A second use of the same challenge waits for the first one, and then finds its row.

@@ -44,6 +44,7 @@ const hashes: Record<number, string> = {
   24: '8de1170b4dd651d7',
   25: '120f32caba6620a3',
   26: '9d7ed2fa8b5bb1ec',
+  27: '21b85c8cc4afec04',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

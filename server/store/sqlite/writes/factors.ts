@@ -91,12 +91,13 @@ export function replaceRecoveryCodes(
   return 'done'
 }
 
-export function addChallenge({ sql }: WriteContext, challenge: Input<'addChallenge'>): void {
+export function addChallenge(context: WriteContext, challenge: Input<'addChallenge'>): void {
   const { userId, hash, purpose, data, expiresAt } = challenge
-  sql.run`
+  const { changes } = context.sql.run`
     insert into challenge (user_id, hash, purpose, data, expires_at)
     select ${userId}, ${hash}, ${purpose}, ${data}, ${expiresAt}
     where ${userId} = '' or exists (select 1 from user where id = ${userId})`
+  if (changes === 1) recordAudit(context, challenge.audit)
 }
 
 export function useChallenge(

@@ -1,0 +1,24 @@
+// What the files of this folder work with.
+import type { Store } from '../../store/store.ts'
+import type { Sealing } from '../sealing.ts'
+
+export type FactorDependencies = {
+  store: Pick<
+    Store,
+    | 'addFactor'
+    | 'factorsOf'
+    | 'confirmFactor'
+    | 'removeFactor'
+    | 'useFactor'
+    | 'useRecoveryCode'
+    | 'replaceRecoveryCodes'
+    | 'addChallenge'
+    | 'findChallenge'
+    | 'useChallenge'
+  >
+  /** Seals the secrets of TOTP factors, so that a reader of the database cannot compute codes. */
+  sealing: Sealing
+  now: () => number
+  /** The public URL, whose host an authenticator app displays. */
+  publicUrl: () => string
+}
