@@ -41,11 +41,11 @@ export type Composition = {
   readiness: Readiness
   /** Fills an empty store; undefined if it has a user already. */
   firstStart(): Promise<FirstSignIn | undefined>
-  /** Deletes ended sessions, old idempotency keys and old counts of guesses. */
-  removeOld(): Promise<unknown>
+  /** Deletes ended sessions, old idempotency keys and old counts of guesses, and replaces signing keys. */
+  tidy(): Promise<unknown>
   endStreams(): Promise<void>
-  /** Writes what the sign-in log has counted so far. */
-  endLog(): void
+  /** Ends timers, and writes what the sign-in log has counted so far. */
+  end(): void
 }
 
 /** The size of libuv's pool, as libuv itself reads it. */
@@ -64,6 +64,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const users = { store, passwords, passwordMinLength: config.passwordMin, now, revocations }
   const streams = composeStreams(store, config, environment)
   revocations.onRevocation((userId) => streams.live.checkProofs(userId))
+  proofs.keys.onDropped(() => streams.live.checkEveryProof())
   const signInLog = new SignInLog({ log, nameHash: nameHasher(sealing) })
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
@@ -102,28 +103,42 @@ export async function compose(store: Store, config: Config, environment: Environ
         docsPath: docsPath(environment.url()),
         now,
       }),
-    removeOld: () =>
+    tidy: () =>
       Promise.all([
         proofs.sessions.removeStale(),
         deliveries.removeOld(),
         guesses.removeOld(),
         store.removeExpiredChallenges(now()),
+        proofs.keys.tend(),
       ]),
     endStreams() {
       streams.changes.end()
       return streams.live.end()
     },
-    endLog: () => signInLog.end(),
+    end() {
+      proofs.keys.end()
+      signInLog.end()
+    },
   }
 }
 
 async function composeProofs(
   store: Store,
-  { sessionIdleMs, sessionLifetimeMs, tokenLifetimeMs, tokenChainMs, issuers }: Config,
+  { sessionIdleMs, sessionLifetimeMs, tokenLifetimeMs, tokenChainMs, signingKeyLifetimeMs, issuers }: Config,
   { log, clock, url, sealing }: Environment & { sealing: Sealing },
 ) {
   const { now, wall } = clock
-  const keys = await SigningKeys.open({ store, sealing, now })
+  const keys = await SigningKeys.open({
+    store,
+    sealing,
+    now,
+    lifetimeMs: signingKeyLifetimeMs,
+    onFailure: (error) =>
+      log.error(
+        { event: 'signing-keys-not-read', err: error },
+        'the signing keys could not be read or replaced; retrying',
+      ),
+  })
   const revocations = await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
     log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
   )

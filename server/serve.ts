@@ -68,7 +68,7 @@ async function serve(store: Store, config: Config, { log, clock }: { log: Log; c
   // After it listens: the first sign-in is displayed once, so the service must be able to accept it.
   const firstSignIn = config.firstStart ? await firstStartOn(composition) : undefined
   readiness.isReady = true
-  const cleanup = removeOldHourly(composition, log)
+  const cleanup = tidyHourly(composition, log)
   return {
     url,
     store,
@@ -78,7 +78,7 @@ async function serve(store: Store, config: Config, { log, clock }: { log: Log; c
       readiness.isReady = false
       clearInterval(cleanup)
       await drain(app, { graceMs: graceMsFor(config, readiness), endStreams: composition.endStreams })
-      composition.endLog()
+      composition.end()
       await store.close()
     },
   }
@@ -93,10 +93,13 @@ async function firstStartOn({ app, firstStart }: Composition): Promise<FirstSign
   }
 }
 
-function removeOldHourly({ removeOld }: Composition, log: Log): NodeJS.Timeout {
+function tidyHourly({ tidy }: Composition, log: Log): NodeJS.Timeout {
   const run = () => {
-    removeOld().catch((error: unknown) =>
-      log.warn({ event: 'tidying-failed', err: error }, 'old rows could not be deleted; retrying in an hour'),
+    tidy().catch((error: unknown) =>
+      log.warn(
+        { event: 'tidying-failed', err: error },
+        'old rows or signing keys could not be replaced; retrying in an hour',
+      ),
     )
   }
   run()

@@ -74,7 +74,14 @@ export async function expiredTokens(dir: string, readers: readonly Reader[], cou
 }
 
 async function issuers(store: Store, clock: () => number = now) {
-  const keys = await SigningKeys.open({ store, sealing: new Sealing({ current: secret }), now })
+  const keys = await SigningKeys.open({
+    store,
+    sealing: new Sealing({ current: secret }),
+    now,
+    lifetimeMs: Number.POSITIVE_INFINITY,
+    onFailure: () => {},
+  })
+  keys.end()
   const revocations = await TokenRevocations.load({ store, now, wall: now, keepMs: 0 }, () => {})
   const accessTokens = new AccessTokens({
     keys,

@@ -4,6 +4,7 @@ import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import {
   duration,
+  hour,
   integer,
   maxLifetime,
   minute,
@@ -149,6 +150,13 @@ const table = {
     meaning: 'How long after the sign-in access tokens can be renewed.',
     commands: ['serve'],
     read: duration(second, maxLifetime),
+  },
+  signingKeyLifetimeMs: {
+    name: 'CARILLON_SIGNING_KEY_LIFETIME',
+    default: '30d',
+    meaning: 'For how long a key signs access tokens before the next one starts; at least `1h`.',
+    commands: ['serve'],
+    read: duration(hour, maxLifetime),
   },
   issuers: {
     name: 'CARILLON_ISSUERS',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Database } from '../config/database-url.ts'
 import { quoted } from '../files/shell-path.ts'
 import { Sealing, type Secrets } from '../sign-in/sealing.ts'
-import { SigningKeys } from '../sign-in/token/signing-keys.ts'
+import { openPrivate, sealedWithAnother } from '../sign-in/token/key-material.ts'
 import { readSecret, sealedAdvice, secretFileOf, secretsIn } from '../start/sealing-secret.ts'
 import type { SigningKey } from '../store/store.ts'
 import { rightsOf } from './file-mode.ts'
@@ -52,8 +52,11 @@ function missing(file: string, signingKeys: SigningKey[] | undefined): Finding[]
 
 /** Throws if the keys were sealed with another secret. */
 async function opens(secrets: Secrets, signingKeys: SigningKey[] | undefined): Promise<Finding> {
-  if (signingKeys === undefined || signingKeys.length === 0) return ok(check, 'it exists')
-  const store = { signingKeys: async () => signingKeys, ensureSigningKey: async () => signingKeys }
-  await SigningKeys.open({ store, sealing: new Sealing(secrets), now: () => 0 })
-  return ok(check, 'it opens the signing keys')
+  const sealed = signingKeys?.filter(({ retiredAt }) => retiredAt === null) ?? []
+  if (sealed.length === 0) return ok(check, 'it exists')
+  const sealing = new Sealing(secrets)
+  const opened = await Promise.all(sealed.map((key) => openPrivate(key, sealing)))
+  if (opened.includes(undefined)) throw sealedWithAnother()
+  if (opened.every((key) => key?.secret === 'current')) return ok(check, 'it opens the signing keys')
+  return ok(check, 'CARILLON_SECRET_PREVIOUS opens the signing keys, and is needed until carillon secret rotate')
 }

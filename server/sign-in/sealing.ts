@@ -25,14 +25,26 @@ const purposes = {
 } as const
 export type Purpose = keyof typeof purposes
 
-type Key = { bytes: Uint8Array; kid: string }
+type Which = keyof Secrets
+type Key = { of: Which; bytes: Uint8Array; kid: string }
 
 export class Sealing {
-  readonly #keys = new Map<Purpose, readonly Key[]>()
-  #secrets: readonly string[]
+  #keys = new Map<Purpose, readonly Key[]>()
+  readonly #secrets: Secrets
+  #inUse: Which = 'current'
 
-  constructor({ current, previous }: Secrets) {
-    this.#secrets = [...new Set([current, previous ?? current])]
+  constructor(secrets: Secrets) {
+    this.#secrets = secrets
+  }
+
+  /**
+   * Chooses the secret that seals and signs. Until `carillon secret rotate`, which every node learns by the signing keys, that is the
+   * previous one: nodes that do not have the current one yet can then read everything.
+   */
+  use(which: Which): void {
+    if (which === this.#inUse) return
+    this.#inUse = which
+    this.#keys = new Map()
   }
 
   /** As JWE (RFC 7516), encrypted with the secret in use. */
@@ -43,9 +55,14 @@ export class Sealing {
 
   /** Undefined if the text was sealed for another purpose or with none of the secrets, or was changed. */
   async open(purpose: Purpose, sealed: string): Promise<string | undefined> {
-    for (const { bytes } of this.#keysFor(purpose)) {
+    return (await this.openWith(purpose, sealed))?.text
+  }
+
+  /** As `open`, and which secret had sealed it. */
+  async openWith(purpose: Purpose, sealed: string): Promise<{ text: string; secret: Which } | undefined> {
+    for (const { of, bytes } of this.#keysFor(purpose)) {
       const opened = await compactDecrypt(sealed, bytes, algorithms).catch(() => undefined)
-      if (opened !== undefined) return Buffer.from(opened.plaintext).toString()
+      if (opened !== undefined) return { text: Buffer.from(opened.plaintext).toString(), secret: of }
     }
     return undefined
   }
@@ -61,11 +78,23 @@ export class Sealing {
     return matches.includes(true)
   }
 
+  /** What every text that the secret in use seals for this purpose begins with. */
+  prefix(purpose: Purpose): string {
+    return `${Buffer.from(JSON.stringify(headerWith(this.#keysFor(purpose)[0].kid))).toString('base64url')}..`
+  }
+
   /** The one in use first. */
   #keysFor(purpose: Purpose): readonly [Key, ...Key[]] {
-    const known = this.#keys.get(purpose) ?? this.#secrets.map((secret) => keyFrom(secret, purpose))
+    const known = this.#keys.get(purpose) ?? this.#derived(purpose)
     this.#keys.set(purpose, known)
     return known as [Key, ...Key[]]
+  }
+
+  #derived(purpose: Purpose): Key[] {
+    const { current, previous } = this.#secrets
+    const keys = [keyFrom(current, { of: 'current', purpose })]
+    if (previous !== undefined && previous !== current) keys.push(keyFrom(previous, { of: 'previous', purpose }))
+    return this.#inUse === 'current' ? keys : keys.reverse()
   }
 }
 
@@ -75,10 +104,10 @@ function headerWith(kid: string) {
   return { alg: 'dir', enc: 'A256GCM', kid }
 }
 
-/** `kid` names the key in what it sealed, so that a search finds what a previous secret sealed without opening it. */
-function keyFrom(secret: string, purpose: Purpose): Key {
+/** `kid` names the key in what it sealed, so that a search finds what another secret sealed without opening it. */
+function keyFrom(secret: string, { of, purpose }: { of: Which; purpose: Purpose }): Key {
   const bytes = new Uint8Array(hkdfSync('sha256', secret, '', purposes[purpose], 32))
-  return { bytes, kid: createHmac('sha256', bytes).update('kid').digest('base64url').slice(0, 11) }
+  return { of, bytes, kid: createHmac('sha256', bytes).update('kid').digest('base64url').slice(0, 11) }
 }
 
 function macWith({ bytes }: Key, text: string): string {

@@ -10,7 +10,14 @@ import { examineSecret } from '../doctor/secret.ts'
 import type { SigningKey } from '../store/store.ts'
 import { sealingSecrets } from './sealing-secret.ts'
 
-const key: SigningKey = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 'sealed', createdAt: 0 }
+const key: SigningKey = {
+  kid: 'k',
+  publicJwk: '{}',
+  sealedPrivateJwk: 'sealed',
+  createdAt: 0,
+  startsAt: 0,
+  retiredAt: null,
+}
 const storeWith = (...keys: SigningKey[]) => ({ signingKeys: async () => keys })
 
 test('on PostgreSQL the error suggests a new secret only if no signing key exists', async () => {

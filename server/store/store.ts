@@ -11,6 +11,7 @@ import type { Guesses } from './nouns/guesses.ts'
 import type { Links } from './nouns/links.ts'
 import type { ProviderAccounts } from './nouns/provider-accounts.ts'
 import type { Excepted, SignIns } from './nouns/sign-ins.ts'
+import type { SigningKeys } from './nouns/signing-keys.ts'
 import type { User, UserChange } from './nouns/user.ts'
 
 export type * from './nouns/audit.ts'
@@ -19,6 +20,7 @@ export type * from './nouns/guesses.ts'
 export type * from './nouns/links.ts'
 export type * from './nouns/provider-accounts.ts'
 export type * from './nouns/sign-ins.ts'
+export type * from './nouns/signing-keys.ts'
 export type * from './nouns/user.ts'
 
 export type Store = Operations & Lifecycle
@@ -26,6 +28,7 @@ export type Operations = Users &
   Sessions &
   SignIns &
   Tokens &
+  SigningKeys &
   Producers &
   Inbox &
   Deliveries &
@@ -218,8 +221,6 @@ export type NewRevocation = Omit<TokenRevocation, 'firstGeneration' | 'exceptSig
 /** In place of a sign-in: all tokens that were issued for a user. */
 export const issuedSignIns = 'issued'
 
-export type SigningKey = { kid: string; publicJwk: string; sealedPrivateJwk: string; createdAt: number }
-
 export interface Tokens {
   /**
    * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. If `signInId` is null, revokes those of the user that carry no credential
@@ -236,9 +237,6 @@ export interface Tokens {
    * be set back.
    */
   tokenRevocations(now: number): Promise<TokenRevocation[]>
-  /** Stores the first signing key; if there is one already, stores nothing. Returns all keys, oldest first. */
-  ensureSigningKey(key: SigningKey): Promise<SigningKey[]>
-  signingKeys(): Promise<SigningKey[]>
 }
 
 export type Producer = {
@@ -421,6 +419,7 @@ export interface Deliveries {
 export type ChangeSignal =
   | { about: 'inbox' | 'session'; userId: string }
   | { about: 'token-revocation' }
+  | { about: 'signing-key' }
   | { about: 'anything' }
 
 export interface Lifecycle {

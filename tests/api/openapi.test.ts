@@ -220,6 +220,9 @@ test('the description is correct for every successful use of every route (I9)', 
   }
   for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
     assert.equal((await record({ path })).status, 200, path)
+  const { headers: ofKeySet } = await record({ path: '/.well-known/jwks.json' })
+  const knownKeySet = { path: '/.well-known/jwks.json', headers: { 'if-none-match': ofKeySet.get('etag') ?? '' } }
+  assert.equal((await record(knownKeySet)).status, 304)
   assert.equal((await record({ path: '/', headers: { accept: 'text/html' } })).status, 302)
   for (const entry of ['/carillon-inbox.js', '/carillon-client.js']) {
     const path = `/${(await record({ path: entry })).headers.get('location')}`

@@ -25,7 +25,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
       'server/store/*.ts',
       'server/start/{sealing-secret,database-file}.ts',
       'server/sign-in/sealing.ts',
-      'server/sign-in/token/{signing-keys,probe-token}.ts',
+      'server/sign-in/token/{key-material,probe-token}.ts',
       'server/sign-in/issuers/{issuer,key-set}.ts',
       'server/http/response/security-headers.ts',
     ],

@@ -18,9 +18,14 @@ export function unread(finding: Finding): Examined {
   return { findings: [finding], signingKeys: undefined }
 }
 
-export const signingKeysQuery = `
-  select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
+/** Empty before the first migration. The keys of a schema before migration 0005 sign from the start. */
+export function signingKeysQuery(applied: readonly string[]): string {
+  const times = applied.includes('0005-safe-sign-in') ? ['starts_at', 'retired_at'] : ['0', 'null']
+  return `
+  select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt",
+    ${times[0]} as "startsAt", ${times[1]} as "retiredAt"
   from signing_key order by created_at, kid`
+}
 
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {
   const newer = applied.find((name) => !known.includes(name))

@@ -45,7 +45,9 @@ test('finds nothing wrong with a sound database, and reads its signing keys', as
   await queryAt(url, "insert into signing_key values ('k', '{}', 's', 1)")
   assert.deepEqual(await wrong(asGuarded(url)), [])
   const { findings, signingKeys } = await examinePostgres(asGuarded(url), { now: Date.now })
-  assert.deepEqual(signingKeys, [{ kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1 }])
+  assert.deepEqual(signingKeys, [
+    { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1, startsAt: 0, retiredAt: null },
+  ])
   for (const check of ['PostgreSQL', 'clock', 'connections', 'rights', 'schema'])
     assert.ok(
       findings.some((one) => one.check === check && one.state === 'ok'),

@@ -38,7 +38,7 @@ export async function examinePostgres(url: string, { now, deep = false }: Examin
     ]
     const applied = await appliedMigrations(pool)
     findings.push(await schema(pool, applied), ...(await transferState(pool)), ...(deep ? await pages(pool) : []))
-    return { findings, signingKeys: applied.length === 0 ? [] : (await pool.query(signingKeysQuery)).rows }
+    return { findings, signingKeys: applied.length === 0 ? [] : (await pool.query(signingKeysQuery(applied))).rows }
   } catch (error) {
     return unread(faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL'))
   } finally {

@@ -11,13 +11,13 @@ import { contentOf, newFolder } from '../../store/sqlite/testing/folder.ts'
 import type { Finding } from '../finding.ts'
 import { examineSqlite } from './sqlite.ts'
 
-const key = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1 }
+const key = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1, startsAt: 1 }
 
 async function database(t: TestContext, { isRunning = false } = {}): Promise<{ folder: string; path: string }> {
   const folder = await newFolder(t)
   const path = join(folder, 'carillon.db')
   const { store } = await openSqliteStore(path)
-  await store.ensureSigningKey(key)
+  await store.addSigningKey({ key, after: null })
   if (isRunning) t.after(() => store.close())
   else await store.close()
   return { folder, path }
@@ -50,7 +50,7 @@ test('finds nothing wrong with a sound database, in use or not, and reads its si
     const place = await database(t, { isRunning })
     assert.deepEqual(await wrong(place), [])
     const { findings, signingKeys } = await examineSqlite(place.path, { now: Date.now })
-    assert.deepEqual(signingKeys, [key])
+    assert.deepEqual(signingKeys, [{ ...key, retiredAt: null }])
     assert.match(
       findings.find(({ check }) => check === 'schema')?.found ?? '',
       /^\d{4}-\S+, the newest of this program$/,

@@ -157,7 +157,7 @@ function contentOf(file: string, { deep }: { deep: boolean }): Examined {
           ...transferState(database),
           ...(deep ? [pagesOf(database, file)] : []),
         ],
-        signingKeys: applied.length === 0 ? [] : signingKeysIn(database),
+        signingKeys: applied.length === 0 ? [] : signingKeysIn(database, applied),
       }
     } finally {
       database.close()
@@ -230,8 +230,8 @@ function unreadLog(file: string): Examined {
   )
 }
 
-function signingKeysIn(database: Database): SigningKey[] {
-  const keys = database.prepare(signingKeysQuery).all()
+function signingKeysIn(database: Database, applied: readonly string[]): SigningKey[] {
+  const keys = database.prepare(signingKeysQuery(applied)).all()
   // The driver's rows have no prototype.
   return keys.map((key) => ({ ...key })) as SigningKey[]
 }

@@ -2,8 +2,10 @@
 // the public keys. A sign-in by token is in sign-in.ts.
 import type { FastifyReply } from 'fastify'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
+import { hashOf } from '../../sign-in/secrets.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { IssuedToken, TokenSubject } from '../../sign-in/token/access-token.ts'
+import { keySetMaxAgeMs } from '../../sign-in/token/key-schedule.ts'
 import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
 import { findUser, type UserKey } from '../../sign-in/users/users.ts'
 import type { Producer } from '../../store/store.ts'
@@ -11,7 +13,8 @@ import { iso } from '../../times.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { IssueBody } from '../openapi/request-schemas.ts'
 import { sessionSecret } from '../request/guards.ts'
-import { displayUser, sendData, sendObject } from '../response/send.ts'
+import { isKnown } from '../response/etag.ts'
+import { displayUser, sendData, sendJson, sendObject } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 import { findEnabledUser } from './sign-in.ts'
 import { externalIdOf, idOf } from './users.ts'
@@ -33,14 +36,19 @@ async function renewToken(dependencies: Dependencies, { caller }: GuardedRequest
 export const keySet: Operation<null> = {
   id: 'getKeySet',
   tag: 'sign-in',
-  summary: 'The public keys that verify access tokens (RFC 7517)',
-  responses: { 200: 'KeySet' },
+  summary: 'The public keys that verify access tokens (RFC 7517); a key is here before any token is signed with it',
+  headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
+  responses: { 200: 'KeySet', 304: 'none' },
   anyHost: true,
   handle: sendKeySet,
 }
 
-async function sendKeySet({ keys }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
-  return sendObject(reply.header('cache-control', 'public, max-age=300'), keys.publicKeySet)
+async function sendKeySet({ keys }: Dependencies, { headers }: GuardedRequest<null>, reply: FastifyReply) {
+  const text = JSON.stringify(keys.publicKeySet)
+  const etag = `"${hashOf(text)}"`
+  reply.header('cache-control', `public, max-age=${keySetMaxAgeMs / 1000}`).header('etag', etag)
+  const known = headers['if-none-match']
+  return known !== undefined && isKnown(known, etag) ? reply.code(304).send() : sendJson(reply, text)
 }
 
 export const create: Operation<Subject> = {

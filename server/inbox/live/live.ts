@@ -113,6 +113,10 @@ export class Live {
     this.#reading.add(subscription)
   }
 
+  checkEveryProof(): void {
+    for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
+  }
+
   // A microsecond for each user with a stream, once for each erased user.
   #findErased(key: string): Subscription | undefined {
     if (!isErasedKey(key)) return undefined
@@ -191,7 +195,7 @@ export class Live {
   }
 
   #onSignal(signal: ChangeSignal): void {
-    if (signal.about === 'anything') for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
+    if (signal.about === 'anything') this.checkEveryProof()
     else if (signal.about === 'session') this.checkProofs(signal.userId)
     else if (signal.about === 'inbox') {
       const subscription = this.#subscriptions.get(signal.userId)

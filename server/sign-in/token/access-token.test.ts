@@ -21,7 +21,8 @@ async function newKey(kid: string): Promise<Key> {
 
 /** The test may add keys to `known` later, as another node does when it makes a key. */
 function tokensWith(current: Key, known: readonly Key[], issuer = 'http://127.0.0.1:7464'): AccessTokens {
-  const keys = { current, find: (kid: string) => known.find((key) => key.kid === kid)?.publicKey }
+  const find = (kid: string) => known.find((key) => key.kid === kid)?.publicKey
+  const keys = { current, find, learn: async (kid: string) => find(kid), isDropped: () => false }
   return new AccessTokens({
     keys: keys as unknown as SigningKeys,
     revocations: { isRevoked: () => false } as unknown as TokenRevocations,

@@ -6,6 +6,7 @@ import { madeAt, newId } from '../../ids.ts'
 import type { User } from '../../store/store.ts'
 import type { ForeignTokens } from '../issuers/foreign-tokens.ts'
 import type { Subject } from '../subject.ts'
+import { signToken, signTokenAtOnce } from './key-material.ts'
 import {
   ageOf,
   type Claimed,
@@ -17,7 +18,7 @@ import {
 } from './read-token.ts'
 import type { SignIn, TokenRevocations } from './revocations.ts'
 import { isSignedByUs, SignatureChecks } from './signature-checks.ts'
-import { type SigningKeys, signToken, signTokenAtOnce } from './signing-keys.ts'
+import type { SigningKeys } from './signing-keys.ts'
 
 /** A revocation is kept until no token that it revokes is alive, including one that a node renewed before it received the revocation. */
 export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
@@ -38,8 +39,10 @@ type TokenOptions = {
   foreign?: ForeignTokens | undefined
 }
 export type IssuedToken = { token: string; expiresAt: number }
-/** `isOfSession`: the token came from a session, and is not renewed. */
-export type TokenSubject = Subject & SignIn & { isOfSession?: boolean }
+/** `isOfSession`: the token came from a session, and is not renewed. `kid`: the key that signed it; absent in a foreign token. */
+export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: string }
+
+type Signed = { claims: Claims; kid: string }
 
 export class AccessTokens {
   readonly #options: TokenOptions
@@ -71,7 +74,8 @@ export class AccessTokens {
     const at = this.#options.now()
     const signIn = { userId, username: null, signInId: newId(at), signedInAt: at, generation, issuedGeneration }
     const claims = this.#claimsOf(signIn, at + lifetimeMs)
-    return this.#issued(signTokenAtOnce(this.#options.keys.current, claims), claims)
+    const key = this.#options.keys.current
+    return this.#issued(signTokenAtOnce(key, claims), { claims, kid: key.kid })
   }
 
   /** A token of a session's sign-in: it ends with the session at the latest. */
@@ -84,7 +88,7 @@ export class AccessTokens {
 
   /**
    * The token's user, or null if the token is neither ours nor of a configured issuer, has expired or is revoked. Reads the
-   * store only for a foreign token that is not cached. Throws UNAVAILABLE if the keys of its issuer cannot be read.
+   * store only for a foreign token that is not cached, and for a key that this node does not know. Throws UNAVAILABLE if the keys of its issuer cannot be read.
    */
   async verify(token: string): Promise<TokenSubject | null> {
     const { foreign } = this.#options
@@ -93,7 +97,7 @@ export class AccessTokens {
     return (await this.verifyOurs(token)) ?? foreign?.verify(token) ?? null
   }
 
-  /** As `verify`, but null for a foreign token. Does not read the store. */
+  /** As `verify`, but null for a foreign token. Reads the store only for a key that this node does not know. */
   async verifyOurs(token: string): Promise<TokenSubject | null> {
     const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
     return subject === null || this.validUntil(subject) === null ? null : subject
@@ -101,8 +105,9 @@ export class AccessTokens {
 
   /** When a verified token expires, in milliseconds; null if it has expired or is revoked. */
   validUntil(subject: TokenSubject): number | null {
-    const { revocations, now } = this.#options
-    return now() >= subject.expiresAt || revocations.isRevoked(subject) ? null : subject.expiresAt
+    const { revocations, keys, now } = this.#options
+    if (now() >= subject.expiresAt || revocations.isRevoked(subject)) return null
+    return subject.kid !== undefined && keys.isDropped(subject.kid) ? null : subject.expiresAt
   }
 
   /** Revokes every token of this sign-in, renewed ones included. */
@@ -162,7 +167,8 @@ export class AccessTokens {
 
   async #sign(claimed: Claimed, endsAt: number): Promise<IssuedToken> {
     const claims = this.#claimsOf(claimed, endsAt)
-    return this.#issued(await signToken(this.#options.keys.current, claims), claims)
+    const key = this.#options.keys.current
+    return this.#issued(await signToken(key, claims), { claims, kid: key.kid })
   }
 
   #claimsOf(claimed: Claimed, endsAt: number): Claims {
@@ -172,28 +178,30 @@ export class AccessTokens {
   }
 
   /** The first use of the token then needs no check of its signature. */
-  #issued(token: string, claims: Claims): IssuedToken {
-    return { token, expiresAt: this.#remember(token, claims).expiresAt }
+  #issued(token: string, signed: Signed): IssuedToken {
+    return { token, expiresAt: this.#remember(token, signed).expiresAt }
   }
 
   async #checkNew(token: string): Promise<TokenSubject | null> {
     if (this.#refused.get(token)) return null
     const read = readToken(token, this.#options.issuer())
-    const key = read === null ? undefined : this.#options.keys.find(read.kid)
-    if (read === null || key === undefined) return null
+    if (read === null) return null
     const age = ageOf(read.claims, this.#options.now())
     if (age !== 'valid') return age === 'expired' ? this.#refuse(token) : null
+    const { keys } = this.#options
+    const key = keys.find(read.kid) ?? (await keys.learn(read.kid))
+    if (key === undefined) return null
     return this.#signatures.enqueue(async (isSigned) => {
       // An earlier check in the queue may have had the same token.
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null
-      const { claims, signed, signature } = read
-      return (await isSigned({ key, signed, signature })) ? this.#remember(token, claims) : this.#refuse(token)
+      const { signed, signature } = read
+      return (await isSigned({ key, signed, signature })) ? this.#remember(token, read) : this.#refuse(token)
     })
   }
 
-  #remember(token: string, claims: Claims): TokenSubject {
-    const subject = subjectOf(claims)
+  #remember(token: string, { claims, kid }: Signed): TokenSubject {
+    const subject = { ...subjectOf(claims), kid }
     this.#verified.set(token, subject, 1)
     return subject
   }

@@ -3,13 +3,14 @@
 import { newId } from '../../ids.ts'
 import type { SigningKey } from '../../store/store.ts'
 import { Sealing, type Secrets } from '../sealing.ts'
+import { openPrivate, sealedWithAnother, signToken } from './key-material.ts'
+import { scheduleOf } from './key-schedule.ts'
 import { claimsOf } from './read-token.ts'
-import { SigningKeys, signToken } from './signing-keys.ts'
 
 const lifetimeMs = 60_000
 
 export type Probe = {
-  /** From the store, the newest last. */
+  /** From the store. */
   signingKeys: SigningKey[]
   secrets: Secrets
   /** The service's public URL: `iss` and `aud`. */
@@ -20,9 +21,10 @@ export type Probe = {
 
 /** Throws UNAVAILABLE if the secret does not open the keys. */
 export async function probeToken({ signingKeys, secrets, issuer, chainMs, now }: Probe): Promise<string> {
-  const store = { signingKeys: async () => signingKeys, ensureSigningKey: async () => signingKeys }
-  const { current } = await SigningKeys.open({ store, sealing: new Sealing(secrets), now })
   const at = now()
+  const signing = scheduleOf(signingKeys, at).find(({ state }) => state === 'signing')
+  const current = signing && (await openPrivate(signing.key, new Sealing(secrets)))
+  if (current === undefined) throw sealedWithAnother()
   const endsAt = at + lifetimeMs
   // The chain then ends when the token expires, so that the service never renews it.
   const signedInAt = endsAt - Math.max(chainMs, lifetimeMs)

@@ -8,6 +8,7 @@ import {
   type TokenRevocation,
   type UserChange,
 } from '../../store/store.ts'
+import { Reloads } from './reloads.ts'
 
 type Dependencies = {
   store: Pick<Store, 'revokeTokens' | 'revokeIssuedTokens' | 'tokenRevocations' | 'onChange'>
@@ -30,17 +31,12 @@ export type SignIn = {
   issuedGeneration?: number
 }
 
-const shortReloadMs = 2
-const retryMs = 1_000
-
 export class TokenRevocations {
   readonly #dependencies: Dependencies
   readonly #revocations = new Map<string, TokenRevocation>()
   /** The `erasedKey` of each erased user whose tokens may be alive. */
   readonly #erased = new Set<string>()
   readonly #listeners = new Set<(userId: string) => void>()
-  #isReloading = false
-  #isReloadDue = false
 
   private constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -49,35 +45,11 @@ export class TokenRevocations {
   static async load(dependencies: Dependencies, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
     const revocations = new TokenRevocations(dependencies)
     await revocations.#reload()
+    const reloads = new Reloads(() => revocations.#reload(), onFailure)
     dependencies.store.onChange(({ about }) => {
-      if (about === 'token-revocation' || about === 'anything') revocations.#reloadSoon(onFailure)
+      if (about === 'token-revocation' || about === 'anything') reloads.soon()
     })
     return revocations
-  }
-
-  /** Reloads at once, unless the last reload took long: then at most a tenth of the time is spent on reloads. */
-  #reloadSoon(onFailure: (error: unknown) => void): void {
-    this.#isReloadDue = true
-    if (this.#isReloading) return
-    this.#isReloading = true
-    this.#isReloadDue = false
-    const startedAt = performance.now()
-    const next = () => {
-      this.#isReloading = false
-      if (this.#isReloadDue) this.#reloadSoon(onFailure)
-    }
-    this.#reload().then(
-      () => {
-        const tookMs = performance.now() - startedAt
-        if (tookMs < shortReloadMs) next()
-        else setTimeout(next, tookMs * 9).unref()
-      },
-      (error: unknown) => {
-        onFailure(error)
-        this.#isReloadDue = true
-        setTimeout(next, retryMs).unref()
-      },
-    )
   }
 
   /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */

@@ -1,86 +1,207 @@
-// The keys that sign access tokens: Ed25519, stored with the private part encrypted ("sealed": JWE, RFC 7516) by the
-// service's secret, so that a stolen database cannot sign tokens.
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
+// The signing keys of the running service. Every node reads them at start, after a change signal and once a minute. The next key is
+// published before any node signs with it, and the one before is accepted until its last token has expired (decision 0044), so a
+// rotation refuses no token. A dropped key is refused on every node at once.
+import type { KeyObject } from 'node:crypto'
+import type { JWK } from 'jose'
 import { CarillonError } from '../../errors.ts'
 import type { SigningKey, Store } from '../../store/store.ts'
-import type { Sealing } from '../sealing.ts'
-import type { Claims } from './read-token.ts'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
+import type { Sealing, Secrets } from '../sealing.ts'
+import {
+  makeSigningKey,
+  openPrivate,
+  openPublic,
+  type PrivateKey,
+  type PublicKey,
+  sealedWithAnother,
+} from './key-material.ts'
+import { lastOf, nextKeyOf, reloadEveryMs, scheduleOf } from './key-schedule.ts'
+import { Reloads } from './reloads.ts'
 
-type Sealed = { store: Pick<Store, 'signingKeys' | 'ensureSigningKey'>; sealing: Sealing; now: () => number }
-/** The same key twice: for WebCrypto and for node:crypto. */
-type PrivateKey = { kid: string; privateKey: CryptoKey; keyObject: KeyObject }
-type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }
+type Dependencies = {
+  store: Pick<Store, 'signingKeys' | 'addSigningKey' | 'retireSigningKeys' | 'onChange'>
+  sealing: Sealing
+  now: () => number
+  /** For how long nodes sign with a key before the next one starts. */
+  lifetimeMs: number
+  onFailure: (error: unknown) => void
+}
+
+type Accepted = PublicKey & { until: number | null }
+type Signer = PrivateKey & { startsAt: number; secret: keyof Secrets; sealedPrivateJwk: string }
+
+/** The form of a thumbprint (RFC 7638) with SHA-256. */
+const kidShape = /^[\w-]{43}$/
+const learnEveryMs = 1_000
+const retryMs = 60_000
 
 export class SigningKeys {
-  readonly #keys: Map<string, PublicKey>
-  readonly current: PrivateKey
+  readonly #dependencies: Dependencies
+  #accepted = new Map<string, Accepted>()
+  /** Those that sign now or later, in the order in which they start. */
+  #signers: Signer[] = []
+  /** When the next key has to be published. */
+  #nextAt = Number.POSITIVE_INFINITY
+  /** How many reads of the keys have begun, and which of them was applied last. */
+  #reads = 0
+  #applied = 0
+  /** The sealed text that was reported last as one that this node cannot open. */
+  #unopened = ''
+  #learning: Promise<void> | undefined
+  #learnedAt = Number.NEGATIVE_INFINITY
+  readonly #droppedListeners = new Set<() => void>()
+  #timer: NodeJS.Timeout | undefined
 
-  private constructor(keys: PublicKey[], current: PrivateKey) {
-    this.#keys = new Map(keys.map((key) => [key.kid, key]))
-    this.current = current
+  private constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
-  /** Opens the keys of the store, or makes the first one. Throws UNAVAILABLE if the keys were sealed with another secret. */
-  static async open({ store, sealing, now }: Sealed): Promise<SigningKeys> {
-    const existing = await store.signingKeys()
-    const rows = existing.length > 0 ? existing : await store.ensureSigningKey(await makeKey(sealing, now()))
-    const keys = rows.map(openPublic)
-    const newest = rows.at(-1) as SigningKey
-    return new SigningKeys(keys, { kid: newest.kid, ...(await openPrivate(newest, sealing)) })
-  }
-
-  /** Undefined if the key is not ours. `kid` is the only statement of a token about keys that the service uses. */
-  find(kid: string): KeyObject | undefined {
-    return this.#keys.get(kid)?.publicKey
-  }
-
-  /** A JWK Set (RFC 7517, section 5) of the public parts. */
-  get publicKeySet(): { keys: JWK[] } {
-    return {
-      keys: [...this.#keys.values()].map(({ kid, publicJwk }) => ({ ...publicJwk, kid, alg: 'EdDSA', use: 'sig' })),
+  /** Opens the keys of the store, or makes the first one. Throws UNAVAILABLE if they were sealed with another secret. */
+  static async open(dependencies: Dependencies): Promise<SigningKeys> {
+    const { store, sealing, now, onFailure } = dependencies
+    const keys = new SigningKeys(dependencies)
+    if ((await store.signingKeys()).length === 0) {
+      const at = now()
+      const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
+      // If another node was faster, its key is used.
+      await store.addSigningKey({
+        key,
+        after: null,
+        audit: [rotated(serviceSource, { at, kid: key.kid, startsAt: at })],
+      })
     }
+    await keys.#reload()
+    if (keys.#signers.length === 0) throw sealedWithAnother()
+    const reloads = new Reloads(() => keys.#reload(), onFailure)
+    store.onChange(({ about }) => {
+      if (about === 'signing-key' || about === 'anything') reloads.soon()
+    })
+    keys.#timer = setInterval(() => reloads.soon(), reloadEveryMs).unref()
+    return keys
+  }
+
+  /** Stops the periodic reload. */
+  end(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** The key to sign with now. Throws UNAVAILABLE if this node can open none. */
+  get current(): PrivateKey {
+    const now = this.#dependencies.now()
+    if (now >= this.#nextAt) this.#tendSoon(now)
+    const signer = this.#signers.findLast(({ startsAt }) => startsAt <= now) ?? this.#signers[0]
+    if (signer === undefined) throw new CarillonError('UNAVAILABLE', 'This node has no key to sign tokens with')
+    return signer
+  }
+
+  /** Undefined if the key is not ours, or retired. `kid` is the only statement of a token about keys that the service uses. */
+  find(kid: string): KeyObject | undefined {
+    const key = this.#accepted.get(kid)
+    if (key === undefined || (key.until !== null && this.#dependencies.now() >= key.until)) return undefined
+    return key.publicKey
+  }
+
+  /** As `find`, for a key that may be newer than the last reload. Forged tokens cause at most one reload a second. */
+  async learn(kid: string): Promise<KeyObject | undefined> {
+    if (this.#accepted.has(kid) || !kidShape.test(kid)) return this.find(kid)
+    if (this.#learning === undefined && performance.now() < this.#learnedAt + learnEveryMs) return undefined
+    this.#learning ??= this.#reload().finally(() => {
+      this.#learnedAt = performance.now()
+      this.#learning = undefined
+    })
+    // If the store cannot be read, the token stays unknown.
+    await this.#learning.catch(() => {})
+    return this.find(kid)
+  }
+
+  /** Whether the key was dropped since a token of it was verified. */
+  isDropped(kid: string): boolean {
+    return !this.#accepted.has(kid)
+  }
+
+  /** Calls `listener` after a key was dropped: its tokens are refused already, and streams have to be checked. */
+  onDropped(listener: () => void): void {
+    this.#droppedListeners.add(listener)
+  }
+
+  /** A JWK Set (RFC 7517, section 5) of the public parts, with those that nodes do not sign with yet. */
+  get publicKeySet(): { keys: JWK[] } {
+    const now = this.#dependencies.now()
+    if (now >= this.#nextAt) this.#tendSoon(now)
+    const current = [...this.#accepted.values()].filter(({ until }) => until === null || now < until)
+    return { keys: current.map(({ kid, publicJwk }) => ({ ...publicJwk, kid, alg: 'EdDSA', use: 'sig' })) }
+  }
+
+  /** Publishes the next key if it is due, and retires those whose last token has expired. Of all nodes, one adds the key. */
+  async tend(): Promise<void> {
+    const { store, sealing, now, lifetimeMs } = this.#dependencies
+    const at = now()
+    const keys = await store.signingKeys()
+    const retired = scheduleOf(keys, at).filter(({ key, state }) => state === 'retired' && key.retiredAt === null)
+    if (retired.length > 0) await store.retireSigningKeys({ kids: retired.map(({ key }) => key.kid), at })
+    const next = nextKeyOf(keys, { now: at, lifetimeMs })
+    const after = lastOf(keys)?.kid
+    if (next !== undefined && next.publishAt <= at && after !== undefined) {
+      const { startsAt } = next
+      const key = await makeSigningKey(sealing, { createdAt: at, startsAt })
+      await store.addSigningKey({ key, after, audit: [rotated(serviceSource, { at, kid: key.kid, startsAt })] })
+    }
+    await this.#reload()
+  }
+
+  /** Not more often than once a minute, also if it fails. */
+  #tendSoon(now: number): void {
+    this.#nextAt = now + retryMs
+    this.tend().catch(this.#dependencies.onFailure)
+  }
+
+  async #reload(): Promise<void> {
+    const { store, now, lifetimeMs } = this.#dependencies
+    const read = ++this.#reads
+    const rows = await store.signingKeys()
+    const usable = scheduleOf(rows, now()).filter(({ state }) => state !== 'retired')
+    const signers = await this.#signersOf(usable.flatMap(({ key, state }) => (state === 'accepted' ? [] : [key])))
+    // A read that began later has been applied already.
+    if (read < this.#applied) return
+    this.#applied = read
+    const isOneDropped = [...this.#accepted.keys()].some((kid) => !rows.some((row) => row.kid === kid))
+    this.#accepted = new Map(usable.map(({ key, until }) => [key.kid, this.#acceptedOf(key, until)]))
+    this.#signers = signers
+    this.#nextAt = nextKeyOf(rows, { now: now(), lifetimeMs })?.publishAt ?? Number.POSITIVE_INFINITY
+    this.#dependencies.sealing.use(signers.some(({ secret }) => secret === 'previous') ? 'previous' : 'current')
+    if (isOneDropped) for (const listener of this.#droppedListeners) listener()
+  }
+
+  /** Without those that this node cannot open: then it signs with another one, and learns of everything else. */
+  async #signersOf(keys: readonly SigningKey[]): Promise<Signer[]> {
+    const signers: Signer[] = []
+    for (const key of keys) {
+      const { startsAt, sealedPrivateJwk } = key
+      const known = this.#signers.find(({ kid }) => kid === key.kid)
+      const isSame = known?.sealedPrivateJwk === sealedPrivateJwk
+      const opened = isSame ? known : await openPrivate(key, this.#dependencies.sealing)
+      if (opened === undefined) this.#reportUnopened(key)
+      const usable = opened ?? known
+      if (usable !== undefined) signers.push({ ...usable, startsAt, sealedPrivateJwk })
+    }
+    return signers
+  }
+
+  #reportUnopened({ kid, sealedPrivateJwk }: SigningKey): void {
+    if (this.#unopened === sealedPrivateJwk) return
+    this.#unopened = sealedPrivateJwk
+    this.#dependencies.onFailure(new CarillonError('UNAVAILABLE', `Signing key ${kid}: ${sealedWithAnother().message}`))
+  }
+
+  #acceptedOf(key: SigningKey, until: number | null): Accepted {
+    return { ...(this.#accepted.get(key.kid) ?? openPublic(key)), until }
   }
 }
 
-export function signToken({ kid, privateKey }: Omit<PrivateKey, 'keyObject'>, claims: Claims): Promise<string> {
-  return new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid }).sign(privateKey)
-}
-
-/**
- * As `signToken`, but in the event loop: that costs half the processor time of WebCrypto's threads, which argon2 needs, too. For
- * the tokens that applications issue, which may be one for each page.
- */
-export function signTokenAtOnce({ kid, keyObject }: PrivateKey, claims: Claims): string {
-  const signed = `${segmentOf({ alg: 'EdDSA', typ: 'at+jwt', kid })}.${segmentOf(claims)}`
-  return `${signed}.${sign(null, Buffer.from(signed), keyObject).toString('base64url')}`
-}
-
-function segmentOf(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url')
-}
-
-async function makeKey(sealing: Sealing, createdAt: number): Promise<SigningKey> {
-  const { publicKey, privateKey } = await generateKeyPair('EdDSA', { extractable: true })
-  const publicJwk = await exportJWK(publicKey)
-  const kid = await calculateJwkThumbprint(publicJwk)
-  const sealedPrivateJwk = await sealing.seal('signing-keys', JSON.stringify(await exportJWK(privateKey)))
-  return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, createdAt }
-}
-
-function openPublic({ kid, publicJwk }: SigningKey): PublicKey {
-  const jwk = JSON.parse(publicJwk) as JWK
-  return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
-}
-
-async function openPrivate({ sealedPrivateJwk }: SigningKey, sealing: Sealing) {
-  const opened = await sealing.open('signing-keys', sealedPrivateJwk)
-  if (opened === undefined)
-    throw new CarillonError('UNAVAILABLE', 'The signing keys in the store were sealed with another secret', {
-      remedy:
-        'Set CARILLON_SECRET to that one (on SQLite it is kept beside the database, in the file that ends in .secret).',
-    })
-  const jwk = JSON.parse(opened) as JWK
-  const privateKey = (await importJWK(jwk, 'EdDSA')) as CryptoKey
-  return { privateKey, keyObject: createPrivateKey({ key: jwk, format: 'jwk' }) }
+/** The audit entry of a new signing key. */
+export function rotated(
+  source: Parameters<typeof auditEntry>[0],
+  { at, ...detail }: { at: number; kid: string; startsAt: number },
+) {
+  return auditEntry(source, { event: 'signing-key-rotated', at, detail })
 }

@@ -1,6 +1,7 @@
 // The promises about opening and closing a store, and about what is on the disk in between.
 import assert from 'node:assert/strict'
 import type { SessionKey } from '../store.ts'
+import { signingKey } from './signing-keys.ts'
 import { at, isUnavailable, newId, type Person, type PromiseOf, type World } from './world.ts'
 
 export function lifecyclePromises(promise: PromiseOf): void {
@@ -86,7 +87,7 @@ async function fillEveryTable(world: World, ann: Person, ben: Person): Promise<S
   const { store } = world
   await store.disableUser({ userId: (await world.addUser('cay')).id, at: at(1), revocationExpiresAt: at(900) })
   await store.revokeTokens({ userId: ann.id, signInId: newId(), notBefore: at(2), expiresAt: at(901) })
-  await store.ensureSigningKey({ kid: 'k1', publicJwk: '{}', sealedPrivateJwk: 'sealed', createdAt: at(3) })
+  await store.addSigningKey({ key: signingKey('k1', { createdAt: 3, startsAt: 4 }), after: null })
   await store.revokeProducer({ producerId: await world.addProducer('revoked'), at: at(4) })
   await store.touchProducer({ producerId: world.producerId, at: at(5) })
   const session = await world.signIn(ann)

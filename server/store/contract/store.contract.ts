@@ -21,6 +21,7 @@ import { randomPromises } from './random/random.ts'
 import { sessionTokenPromises } from './session-tokens.ts'
 import { sessionPromises } from './sessions.ts'
 import { signInPromises } from './sign-ins.ts'
+import { signingKeyPromises } from './signing-keys.ts'
 import { tokenPromises } from './tokens.ts'
 import { erasurePromises } from './users/erasure.ts'
 import { externalIdPromises } from './users/external-ids.ts'
@@ -38,6 +39,7 @@ export function storeContract(engine: Engine): void {
     describe('erasing a user', () => erasurePromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
+    describe('signing keys', () => signingKeyPromises(promise))
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
     describe('second factors', () => factorPromises(promise))
     describe('one-time links', () => linkPromises(promise))

@@ -1,6 +1,6 @@
 // The promises about token revocations and about the keys that sign tokens.
 import assert from 'node:assert/strict'
-import type { SigningKey, TokenRevocation } from '../store.ts'
+import type { TokenRevocation } from '../store.ts'
 import { at, newId, type PromiseOf } from './world.ts'
 
 export function tokenPromises(promise: PromiseOf): void {
@@ -100,29 +100,6 @@ export function tokenPromises(promise: PromiseOf): void {
       assert.deepEqual([revocation?.firstGeneration, revocation?.notBefore], [1, at(2)])
     },
   )
-
-  promise('stores the first signing key, and nothing if there is one already', async ({ store }) => {
-    assert.deepEqual(await store.signingKeys(), [])
-    const [first, second] = [signingKey('k1', 5), signingKey('k2', 1)]
-    assert.deepEqual(await store.ensureSigningKey(first), [first])
-    assert.deepEqual(await store.ensureSigningKey(second), [first])
-    assert.deepEqual(await store.signingKeys(), [first])
-  })
-
-  promise(
-    'stores one of many first signing keys that are offered at the same time, and returns it to every caller',
-    async ({ store }) => {
-      const offered = Array.from({ length: 10 }, (_, n) => signingKey(`k${n}`, n))
-      const results = await Promise.all(offered.map((key) => store.ensureSigningKey(key)))
-      const stored = await store.signingKeys()
-      assert.equal(stored.length, 1)
-      for (const keys of results) assert.deepEqual(keys, stored)
-    },
-  )
-}
-
-function signingKey(kid: string, seconds: number): SigningKey {
-  return { kid, publicJwk: `{"kid":"${kid}"}`, sealedPrivateJwk: `sealed ${kid}`, createdAt: at(seconds) }
 }
 
 function sorted(revocations: TokenRevocation[]): TokenRevocation[] {

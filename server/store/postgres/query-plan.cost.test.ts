@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
+import { signingKey } from '../contract/signing-keys.ts'
 import type { AuditEntry, Delivery, PageRequest } from '../store.ts'
 import { lastSettingsEntry, listAudit, recordAudit, removeOldAudit } from './audit.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
@@ -57,8 +58,9 @@ import {
   touchSession,
 } from './sessions.ts'
 import { endOtherSignIns } from './sign-ins.ts'
+import { addSigningKey, dropSigningKey, resealSigningKeys, retireSigningKeys, signingKeys } from './signing-keys.ts'
 import { operations } from './store.ts'
-import { ensureSigningKey, revokeIssuedTokens, revokeTokens, signingKeys, tokenRevocations } from './tokens.ts'
+import { revokeIssuedTokens, revokeTokens, tokenRevocations } from './tokens.ts'
 import {
   addUser,
   deleteUser,
@@ -445,13 +447,28 @@ const paths: Path[] = [
     run: () => tokenRevocations(db, 4_990),
     reads: ['token_cutoff by token_cutoff_by_expiry (expires_at)'],
   },
+  // A handful of keys.
+  { of: 'signingKeys', run: () => signingKeys(db), reads: ['sorted', 'whole signing_key'] },
   {
-    // Once at the start: a handful of keys.
-    of: 'ensureSigningKey',
-    run: () => ensureSigningKey(db, { kid: 'kid', publicJwk: 'public', sealedPrivateJwk: 'sealed', createdAt: 1 }),
+    of: 'addSigningKey',
+    run: () => addSigningKey(db, { key: signingKey('kid'), after: null }),
     reads: ['sorted', 'whole signing_key'],
   },
-  { of: 'signingKeys', run: () => signingKeys(db), reads: ['sorted', 'whole signing_key'] },
+  {
+    of: 'dropSigningKey',
+    run: () => dropSigningKey(db, { kid: 'kid', key: signingKey('kid2') }),
+    reads: ['whole signing_key'],
+  },
+  {
+    of: 'retireSigningKeys',
+    run: () => retireSigningKeys(db, { kids: ['kid'], at: 1 }),
+    reads: ['whole signing_key'],
+  },
+  {
+    of: 'resealSigningKeys',
+    run: () => resealSigningKeys(db, { keys: [{ kid: 'kid', from: 'sealed', to: 'sealed' }] }),
+    reads: ['whole signing_key'],
+  },
   {
     of: 'addProducer',
     run: () =>

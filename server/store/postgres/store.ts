@@ -20,6 +20,7 @@ import * as providerAccounts from './provider-accounts.ts'
 import { migrate } from './schema/migrate.ts'
 import * as sessions from './sessions.ts'
 import * as signIns from './sign-ins.ts'
+import * as signingKeys from './signing-keys.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
@@ -74,6 +75,7 @@ export const operations = {
   ...sessions,
   ...signIns,
   ...tokens,
+  ...signingKeys,
   ...producers,
   ...inbox,
   ...changes,

@@ -1,5 +1,5 @@
-// Revocations of access tokens and the keys that sign them, on PostgreSQL. The writes are in functions/tokens.sql.
-import type { Input, SigningKey, TokenRevocation } from '../store.ts'
+// Revocations of access tokens, on PostgreSQL. The writes are in functions/tokens.sql.
+import type { Input, TokenRevocation } from '../store.ts'
 import { audited, auditText } from './audit-text.ts'
 import type { Database } from './connection/connection.ts'
 
@@ -27,17 +27,4 @@ export async function tokenRevocations(db: Database, now: number): Promise<Token
       first_generation as "firstGeneration", except_sign_in_id as "exceptSignInId"
     from token_cutoff where expires_at > $1`
   return db.objects('tokenRevocations', text, [now])
-}
-
-export async function ensureSigningKey(db: Database, key: SigningKey): Promise<SigningKey[]> {
-  const values = [key.kid, key.publicJwk, key.sealedPrivateJwk, key.createdAt]
-  await db.one('ensureSigningKey', 'select ensure_signing_key($1, $2, $3, $4)', values)
-  return signingKeys(db)
-}
-
-export async function signingKeys(db: Database): Promise<SigningKey[]> {
-  const text = `
-    select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
-    from signing_key order by created_at, kid`
-  return db.objects('signingKeys', text, [])
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { signingKey } from '../contract/signing-keys.ts'
 import { storeContract } from '../contract/store.contract.ts'
 import { isUnavailable, newId, World } from '../contract/world.ts'
 import type { ChangeSignal } from '../store.ts'
@@ -30,7 +31,7 @@ test('the writer thread commits to a write-ahead log and waits for the disk at e
     nodeOptions: ['--import', import.meta.resolve('./testing/writer-tap.ts')],
   })
   await other.open(path)
-  await other.store.ensureSigningKey({ kid: 'k1', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 0 })
+  await other.store.addSigningKey({ key: signingKey('k1'), after: null })
   const pragmas = await other.queryWriter('select * from pragma_journal_mode, pragma_synchronous')
   const full = 2
   assert.deepEqual(pragmas, [{ journal_mode: 'wal', synchronous: full }])

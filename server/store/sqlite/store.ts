@@ -17,6 +17,7 @@ import * as links from './reads/links.ts'
 import * as producers from './reads/producers.ts'
 import * as providerAccounts from './reads/provider-accounts.ts'
 import * as sessions from './reads/sessions.ts'
+import * as signingKeys from './reads/signing-keys.ts'
 import * as tokens from './reads/tokens.ts'
 import * as users from './reads/users.ts'
 
@@ -25,6 +26,7 @@ const reads = {
   ...users,
   ...sessions,
   ...tokens,
+  ...signingKeys,
   ...producers,
   ...inbox,
   ...changes,

@@ -140,7 +140,6 @@ function everySecond(): void {
     port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
     return
   }
-  noticeOtherProcesses()
   if (hasWritten && performance.now() - stampedAt > stampEveryMs) stamp()
   else if (!guard.isSettled) settle()
 }
@@ -156,6 +155,7 @@ function end(): void {
 
 /** `data_version` changes only if another connection wrote. That is always another process, for example a command. */
 function noticeOtherProcesses(): void {
+  if (loss !== undefined) return
   const version = dataVersion.get()?.data_version
   if (version === knownDataVersion) return
   knownDataVersion = version
@@ -164,12 +164,15 @@ function noticeOtherProcesses(): void {
 
 // Another process may have written before this thread read `data_version` for the first time.
 port.postMessage({ replies: [], signals: [{ about: 'anything' }] } satisfies WriterMessage)
-const noticing = setInterval(everySecond, 1_000).unref()
+// A revocation by a command has to take effect within a second.
+const noticing = setInterval(noticeOtherProcesses, 400).unref()
+const guarding = setInterval(everySecond, 1_000).unref()
 
 port.on('message', (message: readonly WriteRequest[] | 'close') => {
   if (message !== 'close') return port.postMessage(commitGuarded(message))
   // First, because a check in the last turn of this thread would use a closed database.
   clearInterval(noticing)
+  clearInterval(guarding)
   end()
   port.close()
 })

@@ -16,7 +16,10 @@ export async function openForge(app: TestService) {
     store: app.store,
     sealing: new Sealing({ current: app.sealingSecret }),
     now: app.now,
+    lifetimeMs: Number.POSITIVE_INFINITY,
+    onFailure: () => {},
   })
+  keys.end()
   const { kid, privateKey } = keys.current
 
   async function signature(input: string): Promise<string> {

@@ -1,4 +1,4 @@
--- Revoke access tokens, and keep the first signing key.
+-- Revoke access tokens.
 
 -- With the tokens of a sign-in, the session that it belongs to ends. The session is locked first, as everywhere.
 
@@ -42,12 +42,4 @@ begin
   perform cut_tokens(of_user, 'issued', moment, cut_until);
   update token_cutoff set first_generation = generation where user_id = of_user and sign_in_id = 'issued';
   return true;
-end $$;
-
-create or replace function ensure_signing_key(new_kid text, public text, sealed text, moment bigint)
-returns void language plpgsql as $$
-begin
-  lock table signing_key in exclusive mode;
-  insert into signing_key (kid, public_jwk, sealed_private_jwk, created_at)
-  select new_kid, public, sealed, moment where not exists (select 1 from signing_key);
 end $$;

@@ -15,6 +15,7 @@ import * as pages from './pages.ts'
 import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
 import * as sessions from './sessions.ts'
+import * as signingKeys from './signing-keys.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
@@ -34,14 +35,14 @@ const paths: Record<string, Record<string, string>> = {
   tokens: {
     // At the start, and after a command revoked tokens. A later revocation removes expired rows.
     revocationsAfter: 'token_cutoff by token_cutoff_by_expiry',
-    // At the start: a handful of keys.
-    allSigningKeys: 'whole signing_key, sorted',
   },
   factors: {
     factorsOfUser: 'factor by key',
     unusedRecoveryCodes: 'recovery_code by key',
     challengeByHash: 'challenge by key',
   },
+  // Once a minute, and after a change: a handful of keys.
+  signingKeys: { allSigningKeys: 'whole signing_key, sorted' },
   producers: {
     producerById: 'producer by key',
     // For a person at the command line.
@@ -128,6 +129,7 @@ const modules: Record<string, Record<string, unknown>> = {
   links,
   tokens,
   factors,
+  signingKeys,
   producers,
   providerAccounts,
   guesses,

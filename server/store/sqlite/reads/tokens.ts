@@ -1,5 +1,5 @@
-// Reads token revocations and signing keys.
-import type { SigningKey, TokenRevocation } from '../../store.ts'
+// Reads token revocations.
+import type { TokenRevocation } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 
 export const revocationsAfter = `
@@ -9,12 +9,4 @@ export const revocationsAfter = `
 
 export async function tokenRevocations(reader: Reader, now: number): Promise<TokenRevocation[]> {
   return reader.objects(revocationsAfter, now)
-}
-
-export const allSigningKeys = `
-  select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
-  from signing_key order by created_at, kid`
-
-export async function signingKeys(reader: Reader): Promise<SigningKey[]> {
-  return reader.objects(allSigningKeys)
 }

@@ -10,6 +10,7 @@ import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
 import * as sessions from './sessions.ts'
 import * as signIns from './sign-ins.ts'
+import * as signingKeys from './signing-keys.ts'
 import * as tokens from './tokens.ts'
 import * as users from './users.ts'
 
@@ -19,6 +20,7 @@ export const writes = {
   ...sessions,
   ...signIns,
   ...tokens,
+  ...signingKeys,
   ...producers,
   ...inbox,
   ...deliveries,

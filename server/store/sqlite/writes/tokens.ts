@@ -1,5 +1,5 @@
-// Revokes access tokens, and stores the first signing key. Each write runs in the writer thread's transaction.
-import { type Input, issuedSignIns, type SigningKey } from '../../store.ts'
+// Revokes access tokens. Each write runs in the writer thread's transaction.
+import { type Input, issuedSignIns } from '../../store.ts'
 import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
 
@@ -36,14 +36,4 @@ export function revokeIssuedTokens(context: WriteContext, change: Input<'revokeI
     update token_cutoff set first_generation = (select issued_generation from user where id = ${userId})
     where user_id = ${userId} and sign_in_id = ${issuedSignIns}`
   return 'done'
-}
-
-export function ensureSigningKey({ sql }: WriteContext, key: SigningKey): SigningKey[] {
-  sql.run`
-    insert into signing_key (kid, public_jwk, sealed_private_jwk, created_at)
-    select ${key.kid}, ${key.publicJwk}, ${key.sealedPrivateJwk}, ${key.createdAt}
-    where not exists (select 1 from signing_key)`
-  return sql.all`
-    select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt"
-    from signing_key order by created_at, kid` as SigningKey[]
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
+import { signingKey } from '../../contract/signing-keys.ts'
 import { at, newId, type Person, World } from '../../contract/world.ts'
 import { openStore } from '../../open.ts'
 import { connect } from '../../sqlite/database.ts'
@@ -104,7 +105,9 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   await store.markAllRead({ userId: ann.id, throughId: null, at: at(2) })
   await store.markAllRead({ userId: cid.id, throughId: null, at: at(3) })
   await store.disableUser({ userId: cid.id, at: at(4), revocationExpiresAt: at(4) + hour })
-  await store.ensureSigningKey({ kid: 'k1', publicJwk: '{"kty":"OKP"}', sealedPrivateJwk: 'sealed', createdAt: at(0) })
+  await store.addSigningKey({ key: signingKey('k1', { startsAt: 1 }), after: null })
+  await store.addSigningKey({ key: signingKey('k2', { createdAt: 3, startsAt: 9 }), after: 'k1' })
+  await store.retireSigningKeys({ kids: ['k1'], at: at(10) })
   await store.touchProducer({ producerId: world.producerId, at: at(5) })
   const rounds = Math.ceil(notifications / people.length)
   for (let n = 0; n < rounds; n += 1_000)

@@ -1,0 +1,106 @@
+// The signing keys of a running service: their rotation by the clock, and what the key set shows of it.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Sealing } from '../../../server/sign-in/sealing.ts'
+import { makeSigningKey } from '../../../server/sign-in/token/key-material.ts'
+import { acceptedAfterMs, publishedAheadMs } from '../../../server/sign-in/token/key-schedule.ts'
+import { openStore } from '../../../server/store/open.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
+
+const app = await startTestService({ env: { CARILLON_SIGNING_KEY_LIFETIME: '30d' } })
+after(() => app.stop())
+const day = 86_400_000
+const user = await app.user('ann')
+
+const kidOf = ({ authorization = '' }: Proof): string =>
+  JSON.parse(Buffer.from(authorization.slice('Bearer '.length).split('.')[0] ?? '', 'base64url').toString()).kid
+const published = async (): Promise<string[]> =>
+  (await app.get('/.well-known/jwks.json')).json().keys.map(({ kid }: { kid: string }) => kid)
+const signedIn = () => app.signIn(user, 'stateless')
+const statusOf = async (token: Proof) => (await app.get('/routeRestreinte', token)).status
+
+async function until<Value>(read: () => Promise<Value>, isThere: (value: Value) => boolean): Promise<Value> {
+  const from = performance.now()
+  for (;;) {
+    const value = await read()
+    if (isThere(value)) return value
+    assert.ok(performance.now() < from + 30_000, `still ${JSON.stringify(value)}`)
+  }
+}
+
+test('after 30 days the next key is published, signs later, and no token of the one before is refused (T12)', async () => {
+  const [first = ''] = await published()
+  app.pass(30 * day - publishedAheadMs)
+  const old = await signedIn()
+  const keys = await until(published, ({ length }) => length === 2)
+  const next = keys.find((kid) => kid !== first)
+  assert.equal(kidOf(await signedIn()), first, 'it is published, and nobody signs with it yet')
+  app.pass(publishedAheadMs - 1)
+  assert.equal(kidOf(await signedIn()), first)
+  app.pass(1)
+  const late = await signedIn()
+  assert.equal(kidOf(late), next)
+  assert.equal(await statusOf(old), 200)
+  assert.equal(await statusOf(late), 200)
+  app.pass(acceptedAfterMs - 1)
+  assert.deepEqual((await published()).length, 2)
+  app.pass(1)
+  assert.deepEqual(await published(), [next], 'the last token of the first key has expired')
+})
+
+test('the key set may be cached for less time than a key is published ahead, and unchanged is 304', async () => {
+  const response = await app.get('/.well-known/jwks.json')
+  const maxAge = Number(/^public, max-age=(\d+)$/.exec(response.headers.get('cache-control') ?? '')?.[1])
+  assert.ok(maxAge >= 60 && maxAge * 1000 <= publishedAheadMs - 60_000, `${maxAge} s`)
+  const etag = response.headers.get('etag') ?? ''
+  assert.match(etag, /^"[\w-]+"$/)
+  const again = await app.request('/.well-known/jwks.json', { headers: { 'if-none-match': etag } })
+  assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', etag])
+  const other = await app.request('/.well-known/jwks.json', { headers: { 'if-none-match': '"another"' } })
+  assert.equal(other.status, 200)
+})
+
+test('a dropped key is refused within a second, in caches and streams too, and the next token has a new key (T12)', async () => {
+  const token = await signedIn()
+  assert.equal(await statusOf(token), 200)
+  const stream = await fetch(`${app.url}/api/notifications/stream`, { headers: { ...token } })
+  const reader = stream.body?.getReader()
+  const ended = (async () => {
+    while (!(await reader?.read())?.done);
+    return performance.now()
+  })()
+  const { store } = await openStore(app.databaseSetting)
+  const sealing = new Sealing({ current: app.sealingSecret })
+  const key = await makeSigningKey(sealing, { createdAt: app.now(), startsAt: app.now() })
+  const from = performance.now()
+  assert.equal(await store.dropSigningKey({ kid: kidOf(token), key }), 'done')
+  await app.refused(token)
+  const refusedAfterMs = performance.now() - from
+  const endedAfterMs = (await ended) - from
+  assert.equal(kidOf(await signedIn()), key.kid)
+  assert.deepEqual((await published()).includes(kidOf(token)), false)
+  await store.close()
+  assert.ok(refusedAfterMs < 1_000 && endedAfterMs < 1_500, `${refusedAfterMs} ms, the stream ${endedAfterMs} ms`)
+})
+
+test('a token of a key that this node has not read yet is accepted, and forged ones cause at most one read a second', async (t) => {
+  const { signingKeys } = app.store
+  let reads = 0
+  app.store.signingKeys = () => {
+    reads++
+    return signingKeys.call(app.store)
+  }
+  t.after(() => {
+    app.store.signingKeys = signingKeys
+  })
+  const [header = '', payload = ''] = (await signedIn()).authorization?.slice('Bearer '.length).split('.') ?? []
+  const { kid, ...rest } = JSON.parse(Buffer.from(header, 'base64url').toString())
+  const from = performance.now()
+  for (let n = 0; n < 200; n++) {
+    const forgedKid = `${String(n).padStart(4, '0')}${kid.slice(4)}`
+    const forged = Buffer.from(JSON.stringify({ ...rest, kid: forgedKid })).toString('base64url')
+    assert.equal(await statusOf({ authorization: `Bearer ${forged}.${payload}.${'A'.repeat(86)}` }), 401)
+  }
+  const seconds = (performance.now() - from) / 1000
+  assert.ok(reads >= 1 && reads <= 1 + seconds + 1, `${reads} reads in ${seconds} s`)
+})
