@@ -13,6 +13,7 @@ import { Live } from './inbox/live/live.ts'
 import { StreamLimits } from './inbox/live/stream-limits.ts'
 import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
+import { auditedStore } from './sign-in/audit/audited-store.ts'
 import { Guesses } from './sign-in/guessing/guesses.ts'
 import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
@@ -41,20 +42,21 @@ export type Composition = {
   readiness: Readiness
   /** Fills an empty store; undefined if it has a user already. */
   firstStart(): Promise<FirstSignIn | undefined>
-  /** Deletes ended sessions, old idempotency keys and old counts of guesses, and replaces signing keys. */
+  /** Deletes ended sessions, old idempotency keys, old counts of guesses and old entries of the audit log, and replaces signing keys. */
   tidy(): Promise<unknown>
   endStreams(): Promise<void>
-  /** Ends timers, and writes what the sign-in log has counted so far. */
-  end(): void
+  /** Ends timers, and writes what the sign-in log has counted so far, as lines and as rows. */
+  end(): Promise<void>
 }
 
 /** The size of libuv's pool, as libuv itself reads it. */
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
-export async function compose(store: Store, config: Config, environment: Environment): Promise<Composition> {
+export async function compose(bareStore: Store, config: Config, environment: Environment): Promise<Composition> {
   const { log, clock } = environment
   const { now, wall } = clock
+  const store = auditedStore(bareStore, log)
   const sealing = new Sealing(await sealingSecrets(config, store))
   const passwords = new Passwords({ threads })
   const guesses = new Guesses({ store, sealing, now })
@@ -65,7 +67,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const streams = composeStreams(store, config, environment)
   revocations.onRevocation((userId) => streams.live.checkProofs(userId))
   proofs.keys.onDropped(() => streams.live.checkEveryProof())
-  const signInLog = new SignInLog({ log, nameHash: nameHasher(sealing) })
+  const signInLog = new SignInLog({ log, rows: { store: bareStore, now }, nameHash: nameHasher(sealing) })
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const isHttps = config.publicUrl?.startsWith('https:') ?? false
@@ -110,6 +112,7 @@ export async function compose(store: Store, config: Config, environment: Environ
         guesses.removeOld(),
         store.removeExpiredChallenges(now()),
         proofs.keys.tend(),
+        removeOldAudit(store, now() - config.auditRetentionMs),
       ]),
     endStreams() {
       streams.changes.end()
@@ -118,6 +121,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     end() {
       proofs.keys.end()
       signInLog.end()
+      return signInLog.stored()
     },
   }
 }
@@ -158,6 +162,11 @@ function composeStreams(store: Store, config: Config, { log, clock, random }: En
     log.warn({ event: 'stream-not-read', err: error }, 'the store could not be read for a stream; retrying')
   const live = new Live({ store, now: clock.now, streamLimits, random, onFailure })
   return { live, changes: new ChangesSince({ store, streamLimits }) }
+}
+
+/** In batches, so that no other write waits long. */
+async function removeOldAudit(store: Store, before: number): Promise<void> {
+  while ((await store.removeOldAudit(before)) > 0);
 }
 
 function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains }: Config) {

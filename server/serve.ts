@@ -78,7 +78,7 @@ async function serve(store: Store, config: Config, { log, clock }: { log: Log; c
       readiness.isReady = false
       clearInterval(cleanup)
       await drain(app, { graceMs: graceMsFor(config, readiness), endStreams: composition.endStreams })
-      composition.end()
+      await composition.end()
       await store.close()
     },
   }

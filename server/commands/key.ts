@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { ProducerKeys, type Scope, scopes } from '../sign-in/producer-key.ts'
 import type { Store } from '../store/store.ts'
-import { configOf, withSettings, withStore } from './settings.ts'
+import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
 import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
 
 const dayMs = 86_400_000
@@ -30,7 +30,7 @@ export function keyCommand(): Command {
 
 function withKeys(command: Command, work: (dependencies: { store: Store; keys: ProducerKeys }) => Promise<void>) {
   return withStore(configOf(command, 'key'), (store) =>
-    work({ store, keys: new ProducerKeys({ store, now: Date.now }) }),
+    work({ store, keys: new ProducerKeys({ store, now: Date.now, source: operatorSource() }) }),
   )
 }
 

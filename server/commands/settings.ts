@@ -1,10 +1,12 @@
 // The settings of a command: it has an option for each setting that it uses, except secrets, which the process list would show.
+import { userInfo } from 'node:os'
 import { type Command, Option } from 'commander'
 import { type Flags, readConfig, readSettings } from '../config/read.ts'
 import { type Config, type Setting, settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
 import type { SettingFault } from '../config/values.ts'
 import { CarillonError } from '../errors.ts'
+import type { Source } from '../sign-in/audit/entry.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -72,6 +74,20 @@ function refuseVisiblePassword({ option, name, value }: GivenOption): void {
     throw new WrongUse(
       `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
     )
+}
+
+/** Who runs a command, for the audit log: an operator, and the user of the operating system. */
+export function operatorSource(): Source {
+  return { actor: 'operator', address: null, userAgent: null, requestId: null, by: systemUser() }
+}
+
+/** In a container the id of the process may have no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
 }
 
 /** Opens the store for `work` and closes it afterwards, also after a failure. */

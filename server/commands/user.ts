@@ -15,7 +15,7 @@ import {
   type UserKey,
 } from '../sign-in/users/users.ts'
 import type { Store, User } from '../store/store.ts'
-import { configOf, withSettings, withStore } from './settings.ts'
+import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
 import { confirm } from './terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
 import { passwordFromStdin } from './terminal/password-input.ts'
@@ -133,7 +133,13 @@ function withUsers(
   const config = configOf(command, 'user')
   const passwords = new Passwords({ threads: 4 })
   return withStore(config, (store) =>
-    work({ store, passwords, passwordMinLength: config.passwordMin, now: store.clock ?? Date.now }),
+    work({
+      store,
+      passwords,
+      passwordMinLength: config.passwordMin,
+      now: store.clock ?? Date.now,
+      source: operatorSource(),
+    }),
   )
 }
 

@@ -218,6 +218,13 @@ const table = {
     commands: ['serve', 'doctor'],
     read: readProxies,
   },
+  auditRetentionMs: {
+    name: 'CARILLON_AUDIT_RETENTION',
+    default: '400d',
+    meaning: 'How long entries of the audit log are kept.',
+    commands: ['serve'],
+    read: duration(second, 10 * maxLifetime),
+  },
   drainGraceMs: {
     name: 'CARILLON_DRAIN_GRACE',
     default: '2500ms',

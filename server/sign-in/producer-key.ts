@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../errors.ts'
 import type { Producer, Store } from '../store/store.ts'
+import { recorded, type Source } from './audit/entry.ts'
 import { equalSecrets, hashOf } from './secrets.ts'
 
 export const scopes = ['send', 'users'] as const
@@ -14,6 +15,8 @@ const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
 type Dependencies = {
   store: Pick<Store, 'addProducer' | 'findProducer' | 'revokeProducer' | 'touchProducer'>
   now: () => number
+  /** Who adds and revokes keys, for the audit log; the service itself if it is absent. */
+  source?: Source
 }
 
 type Wanted = { name: string; scopes: readonly Scope[]; expiresAt: number | null }
@@ -30,7 +33,9 @@ export class ProducerKeys {
     const { store, now } = this.#dependencies
     const id = randomBytes(8).toString('hex')
     const secret = randomBytes(32).toString('base64url')
-    await store.addProducer({ id, secretHash: hashOf(secret), createdAt: now(), ...wanted })
+    const detail = { keyId: id, name: wanted.name, scopes: wanted.scopes.join(',') }
+    const entry = recorded(this.#dependencies, { event: 'key-created', detail })
+    await store.addProducer({ id, secretHash: hashOf(secret), createdAt: now(), ...wanted, ...entry })
     return { id, key: `crl_${id}_${secret}` }
   }
 
@@ -54,7 +59,8 @@ export class ProducerKeys {
   /** Takes effect at once. Throws NOT_FOUND. */
   async revoke(producerId: string): Promise<void> {
     const { store, now } = this.#dependencies
-    const outcome = await store.revokeProducer({ producerId, at: now() })
+    const entry = recorded(this.#dependencies, { event: 'key-revoked', detail: { keyId: producerId } })
+    const outcome = await store.revokeProducer({ producerId, at: now(), ...entry })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
   }
 }

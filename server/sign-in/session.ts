@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { invalidCredentials } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { EndedSession, NewSession, SessionKey, Store, User } from '../store/store.ts'
+import { type Source, signOutEntry } from './audit/entry.ts'
 import { hashOf } from './secrets.ts'
 import type { PageOf, Subject } from './subject.ts'
 import { revocationKeptForMs } from './token/access-token.ts'
@@ -112,13 +113,15 @@ export class Sessions {
     return { userId: key.userId, signInId, signedInAt, generation, endsAt }
   }
 
-  /** Ends the sessions with these secrets in one transaction. Returns those that were alive. */
-  async revoke(secrets: readonly string[]): Promise<EndedSession[]> {
+  /** Ends the sessions with these secrets in one transaction. Returns those that were alive. With `source`, it is a sign-out for the audit log. */
+  async revoke(secrets: readonly string[], source?: Source): Promise<EndedSession[]> {
     const keys = keysOf(secrets)
-    const { store, now } = this.#options
+    if (keys.length === 0) return []
+    const { store, now, idleMs, lifetimeMs } = this.#options
     const at = now()
-    const revocationExpiresAt = at + revocationKeptForMs
-    const ended = keys.length === 0 ? [] : await store.endSessions({ keys, at, revocationExpiresAt })
+    const live = { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
+    const audit = source && keys.map(({ userId }) => signOutEntry(source, { userId, at, variant: 'stateful' }))
+    const ended = await store.endSessions({ keys, at, revocationExpiresAt: at + revocationKeptForMs, live, audit })
     for (const { userId, signInId, hadTokens } of ended)
       if (signInId !== null && hadTokens) this.#note({ userId, signInId }, at)
     return ended.filter((session) => at < this.#endOf(session, at))

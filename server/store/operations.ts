@@ -1,5 +1,5 @@
 // What both engines share of their operations: how they become methods of the store, and how rows become an inbox and its changes.
-import type { Change, Changes, Delivery, EndedSession, Factor, InboxState, LiveBounds } from './store.ts'
+import type { Change, Changes, Delivery, Factor, InboxState } from './store.ts'
 
 /** The functions of `Module` whose first parameter is a `First`, without that parameter. */
 type Bound<First, Module> = {
@@ -20,12 +20,6 @@ export function bindOperations<First, Module extends object>(module: Module, fir
 /** How many recipients may be unknown. At least one must be known. */
 export function maxUnknown({ unknownRecipients, recipients }: Delivery): number {
   return unknownRecipients === 'refuse' ? 0 : recipients.length - 1
-}
-
-/** Whether a session had not expired. Without bounds every one counts as live. */
-export function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds | undefined): boolean {
-  if (live === undefined) return true
-  return createdAt > live.createdAfter && lastSeenAt > live.lastSeenAfter && lastSeenAt <= live.lastSeenUntil
 }
 
 /** How long a read-all can be undone, in milliseconds. */

@@ -135,6 +135,12 @@ export type LiveSession = {
   page?: Page
 }
 
+/** Whether a session had not expired when it ended. Without bounds every one counts as live. */
+export function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds | undefined): boolean {
+  if (live === undefined) return true
+  return createdAt > live.createdAfter && lastSeenAt > live.lastSeenAfter && lastSeenAt <= live.lastSeenUntil
+}
+
 /** A session as it was when it ended. It may have expired before; the caller checks its age. */
 export type EndedSession = Omit<LiveSession, 'inbox' | 'page' | 'confirmedAt'> & {
   /** If true, the tokens of its sign-in were revoked with it. */

@@ -4,13 +4,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newId } from '../../ids.ts'
 import { auditEntry, type Source } from '../../sign-in/audit/entry.ts'
 import { endPresented, endTokens } from '../../sign-in/end-presented.ts'
-import type { AuditEntry, User } from '../../store/store.ts'
+import type { UserDependencies } from '../../sign-in/users/users.ts'
+import type { AuditEntry, Producer, User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { addressOf } from '../request/address.ts'
 import { presentedTokens, sessionSecrets } from '../request/guards.ts'
 import { setCookie } from '../response/cookies.ts'
 import { displayUser } from '../response/send.ts'
+import type { GuardedRequest } from './operation.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export type Exchange = { request: FastifyRequest; reply: FastifyReply }
@@ -19,12 +21,20 @@ export type SignInFacts = { variant: Variant; method: 'password'; source: Reques
 
 const maxUserAgent = 256
 
-export type RequestSource = Source & { address: string; requestId: string }
+export type RequestSource = Source & { address: string; requestId: string; route: string }
 
 /** Who sends this request, as a user. Call it before the first await: Node does not know the address of a closed connection. */
-export function sourceOf({ trustedProxies }: Dependencies, { raw, id }: FastifyRequest): RequestSource {
+export function sourceOf({ trustedProxies }: Dependencies, request: FastifyRequest): RequestSource {
+  const { raw, id } = request
   const userAgent = raw.headers['user-agent']?.slice(0, maxUserAgent) ?? null
-  return { actor: 'user', address: addressOf(raw, trustedProxies), userAgent, requestId: id }
+  const route = request.routeOptions.url ?? ''
+  return { actor: 'user', address: addressOf(raw, trustedProxies), userAgent, requestId: id, route }
+}
+
+/** The changes of users that a producer requests, and that the audit log ascribes to it. */
+export function usersFor(dependencies: Dependencies, request: GuardedRequest<Producer>): UserDependencies {
+  const actor = `producer:${request.caller.id}`
+  return { ...dependencies.users, source: { ...sourceOf(dependencies, request), actor } }
 }
 
 /** `user` as it was read for the check of the proof. Throws INVALID_CREDENTIALS if its proofs have been revoked since. */
@@ -36,10 +46,10 @@ export async function finishSignIn(
 ): Promise<object> {
   const at = dependencies.users.now()
   const signInId = newId(at)
-  const entry = auditEntry(source, { event: 'sign-in', at, userId: user.id, signInId, detail: { variant, method } })
+  const { id: userId, username } = user
+  const entry = auditEntry(source, { event: 'sign-in', at, userId, username, signInId, detail: { variant, method } })
   const issue = variant === 'stateless' ? issueToken : issueSession
   const issued = await issue(dependencies, user, { ...exchange, entry, signInId })
-  dependencies.signInLog.signedIn(source, user, variant)
   return { User: displayUser(user), ...issued }
 }
 

@@ -58,13 +58,12 @@ export const logout: Operation<null> = {
 }
 
 async function logOut(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { cookie, signInLog, allowedOrigins } = dependencies
+  const { cookie, allowedOrigins } = dependencies
   const source = sourceOf(dependencies, request)
   // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
   const isForeign = comesFromOtherSite(request, allowedOrigins)
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
-  const ended = await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
-  for (const one of ended) signInLog.signedOut(source, one)
+  await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw), source })
   if (!isForeign) setCookie(reply, cookie, '')
   return reply.header('clear-site-data', '"cache"').code(204).send()
 }

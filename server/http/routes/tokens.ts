@@ -2,6 +2,7 @@
 // the public keys. A sign-in by token is in sign-in.ts.
 import type { FastifyReply } from 'fastify'
 import { CarillonError, notAuthenticated } from '../../errors.ts'
+import { recorded } from '../../sign-in/audit/entry.ts'
 import { hashOf } from '../../sign-in/secrets.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { IssuedToken, TokenSubject } from '../../sign-in/token/access-token.ts'
@@ -15,6 +16,7 @@ import { IssueBody } from '../openapi/request-schemas.ts'
 import { sessionSecret } from '../request/guards.ts'
 import { isKnown } from '../response/etag.ts'
 import { displayUser, sendData, sendJson, sendObject } from '../response/send.ts'
+import { usersFor } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 import { findEnabledUser } from './sign-in.ts'
 import { externalIdOf, idOf } from './users.ts'
@@ -111,7 +113,7 @@ export const revokeById: Operation<Producer> = {
   tag: 'users',
   summary: 'Revokes every token that was issued for this user, at once; sign-ins stay',
   responses: { 204: 'none' },
-  handle: (dependencies, request, reply) => revokeTokens(dependencies, { id: idOf(request) }, reply),
+  handle: (dependencies, request, reply) => revokeTokens(dependencies, { id: idOf(request) }, { request, reply }),
 }
 
 export const revokeByExternalId: Operation<Producer> = {
@@ -119,12 +121,15 @@ export const revokeByExternalId: Operation<Producer> = {
   id: 'revokeExternalUserTokens',
   summary: 'The same, by external id',
   freeText: 'externalId',
-  handle: (dependencies, request, reply) => revokeTokens(dependencies, { externalId: externalIdOf(request) }, reply),
+  handle: (dependencies, request, reply) =>
+    revokeTokens(dependencies, { externalId: externalIdOf(request) }, { request, reply }),
 }
 
-async function revokeTokens({ users, accessTokens }: Dependencies, key: UserKey, reply: FastifyReply) {
-  const { id } = await findUser(users, key)
-  await accessTokens.revokeIssued(id)
+async function revokeTokens(dependencies: Dependencies, key: UserKey, { request, reply }: Exchange) {
+  const users = usersFor(dependencies, request)
+  const { id, username } = await findUser(users, key)
+  const { audit } = recorded(users, { event: 'tokens-revoked', userId: id, username })
+  await dependencies.accessTokens.revokeIssued(id, audit)
   return reply.code(204).send()
 }
 

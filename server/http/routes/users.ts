@@ -15,6 +15,7 @@ import {
 } from '../openapi/request-schemas.ts'
 import { maxKeys } from '../request/strict-json.ts'
 import { displayAccount, sendData } from '../response/send.ts'
+import { usersFor } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
 type Request = GuardedRequest<Producer>
@@ -53,8 +54,8 @@ export const create: Operation<Producer> = {
   handle: createUser,
 }
 
-async function createUser({ users }: Dependencies, { body }: Request, reply: FastifyReply) {
-  return sendUser(reply.code(201), await addUser(users, body as NewUser))
+async function createUser(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  return sendUser(reply.code(201), await addUser(usersFor(dependencies, request), request.body as NewUser))
 }
 
 export const putMany: Operation<Producer> = {
@@ -70,8 +71,9 @@ export const putMany: Operation<Producer> = {
   handle: putUsers,
 }
 
-async function putUsers({ users }: Dependencies, { body }: Request, reply: FastifyReply) {
-  const outcome = await importUsers(users, (body as UncheckedEntries).users, { needsExternalId: true })
+async function putUsers(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const { users } = request.body as UncheckedEntries
+  const outcome = await importUsers(usersFor(dependencies, request), users, { needsExternalId: true })
   if ('faults' in outcome) throw refusalOf(outcome.faults)
   const results = outcome.imported.map(({ user, created }) => {
     return { externalId: user.externalId, status: created ? 'created' : 'updated', user: displayAccount(user) }
@@ -100,7 +102,8 @@ export const put: Operation<Producer> = {
   handle: putExternalUser,
 }
 
-async function putExternalUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
+async function putExternalUser(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const users = usersFor(dependencies, request)
   const { user, created } = await putUser(users, externalIdOf(request), request.body as UserProfile)
   return sendUser(reply.code(created ? 201 : 200), user)
 }
@@ -140,7 +143,8 @@ export const change: Operation<Producer> = {
   handle: updateUser,
 }
 
-async function updateUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
+async function updateUser(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const users = usersFor(dependencies, request)
   return sendUser(reply, await changeUser(users, { id: idOf(request) }, request.body as UserChange))
 }
 
@@ -152,7 +156,8 @@ export const changeExternal: Operation<Producer> = {
   handle: updateExternalUser,
 }
 
-async function updateExternalUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
+async function updateExternalUser(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const users = usersFor(dependencies, request)
   const user = await changeUser(users, { externalId: externalIdOf(request) }, request.body as UserChange)
   return sendUser(reply, user)
 }
@@ -165,8 +170,8 @@ export const erase: Operation<Producer> = {
   handle: eraseUser,
 }
 
-async function eraseUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
-  await deleteUser(users, { id: idOf(request) })
+async function eraseUser(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  await deleteUser(usersFor(dependencies, request), { id: idOf(request) })
   return reply.code(204).send()
 }
 
@@ -178,8 +183,8 @@ export const eraseExternal: Operation<Producer> = {
   handle: eraseExternalUser,
 }
 
-async function eraseExternalUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
-  await deleteUser(users, { externalId: externalIdOf(request) })
+async function eraseExternalUser(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  await deleteUser(usersFor(dependencies, request), { externalId: externalIdOf(request) })
   return reply.code(204).send()
 }
 

@@ -16,6 +16,20 @@ type Facts = { event: EventName; at: number } & Partial<
   Pick<AuditEntry, 'userId' | 'username' | 'signInId' | 'nameHash' | 'detail'>
 >
 
+/** The entry of a change, for the store, which records it with the change. */
+export function recorded(
+  { source = serviceSource, now }: { source?: Source; now: () => number },
+  facts: Omit<Facts, 'at'>,
+): { audit: readonly AuditEntry[] } {
+  return { audit: [auditEntry(source, { ...facts, at: now() })] }
+}
+
+type SignOut = Pick<Facts, 'userId' | 'username' | 'signInId' | 'at'> & { variant: 'stateful' | 'stateless' }
+
+export function signOutEntry(source: Source, { variant, ...facts }: SignOut): AuditEntry {
+  return auditEntry(source, { event: 'sign-out', ...facts, detail: { variant } })
+}
+
 /** `detail` must not contain a secret. */
 export function auditEntry(source: Source, { event, at, ...facts }: Facts): AuditEntry {
   const { userId = null, signInId = null, nameHash = null, detail = null } = facts

@@ -4,6 +4,7 @@ import { type CryptoKey, errors, jwtVerify } from 'jose'
 import { BoundedCache } from '../../bounded-cache.ts'
 import { newId } from '../../ids.ts'
 import type { Store, User } from '../../store/store.ts'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { Subject } from '../subject.ts'
 import type { SignIn, TokenRevocations } from '../token/revocations.ts'
 import { SignatureChecks } from '../token/signature-checks.ts'
@@ -120,7 +121,9 @@ export class ForeignTokens {
     if (found !== undefined) return found.disabledAt === null ? found : null
     if (!from.createUsers || !mayCreate) return null
     const at = now()
-    const [created] = await store.putUsers({ issuer, at, users: [{ newId: newId(at), externalId }] })
+    const userId = newId(at)
+    const entry = auditEntry(serviceSource, { event: 'user-created', at, userId, detail: { issuer } })
+    const [created] = await store.putUsers({ issuer, at, users: [{ newId: userId, externalId, entry }] })
     return created?.user.disabledAt === null ? created.user : null
   }
 }

@@ -3,7 +3,8 @@
 import { BoundedCache } from '../../bounded-cache.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../../errors.ts'
 import { madeAt, newId } from '../../ids.ts'
-import type { User } from '../../store/store.ts'
+import type { AuditEntry, User } from '../../store/store.ts'
+import { type Source, signOutEntry } from '../audit/entry.ts'
 import type { ForeignTokens } from '../issuers/foreign-tokens.ts'
 import type { Subject } from '../subject.ts'
 import { signToken, signTokenAtOnce } from './key-material.ts'
@@ -110,18 +111,20 @@ export class AccessTokens {
     return subject.kid !== undefined && keys.isDropped(subject.kid) ? null : subject.expiresAt
   }
 
-  /** Revokes every token of this sign-in, renewed ones included. */
-  async revoke(subject: TokenSubject): Promise<void> {
+  /** Revokes every token of this sign-in, renewed ones included. With `source`, it is a sign-out for the audit log. */
+  async revoke({ userId, username, signInId }: TokenSubject, source?: Source): Promise<void> {
     const at = this.#options.now()
-    const { userId, signInId } = subject
+    const signOut = { userId, username, signInId, at, variant: 'stateless' } as const
+    const audit = source && [signOutEntry(source, signOut)]
     const expiresAt = at + revocationKeptForMs
-    await this.#options.revocations.revoke({ userId, signInId, notBefore: at, expiresAt })
+    await this.#options.revocations.revoke({ userId, signInId, notBefore: at, expiresAt, audit })
   }
 
   /** Revokes the tokens that were issued for a user; they are refused on this node when it resolves. */
-  async revokeIssued(userId: string): Promise<'done' | 'absent'> {
+  async revokeIssued(userId: string, audit?: readonly AuditEntry[]): Promise<'done' | 'absent'> {
     const at = this.#options.now()
-    return this.#options.revocations.revokeIssued({ userId, at, revocationExpiresAt: at + revocationKeptForMs })
+    const revocationExpiresAt = at + revocationKeptForMs
+    return this.#options.revocations.revokeIssued({ userId, at, revocationExpiresAt, audit })
   }
 
   /**

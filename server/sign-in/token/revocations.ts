@@ -2,6 +2,7 @@
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
 import { erasedKey, isErasedKey } from '../../store/erased-key.ts'
 import {
+  type Audited,
   issuedSignIns,
   type NewRevocation,
   type Store,
@@ -53,8 +54,8 @@ export class TokenRevocations {
   }
 
   /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */
-  async revoke(revocation: NewRevocation): Promise<void> {
-    await this.#dependencies.store.revokeTokens(revocation)
+  async revoke({ audit, ...revocation }: NewRevocation & Audited): Promise<void> {
+    await this.#dependencies.store.revokeTokens({ ...revocation, audit })
     this.note(revocation)
   }
 

@@ -1,10 +1,18 @@
 // Many users at once, from a file or a request: created if they are new, changed if they exist. Everything is checked before
 // anything is stored, so that one fault leaves no user half imported.
 import { CarillonError, type Fault } from '../../errors.ts'
-import { newId } from '../../ids.ts'
 import type { User } from '../../store/store.ts'
+import { recorded, serviceSource } from '../audit/entry.ts'
 import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
-import { disableUser, enableUser, revocationNow, storeUser, type UserDependencies } from './users.ts'
+import {
+  disableUser,
+  enableUser,
+  newUserOf,
+  recordedChange,
+  revocationNow,
+  storeUser,
+  type UserDependencies,
+} from './users.ts'
 
 /**
  * `position` counts the entries from 0. `isTaken`: the name belongs to another user. `sameAs`: the position of an earlier entry
@@ -46,14 +54,26 @@ export async function importUsers(
     ),
   ]
   if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.position - b.position) }
-  if (existing === undefined) return { imported: await putProfiles(dependencies, checked, report) }
+  const imported = await storeAll(dependencies, { checked, existing, report })
+  const created = imported.filter((one) => one.created).length
+  const detail = { created, updated: imported.length - created }
+  await dependencies.store.recordAudit(recorded(dependencies, { event: 'users-imported', detail }).audit)
+  return { imported }
+}
+
+type Checked = { checked: readonly CheckedEntry[]; existing: readonly Existing[] | undefined }
+
+async function storeAll(
+  dependencies: UserDependencies,
+  { checked, existing, report }: Checked & { report: (done: number) => void },
+): Promise<Imported[]> {
+  if (existing === undefined) return putProfiles(dependencies, checked, report)
   let done = 0
-  const imported = await inParallel(checked, async (entry, position) => {
+  return inParallel(checked, async (entry, position) => {
     const one = await storeEntry(dependencies, entry, existing[position]?.user)
     report(++done)
     return one
   })
-  return { imported }
 }
 
 function readValue(value: unknown, needsExternalId: boolean): ReturnType<typeof readEntry> {
@@ -88,7 +108,7 @@ function isProfileOnly({ username, externalId, disabled }: CheckedEntry): boolea
 
 /** One transaction for each thousand. */
 async function putProfiles(
-  { store, now }: UserDependencies,
+  { store, now, source = serviceSource }: UserDependencies,
   entries: readonly CheckedEntry[],
   report: (done: number) => void,
 ): Promise<Imported[]> {
@@ -97,7 +117,7 @@ async function putProfiles(
     const at = now()
     const users = entries
       .slice(from, from + putAtOnce)
-      .map(({ externalId, profile }) => ({ newId: newId(at), externalId: externalId ?? '', ...profile }))
+      .map(({ externalId, profile }) => newUserOf({ externalId: externalId ?? '', profile }, { at, source }))
     imported.push(...(await store.putUsers({ issuer: '', at, users })))
     report(imported.length)
   }
@@ -131,11 +151,13 @@ async function storeEntry(
 async function change(dependencies: UserDependencies, user: User, { username, passwordHash, profile }: CheckedEntry) {
   const { store } = dependencies
   const renamed = username !== null && username !== user.username
-  const outcome = await store.updateUser({ userId: user.id, ...(renamed && { username }), ...profile })
+  const fields = { ...(renamed && { username }), ...profile }
+  const outcome = await store.updateUser({ userId: user.id, ...fields, ...recordedChange(dependencies, user, fields) })
   if (outcome === 'username-taken') throw new CarillonError('CONFLICT', `There is a user ${username} already`)
   if (username === null || passwordHash === null || (await store.findCredentials(username)) !== undefined) return
   // Setting a password enables the user.
-  await store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies) })
+  const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
+  await store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
   if (user.disabledAt !== null) await disableUser(dependencies, { id: user.id })
 }
 

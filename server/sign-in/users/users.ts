@@ -3,7 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import { CarillonError, invalidRequest } from '../../errors.ts'
 import { newId } from '../../ids.ts'
+import { erasedKey } from '../../store/erased-key.ts'
 import type { NewUser, Profile, Store, User } from '../../store/store.ts'
+import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
 import { loadBlockList } from '../password/block-list.ts'
 import type { Passwords } from '../password/passwords.ts'
 import { checkPassword, preparePassword } from '../password/policy.ts'
@@ -30,10 +32,13 @@ export type UserDependencies = {
     | 'enableUser'
     | 'deleteUser'
     | 'revokeTokens'
+    | 'recordAudit'
   >
   passwords: Passwords
   passwordMinLength: number
   now: () => number
+  /** Who makes the changes, for the audit log; the service itself if it is absent. */
+  source?: Source
   /** Of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
 }
@@ -83,12 +88,14 @@ export async function addUserWithoutName(
 type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & Profile
 
 /** Throws CONFLICT with the field that is taken. */
-export async function storeUser({ store, now }: UserDependencies, stored: Stored): Promise<User> {
+export async function storeUser(dependencies: UserDependencies, stored: Stored): Promise<User> {
+  const { store, now } = dependencies
   const createdAt = now()
   const { passwordHash, ...fields } = stored
   const none = { displayName: null, issuer: '', locale: null, email: null }
   const user = { id: newId(createdAt), createdAt, ...none, ...fields }
-  const outcome = await store.addUser({ ...user, passwordHash })
+  const entry = { event: 'user-created', userId: user.id, username: user.username } as const
+  const outcome = await store.addUser({ ...user, passwordHash, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', `There is a user ${user.username} already`)
   if (outcome === 'external-id-taken') throw taken('externalId', 'There is a user with this external id already')
   const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
@@ -101,7 +108,7 @@ export function taken(field: 'username' | 'externalId', problem: string): Carill
 
 /** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
 export async function putUser(
-  { store, now }: UserDependencies,
+  { store, now, source = serviceSource }: UserDependencies,
   externalId: string,
   given: Profile,
 ): Promise<{ user: User; created: boolean }> {
@@ -110,9 +117,18 @@ export async function putUser(
   if (reason !== undefined) faults.unshift({ field: 'externalId', reason })
   refuseFaults(faults)
   const at = now()
-  const users = [{ newId: newId(at), externalId, ...profile }]
+  const users = [newUserOf({ externalId, profile }, { at, source })]
   const [put] = await store.putUsers({ issuer: '', at, users })
   return put as { user: User; created: boolean }
+}
+
+/** For `putUsers`, which turns the entry into one of a change if the user exists. */
+export function newUserOf(
+  { externalId, profile }: { externalId: string; profile: Profile },
+  { at, source }: { at: number; source: Source },
+) {
+  const userId = newId(at)
+  return { newId: userId, externalId, ...profile, entry: auditEntry(source, { event: 'user-created', at, userId }) }
 }
 
 /** Throws NOT_FOUND. */
@@ -143,11 +159,20 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   const { profile, faults } = readProfile(change)
   const username = faulting(faults, () => changedUsername(user, change.username))
   refuseFaults(faults)
-  const outcome = await store.updateUser({ userId: user.id, ...(username !== undefined && { username }), ...profile })
+  const fields = { ...(username !== undefined && { username }), ...profile }
+  const outcome = await store.updateUser({ userId: user.id, ...fields, ...recordedChange(dependencies, user, fields) })
   if (outcome === 'username-taken') throw taken('username', `There is a user ${username} already`)
   if (change.disabled === true) await disableUser(dependencies, { id: user.id })
   if (change.disabled === false) await enableUser(dependencies, { id: user.id })
   return findUser(dependencies, { id: user.id })
+}
+
+/** The entry names the fields, not their values; there is none if every value stays as it was. */
+export function recordedChange(dependencies: UserDependencies, user: User, fields: Profile & { username?: string }) {
+  const changed = Object.entries(fields).filter(([name, value]) => user[name as keyof typeof fields] !== value)
+  if (changed.length === 0) return {}
+  const detail = { fields: changed.map(([name]) => name).join(',') }
+  return recorded(dependencies, { event: 'user-changed', userId: user.id, username: user.username, detail })
 }
 
 /** Undefined if the username stays as it is. */
@@ -167,14 +192,16 @@ export async function setPassword(
   const { password, isGenerated = false } = wanted
   if (!isGenerated) (await weakPasswordRefusal(dependencies))({ username: user.username ?? '', password })
   const passwordHash = await hashPassword(dependencies, password)
-  await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies) })
+  const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
+  await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
   await revokeTokensAgain(dependencies, user)
 }
 
 /** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */
 export async function disableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
-  await dependencies.store.disableUser({ userId: user.id, ...revocationNow(dependencies) })
+  const entry = recorded(dependencies, { event: 'user-disabled', userId: user.id, username: user.username })
+  await dependencies.store.disableUser({ userId: user.id, ...revocationNow(dependencies), ...entry })
   await revokeTokensAgain(dependencies, user)
   return user
 }
@@ -182,7 +209,8 @@ export async function disableUser(dependencies: UserDependencies, key: UserKey):
 /** Throws NOT_FOUND. */
 export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
-  await dependencies.store.enableUser({ userId: user.id })
+  const entry = recorded(dependencies, { event: 'user-enabled', userId: user.id, username: user.username })
+  await dependencies.store.enableUser({ userId: user.id, ...entry })
   return user
 }
 
@@ -192,7 +220,9 @@ export async function enableUser(dependencies: UserDependencies, key: UserKey): 
  */
 export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
-  const outcome = await dependencies.store.deleteUser({ userId: user.id, ...revocationNow(dependencies) })
+  // Nothing of the entry leads to the user, except for somebody who has the id.
+  const entry = recorded(dependencies, { event: 'user-erased', detail: { user: erasedKey(user.id) } })
+  const outcome = await dependencies.store.deleteUser({ userId: user.id, ...revocationNow(dependencies), ...entry })
   if (outcome === 'absent') throw noSuchUser(key)
   await dependencies.revocations?.refresh()
   return user

@@ -1,6 +1,12 @@
 // Adds, touches, ends and removes sessions. Each write runs in the writer thread's transaction.
-import { isLive } from '../../operations.ts'
-import type { EndedSession, Input, NewSession, SessionKey, SessionSignIn } from '../../store.ts'
+import {
+  type EndedSession,
+  type Input,
+  isLive,
+  type NewSession,
+  type SessionKey,
+  type SessionSignIn,
+} from '../../store.ts'
 import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
 import { revokeTokens } from './tokens.ts'

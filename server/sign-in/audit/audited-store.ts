@@ -1,0 +1,104 @@
+// The store of a service that writes a log line for each audit entry that a change recorded. So no caller has to remember the line:
+// whoever gives the store an entry gets a row and a line, or neither.
+import type { Log } from '../../log/log.ts'
+import {
+  type AuditEntry,
+  type Audited,
+  type EndedSession,
+  type Input,
+  isLive,
+  type Operations,
+  type PutUser,
+  type Store,
+  type User,
+} from '../../store/store.ts'
+import { writeLine } from './log-line.ts'
+
+/** What each change with audit entries resolves with. */
+type Results = {
+  [Name in keyof Operations as Operations[Name] extends (change: infer Change) => unknown
+    ? 'audit' extends keyof Change
+      ? Name
+      : never
+    : never]: Awaited<ReturnType<Operations[Name]>>
+}
+type VoidChange = { [Name in keyof Results]: Results[Name] extends void ? Name : never }[keyof Results]
+type Word = Extract<Results[keyof Results], string>
+
+/** Changes that resolve without a value always take effect. The compiler wants every one of them here. */
+const alwaysRecorded: Record<VoidChange, true> = { addChallenge: true, addProducer: true, revokeTokens: true }
+
+/** Whether a change that resolves with this word took effect. The compiler wants every word here. */
+const effects: Record<Word, boolean> = {
+  done: true,
+  added: true,
+  first: true,
+  absent: false,
+  refused: false,
+  taken: false,
+  'username-taken': false,
+  'external-id-taken': false,
+  'has-another': false,
+  full: false,
+  last: false,
+  'no-challenge': false,
+}
+
+/** Every operation is called on `store` at the moment of the call. */
+export function auditedStore(store: Store, log: Log): Store {
+  const wrapped: Record<string, unknown> = {}
+  for (const name of Object.keys(store) as (keyof Store)[]) {
+    if (typeof Object.getOwnPropertyDescriptor(store, name)?.value !== 'function') continue
+    wrapped[name] = (...values: unknown[]) => {
+      const result = (store[name] as (...values: unknown[]) => unknown)(...values)
+      const [input] = values
+      return name in recordedBy || hasEntries(input) ? lined(name, input, result) : result
+    }
+  }
+
+  async function lined(name: string, input: unknown, result: unknown): Promise<unknown> {
+    const value = await result
+    for (const entry of entriesOf(name, input, value)) writeLine(log, entry)
+    return value
+  }
+
+  return Object.setPrototypeOf(wrapped, store)
+}
+
+function hasEntries(input: unknown): input is Required<Audited> {
+  return typeof input === 'object' && input !== null && 'audit' in input && Array.isArray(input.audit)
+}
+
+/** The operations whose entries are recorded one by one, with what the store adds. */
+const recordedBy: Readonly<Record<string, (input: never, value: never) => AuditEntry[]>> = {
+  recordAudit: (entries: Input<'recordAudit'>) => [...entries],
+  addProviderUser: ({ newId, audit }: Input<'addProviderUser'>, user: User) =>
+    user.id === newId ? [...(audit ?? [])] : [],
+  putUsers: ({ users }: Input<'putUsers'>, put: readonly PutUser[]) =>
+    put.flatMap(({ user, created, recorded }, n) => {
+      const entry = users[n]?.entry
+      if (entry === undefined || !recorded) return []
+      return [created ? entry : { ...entry, event: 'user-changed', userId: user.id }]
+    }),
+  endSessions: ({ audit, live }: Input<'endSessions'>, ended: readonly EndedSession[]) => {
+    const left = [...(audit ?? [])]
+    return ended.flatMap((session) => {
+      const place = left.findIndex(({ userId }) => userId === session.userId)
+      const [entry] = place < 0 ? [] : left.splice(place, 1)
+      const { username, signInId } = session
+      return entry === undefined || !isLive(session, live) ? [] : [{ ...entry, username, signInId }]
+    })
+  },
+}
+
+function entriesOf(name: string, input: unknown, value: unknown): readonly AuditEntry[] {
+  const own = Object.hasOwn(recordedBy, name) ? recordedBy[name] : undefined
+  if (own !== undefined) return own(input as never, value as never)
+  return hasEntries(input) && (name in alwaysRecorded || hasTakenEffect(value)) ? (input.audit ?? []) : []
+}
+
+/** Without effect, a change resolves with a word that says so, with false, or with nothing. */
+function hasTakenEffect(value: unknown): boolean {
+  if (typeof value === 'string') return effects[value as Word]
+  return value !== undefined && value !== null && value !== false
+}
