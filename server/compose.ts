@@ -26,6 +26,7 @@ import { TokenRevocations } from './sign-in/token/revocations.ts'
 import { SigningKeys } from './sign-in/token/signing-keys.ts'
 import { findableUsername } from './sign-in/users/username.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
+import { breachesOf, linkSettings } from './start/password-settings.ts'
 import { sealingSecrets } from './start/sealing-secret.ts'
 import type { Store } from './store/store.ts'
 
@@ -63,7 +64,8 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing })
   const { revocations } = proofs
-  const users = { store, passwords, passwordMinLength: config.passwordMin, now, revocations }
+  const breaches = breachesOf(config, log)
+  const users = { store, passwords, passwordMinLength: config.passwordMin, breaches, now, revocations }
   const streams = composeStreams(store, config, environment)
   revocations.onRevocation((userId) => streams.live.checkProofs(userId))
   proofs.keys.onDropped(() => streams.live.checkEveryProof())
@@ -76,6 +78,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     passwords,
     guesses,
     users,
+    links: linkSettings(config, environment.url),
     ...proofs,
     variant: config.variant,
     cookie: cookieOf(config),
@@ -107,6 +110,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
       }),
     tidy: () =>
       Promise.all([
+        store.removeExpiredLinks(now()),
         proofs.sessions.removeStale(),
         deliveries.removeOld(),
         guesses.removeOld(),

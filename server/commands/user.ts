@@ -1,6 +1,5 @@
 // `carillon user`: add, list, rename, disable, enable, delete, password. Many users at once: user-import.ts.
 import { Command } from 'commander'
-import { Passwords } from '../sign-in/password/passwords.ts'
 import {
   addUser,
   addUserWithoutName,
@@ -14,12 +13,14 @@ import {
   type UserDependencies,
   type UserKey,
 } from '../sign-in/users/users.ts'
-import type { Store, User } from '../store/store.ts'
-import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
+import type { User } from '../store/store.ts'
+import { withSettings } from './settings.ts'
 import { confirm } from './terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
 import { passwordFromStdin } from './terminal/password-input.ts'
 import { importFrom, importHelp } from './user-import.ts'
+import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
+import { linkCommand } from './user-link.ts'
 
 const fromStdin = [
   '--password-stdin',
@@ -65,6 +66,7 @@ export function userCommand(): Command {
     .description('Set a password: every session and token ends')
     .option(...fromStdin)
     .action((name, options, command) => withUsers(command, (users) => changePassword(users, name, options)))
+  user.addCommand(linkCommand())
   for (const command of user.commands) withSettings(command, 'user')
   return user
 }
@@ -100,48 +102,9 @@ Examples:
   npx carillon user delete ann
   npx carillon user delete --external-id customer-42 --yes`
 
-type KeyOptions = Output & { externalId?: string; id?: string }
-
-/** Adds the options that name a user in place of the username. */
-function named(command: Command): Command {
-  return command
-    .option('--external-id <id>', 'the user with this id in your application, in place of a username')
-    .option('--id <id>', 'the user with this id of Carillon, in place of a username')
-}
-
-/** Throws WrongUse unless exactly one names the user. */
-function keyOf(username: string | undefined, { externalId, id }: KeyOptions): UserKey {
-  const given = [username, externalId, id].filter((value) => value !== undefined)
-  if (given.length !== 1) throw new WrongUse('Name the user once: by username, by --external-id or by --id')
-  if (username !== undefined) return { username }
-  return externalId === undefined ? { id: id as string } : { externalId }
-}
-
-/** For people. */
-function nameOf({ username, externalId, id }: User): string {
-  return username ?? externalId ?? id
-}
-
 type Chosen = { password: string; isGenerated: boolean }
 type PasswordOptions = Output & { passwordStdin?: boolean }
 type AddOptions = PasswordOptions & { externalId?: string; displayName?: string; locale?: string; email?: string }
-
-function withUsers(
-  command: Command,
-  work: (dependencies: UserDependencies & { store: Store }) => Promise<void>,
-): Promise<void> {
-  const config = configOf(command, 'user')
-  const passwords = new Passwords({ threads: 4 })
-  return withStore(config, (store) =>
-    work({
-      store,
-      passwords,
-      passwordMinLength: config.passwordMin,
-      now: store.clock ?? Date.now,
-      source: operatorSource(),
-    }),
-  )
-}
 
 async function addOne(command: Command, username: string | undefined, options: AddOptions): Promise<void> {
   const { externalId, displayName, locale, email } = options

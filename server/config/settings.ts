@@ -3,15 +3,18 @@
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import {
+  day,
   duration,
   hour,
   integer,
   maxLifetime,
   minute,
   oneOf,
+  readBreachUrl,
   readHost,
   readHosts,
   readOrigins,
+  readPage,
   readProducerKey,
   readProxies,
   readSecret,
@@ -87,7 +90,7 @@ const table = {
     absent: 'derived from host and port',
     meaning:
       'The URL under which browsers reach the service, such as `https://bell.example.org`; with a path (`https://example.org/bell/`) if a proxy strips that path.',
-    commands: ['serve', 'doctor'],
+    commands: ['serve', 'doctor', 'user'],
     read: readServiceUrl,
   },
   insecureHttp: {
@@ -172,6 +175,35 @@ const table = {
     meaning: 'The minimum length of a password that a user or operator chooses, in characters; from 8 to 64.',
     commands: ['serve', 'user'],
     read: integer(8, 64),
+  },
+  linkLifetimeMs: {
+    name: 'CARILLON_LINK_LIFETIME',
+    default: '15m',
+    meaning: 'How long a link to set a password is valid; at most `7d`.',
+    commands: ['serve', 'user'],
+    read: duration(second, 7 * day),
+  },
+  resetPage: {
+    name: 'CARILLON_RESET_PAGE',
+    absent: '`/reset` below the public URL',
+    meaning: 'A page of your application that sets a new password; the token is appended after `#`.',
+    commands: ['serve', 'user'],
+    read: readPage,
+  },
+  invitePage: {
+    name: 'CARILLON_INVITE_PAGE',
+    absent: '`/invite` below the public URL',
+    meaning: 'The same for the first password of an invited user.',
+    commands: ['serve', 'user'],
+    read: readPage,
+  },
+  breachUrl: {
+    name: 'CARILLON_BREACH_URL',
+    default: 'off',
+    meaning:
+      'Checks new passwords against lists of stolen ones: `https://api.pwnedpasswords.com/range` or another service with its interface, which receives five digits of a hash; or `off`.',
+    commands: ['serve', 'user'],
+    read: readBreachUrl,
   },
   streamsPerUser: {
     name: 'CARILLON_STREAMS_PER_USER',

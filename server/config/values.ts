@@ -99,6 +99,28 @@ export function readServiceUrl(text: string): string {
       )
 }
 
+/** The runs of characters that a token consists of: a program that searches a link for the token must find only that one. */
+const longRun = /[\w-]{43}/
+
+/** A page of an application, whose URL gets a token as its fragment. */
+export function readPage(text: string): string {
+  const page = readServiceUrl(text)
+  const { protocol, hostname } = new URL(page)
+  if (protocol !== 'https:' && !isLoopback(hostname))
+    invalid('write https://: others on the network could put a script into the page and read the token')
+  return longRun.test(page)
+    ? invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
+    : page
+}
+
+/** The five digits of a hash are sent to it, and its answer decides about passwords: nobody on the network may read or change them. */
+export function readBreachUrl(text: string): string {
+  if (text === 'off') return text
+  const url = readServiceUrl(text)
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' || isLoopback(hostname) ? url : invalid('write https://, or off')
+}
+
 /** A reader of `none`, or of several values separated by commas. */
 function listOf(readOne: (text: string) => string): (text: string) => readonly string[] {
   return (text) => Object.freeze(text === 'none' ? [] : text.split(',').map((part) => readOne(part.trim())))

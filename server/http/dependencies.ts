@@ -7,6 +7,7 @@ import type { AddressRange } from '../ip-addresses.ts'
 import type { Log } from '../log/log.ts'
 import type { FactorDependencies } from '../sign-in/factors/dependencies.ts'
 import type { Guesses } from '../sign-in/guessing/guesses.ts'
+import type { LinkSettings } from '../sign-in/links/links.ts'
 import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { Sessions } from '../sign-in/session.ts'
@@ -22,6 +23,7 @@ export type AppDependencies = {
   passwords: Passwords
   guesses: Guesses
   users: UserDependencies
+  links: LinkSettings
   sessions: Sessions
   accessTokens: AccessTokens
   keys: SigningKeys

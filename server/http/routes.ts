@@ -6,6 +6,7 @@ import * as health from './routes/health.ts'
 import * as live from './routes/live.ts'
 import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
+import * as passwords from './routes/passwords.ts'
 import * as scripts from './routes/scripts.ts'
 import * as signIn from './routes/sign-in.ts'
 import * as tokens from './routes/tokens.ts'
@@ -16,6 +17,7 @@ export const routes: readonly Route[] = [
   route('GET', '/routeRestreinte', restricted, signIn.restricted),
   route('POST', '/logout', open, signIn.logout),
   route('POST', '/token/renew', token, tokens.renew),
+  route('POST', '/password/reset', open, passwords.reset),
   route('GET', '/.well-known/jwks.json', open, tokens.keySet),
   route('GET', '/api/session', visitor, signIn.session),
   route('GET', '/api/me', inbox, signIn.me),
@@ -37,6 +39,8 @@ export const routes: readonly Route[] = [
   route('DELETE', '/api/users/:id/tokens', producer('users'), tokens.revokeById),
   route('POST', '/api/users/external/:externalId/tokens', producer('users'), tokens.issueByExternalId),
   route('DELETE', '/api/users/external/:externalId/tokens', producer('users'), tokens.revokeByExternalId),
+  route('POST', '/api/users/:id/links', producer('users'), passwords.linkById),
+  route('POST', '/api/users/external/:externalId/links', producer('users'), passwords.linkByExternalId),
   route('GET', '/api/users', producer('users'), users.list),
   route('POST', '/api/users', producer('users'), users.create),
   route('PUT', '/api/users', producer('users'), users.putMany),

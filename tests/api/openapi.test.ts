@@ -353,6 +353,27 @@ test('the description is correct for what an application does with its users (I9
     assert.equal(await send('GET', `/api/users${query}`), 200)
 })
 
+test('the description is correct for one-time links (I9)', async () => {
+  const send = async (path: string, data: object, headers: object = {}) =>
+    record({ method: 'POST', path, headers: { ...json, ...headers }, body: JSON.stringify(data) })
+  const nameless = { newId: newId(app.now()), externalId: 'nameless' }
+  const lee = await app.user('lee-of-links')
+  await app.store.putUsers({ issuer: '', at: app.now(), users: [nameless] })
+  const purpose = 'reset'
+  for (const path of ['/api/users/external/nameless/links', `/api/users/${nameless.newId}/links`])
+    assert.equal((await send(path, { purpose }, producer)).status, 409)
+  for (const path of ['/api/users/external/nobody/links', '/api/users/nobody/links'])
+    assert.equal((await send(path, { purpose }, producer)).status, 404)
+  await app.store.updateUser({ userId: nameless.newId, username: 'kim-of-links' })
+  assert.equal((await send('/api/users/external/nameless/links', { purpose }, producer)).status, 201)
+  const made = await send(`/api/users/${lee.id}/links`, { purpose }, producer)
+  const use = { token: JSON.parse(made.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
+  for (const status of [204, 422]) assert.equal((await send('/password/reset', use)).status, status)
+  for (let n = 0; n < 100; n++) await app.post('/password/reset', use)
+  assert.equal((await send('/password/reset', use)).status, 429)
+  await app.store.removeGuesses('address ')
+})
+
 test('the description is correct for a user who is erased (I9)', async () => {
   const gone = await app.user('gone')
   await app.store.putUsers({ issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId: 'gone' }] })

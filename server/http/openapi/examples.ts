@@ -4,8 +4,10 @@
 import type {
   DeliveryBody,
   IssueBody,
+  LinkBody,
   LoginBody,
   NewUser,
+  ResetBody,
   UserChange,
   UserEntries,
   UserProfile,
@@ -32,6 +34,7 @@ const kim: TypeOf<typeof UserAccount> = {
   disabled: false,
 }
 const expiresAt = '2026-11-03T08:10:00.000Z'
+const linkToken = 'mJrYV3ZbHkqO4sW7cT1xE9uLa0dNf5gRi8pQ2wXvB6y'
 const token = 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl'
 
 const build = {
@@ -61,6 +64,8 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
   Credentials: { username: 'ann', password: 'plum orchard gate 41', variant: 'stateless' } satisfies LoginBody,
   TokenRequest: { scope: 'inbox', lifetime: 600 } satisfies IssueBody,
   DeliveryRequest: { recipients: [{ username: 'ann' }], ...build } satisfies DeliveryBody,
+  LinkRequest: { purpose: 'reset' } satisfies LinkBody,
+  PasswordReset: { token: linkToken, newPassword: 'grey heron over the weir' } satisfies ResetBody,
   UserProfile: profile satisfies UserProfile,
   NewUser: { username: 'lee', password: 'quiet lantern above the harbour', displayName: 'Lee' } satisfies NewUser,
   UserChange: { displayName: 'Kim Park-Lee', disabled: false } satisfies UserChange,
@@ -113,6 +118,7 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
     },
   },
   UserAccountResponse: { success: true, data: kim },
+  UserLinkResponse: { success: true, data: { url: `https://bell.example.org/reset#${linkToken}`, expiresAt } },
   UserPageResponse: { success: true, data: { items: [kim], next: null } },
   UserPutsResponse: {
     success: true,

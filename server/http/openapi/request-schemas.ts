@@ -145,6 +145,23 @@ export const IssueBody = named(
 )
 export type IssueBody = TypeOf<typeof IssueBody>
 
+export const LinkBody = named(
+  'LinkRequest',
+  object({
+    purpose: oneOf(['invite', 'reset'], { description: 'Invite for the first password, reset for another one' }),
+  }),
+)
+export type LinkBody = TypeOf<typeof LinkBody>
+
+/** The policy says what is wrong with a new password, also with one that is empty or too long for any policy. */
+const newPassword = string({ maxLength: 16_384, description: 'At least CARILLON_PASSWORD_MIN characters, at most 256' })
+
+export const ResetBody = named(
+  'PasswordReset',
+  object({ token: string({ description: 'The part of the link after #' }), newPassword }),
+)
+export type ResetBody = TypeOf<typeof ResetBody>
+
 const displayName = orNull(string({ minLength: 1, maxLength: maxDisplayNameLength }))
 const locale = orNull(string({ maxLength: maxLocaleLength, description: 'A language tag (BCP 47), such as de-CH' }))
 const email = orNull(string({ maxLength: maxEmailLength }))
@@ -170,7 +187,7 @@ export const NewUser = named(
   object(
     { username: string({ minLength: 1, maxLength: 256 }) },
     {
-      password: string({ minLength: 1, maxLength: 1024, description: 'Or passwordHash, or none of the two' }),
+      password: string({ maxLength: 16_384, description: 'Or passwordHash, or none of the two' }),
       passwordHash,
       externalId: orNull(externalId),
       ...profile,

@@ -63,6 +63,10 @@ const StatelessLogin = named(
   object({ User, token: string(), expiresAt: time, variant: constant('stateless') }),
 )
 
+const UserLink = named(
+  'UserLink',
+  object({ url: string({ description: 'The token is the part after #' }), expiresAt: time }),
+)
 const Token = named('Token', object({ token: string(), expiresAt: time }))
 
 const Restricted = named('Restricted', object({ userId: id, username: string(), proof }))
@@ -182,6 +186,7 @@ export const responses = {
   StreamEvent: anyOf(...Object.values(events)),
   DeliveryResponse: success(Delivery),
   UserAccountResponse: success(UserAccount),
+  UserLinkResponse: success(UserLink),
   UserPageResponse: success(UserPage),
   UserPutsResponse: success(UserPuts),
   HealthResponse: success(Health),

@@ -87,4 +87,5 @@ const names: Readonly<Record<string, string>> = {
   displayName: 'display name',
   email: 'e-mail address',
   passwordHash: 'password hash',
+  newPassword: 'password',
 }

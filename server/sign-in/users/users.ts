@@ -6,9 +6,9 @@ import { newId } from '../../ids.ts'
 import { erasedKey } from '../../store/erased-key.ts'
 import type { NewUser, Profile, Store, User } from '../../store/store.ts'
 import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
-import { loadBlockList } from '../password/block-list.ts'
+import { type PasswordRules, passwordFaults } from '../password/new-password.ts'
 import type { Passwords } from '../password/passwords.ts'
-import { checkPassword, preparePassword } from '../password/policy.ts'
+import { preparePassword } from '../password/policy.ts'
 import { revocationKeptForMs } from '../token/access-token.ts'
 import type { TokenRevocations } from '../token/revocations.ts'
 import { faulting, readEntry, refuseFaults } from './entry.ts'
@@ -16,7 +16,7 @@ import { externalIdFault } from './external-id.ts'
 import { readProfile } from './profile.ts'
 import { findableUsername, prepareUsername } from './username.ts'
 
-export type UserDependencies = {
+export type UserDependencies = PasswordRules & {
   store: Pick<
     Store,
     | 'addUser'
@@ -33,9 +33,11 @@ export type UserDependencies = {
     | 'deleteUser'
     | 'revokeTokens'
     | 'recordAudit'
+    | 'addLink'
+    | 'findLink'
+    | 'resetPassword'
   >
   passwords: Passwords
-  passwordMinLength: number
   now: () => number
   /** Who makes the changes, for the audit log; the service itself if it is absent. */
   source?: Source
@@ -62,10 +64,8 @@ export async function addUser(dependencies: UserDependencies, wanted: Wanted): P
   if (password !== undefined && entry.passwordHash !== undefined)
     faults.push({ field: 'passwordHash', reason: 'takes the place of password: send one of the two' })
   const username = checked.username ?? ''
-  if (password !== undefined && !isGenerated) {
-    const refuse = await weakPasswordRefusal(dependencies)
-    faulting(faults, () => refuse({ username, password }))
-  }
+  if (password !== undefined && !isGenerated)
+    faults.push(...(await passwordFaults(dependencies, { username, password })))
   refuseFaults(faults)
   const passwordHash = password === undefined ? checked.passwordHash : await hashPassword(dependencies, password)
   const { externalId, profile } = checked
@@ -190,7 +190,7 @@ export async function setPassword(
 ): Promise<void> {
   const user = await findUser(dependencies, { username: wanted.username })
   const { password, isGenerated = false } = wanted
-  if (!isGenerated) (await weakPasswordRefusal(dependencies))({ username: user.username ?? '', password })
+  if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
   const passwordHash = await hashPassword(dependencies, password)
   const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
   await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
@@ -235,20 +235,13 @@ export function makePassphrase(): string {
   return (characters.match(/.{5}/g) ?? []).join('-')
 }
 
-/** The service itself generates a password at its first start, and must not load the block list for it. */
-async function weakPasswordRefusal({ passwordMinLength }: UserDependencies) {
-  const blocked = await loadBlockList()
-  return ({ username, password }: { username: string; password: string }) =>
-    checkPassword(preparePassword(password), { username, minLength: passwordMinLength, blocked })
-}
-
 function hashPassword({ passwords }: UserDependencies, password: string): Promise<string> {
   return passwords.hash(preparePassword(password))
 }
 
 // For tokens without a credential generation, which nodes of the version before issue. A sign-in that read the old
 // password may issue such a token after the moment of the first revocation and before its commit.
-async function revokeTokensAgain(dependencies: UserDependencies, { id }: User): Promise<void> {
+export async function revokeTokensAgain(dependencies: UserDependencies, { id }: Pick<User, 'id'>): Promise<void> {
   const { at, revocationExpiresAt } = revocationNow(dependencies)
   const revocation = { userId: id, signInId: null, notBefore: at, expiresAt: revocationExpiresAt }
   await dependencies.store.revokeTokens(revocation)

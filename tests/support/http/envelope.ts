@@ -39,7 +39,8 @@ export function refusalIn({ status, headers, text }: Seen): Refusal {
   assert.ok(error.message.length > 5)
   assert.match(error.requestId, /^[\w-]{8,64}$/)
   for (const fault of details ?? []) {
-    assert.deepEqual(Object.keys(fault), ['field', 'reason'])
+    assert.deepEqual(Object.keys(fault).slice(0, 2), ['field', 'reason'])
+    for (const more of Object.keys(fault).slice(2)) assert.equal(more, 'code')
     assert.ok(fault.field !== '' && fault.reason !== '', text)
   }
   hasSecurityHeaders({ status, headers, text })

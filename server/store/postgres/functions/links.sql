@@ -26,10 +26,9 @@ begin
   if not found then return false; end if;
   select email into sent_to from one_time_link where user_id = of_user and token_hash = of_hash and expires_at > moment;
   if not found then return false; end if;
-  perform set_password(of_user, new_hash, moment, cut_until);
+  perform change_password(of_user, new_hash, moment, cut_until, null, null, audit_entries);
   update "user" set device_generation = device_generation + 1,
       email_verified_at = case when email = sent_to then coalesce(email_verified_at, moment) else email_verified_at end
     where id = of_user;
-  perform record_audit(audit_entries);
   return true;
 end $$;

@@ -46,6 +46,7 @@ const hashes: Record<number, string> = {
   26: '9d7ed2fa8b5bb1ec',
   27: '21b85c8cc4afec04',
   28: '196411d5e694fe61',
+  29: 'd6f7f263ba7ee188',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

@@ -1,0 +1,192 @@
+// One-time links: an application requests one for its user, who sets a password with it, once.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const { key } = await app.producerKey(['users'])
+const producer = { authorization: `Bearer ${key}` }
+const newPassword = 'grey heron over the weir'
+
+async function linkFor({ id }: Pick<TestUser, 'id'>, purpose = 'reset'): Promise<{ url: string; expiresAt: string }> {
+  const response = await app.post(`/api/users/${id}/links`, { purpose }, producer)
+  assert.equal(response.status, 201, response.text)
+  return response.json().data
+}
+
+const tokenOf = ({ url }: { url: string }) => url.split('#')[1] ?? ''
+const reset = (token: unknown, password: unknown = newPassword) =>
+  app.post('/password/reset', { token, newPassword: password })
+
+async function canSignIn({ username }: TestUser, password: string): Promise<boolean> {
+  return (await app.post('/login', { username, password })).status === 200
+}
+
+async function isInvalid(token: string): Promise<void> {
+  const response = await reset(token)
+  assert.deepEqual([response.status, response.json().error.code], [422, 'LINK_INVALID'], response.text)
+}
+
+test('a link is the public URL with the purpose and 43 characters, and no other run is as long; it is valid for 15 minutes', async () => {
+  const ann = await app.user()
+  for (const purpose of ['reset', 'invite']) {
+    const { url, expiresAt } = await linkFor(ann, purpose)
+    assert.match(url, new RegExp(`^${app.url}/${purpose}#[\\w-]{43}$`))
+    assert.equal(url.match(/[\w-]{43,}/g)?.length, 1)
+    assert.equal(Date.parse(expiresAt), app.now() + 15 * 60_000)
+  }
+})
+
+test('a link sets the password once, and every session and token of the user ends (A13, A19)', async () => {
+  const ann = await app.user()
+  const proofs: Proof[] = [await app.issueToken(ann)]
+  for (const variant of variants) proofs.push(await app.signIn(ann, variant))
+  const token = tokenOf(await linkFor(ann))
+  const response = await reset(token)
+  assert.deepEqual([response.status, response.text], [204, ''])
+  for (const proof of proofs) assert.equal((await app.get('/api/me', proof)).status, 401)
+  assert.ok(await canSignIn(ann, newPassword))
+  assert.ok(!(await canSignIn(ann, ann.password)))
+  await isInvalid(token)
+  assert.equal((await app.store.findUser(ann.id))?.deviceGeneration, 1)
+})
+
+test('of many uses of one link at the same time one sets the password (A19)', async () => {
+  const ann = await app.user()
+  const token = tokenOf(await linkFor(ann))
+  const passwords = Array.from({ length: 8 }, (_, n) => `${newPassword}, number ${n}`)
+  const statuses = await Promise.all(passwords.map(async (password) => (await reset(token, password)).status))
+  assert.deepEqual(statuses.toSorted(), [204, ...Array(7).fill(422)])
+  assert.ok(await canSignIn(ann, passwords[statuses.indexOf(204)] as string))
+})
+
+test('a used, expired, superseded, unknown, foreign or malformed link gets one and the same answer, and changes nothing (A19)', async () => {
+  const ann = await app.user()
+  const used = tokenOf(await linkFor(ann))
+  assert.equal((await reset(used, ann.password)).status, 204)
+  const superseded = tokenOf(await linkFor(ann))
+  const expired = tokenOf(await linkFor(ann))
+  app.pass(15 * 60_000)
+  const voided = tokenOf(await linkFor(ann, 'invite'))
+  const setPassword = { userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 }
+  const { passwordHash } = (await app.store.findCredentials(ann.username)) ?? assert.fail()
+  await app.store.setPassword({ ...setPassword, passwordHash })
+  const foreign = 'x'.repeat(43)
+  const malformed = [
+    '',
+    'x',
+    `${used}x`,
+    used.slice(1),
+    `${foreign}\n`,
+    `#${foreign}`,
+    'ä'.repeat(43),
+    'x'.repeat(2_000),
+  ]
+  const texts = new Set<string>()
+  for (const token of [used, superseded, expired, voided, foreign, ...malformed]) {
+    await isInvalid(token)
+    const { message, status, details } = (await reset(token)).json().error
+    texts.add(JSON.stringify({ message, status, details }))
+  }
+  assert.equal(texts.size, 1)
+  assert.ok(await canSignIn(ann, ann.password))
+})
+
+test('a password that is refused leaves the link usable, and the refusal has its code', async () => {
+  const ann = await app.user('wendy-harbour')
+  const token = tokenOf(await linkFor(ann))
+  const refused = {
+    too_short: 'short',
+    too_long: 'violet otter '.repeat(30),
+    too_common: 'password12345678',
+    contains_name: 'wendy-harbour-1',
+  }
+  for (const [code, password] of [...Object.entries(refused), ['too_short', ''], ['too_long', 'é'.repeat(4_000)]]) {
+    const response = await reset(token, password)
+    assert.equal(response.status, 400, response.text)
+    const [fault] = response.json().error.details
+    assert.deepEqual([fault.field, fault.code], ['newPassword', code])
+  }
+  assert.equal((await reset(token)).status, 204)
+})
+
+test('every place that takes a new password says with the same code why it is refused', async () => {
+  for (const [code, password] of [
+    ['too_short', 'short'],
+    ['too_short', ''],
+    ['too_long', 'violet otter '.repeat(200)],
+    ['too_common', 'qwertyuiop12345'],
+    ['contains_name', 'carillon1234567'],
+  ]) {
+    const response = await app.post('/api/users', { username: 'new-user', password }, producer)
+    const [fault] = response.json().error.details
+    assert.deepEqual([response.status, fault.field, fault.code], [400, 'password', code], response.text)
+  }
+})
+
+test('a link of a disabled user sets no password, and does not enable the user', async () => {
+  const ann = await app.user()
+  const token = tokenOf(await linkFor(ann))
+  await app.store.disableUser({ userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  await isInvalid(token)
+  const response = await app.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, producer)
+  assert.deepEqual([response.status, response.json().error.code], [409, 'CONFLICT'])
+})
+
+test('a user without a username gets no link, and the answer says what to do', async () => {
+  const put = { method: 'PUT', headers: { ...producer, 'content-type': 'application/json' }, body: '{}' }
+  await app.request('/api/users/external/c-42', put)
+  const response = await app.post('/api/users/external/c-42/links', { purpose: 'invite' }, producer)
+  assert.deepEqual([response.status, response.json().error.code], [409, 'CONFLICT'])
+  assert.match(response.json().error.message, /has no username.*PATCH/)
+})
+
+test('links are requested by external id too, with scope users alone, and for known users', async () => {
+  await app.post('/api/users', { username: 'lee', externalId: 'c-43' }, producer)
+  const made = await app.post('/api/users/external/c-43/links', { purpose: 'invite' }, producer)
+  assert.equal(made.status, 201)
+  const other = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
+  assert.equal((await app.post('/api/users/external/c-43/links', { purpose: 'invite' }, other)).status, 403)
+  assert.equal((await app.post('/api/users/external/none/links', { purpose: 'invite' }, producer)).status, 404)
+  assert.equal((await app.post('/api/users/external/c-43/links', { purpose: 'other' }, producer)).status, 400)
+  assert.equal((await reset(tokenOf(made.json().data))).status, 204)
+  assert.equal((await app.post('/login', { username: 'lee', password: newPassword })).status, 200)
+})
+
+test('a setting names the lifetime, and pages of the application; a used one has no token in the store', async () => {
+  const env = { CARILLON_LINK_LIFETIME: '1h', CARILLON_RESET_PAGE: 'https://app.example.org/password' }
+  const other = await startTestService({ env })
+  try {
+    const ann = await other.user()
+    const headers = { authorization: `Bearer ${(await other.producerKey(['users'])).key}` }
+    const { data } = (await other.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)).json()
+    assert.match(data.url, /^https:\/\/app\.example\.org\/password#[\w-]{43}$/)
+    assert.equal(Date.parse(data.expiresAt), other.now() + 3_600_000)
+    const invite = (await other.post(`/api/users/${ann.id}/links`, { purpose: 'invite' }, headers)).json().data
+    assert.match(invite.url, new RegExp(`^${other.url}/invite#`))
+  } finally {
+    await other.stop()
+  }
+})
+
+test('wrong links are limited by address, and a right one is not', async () => {
+  const other = await startTestService()
+  try {
+    const ann = await other.user()
+    const headers = { authorization: `Bearer ${(await other.producerKey(['users'])).key}` }
+    const { url } = (await other.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)).json().data
+    const wrong = { token: 'x'.repeat(43), newPassword }
+    const statuses = new Map<number, number>()
+    for (let n = 0; n < 150; n++) {
+      const { status } = await other.post('/password/reset', wrong)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    assert.deepEqual([statuses.get(422), statuses.get(429)], [100, 50])
+    const refused = await other.post('/password/reset', wrong)
+    assert.ok(Number(refused.headers.get('retry-after')) > 0)
+    assert.equal((await other.post('/password/reset', { token: tokenOf({ url }), newPassword })).status, 204)
+  } finally {
+    await other.stop()
+  }
+})
