@@ -43,7 +43,7 @@ test('a stateful sign-in returns no token, and a stateless one sets no cookie', 
   assert.ok(!('token' in usual), 'without a variant, the setting of the service (stateful) decides')
   assert.deepEqual(
     responses.map(({ headers }) => headers.getSetCookie().length),
-    [1, 0, 1],
+    [2, 0, 2],
   )
 })
 

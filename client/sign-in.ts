@@ -39,12 +39,15 @@ export type SignIn = {
 
 /** `onChange` is called after a sign-in and after a sign-out, which waits for it. */
 export function signInOf(requests: Requests, onChange = async (_isSignedOut: boolean) => {}): SignIn {
+  /** Of the last stateless sign-in of this client. A page that wants to keep it longer passes it with the credentials. */
+  let deviceToken: string | undefined
   return {
     async login(credentials: Credentials & { variant?: Variant }, options?: CallOptions) {
-      const body = JSON.stringify(credentials, ['username', 'password', 'variant'])
-      const response = await requests.signIn<never>({ ...options, path: 'login', body })
+      const body = JSON.stringify({ deviceToken, ...credentials }, ['username', 'password', 'variant', 'deviceToken'])
+      const response = await requests.signIn<StatelessLogin>({ ...options, path: 'login', body })
+      deviceToken = response.deviceToken ?? deviceToken
       void onChange(false)
-      return response
+      return response as never
     },
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
     me: (options) => requestMe(requests, options),

@@ -14,6 +14,7 @@ import { StreamLimits } from './inbox/live/stream-limits.ts'
 import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
 import { auditedStore } from './sign-in/audit/audited-store.ts'
+import { DeviceTokens } from './sign-in/devices/device-tokens.ts'
 import { Guesses } from './sign-in/guessing/guesses.ts'
 import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
@@ -77,11 +78,12 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     store,
     passwords,
     guesses,
+    devices: new DeviceTokens(sealing),
     users,
     links: linkSettings(config, environment.url),
     ...proofs,
     variant: config.variant,
-    cookie: cookieOf(config),
+    ...cookiesOf(config),
     publicUrl: environment.url,
     signInLog,
     factors: { store, sealing, now, publicUrl: environment.url },
@@ -178,10 +180,16 @@ function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains
   return { allowedOrigins, hosts, hstsSubdomains }
 }
 
+/** Browsers keep no cookie for longer (RFC 6265bis, section 5.5). */
+const deviceCookieLifetimeMs = 400 * 24 * 3_600_000
+
 /** With a path, `__Secure-` and not `__Host-`, which requires `Path=/` (docs/decisions/0031-public-url-with-a-path.md). */
-function cookieOf({ publicUrl, sessionLifetimeMs: lifetimeMs }: Config): Cookie {
-  const { protocol, pathname } = new URL(publicUrl ?? 'http://localhost')
+function cookiesOf({ publicUrl, sessionLifetimeMs }: Config): { cookie: Cookie; deviceCookie: Cookie } {
+  const { protocol, pathname: path } = new URL(publicUrl ?? 'http://localhost')
   const isSecure = protocol === 'https:'
-  const prefix = !isSecure ? '' : pathname === '/' ? '__Host-' : '__Secure-'
-  return { name: `${prefix}carillon`, path: pathname, isSecure, lifetimeMs }
+  const prefix = !isSecure ? '' : path === '/' ? '__Host-' : '__Secure-'
+  return {
+    cookie: { name: `${prefix}carillon`, path, isSecure, lifetimeMs: sessionLifetimeMs },
+    deviceCookie: { name: `${prefix}carillon-device`, path, isSecure, lifetimeMs: deviceCookieLifetimeMs },
+  }
 }

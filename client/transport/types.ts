@@ -23,11 +23,16 @@ export type User = {
 export type Proof = 'session' | 'access-token'
 /** What a sign-in creates: `stateful` a session with a cookie, `stateless` an access token. */
 export type Variant = 'stateful' | 'stateless'
-export type Credentials = { username: string; password: string }
+/** `deviceToken`: see {@link StatelessLogin}. */
+export type Credentials = { username: string; password: string; deviceToken?: string }
 
 /** The session is in a cookie that scripts cannot read. */
 export type StatefulLogin = { User: User; expiresAt: Time; variant: 'stateful' }
-export type StatelessLogin = { User: User; token: string; expiresAt: Time; variant: 'stateless' }
+/**
+ * `deviceToken`, only after a sign-in: sent with the next sign-in on this device, it keeps the guesses of others from delaying it.
+ * It is no proof.
+ */
+export type StatelessLogin = { User: User; token: string; expiresAt: Time; variant: 'stateless'; deviceToken?: string }
 export type Restricted = { userId: string; username: string; proof: Proof }
 /** `expiresAt`: the proof is valid until then, unless it is revoked. */
 export type Me = { user: User; proof: Proof; expiresAt: Time }

@@ -5,6 +5,7 @@ import type { ChangesSince } from '../inbox/live/changes.ts'
 import type { Live } from '../inbox/live/live.ts'
 import type { AddressRange } from '../ip-addresses.ts'
 import type { Log } from '../log/log.ts'
+import type { DeviceTokens } from '../sign-in/devices/device-tokens.ts'
 import type { FactorDependencies } from '../sign-in/factors/dependencies.ts'
 import type { Guesses } from '../sign-in/guessing/guesses.ts'
 import type { LinkSettings } from '../sign-in/links/links.ts'
@@ -22,6 +23,7 @@ export type AppDependencies = {
   store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'recordAudit' | 'rehashPassword'>
   passwords: Passwords
   guesses: Guesses
+  devices: DeviceTokens
   users: UserDependencies
   links: LinkSettings
   sessions: Sessions
@@ -32,6 +34,7 @@ export type AppDependencies = {
   /** The variant of a login that does not name one. */
   variant: 'stateful' | 'stateless'
   cookie: Cookie
+  deviceCookie: Cookie
   /** The public URL, without a slash at its end. If it is not a setting, it is known only after the service listens. */
   publicUrl: () => string
   producerKeys: ProducerKeys

@@ -57,7 +57,9 @@ const notification: TypeOf<typeof Notification> = {
   archivedAt: null,
 }
 const state = { version: 1, unread: 1, total: 1 }
-const stateless = { User: ann, token, expiresAt, variant: 'stateless' } as const
+const renewed = { User: ann, token, expiresAt, variant: 'stateless' } as const
+const deviceToken = 'q3Jm0sXb1kYv7TzHnE5wLw.4Fq2xN8cVbT1yRk6GmZ0hUeJ7dSaPoW3iL9tXvBnMCg'
+const stateless = { ...renewed, deviceToken }
 
 /** By the component of the body. */
 export const requestExamples: Readonly<Record<string, unknown>> = {
@@ -74,7 +76,7 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
 
 export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof responses)[Name]> } = {
   Login: stateless,
-  StatelessLogin: stateless,
+  StatelessLogin: renewed,
   TokenResponse: { success: true, data: { token, expiresAt } },
   RestrictedResponse: { success: true, data: { userId: ann.id, username: 'ann', proof: 'session' } },
   MeResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },

@@ -1,5 +1,6 @@
 // The JSON shapes of requests: Fastify validates the queries and bodies with them, and openapi.ts publishes them. Every object of a
 // body is named, because generated code names its types after them. Responses are in response-schemas.ts.
+import { maxDeviceTokenLength } from '../../sign-in/devices/device-tokens.ts'
 import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
 import { maxExternalIdLength } from '../../sign-in/users/external-id.ts'
 import { maxDisplayNameLength, maxEmailLength, maxLocaleLength } from '../../sign-in/users/profile.ts'
@@ -21,7 +22,13 @@ export const LoginBody = named(
   'Credentials',
   object(
     { username: string({ minLength: 1, maxLength: 256 }), password: string({ minLength: 1, maxLength: 256 }) },
-    { variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }) },
+    {
+      variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }),
+      deviceToken: string({
+        maxLength: maxDeviceTokenLength,
+        description: '`deviceToken` of an earlier sign-in on this device: guesses of others do not delay this sign-in',
+      }),
+    },
   ),
 )
 export type LoginBody = TypeOf<typeof LoginBody>

@@ -60,7 +60,14 @@ const StatefulLogin = named(
 )
 const StatelessLogin = named(
   'StatelessLogin',
-  object({ User, token: string(), expiresAt: time, variant: constant('stateless') }),
+  object(
+    { User, token: string(), expiresAt: time, variant: constant('stateless') },
+    {
+      deviceToken: string({
+        description: 'After a sign-in: keep it, and send it with the next sign-in on this device',
+      }),
+    },
+  ),
 )
 
 const UserLink = named(

@@ -10,6 +10,7 @@ import { iso } from '../../times.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { addressOf } from '../request/address.ts'
 import { presentedTokens, sessionSecrets } from '../request/guards.ts'
+import { presentedDevices } from '../request/presented-devices.ts'
 import { setCookie } from '../response/cookies.ts'
 import { displayUser } from '../response/send.ts'
 import type { GuardedRequest } from './operation.ts'
@@ -56,21 +57,24 @@ export async function finishSignIn(
 type Issue = Exchange & { entry: AuditEntry; signInId: string }
 
 async function issueToken(dependencies: Dependencies, user: User, { request, reply, entry, signInId }: Issue) {
-  const { accessTokens, cookie, store } = dependencies
+  const { accessTokens, cookie, deviceCookie, devices, store } = dependencies
   const { token, expiresAt } = await accessTokens.issue(user, signInId)
   const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
   await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
   await store.recordAudit([entry])
   if (secrets.length > 0) setCookie(reply, cookie, '')
-  return { token, expiresAt: iso(expiresAt), variant: 'stateless' }
+  const deviceToken = devices.afterSignIn(presentedDevices(request, deviceCookie), user)
+  return { token, expiresAt: iso(expiresAt), deviceToken, variant: 'stateless' }
 }
 
 async function issueSession(dependencies: Dependencies, user: User, { request, reply, entry, signInId }: Issue) {
-  const { sessions, accessTokens, cookie } = dependencies
+  const { sessions, accessTokens, cookie, deviceCookie, devices } = dependencies
   const replaces = sessionSecrets(request.raw.headers.cookie, cookie.name)
   const detail = { signInId, device: null, address: entry.address, audit: [entry] }
   const { secret, expiresAt } = await sessions.issue(user, { replaces, ...detail })
   await endTokens(accessTokens, presentedTokens(request.raw))
+  // A client that reads one cookie only reads the first.
   setCookie(reply, cookie, secret)
+  setCookie(reply, deviceCookie, devices.afterSignIn(presentedDevices(request, deviceCookie), user))
   return { expiresAt: iso(expiresAt), variant: 'stateful' }
 }

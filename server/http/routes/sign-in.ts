@@ -11,6 +11,7 @@ import type { Dependencies } from '../dependencies.ts'
 import { LoginBody } from '../openapi/request-schemas.ts'
 import { comesFromOtherSite } from '../request/checks.ts'
 import { presentedTokens, sessionSecrets } from '../request/guards.ts'
+import { presentedDevices } from '../request/presented-devices.ts'
 import { setCookie } from '../response/cookies.ts'
 import { goneSignal } from '../response/event-stream.ts'
 import { displayUser, sendData, sendObject } from '../response/send.ts'
@@ -31,12 +32,13 @@ export const login: Operation<null> = {
 
 async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
   const { variant = dependencies.variant, username, password } = request.body as LoginBody
-  const { signInLog } = dependencies
+  const { signInLog, devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
   const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
   const account = await findAccount(dependencies, username, turn.address)
+  const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
   try {
-    const user = await checkCredentials(dependencies, account, { password, ...turn })
+    const user = await checkCredentials(dependencies, account, { password, device, ...turn })
     return sendObject(
       reply,
       await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply }),

@@ -23,6 +23,9 @@ export async function findAccount(
   return { name, user: await store.findCredentials(findable ?? '') }
 }
 
+/** `device`: the id of a known device of the user. */
+type Presented = { password: string; device: string | undefined; address: string; signal: AbortSignal }
+
 type Dependencies = { store: Pick<Store, 'findCredentials' | 'rehashPassword'>; passwords: Passwords; guesses: Guesses }
 
 /**
@@ -32,13 +35,14 @@ type Dependencies = { store: Pick<Store, 'findCredentials' | 'rehashPassword'>; 
 export async function checkCredentials(
   { store, passwords, guesses }: Dependencies,
   { name, user }: Account,
-  presented: { password: string; address: string; signal: AbortSignal },
+  presented: Presented,
 ): Promise<CheckedUser> {
-  const { password, address, signal } = presented
-  const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address }, 'password')
+  const { password, device, address, signal } = presented
+  const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')
   await guess.refuseIfDelayed()
   // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
-  const attempt = { account: name, address, signal }
+  // In the queue, too, a known device does not wait behind those who guess the password of its user.
+  const attempt = { account: device === undefined ? name : `${name} on a known device`, address, signal }
   const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, () => guess.begin())
   if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()
   await guess.succeed()

@@ -73,7 +73,7 @@ for (const [name, present] of Object.entries(combinations)) {
       const hadCookie = proofs.some(({ cookie }) => cookie !== undefined)
       const cookies = response.headers.getSetCookie()
       if (variant === 'stateless') assert.deepEqual(cookies, hadCookie ? [cleared] : [])
-      else assert.deepEqual([cookies.length, cookies[0]?.startsWith(fresh.cookie ?? 'none')], [1, true])
+      else assert.deepEqual([cookies.length, cookies[0]?.startsWith(fresh.cookie ?? 'none')], [2, true])
     })
 }
 

@@ -43,11 +43,16 @@ test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and
   const login = await https.post('/login', { username, password })
   const month = 30 * 24 * 3600
   assert.match(
-    login.headers.getSetCookie().join(),
+    login.headers.getSetCookie()[0] ?? '',
     new RegExp(
       `^__Host-carillon=[0-9a-f-]{36}\\.[\\w-]{43}; Path=/; Max-Age=${month}; HttpOnly; SameSite=Lax; Secure$`,
     ),
   )
+  assert.match(
+    login.headers.getSetCookie()[1] ?? '',
+    /^__Host-carillon-device=[\w-]{22}\.[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/,
+  )
+  assert.equal(login.headers.getSetCookie().length, 2)
   const proof = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
   assert.equal((await https.get('/routeRestreinte', proof)).status, 200)
   const underAnotherName = { cookie: proof.cookie.replace('__Host-', '') }
@@ -61,7 +66,9 @@ test('S1: on HTTPS the cookie is __Host-, Secure, HttpOnly, SameSite, Path=/ and
 test('S1: on plain HTTP, which is for this machine only, the cookie has no __Host- prefix and no Secure', async () => {
   const { username, password } = ann
   const cookies = (await app.post('/login', { username, password })).headers.getSetCookie()
-  assert.match(cookies.join(), /^carillon=[0-9a-f-]{36}\.[\w-]{43}; Path=\/; Max-Age=7200; HttpOnly; SameSite=Lax$/)
+  assert.equal(cookies.length, 2)
+  assert.match(cookies[1] ?? '', /^carillon-device=[\w.-]{66}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/)
+  assert.match(cookies[0] ?? '', /^carillon=[0-9a-f-]{36}\.[\w-]{43}; Path=\/; Max-Age=7200; HttpOnly; SameSite=Lax$/)
 })
 
 test('S2: the secret in the cookie is 32 bytes and never repeats', async () => {

@@ -1,0 +1,153 @@
+// A user signs in on a known device while others guess the password (A10).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type HttpResponse, startTestService, type TestUser, type Variant, variants } from '../../support/service.ts'
+
+const app = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+after(() => app.stop())
+
+const second = 1_000
+const wrong = 'plum orchard gate 42'
+let addressesUsed = 0
+const newAddress = () => `198.18.${Math.floor(++addressesUsed / 256)}.${addressesUsed % 256}`
+
+/** A device that keeps what a sign-in gives it, in its cookie or (stateless) as the application does. */
+class Device {
+  readonly variant: Variant
+  readonly address = newAddress()
+  token: string | undefined
+  #cookies = new Map<string, string>()
+
+  constructor(variant: Variant) {
+    this.variant = variant
+  }
+
+  async login({ username, password }: Omit<TestUser, 'id'>): Promise<HttpResponse> {
+    const deviceToken = this.variant === 'stateless' && this.token ? { deviceToken: this.token } : {}
+    const cookie = [...this.#cookies].map((pair) => pair.join('=')).join('; ')
+    const headers = { 'x-forwarded-for': this.address, ...(cookie !== '' && { cookie }) }
+    const response = await app.post('/login', { username, password, variant: this.variant, ...deviceToken }, headers)
+    if (this.variant === 'stateless') this.token = response.json().deviceToken ?? this.token
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      this.#cookies.set(name, value)
+      if (name === 'carillon-device') this.token = value
+    }
+    return response
+  }
+}
+
+/** Guesses until the account is delayed by 1,024 s, from a new address each time. */
+async function attack({ username }: TestUser): Promise<void> {
+  for (let n = 0; n < 40; n++) {
+    const response = await app.post('/login', { username, password: wrong }, { 'x-forwarded-for': newAddress() })
+    if (response.status === 429) {
+      const seconds = Number(response.headers.get('retry-after'))
+      if (seconds === 1_024) return
+      app.pass(seconds * second)
+    }
+  }
+  assert.fail('the account was not delayed')
+}
+
+for (const variant of variants) {
+  test(`during an attack, the owner signs in on a known device, and on no other (${variant}, A10)`, async () => {
+    const ann = await app.user()
+    const [known, other] = [new Device(variant), new Device(variant)]
+    assert.equal((await known.login(ann)).status, 200)
+    await attack(ann)
+    assert.equal((await known.login(ann)).status, 200)
+    assert.equal((await other.login(ann)).status, 429)
+    assert.equal(
+      (await app.post('/login', { ...ann, id: undefined, password: wrong })).status,
+      429,
+      'the attack is still delayed',
+    )
+    await app.restart()
+    assert.equal((await known.login(ann)).status, 200, 'also after a restart')
+  })
+
+  test(`a known device has failures of its own, with the same delays (${variant}, A9)`, async () => {
+    const ann = await app.user()
+    const [known, another] = [new Device(variant), new Device(variant)]
+    for (const device of [known, another]) assert.equal((await device.login(ann)).status, 200)
+    for (let n = 0; n < 5; n++) assert.equal((await known.login({ ...ann, password: wrong })).status, 401)
+    const refused = await known.login(ann)
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1'])
+    assert.equal((await another.login(ann)).status, 200)
+    assert.equal((await new Device(variant).login(ann)).status, 200, 'nor do they delay an unknown device')
+    app.pass(1_000)
+    assert.equal((await known.login(ann)).status, 200)
+  })
+
+  test(`several users of one device are known there, each by themselves (${variant}, A10)`, async () => {
+    const users = [await app.user(), await app.user(), await app.user()]
+    const shared = new Device(variant)
+    for (const user of users) assert.equal((await shared.login(user)).status, 200)
+    for (const user of users) await attack(user)
+    for (const user of users) assert.equal((await shared.login(user)).status, 200)
+    const stranger = await app.user()
+    await attack(stranger)
+    assert.equal((await shared.login(stranger)).status, 429, 'who has not signed in there')
+  })
+
+  test(`a raised device generation forgets the device (${variant}, A10)`, async () => {
+    const ann = await app.user()
+    const known = new Device(variant)
+    await known.login(ann)
+    const raised = `device_generation = device_generation + 1 where username = '${ann.username}'`
+    await app.database.change(`update "user" set ${raised}`)
+    await attack(ann)
+    assert.equal((await known.login(ann)).status, 429)
+  })
+
+  test(`an invented device token is no known device, and no error (${variant}, A10)`, async () => {
+    const [ann, ben] = [await app.user(), await app.user()]
+    const device = new Device(variant)
+    await device.login(ben)
+    const token = device.token ?? ''
+    await attack(ann)
+    for (const invented of [
+      '',
+      'x',
+      token,
+      `${token}~${'A'.repeat(43)}`,
+      token.replace(/\..*/, `.${'A'.repeat(43)}`),
+    ]) {
+      const { username, password } = ann
+      const body = { username, password, variant, deviceToken: invented }
+      const cookie = `carillon-device=${invented}`
+      const headers = { 'x-forwarded-for': newAddress(), cookie }
+      assert.equal((await app.post('/login', body, headers)).status, 429, invented)
+    }
+  })
+}
+
+test('a stateless sign-in gives a device token and sets no cookie; a stateful one sets a cookie after that of the session', async () => {
+  const { username, password } = await app.user()
+  const [stateful, stateless] = [
+    await app.post('/login', { username, password, variant: 'stateful' }),
+    await app.post('/login', { username, password, variant: 'stateless' }),
+  ]
+  assert.deepEqual(
+    stateful.headers.getSetCookie().map((line) => line.split('=')[0]),
+    ['carillon', 'carillon-device'],
+  )
+  assert.deepEqual(Object.keys(stateful.json()), ['User', 'expiresAt', 'variant'])
+  assert.deepEqual(stateless.headers.getSetCookie(), [])
+  assert.deepEqual(Object.keys(stateless.json()), ['User', 'token', 'expiresAt', 'deviceToken', 'variant'])
+  const renewed = await app.post('/token/renew', undefined, { authorization: `Bearer ${stateless.json().token}` })
+  assert.deepEqual(Object.keys(renewed.json()), ['User', 'token', 'expiresAt', 'variant'])
+})
+
+test('a sign-out keeps the device', async () => {
+  const ann = await app.user()
+  const device = new Device('stateful')
+  const login = await device.login(ann)
+  const cookie = login.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
+  const logout = await app.post('/logout', undefined, { cookie })
+  assert.ok(logout.headers.getSetCookie().every((line) => !line.startsWith('carillon-device=')))
+})
