@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../carillon.ts', import.meta.url))
-const names = ['serve', 'user', 'key', 'send', 'tail', 'migrate', 'doctor', 'backup', 'restore', 'move']
+const names = ['serve', 'user', 'key', 'audit', 'send', 'tail', 'migrate', 'doctor', 'backup', 'restore', 'move']
 const reporter = `
   import { registerHooks } from 'node:module'
   registerHooks({ load(url, context, next) { process.stderr.write('loads ' + url + '\\n'); return next(url, context) } })`

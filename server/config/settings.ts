@@ -59,7 +59,7 @@ const table = {
     name: 'CARILLON_DATABASE_URL',
     default: 'sqlite:data/carillon.db',
     meaning: 'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
-    commands: ['serve', 'user', 'key', 'migrate', 'doctor', 'backup', 'restore', 'move'],
+    commands: ['serve', 'user', 'key', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
     read: readDatabaseUrl,
   },
   databasePartitions: {
@@ -82,7 +82,7 @@ const table = {
     default: 'off',
     meaning:
       '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
-    commands: ['serve', 'user', 'key', 'migrate', 'doctor', 'backup', 'restore', 'move'],
+    commands: ['serve', 'user', 'key', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
     read: readSwitch,
   },
   publicUrl: {

@@ -9,7 +9,7 @@ const indent = ' '.repeat(12)
 const controlling = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
 /** Also escapes those control characters that JSON allows. */
-export function jsonOf(event: TailEvent): string {
+export function jsonOf(event: object): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(event).replaceAll(controlling, escaped)
 }
@@ -52,6 +52,7 @@ function formatTime(time: Date, now: Date): string {
   return day(time) === day(now) ? time.toLocaleTimeString('sv-SE') : day(time)
 }
 
-function plain(text: string): string {
+/** Characters that control the terminal are replaced. */
+export function plain(text: string): string {
   return text.replaceAll(controlling, '\ufffd')
 }

@@ -19,6 +19,7 @@ const commands = [
   'key add',
   'key list',
   'key revoke',
+  'audit',
   'send',
   'tail',
   'migrate',

@@ -1,0 +1,193 @@
+// `carillon audit`: what the audit log says, as a table for people or as JSON for programs; with --follow until Ctrl-C.
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { styleText } from 'node:util'
+import { Command, InvalidArgumentError } from 'commander'
+import { findUser } from '../sign-in/users/users.ts'
+import type { AuditEntry, Store } from '../store/store.ts'
+import { iso } from '../times.ts'
+import { configOf, withSettings, withStore } from './settings.ts'
+import { type Output, print, table } from './terminal/output.ts'
+import { jsonOf, plain } from './terminal/tail-lines.ts'
+
+type Options = Output & { user?: string; since?: (now: number) => number; last: number; follow?: boolean }
+
+const pageSize = 500
+const followEveryMs = 500
+/** An entry may be stored a little later than its time: a change waits for its commit, and clocks differ. */
+const lateMs = 30_000
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+export function auditCommand(): Command {
+  const command = new Command('audit')
+    .description('Show who did what, when and from where: sign-ins, refusals, changes of users, keys and settings')
+    .option('--user <name>', 'only entries about the user with this name')
+    .option(
+      '--since <time>',
+      'only entries since then: 30m, 2h, 7d, or a date such as 2026-11-22; replaces --last',
+      sinceOf,
+    )
+    .option('--last <count>', 'the newest entries, this many', countOf, 50)
+    .option('--follow', 'go on with new entries, of every process, until Ctrl-C; with --json one object per line')
+    .addHelpText('after', help)
+  return withSettings(command, 'audit').action((options) => audit(command, options))
+}
+
+const help = `
+docs/operations.md lists the events.
+
+Examples:
+  npx carillon audit
+  npx carillon audit --user ann --since 7d
+  npx carillon audit --since 2026-11-22T08:00 --json
+  npx carillon audit --follow`
+
+function countOf(text: string): number {
+  const count = Number(text)
+  if (/^\d{1,6}$/.test(text)) return count
+  throw new InvalidArgumentError('Write a whole number from 0 to 999999.')
+}
+
+function sinceOf(text: string): (now: number) => number {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  if (count !== undefined) return (now) => now - Number(count) * units[unit as keyof typeof units]
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text).getTime() : Number.NaN
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('Write a duration such as 30m, 2h or 7d, or a date such as 2026-11-22.')
+  return () => at
+}
+
+function audit(command: Command, options: Options): Promise<void> {
+  return withStore(configOf(command, 'audit'), async (store) => {
+    const userId = options.user === undefined ? undefined : (await findUser({ store }, { username: options.user })).id
+    const names = new Names(store)
+    const startedAt = (store.clock ?? Date.now)()
+    // What exists already and is not wanted stays out. It is read first, so that nothing that follows is missed.
+    const known = options.follow ? await entriesOf(store, { since: () => startedAt - lateMs, last: 0, userId }) : []
+    const entries = await entriesOf(store, { ...options, userId })
+    if (!options.follow) {
+      const lines = await rowsOf(names, entries)
+      const text = entries.length === 0 ? [emptyText(options)] : coloured(table(headings, lines), entries)
+      print(options, entries, () => text)
+      return
+    }
+    await follow(store, { ...options, userId, names, entries, known, startedAt })
+  })
+}
+
+type Wanted = Pick<Options, 'since' | 'last'> & { userId: string | undefined }
+
+/** Oldest first. */
+async function entriesOf(store: Store, { since, last, userId }: Wanted): Promise<AuditEntry[]> {
+  const of = userId === undefined ? {} : { userId }
+  const from = since === undefined ? {} : { since: since((store.clock ?? Date.now)()) }
+  const entries: AuditEntry[] = []
+  const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
+  for (let isEnd = wanted === 0; !isEnd; ) {
+    const before = entries.at(-1)?.id
+    const limit = Math.min(pageSize, wanted - entries.length)
+    const page = await store.listAudit({ ...of, ...from, ...(before !== undefined && { before }), limit })
+    entries.push(...page)
+    isEnd = page.length < limit || entries.length >= wanted
+  }
+  return entries.toReversed()
+}
+
+type Following = Options & { userId: string | undefined; names: Names; startedAt: number } & Record<
+    'entries' | 'known',
+    readonly AuditEntry[]
+  >
+
+async function follow(store: Store, following: Following): Promise<void> {
+  const { json, userId, names, entries, known, startedAt } = following
+  const ended = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort())
+  process.stdout.on('error', () => ended.abort())
+  const { signal } = ended
+  const shown = new Map<string, number>()
+  const show = async (found: readonly AuditEntry[]) => {
+    const fresh = found.filter(({ id }) => !shown.has(id))
+    for (const { id, at } of fresh) shown.set(id, at)
+    const lines = json ? fresh.map(jsonOf) : coloured(columns(await rowsOf(names, fresh)), fresh, 0)
+    for (const line of lines) if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })
+  }
+  try {
+    if (!json) process.stdout.write(`${columns([headings])[0]}\n`)
+    await show(entries)
+    for (const { id, at } of known) shown.set(id, at)
+    while (!signal.aborted) {
+      await sleep(followEveryMs, undefined, { signal })
+      const from = Math.max(startedAt, ...shown.values()) - lateMs
+      await show(await since(from))
+      for (const [id, at] of shown) if (at < from - lateMs) shown.delete(id)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+
+  async function since(at: number): Promise<AuditEntry[]> {
+    return entriesOf(store, { since: () => at, last: 0, userId })
+  }
+}
+
+const headings = ['time', 'event', 'user', 'by', 'address', 'details']
+/** Of a table that goes on: its widths are fixed before its rows are known. */
+const widths = [20, 22, 18, 18, 15]
+
+function columns(rows: readonly (readonly string[])[]): string[] {
+  return rows.map((cells) =>
+    cells
+      .map((cell, n) => cell.padEnd(widths[n] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+async function rowsOf(names: Names, entries: readonly AuditEntry[]): Promise<string[][]> {
+  const rows: string[][] = []
+  for (const entry of entries) {
+    const { at, event, userId, nameHash, actor, address, detail, count } = entry
+    const about = userId === null ? (nameHash === null ? '-' : `unknown ${nameHash}`) : await names.of(userId)
+    const facts = Object.entries(detail ?? {}).map(([name, value]) => `${name}=${value}`)
+    if (count > 1) facts.unshift(`${count} times`)
+    const time = `${iso(at).slice(0, 19).replace('T', ' ')}Z`
+    rows.push([time, event, about, actor, address ?? '-', facts.join(' ')].map(plain))
+  }
+  return rows
+}
+
+/** Red: what was refused. Yellow: what an operator may want to look at. Without colour if stdout is no terminal. */
+function coloured(lines: readonly string[], entries: readonly AuditEntry[], titles = 1): string[] {
+  return lines.map((line, n) => {
+    const event = entries[n - titles]?.event
+    if (event === undefined) return styleText('bold', line)
+    if (event.endsWith('-refused')) return styleText('red', line)
+    return /disowned|delayed|erased|dropped|reset/.test(event) ? styleText('yellow', line) : line
+  })
+}
+
+function emptyText({ user, since }: Options): string {
+  if (user !== undefined) return `There are no entries about ${user}${since === undefined ? ' yet' : ' since then'}`
+  return since === undefined
+    ? 'There are no entries yet: the first sign-in, refusal or change of a user makes one'
+    : 'There are no entries since then'
+}
+
+/** Usernames by id, each read once. */
+class Names {
+  readonly #store: Store
+  readonly #names = new Map<string, string>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async of(userId: string): Promise<string> {
+    const known = this.#names.get(userId)
+    if (known !== undefined) return known
+    const user = await this.#store.findUser(userId)
+    const name = user?.username ?? user?.externalId ?? userId
+    this.#names.set(userId, name)
+    return name
+  }
+}
