@@ -9,6 +9,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   user: async () => (await import('./commands/user.ts')).userCommand(),
   key: async () => (await import('./commands/key.ts')).keyCommand(),
+  keys: async () => (await import('./commands/keys.ts')).keysCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   send: async () => (await import('./commands/send.ts')).sendCommand(),
   tail: async () => (await import('./commands/tail.ts')).tailCommand(),

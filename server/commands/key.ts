@@ -1,14 +1,20 @@
-// `carillon key`: add, list, revoke the keys of producers.
+// `carillon key`: add, list, rotate, revoke the keys of producers.
 import { Command } from 'commander'
 import { ProducerKeys, type Scope, scopes } from '../sign-in/producer-key.ts'
 import type { Store } from '../store/store.ts'
+import { iso } from '../times.ts'
 import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
-import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
+import { day, type Output, print, readDuration, table, WrongUse } from './terminal/output.ts'
 
 const dayMs = 86_400_000
+const maxOverlapMs = 90 * dayMs
+
+const rotateExample = `
+Example:
+  npx carillon key rotate 0123456789abcdef --overlap 48h`
 
 export function keyCommand(): Command {
-  const key = new Command('key').description('Add, list and revoke the keys of producers')
+  const key = new Command('key').description('Add, list, rotate and revoke the keys of producers')
   key
     .command('add')
     .argument('<name>', 'the purpose of the key')
@@ -20,6 +26,12 @@ export function keyCommand(): Command {
     .command('list')
     .description('List the keys, without their secrets')
     .action((options, command) => withKeys(command, ({ store }) => listAll(store, options)))
+  key
+    .command('rotate <id>')
+    .description('Give a key a new secret, displayed once; the one before is accepted until the overlap ends')
+    .option('--overlap <duration>', 'such as 30m or 7d; 0s refuses the secret before at once', '24h')
+    .addHelpText('after', rotateExample)
+    .action((id, options, command) => rotateOne(command, id, options))
   key
     .command('revoke <id>')
     .description('Revoke a key; takes effect at once')
@@ -50,6 +62,18 @@ async function addOne(
   })
 }
 
+async function rotateOne(command: Command, id: string, options: Output & { overlap: string }): Promise<void> {
+  const overlapMs = readDuration('--overlap', options.overlap, { min: 0, max: maxOverlapMs })
+  await withKeys(command, async ({ keys }) => {
+    const { key, previousUntil } = await keys.rotate(id, overlapMs)
+    print(options, { id, key, previousUntil }, () => [
+      `Rotated ${id}; the secret before is accepted until ${iso(previousUntil)}`,
+      `key: ${key}`,
+      'It is displayed once.',
+    ])
+  })
+}
+
 async function revokeOne(keys: ProducerKeys, id: string, options: Output): Promise<void> {
   await keys.revoke(id)
   print(options, { id, revoked: true }, () => `Revoked ${id}`)
@@ -68,7 +92,7 @@ async function listAll(store: Store, options: Output): Promise<void> {
   ])
   print(
     options,
-    producers.map(({ secretHash: _, ...rest }) => rest),
+    producers.map(({ secretHash: _, previousSecretHash: __, ...rest }) => rest),
     () =>
       producers.length === 0
         ? 'There are no keys yet. Add one with: carillon key add NAME'

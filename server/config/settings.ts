@@ -59,7 +59,7 @@ const table = {
     name: 'CARILLON_DATABASE_URL',
     default: 'sqlite:data/carillon.db',
     meaning: 'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
-    commands: ['serve', 'user', 'key', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
+    commands: ['serve', 'user', 'key', 'keys', 'secret', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
     read: readDatabaseUrl,
   },
   databasePartitions: {
@@ -82,7 +82,7 @@ const table = {
     default: 'off',
     meaning:
       '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
-    commands: ['serve', 'user', 'key', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
+    commands: ['serve', 'user', 'key', 'keys', 'secret', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
     read: readSwitch,
   },
   publicUrl: {
@@ -114,7 +114,7 @@ const table = {
     absent: 'generated at the first start and stored beside the SQLite file',
     meaning: 'Encrypts the signing keys in the store; at least 32 random characters, and the same on every node.',
     secret: true,
-    commands: ['serve', 'doctor'],
+    commands: ['serve', 'keys', 'secret', 'doctor'],
     read: readSecret,
   },
   previousSecret: {
@@ -123,7 +123,7 @@ const table = {
     meaning:
       'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
     secret: true,
-    commands: ['serve', 'doctor'],
+    commands: ['serve', 'keys', 'secret', 'doctor'],
     read: readSecret,
   },
   sessionIdleMs: {

@@ -13,7 +13,7 @@ const touchEveryMs = 60_000
 const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
 
 type Dependencies = {
-  store: Pick<Store, 'addProducer' | 'findProducer' | 'revokeProducer' | 'touchProducer'>
+  store: Pick<Store, 'addProducer' | 'findProducer' | 'revokeProducer' | 'rotateProducer' | 'touchProducer'>
   now: () => number
   /** Who adds and revokes keys, for the audit log; the service itself if it is absent. */
   source?: Source
@@ -45,8 +45,8 @@ export class ProducerKeys {
     if (id === undefined || secret === undefined) return null
     const { store, now } = this.#dependencies
     const producer = await store.findProducer(id)
-    if (producer === undefined || !equalSecrets(producer.secretHash, hashOf(secret))) return null
     const at = now()
+    if (producer === undefined || !isSecretOf(producer, { secretHash: hashOf(secret), at })) return null
     if (producer.revokedAt !== null || (producer.expiresAt !== null && at >= producer.expiresAt)) return null
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
       // The request does not wait for it, and a failure loses only the time of this use.
@@ -56,6 +56,25 @@ export class ProducerKeys {
     return producer
   }
 
+  /**
+   * A new secret for the same key; the one before is accepted for `overlapMs` more. A secret before that one is refused at once.
+   * Throws NOT_FOUND if the key is unknown or revoked.
+   */
+  async rotate(producerId: string, overlapMs: number): Promise<{ key: string; previousUntil: number }> {
+    const { store, now } = this.#dependencies
+    const secret = randomBytes(32).toString('base64url')
+    const previousUntil = now() + overlapMs
+    const detail = { keyId: producerId, previousUntil }
+    const outcome = await store.rotateProducer({
+      producerId,
+      secretHash: hashOf(secret),
+      previousUntil,
+      ...recorded(this.#dependencies, { event: 'key-rotated', detail }),
+    })
+    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}, or it is revoked`)
+    return { key: `crl_${producerId}_${secret}`, previousUntil }
+  }
+
   /** Takes effect at once. Throws NOT_FOUND. */
   async revoke(producerId: string): Promise<void> {
     const { store, now } = this.#dependencies
@@ -63,4 +82,12 @@ export class ProducerKeys {
     const outcome = await store.revokeProducer({ producerId, at: now(), ...entry })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
   }
+}
+
+/** The current secret, or the one before it until the overlap ends. */
+function isSecretOf(producer: Producer, { secretHash, at }: { secretHash: string; at: number }): boolean {
+  const { previousSecretHash, previousUntil } = producer
+  if (equalSecrets(producer.secretHash, secretHash)) return true
+  if (previousSecretHash === null || previousUntil === null || at >= previousUntil) return false
+  return equalSecrets(previousSecretHash, secretHash)
 }

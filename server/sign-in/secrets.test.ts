@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
-import type { Producer } from '../store/store.ts'
+import type { Producer, Store } from '../store/store.ts'
 import { ProducerKeys } from './producer-key.ts'
 import { equalSecrets } from './secrets.ts'
 
@@ -41,11 +41,12 @@ test('compares two secrets, and the secret of a producer key, in constant time (
   assert.equal(await constantTimeComparisons(() => equalSecrets('abc', 'xyz')), 1)
   let kept: Producer | undefined
   const store = {
-    addProducer: async (producer: Omit<Producer, 'revokedAt' | 'lastUsedAt'>) => {
-      kept = { ...producer, revokedAt: null, lastUsedAt: 0 }
+    addProducer: async (producer: Parameters<Store['addProducer']>[0]) => {
+      kept = { ...producer, revokedAt: null, lastUsedAt: 0, previousSecretHash: null, previousUntil: null }
     },
     findProducer: async () => kept,
     revokeProducer: async () => 'done' as const,
+    rotateProducer: async () => 'absent' as const,
     touchProducer: async () => {},
   }
   const keys = new ProducerKeys({ store, now: () => 0 })

@@ -9,6 +9,7 @@ import type { Audit, AuditEntry, Audited } from './nouns/audit.ts'
 import type { Factors } from './nouns/factors.ts'
 import type { Guesses } from './nouns/guesses.ts'
 import type { Links } from './nouns/links.ts'
+import type { Producers } from './nouns/producers.ts'
 import type { ProviderAccounts } from './nouns/provider-accounts.ts'
 import type { Excepted, SignIns } from './nouns/sign-ins.ts'
 import type { SigningKeys } from './nouns/signing-keys.ts'
@@ -18,6 +19,7 @@ export type * from './nouns/audit.ts'
 export type * from './nouns/factors.ts'
 export type * from './nouns/guesses.ts'
 export type * from './nouns/links.ts'
+export type * from './nouns/producers.ts'
 export type * from './nouns/provider-accounts.ts'
 export type * from './nouns/sign-ins.ts'
 export type * from './nouns/signing-keys.ts'
@@ -243,27 +245,6 @@ export interface Tokens {
    * be set back.
    */
   tokenRevocations(now: number): Promise<TokenRevocation[]>
-}
-
-export type Producer = {
-  id: string
-  name: string
-  secretHash: string
-  scopes: readonly string[]
-  createdAt: number
-  expiresAt: number | null
-  revokedAt: number | null
-  lastUsedAt: number | null
-}
-
-export interface Producers {
-  addProducer(producer: Omit<Producer, 'revokedAt' | 'lastUsedAt'> & Audited): Promise<void>
-  findProducer(producerId: string): Promise<Producer | undefined>
-  /** Lists producers, oldest first, including revoked ones. */
-  listProducers(): Promise<Producer[]>
-  /** Revokes a producer's key. Repeating the call keeps the first `revokedAt`. */
-  revokeProducer(change: { producerId: string; at: number } & Audited): Promise<'done' | 'absent'>
-  touchProducer(change: { producerId: string; at: number }): Promise<void>
 }
 
 /** Every change of an inbox updates this row first. The inbox of a user without any delivery equals `emptyInbox`. */

@@ -1,4 +1,5 @@
 // The output of commands: lines for people or one JSON value for machines (`--json`). Results on stdout, all else on stderr.
+import { duration } from '../../config/values.ts'
 
 /** Wrong arguments or settings; the command ends with exit status 2. */
 export class WrongUse extends Error {}
@@ -22,6 +23,15 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
       .join('  ')
       .trimEnd()
   return [line(headings), ...rows.map(line)]
+}
+
+/** The value of an option, in milliseconds. Throws WrongUse. */
+export function readDuration(option: string, text: string, { min, max }: { min: number; max: number }): number {
+  try {
+    return duration(min, max)(text)
+  } catch (error) {
+    throw new WrongUse(`${option} is ${JSON.stringify(text)}; ${(error as Error).message}`)
+  }
 }
 
 export function day(at: number | null): string {

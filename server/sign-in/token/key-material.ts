@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:cr
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { CarillonError } from '../../errors.ts'
 import type { NewSigningKey, SigningKey } from '../../store/store.ts'
-import type { Sealing, Secrets } from '../sealing.ts'
+import { Sealing, type Secrets } from '../sealing.ts'
 import type { Claims } from './read-token.ts'
 
 /** The same key twice: for WebCrypto and for node:crypto. */
@@ -18,6 +18,8 @@ export async function makeSigningKey(
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { extractable: true })
   const publicJwk = await exportJWK(publicKey)
   const kid = await calculateJwkThumbprint(publicJwk)
+  // The command line would take it for an option.
+  if (kid.startsWith('-')) return makeSigningKey(sealing, times)
   const sealedPrivateJwk = await sealing.seal('signing-keys', JSON.stringify(await exportJWK(privateKey)))
   return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, ...times }
 }
@@ -37,6 +39,16 @@ export async function openPrivate(
   const jwk = JSON.parse(opened.text) as JWK
   const privateKey = (await importJWK(jwk, 'EdDSA')) as CryptoKey
   return { kid, privateKey, keyObject: createPrivateKey({ key: jwk, format: 'jwk' }), secret: opened.secret }
+}
+
+/** The secrets, of which the one that sealed the keys is in use. Throws UNAVAILABLE if neither opens one of them. */
+export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): Promise<Sealing> {
+  const sealing = new Sealing(secrets)
+  const sealed = keys.filter(({ retiredAt }) => retiredAt === null)
+  const opened = await Promise.all(sealed.map((key) => openPrivate(key, sealing)))
+  if (opened.includes(undefined)) throw sealedWithAnother()
+  sealing.use(opened.some((key) => key?.secret === 'previous') ? 'previous' : 'current')
+  return sealing
 }
 
 export function sealedWithAnother(): CarillonError {

@@ -5,6 +5,7 @@ import type { KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
 import { CarillonError } from '../../errors.ts'
 import type { SigningKey, Store } from '../../store/store.ts'
+import { iso } from '../../times.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { Sealing, Secrets } from '../sealing.ts'
 import {
@@ -198,10 +199,10 @@ export class SigningKeys {
   }
 }
 
-/** The audit entry of a new signing key. */
+/** The audit entry of a new signing key. `kid` names it; tokens are signed with it from `startsAt`. */
 export function rotated(
   source: Parameters<typeof auditEntry>[0],
-  { at, ...detail }: { at: number; kid: string; startsAt: number },
+  { at, kid, startsAt }: { at: number; kid: string; startsAt: number },
 ) {
-  return auditEntry(source, { event: 'signing-key-rotated', at, detail })
+  return auditEntry(source, { event: 'signing-key-rotated', at, detail: { kid, startsAt: iso(startsAt) } })
 }

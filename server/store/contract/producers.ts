@@ -8,7 +8,7 @@ export function producerPromises(promise: PromiseOf): void {
     const bare = { id: newId(), name: 'ci', secretHash: 'h2', scopes: [], createdAt: at(2) }
     await store.addProducer({ ...expiring, expiresAt: at(99) })
     await store.addProducer({ ...bare, expiresAt: null })
-    const fresh = { revokedAt: null, lastUsedAt: null }
+    const fresh = { revokedAt: null, lastUsedAt: null, previousSecretHash: null, previousUntil: null }
     assert.deepEqual(await store.findProducer(expiring.id), { ...expiring, expiresAt: at(99), ...fresh })
     assert.deepEqual(await store.findProducer(bare.id), { ...bare, expiresAt: null, ...fresh })
     assert.equal(await store.findProducer(newId()), undefined)
@@ -42,5 +42,23 @@ export function producerPromises(promise: PromiseOf): void {
     await world.store.touchProducer({ producerId: newId(), at: at(6) })
     assert.equal((await world.store.findProducer(used))?.lastUsedAt, at(5))
     assert.equal((await world.store.findProducer(other))?.lastUsedAt, null)
+  })
+
+  promise('gives a producer a new secret, keeps the one before it, and neither for a revoked one', async (world) => {
+    const { store } = world
+    const [rotated, revoked] = [await world.addProducer('a'), await world.addProducer('b')]
+    const before = await store.findProducer(rotated)
+    const rotate = (producerId: string, secretHash: string, previousUntil: number) =>
+      store.rotateProducer({ producerId, secretHash, previousUntil })
+    assert.equal(await rotate(rotated, 'h2', at(50)), 'done')
+    const once = { ...before, secretHash: 'h2', previousSecretHash: before?.secretHash, previousUntil: at(50) }
+    assert.deepEqual(await store.findProducer(rotated), once)
+    assert.equal(await rotate(rotated, 'h3', at(60)), 'done')
+    const twice = { ...once, secretHash: 'h3', previousSecretHash: 'h2', previousUntil: at(60) }
+    assert.deepEqual(await store.findProducer(rotated), twice)
+    await store.revokeProducer({ producerId: revoked, at: at(5) })
+    assert.equal(await rotate(revoked, 'h4', at(60)), 'absent')
+    assert.equal(await rotate(newId(), 'h4', at(60)), 'absent')
+    assert.equal((await store.findProducer(revoked))?.previousUntil, null)
   })
 }

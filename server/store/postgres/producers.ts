@@ -4,7 +4,8 @@ import { audited, auditText } from './audit-text.ts'
 import type { Database } from './connection/connection.ts'
 
 const columns = `id, name, secret_hash as "secretHash", string_to_array(scopes, ',') as scopes,
-  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt"`
+  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt",
+  previous_secret_hash as "previousSecretHash", previous_until as "previousUntil"`
 
 export async function addProducer(db: Database, producer: Input<'addProducer'>): Promise<void> {
   const { id, name, secretHash, scopes, createdAt, expiresAt } = producer
@@ -30,4 +31,11 @@ export async function revokeProducer(db: Database, change: Input<'revokeProducer
 
 export async function touchProducer(db: Database, { producerId, at }: Input<'touchProducer'>): Promise<void> {
   await db.change('touchProducer', 'update producer set last_used_at = $2 where id = $1', [producerId, at])
+}
+
+export async function rotateProducer(db: Database, change: Input<'rotateProducer'>): Promise<'done' | 'absent'> {
+  const { producerId, secretHash, previousUntil, audit } = change
+  const text = audited('rotate_producer($1, $2, $3)', { outcome: 'true', entries: '$4' })
+  const row = await db.one('rotateProducer', text, [producerId, secretHash, previousUntil, auditText(audit)])
+  return row?.[0] === true ? 'done' : 'absent'
 }

@@ -39,7 +39,7 @@ import {
 } from './inbox.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from './links.ts'
 import { fromStatement } from './pages.ts'
-import { addProducer, findProducer, listProducers, revokeProducer, touchProducer } from './producers.ts'
+import { addProducer, findProducer, listProducers, revokeProducer, rotateProducer, touchProducer } from './producers.ts'
 import {
   addProviderUser,
   linkProviderAccount,
@@ -513,6 +513,11 @@ const paths: Path[] = [
   // For an operator at the command line.
   { of: 'listProducers', run: () => listProducers(db), reads: ['sorted', 'whole producer'] },
   { of: 'revokeProducer', run: () => revokeProducer(db, { producerId: 'p1', at: 1 }), reads: [producer] },
+  {
+    of: 'rotateProducer',
+    run: () => rotateProducer(db, { producerId: 'p1', secretHash: 'h2', previousUntil: 9 }),
+    reads: [producer],
+  },
   { of: 'touchProducer', run: () => touchProducer(db, { producerId: 'p1', at: 1 }), reads: [producer] },
   { of: 'check', run: () => db.check(), reads: [] },
   { of: 'readInbox', run: () => readInbox(db, 'u1'), reads: [inbox] },

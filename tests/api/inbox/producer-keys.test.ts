@@ -152,3 +152,27 @@ test('a cookie beside a key is ignored (P4)', async () => {
   assert.equal((await app.post('/api/notifications', body, { ...cookie, authorization: `Bearer ${key}` })).status, 201)
   assert.equal((await app.get('/api/me', { ...cookie, authorization: `Bearer ${key}` })).status, 401)
 })
+
+test('a rotated key has a new secret at once, and the one before until the overlap ends', async () => {
+  // The service was restarted since.
+  const ofStore = new ProducerKeys({ store: app.store, now: app.now })
+  const { id, key: first } = await app.producerKey()
+  const hour = 3_600_000
+  const { key: second, previousUntil } = await ofStore.rotate(id, hour)
+  assert.equal(previousUntil, app.now() + hour)
+  assert.match(second, new RegExp(`^crl_${id}_[\\w-]{43}$`))
+  assert.deepEqual([await statusWith(first), await statusWith(second)], [201, 201])
+  app.pass(hour - 1)
+  assert.deepEqual([await statusWith(first), await statusWith(second)], [201, 201])
+  app.pass(1)
+  assert.deepEqual([await statusWith(first), await statusWith(second)], [401, 201])
+  const { key: third } = await ofStore.rotate(id, hour)
+  const { key: fourth } = await ofStore.rotate(id, hour)
+  const now = await Promise.all([second, third, fourth].map(statusWith))
+  assert.deepEqual(now, [401, 201, 201], 'the secret before the one before is refused')
+  await ofStore.rotate(id, 0)
+  assert.equal(await statusWith(fourth), 401, 'an overlap of 0')
+  await ofStore.revoke(id)
+  await assert.rejects(ofStore.rotate(id, hour), { code: 'NOT_FOUND' })
+  assert.ok(!JSON.stringify(await app.database.tables()).includes(second.slice(-43)))
+})

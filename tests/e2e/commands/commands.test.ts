@@ -19,6 +19,10 @@ const commands = [
   'key add',
   'key list',
   'key revoke',
+  'keys list',
+  'keys rotate',
+  'keys drop',
+  'key rotate',
   'audit',
   'send',
   'tail',
@@ -36,6 +40,8 @@ const needed: Record<string, string[]> = {
   'user password': ['zoe'],
   'key add': ['shop'],
   'key revoke': ['0123456789abcdef'],
+  'key rotate': ['0123456789abcdef'],
+  'keys drop': ['u0fTyPzS6TjBbl'],
   send: ['--to', 'zoe', '--title', 'Hi'],
 }
 const words = (command: string) => command.split(' ')
@@ -115,6 +121,7 @@ suite('wrong use', { concurrency: 2 }, () => {
     ['a password among the arguments', ['user', 'add', 'ann', '--password', 'hunter2'], /unknown option '--password'/],
     ['a key among the arguments', ['send', '--to', 'a', '--title', 'b', '--producer-key', 'crl_x'], /unknown option/],
     ['a scope that there is not', ['key', 'add', 'shop', '--scope', 'send,fly'], /--scope takes send, users/],
+    ['an overlap without a unit', ['key', 'rotate', '0123456789abcdef', '--overlap', '24'], /--overlap is "24"/],
     ['a duration in another unit', ['key', 'add', 'shop', '--expires', '1y'], /--expires takes a number of days/],
     ['no recipient', ['send', '--title', 'Hi'], /--to or --external-id/],
     ['no title', ['send', '--to', 'ann'], /'--title <text>' not specified/],

@@ -11,11 +11,11 @@ const secret = 'the same on every node, and long enough'
 
 export class Node implements AsyncDisposable {
   readonly port: number
-  readonly #start: () => CarillonProcess
+  readonly #start: (changes?: Environment) => CarillonProcess
   #process: CarillonProcess
   #users: UserOfService[] = []
 
-  constructor(port: number, start: () => CarillonProcess) {
+  constructor(port: number, start: (changes?: Environment) => CarillonProcess) {
     this.port = port
     this.#start = start
     this.#process = start()
@@ -29,9 +29,9 @@ export class Node implements AsyncDisposable {
     return this.#process
   }
 
-  /** Starts it again after its end. */
-  async again(): Promise<void> {
-    this.#process = this.#start()
+  /** Starts it again after its end, with changes of its settings. */
+  async again(changes?: Environment): Promise<void> {
+    this.#process = this.#start(changes)
     await this.#process.isReady()
   }
 
@@ -72,7 +72,9 @@ export class Nodes implements AsyncDisposable {
   async begin({ databaseUrl = this.#databaseUrl, launcher }: NodeOptions = {}): Promise<Node> {
     const port = await freePort()
     const env = { ...this.environment, ...this.#settings, CARILLON_DATABASE_URL: databaseUrl, CARILLON_PORT: `${port}` }
-    const node = new Node(port, () => new CarillonProcess(this.#folder, { env, ...(launcher && { launcher }) }))
+    const start = (changes: Environment = {}) =>
+      new CarillonProcess(this.#folder, { env: { ...env, ...changes }, ...(launcher && { launcher }) })
+    const node = new Node(port, start)
     this.#all.push(node)
     return node
   }

@@ -22,3 +22,13 @@ export function revokeProducer(context: WriteContext, change: Input<'revokeProdu
 export function touchProducer({ sql }: WriteContext, { producerId, at }: Input<'touchProducer'>): void {
   sql.run`update producer set last_used_at = ${at} where id = ${producerId}`
 }
+
+export function rotateProducer(context: WriteContext, change: Input<'rotateProducer'>): 'done' | 'absent' {
+  const { changes } = context.sql.run`
+    update producer
+    set previous_secret_hash = secret_hash, previous_until = ${change.previousUntil}, secret_hash = ${change.secretHash}
+    where id = ${change.producerId} and revoked_at is null`
+  if (changes === 0) return 'absent'
+  recordAudit(context, change.audit)
+  return 'done'
+}

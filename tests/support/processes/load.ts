@@ -1,0 +1,69 @@
+// For tests: requests of every kind of sign-in on several nodes, without a pause, while something happens. What fails is counted.
+import type { Proof } from '../service.ts'
+import type { UserOfService } from './user-of-service.ts'
+
+export class Load implements AsyncDisposable {
+  readonly failures: string[] = []
+  readonly #loops: Promise<void>[]
+  #isOver = false
+  count = 0
+
+  /** Each user is one on a node; the proofs of one node are used on all. */
+  private constructor(users: readonly UserOfService[], session: Proof) {
+    this.#loops = users.flatMap((user, i) => {
+      const next = users[(i + 1) % users.length] as UserOfService
+      return [this.#signIns(user, next), this.#renewals(user, next), this.#lists(user, session)]
+    })
+  }
+
+  static async start(users: readonly UserOfService[]): Promise<Load> {
+    const [first] = users
+    if (first === undefined) throw new Error('a load needs a user')
+    return new Load(users, await first.signIn('stateful'))
+  }
+
+  /** Resolves after `count` more requests. */
+  async more(count: number): Promise<void> {
+    const until = this.count + count
+    while (this.count < until) await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true
+    await Promise.all(this.#loops)
+  }
+
+  async #signIns(user: UserOfService, other: UserOfService): Promise<void> {
+    while (!this.#isOver)
+      await this.#counted('sign-in', async () => {
+        const token = await user.signIn('stateless')
+        return (await other.request({ path: '/routeRestreinte', headers: token })).status
+      })
+  }
+
+  /** A chain of tokens, each renewed on the node that did not make it. */
+  async #renewals(user: UserOfService, other: UserOfService): Promise<void> {
+    let [token, renewing, next] = [await user.signIn('stateless'), other, user]
+    while (!this.#isOver)
+      await this.#counted('renewal', async () => {
+        const { status, json } = await renewing.request({ method: 'POST', path: '/token/renew', headers: token })
+        if (status === 200) token = { authorization: `Bearer ${json().token}` }
+        ;[renewing, next] = [next, renewing]
+        return status
+      })
+  }
+
+  async #lists(user: UserOfService, session: Proof): Promise<void> {
+    while (!this.#isOver)
+      await this.#counted(
+        'list',
+        async () => (await user.request({ path: '/api/notifications', headers: session })).status,
+      )
+  }
+
+  async #counted(name: string, act: () => Promise<number>): Promise<void> {
+    this.count++
+    const outcome = await act().catch((error: unknown) => String(error))
+    if (outcome !== 200) this.failures.push(`${name}: ${outcome}`)
+  }
+}
