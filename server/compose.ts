@@ -86,7 +86,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     ...cookiesOf(config),
     publicUrl: environment.url,
     signInLog,
-    factors: { store, sealing, now, publicUrl: environment.url },
+    factors: { store, sealing, guesses, now, publicUrl: environment.url },
     trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
     producerKeys,
     inbox: new Inbox({ store, now: wall }),

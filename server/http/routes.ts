@@ -1,11 +1,12 @@
 // The route table: every route with its method, path, guard and operation. app.ts serves it, and openapi.json is made from it.
-import { inbox, longLived, open, producer, restricted, token, user, visitor } from './request/guards.ts'
+import { fresh, inbox, longLived, open, producer, restricted, token, user, visitor } from './request/guards.ts'
 import * as deliveries from './routes/deliveries.ts'
 import * as documentation from './routes/documentation.ts'
 import * as health from './routes/health.ts'
 import * as live from './routes/live.ts'
 import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
+import * as passkeys from './routes/passkeys.ts'
 import * as passwords from './routes/passwords.ts'
 import * as scripts from './routes/scripts.ts'
 import * as signIn from './routes/sign-in.ts'
@@ -14,6 +15,8 @@ import * as users from './routes/users.ts'
 
 export const routes: readonly Route[] = [
   route('POST', '/login', open, signIn.login),
+  route('POST', '/login/passkey/options', open, passkeys.requestOptions),
+  route('POST', '/login/passkey', open, passkeys.login),
   route('GET', '/routeRestreinte', restricted, signIn.restricted),
   route('POST', '/logout', open, signIn.logout),
   route('POST', '/token/renew', token, tokens.renew),
@@ -22,6 +25,7 @@ export const routes: readonly Route[] = [
   route('GET', '/api/session', visitor, signIn.session),
   route('GET', '/api/me', inbox, signIn.me),
   route('POST', '/api/me/token', user, tokens.create),
+  route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
 
   route('GET', '/api/notifications', inbox, notifications.list),
   route('GET', '/api/notifications/counts', inbox, notifications.counts),

@@ -7,7 +7,8 @@ import { hashOf } from '../../server/sign-in/secrets.ts'
 import { DescribedApi, type Schema } from '../support/http/described-api.ts'
 import { startTestService } from '../support/service.ts'
 
-const app = await startTestService()
+// Passkeys need a host name.
+const app = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example' } })
 after(() => app.stop())
 const ann = await app.user('ann')
 const api = new DescribedApi((await app.get('/openapi.json')).json())
@@ -116,6 +117,9 @@ const prepare: Record<string, (example: unknown) => Promise<unknown>> = {
   },
 }
 
+/** Requests with a secret that is used once: the example is understood, and refused. */
+const needsFreshSecret: Record<string, RegExp> = { signInWithPasskey: /^422$/ }
+
 test('a service accepts the example of every request (I9)', async () => {
   const { key } = await app.producerKey(['send', 'users'])
   // Some paths have the name of the parameter as the external id.
@@ -132,7 +136,8 @@ test('a service accepts the example of every request (I9)', async () => {
       headers,
       body: JSON.stringify(example),
     })
-    assert.match(String(response.status), /^20[014]$/, `${method} ${template}: ${response.text}`)
+    const expected = needsFreshSecret[operation.operationId] ?? /^20[014]$/
+    assert.match(String(response.status), expected, `${method} ${template}: ${response.text}`)
   }
 })
 

@@ -9,7 +9,9 @@ import { type Described, DescribedApi, type Document, type Operation } from '../
 import { refusalIn } from '../support/http/envelope.ts'
 import { openForge } from '../support/http/forge.ts'
 import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
+import { addPasskey } from '../support/passkeys.ts'
 import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
+import { SoftwareAuthenticator } from '../support/software-authenticator.ts'
 
 const app = await startTestService()
 const client = new HttpClient(app.url)
@@ -140,7 +142,9 @@ test('the 401 of each route has the codes that this route can send, and no other
       responses['401'] === undefined ? [] : [[template, api.codesOf(responses['401'])]],
     ),
   )
-  const { '/routeRestreinte': restricted, '/login': login, ...others } = codes
+  const { '/routeRestreinte': restricted, '/login': login, ...more } = codes
+  const { '/login/passkey/options': passkeyOptions, '/login/passkey': passkeyLogin, ...others } = more
+  assert.deepEqual([passkeyOptions, passkeyLogin], [['INVALID_CREDENTIALS'], ['INVALID_CREDENTIALS']])
   assert.deepEqual(restricted, ['Unauthorized'])
   assert.deepEqual(login, ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'])
   assert.deepEqual(new Set(Object.values(others).flat()), new Set(['UNAUTHORIZED']))
@@ -262,6 +266,43 @@ test('the description is correct for a user with a second factor (I9)', async ()
   const { username, password } = careful
   const body = JSON.stringify({ username, password })
   assert.equal((await record({ method: 'POST', path: '/login', headers: json, body })).status, 401)
+})
+
+const localhost = `localhost:${new URL(app.url).port}`
+const local: Proof = { ...json, host: localhost }
+const authenticator = new SoftwareAuthenticator({ origin: `http://${localhost}` })
+const passkey = await addPasskey(app, authenticator, await app.user('holder'))
+
+async function signedByPasskey() {
+  const options = await client.request({ method: 'POST', path: '/login/passkey/options', body: '{}', headers: local })
+  return { response: authenticator.get(passkey, options.json()) }
+}
+
+/** Bodies with a secret of this service, which an example cannot have. */
+const freshBodies: Record<string, () => Promise<object>> = {
+  requestPasskeyOptions: async () => ({ challenge: `${ann.id}.${'x'.repeat(43)}` }),
+  signInWithPasskey: signedByPasskey,
+}
+
+test('the description is correct for passkeys (I9)', async () => {
+  const post = async (path: string, body: object | undefined, headers = local) =>
+    (await record({ method: 'POST', path, headers, ...(body && { body: JSON.stringify(body) }) })).status
+  assert.equal(await post('/login/passkey/options', {}), 200)
+  assert.equal(await post('/login/passkey/options', { challenge: 'none' }), 401)
+  for (const variant of ['stateful', 'stateless'])
+    assert.equal(await post('/login/passkey', { ...(await signedByPasskey()), variant }), 200)
+  const used = await signedByPasskey()
+  for (const status of [200, 422]) assert.equal(await post('/login/passkey', used), status)
+  const unknown = { response: { ...(await signedByPasskey()).response, id: 'AAAA', rawId: 'AAAA' } }
+  const statuses: number[] = []
+  while (statuses.at(-1) !== 429) statuses.push(await post('/login/passkey', unknown))
+  assert.deepEqual(new Set(statuses), new Set([401, 429]))
+  const signedInAt = app.now() - 601_000
+  const claims = { ...forge.claims(ann), sid: newId(signedInAt), auth_time: Math.floor(signedInAt / 1000) }
+  const stale = { authorization: `Bearer ${await forge.token(forge.header, claims)}` }
+  const creation = '/api/me/factors/passkeys/options'
+  assert.equal(await post(creation, undefined, { host: localhost, ...cookie }), 200)
+  assert.equal(await post(creation, undefined, { host: localhost, ...stale }), 403)
 })
 
 test('the description is correct for a user with too many open streams (I9)', async () => {
@@ -489,8 +530,9 @@ test('each route sends 503 without a store if the document lists it, and otherwi
   await app.store.close()
   for (const described of api.operations) {
     const { method, template, operation } = described
-    const headers = { ...json, ...proofFor(described, proofs) }
-    const body = operation.requestBody && JSON.stringify(exampleOf(operation))
+    const headers = { ...local, ...proofFor(described, proofs) }
+    const example = (await freshBodies[operation.operationId]?.()) ?? exampleOf(operation)
+    const body = operation.requestBody && JSON.stringify(example)
     const response = await record({ method, path: placeOf(template), headers, ...(body && { body }) })
     const isWithoutStore = operation.tags.includes('scripts')
     assert.equal(

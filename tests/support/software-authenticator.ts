@@ -40,13 +40,14 @@ export class SoftwareAuthenticator {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const { id = randomBytes(32).toString('base64url'), rpId = rp.id ?? '', count = 0 } = forgery
     const passkey: Passkey = { id, rpId, userHandle: user.id, privateKey, count }
+    const cose = cbor(coseKey(publicKey))
     const idBytes = Buffer.from(id, 'base64url')
     const authData = Buffer.concat([
       authenticatorData({ ...forgery, rpId, count, hasCredential: true }),
       Buffer.alloc(16),
       Buffer.from([idBytes.length >> 8, idBytes.length & 0xff]),
       idBytes,
-      cbor(coseKey(publicKey)),
+      cose,
     ])
     const { format = 'none', statement = new Map() } = forgery
     const attestation = new Map<string, Cbor>(Object.entries({ fmt: format, attStmt: statement, authData }))
@@ -55,7 +56,7 @@ export class SoftwareAuthenticator {
       attestationObject: cbor(attestation).toString('base64url'),
       transports: ['internal'],
     }
-    return { passkey, response: { ...credential(id), response } }
+    return { passkey, publicKey: cose.toString('base64url'), response: { ...credential(id), response } }
   }
 
   /** As `navigator.credentials.get(...)` followed by `toJSON()`. */

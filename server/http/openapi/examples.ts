@@ -1,6 +1,7 @@
 // The examples in the OpenAPI document: what ann and a build system send and receive. A body or a response without one fails
 // tests/api/openapi-examples.test.ts, which checks them against their schemas and sends the requests to a service.
 
+import type { PasskeyOptionsBody, PasskeySignInBody } from './passkey-schemas.ts'
 import type {
   DeliveryBody,
   IssueBody,
@@ -61,9 +62,28 @@ const renewed = { User: ann, token, expiresAt, variant: 'stateless' } as const
 const deviceToken = 'q3Jm0sXb1kYv7TzHnE5wLw.4Fq2xN8cVbT1yRk6GmZ0hUeJ7dSaPoW3iL9tXvBnMCg'
 const stateless = { ...renewed, deviceToken }
 
+/** Base64url of the text that the service gave. */
+const challenge = 'MTc2MjE1NTk3MjI1MC5hYmNkZWZnaGlqa2xtbm9wcXJzdHUubWFj'
+
 /** By the component of the body. */
 export const requestExamples: Readonly<Record<string, unknown>> = {
   Credentials: { username: 'ann', password: 'plum orchard gate 41', variant: 'stateless' } satisfies LoginBody,
+  PasskeyOptionsRequest: {} satisfies PasskeyOptionsBody,
+  PasskeySignIn: {
+    variant: 'stateful',
+    response: {
+      id: 'dGhlIHBhc3NrZXkgb2YgYW5u',
+      rawId: 'dGhlIHBhc3NrZXkgb2YgYW5u',
+      type: 'public-key',
+      clientExtensionResults: {},
+      response: {
+        clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoiLi4uIn0',
+        authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ',
+        signature: 'MEUCIQDXUQdP7n1iZ5S7nCgLqyBn5J5sUlCJ0d3R',
+        userHandle: 'MDFhMWZiYWUtOWYwMi03NGI4LTgzYWMtOGZiMWIwMjRlMjc2',
+      },
+    },
+  } satisfies PasskeySignInBody,
   TokenRequest: { scope: 'inbox', lifetime: 600 } satisfies IssueBody,
   DeliveryRequest: { recipients: [{ username: 'ann' }], ...build } satisfies DeliveryBody,
   LinkRequest: { purpose: 'reset' } satisfies LinkBody,
@@ -81,6 +101,26 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
   RestrictedResponse: { success: true, data: { userId: ann.id, username: 'ann', proof: 'session' } },
   MeResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },
   SessionResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },
+  PasskeyCreationOptionsResponse: {
+    success: true,
+    data: {
+      challenge,
+      rp: { id: 'carillon.example', name: 'carillon.example' },
+      user: { id: 'MDE5YTlmNjMtN2QyMC03YzU1LThhMWUtNWIwZDllNGY2YzIx', name: 'ann', displayName: 'Ann' },
+      pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+      excludeCredentials: [],
+      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+      attestation: 'none',
+      timeout: 300_000,
+    },
+  },
+  PasskeyRequestOptions: {
+    challenge,
+    rpId: 'carillon.example',
+    allowCredentials: [],
+    userVerification: 'required',
+    timeout: 300_000,
+  },
   KeySet: {
     keys: [
       {

@@ -18,17 +18,20 @@ import {
   type TypeOf,
 } from './schema.ts'
 
+/** What a sign-in may say besides its proof. */
+export const ofSignIn = {
+  variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }),
+  deviceToken: string({
+    maxLength: maxDeviceTokenLength,
+    description: '`deviceToken` of an earlier sign-in on this device: guesses of others do not delay this sign-in',
+  }),
+}
+
 export const LoginBody = named(
   'Credentials',
   object(
     { username: string({ minLength: 1, maxLength: 256 }), password: string({ minLength: 1, maxLength: 256 }) },
-    {
-      variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }),
-      deviceToken: string({
-        maxLength: maxDeviceTokenLength,
-        description: '`deviceToken` of an earlier sign-in on this device: guesses of others do not delay this sign-in',
-      }),
-    },
+    ofSignIn,
   ),
 )
 export type LoginBody = TypeOf<typeof LoginBody>

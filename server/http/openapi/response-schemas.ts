@@ -178,6 +178,16 @@ export const events = {
 } as const
 
 /** The whole bodies of responses: each a component of this name, with its example in examples.ts. */
+/** As WebAuthn defines it: a page passes it on to the browser. */
+const PasskeyCreationOptions = named(
+  'PasskeyCreationOptions',
+  record(anything, { description: 'PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8)' }),
+)
+const PasskeyRequestOptions = named(
+  'PasskeyRequestOptions',
+  record(anything, { description: 'PublicKeyCredentialRequestOptionsJSON (WebAuthn Level 3, section 5.1.8)' }),
+)
+
 export const responses = {
   Login: discriminated('variant', [StatelessLogin, StatefulLogin]),
   StatelessLogin,
@@ -185,6 +195,8 @@ export const responses = {
   RestrictedResponse: success(Restricted),
   MeResponse: success(Me),
   SessionResponse: success(nullable(Me)),
+  PasskeyCreationOptionsResponse: success(PasskeyCreationOptions),
+  PasskeyRequestOptions,
   KeySet: object({ keys: array(record(anything)) }),
   NotificationPageResponse: success(NotificationPage),
   NotificationResponse: success(Notification),

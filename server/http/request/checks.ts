@@ -110,11 +110,16 @@ export function comesFromOtherSite({ raw }: Pick<FastifyRequest, 'raw'>, allowed
  */
 export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownHost): void {
   const { host, authorization } = request.raw.headers
-  if (authorization !== undefined && (isSafeMethod(request.method) || request.routeOptions.url !== '/login')) return
+  if (authorization !== undefined && (isSafeMethod(request.method) || !isSignIn(request))) return
   if (host === undefined || isKnownHost(host) || request.routeOptions.config?.operation?.anyHost) return
   throw new CarillonError('MISDIRECTED_REQUEST', `The host ${host.slice(0, 200)} is not a name of this service`, {
     remedy: 'Use its public URL, or add the name to CARILLON_ALLOWED_HOSTS.',
   })
+}
+
+/** A route that returns a proof to a client without one: another site must not sign a browser in as its own user. */
+function isSignIn({ routeOptions: { url = '' } }: FastifyRequest): boolean {
+  return url === '/login' || url.startsWith('/login/')
 }
 
 /** Refuses cross-site requests (SECURITY.md, C1) with an unsafe method and a cookie, and every cross-site login. */
@@ -122,7 +127,7 @@ export function refuseCrossSite(request: FastifyRequest, allowed: readonly strin
   if (isSafeMethod(request.method)) return
   const { headers } = request.raw
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
-  if (!comesWithCookie && request.routeOptions.url !== '/login') return
+  if (!comesWithCookie && !isSignIn(request)) return
   if (!comesFromOtherSite(request, allowed)) return
   const from = headers.origin === undefined ? 'another site' : headers.origin.slice(0, 200)
   throw new CarillonError('FORBIDDEN', `This request comes from ${from}`, {

@@ -1,5 +1,6 @@
 // Refused sign-ins: one log line and one row of the audit log each, with the user, the client's address, the route and the request.
 // Their number is limited, since a client needs no proof to cause one: the rest are counted (SECURITY.md, L1, L2, A16).
+import { CarillonError } from '../../errors.ts'
 import type { Log } from '../../log/log.ts'
 import { LogWindow } from '../../log/log-window.ts'
 import { auditEntry, type Source } from '../../sign-in/audit/entry.ts'
@@ -157,4 +158,14 @@ export class SignInLog {
     const source = { actor: 'user', address, userAgent: null, requestId: null }
     this.#record({ ...auditEntry(source, { ...facts, at: this.#now() }), count }, { isCount: true })
   }
+}
+
+/**
+ * Undefined for overload, which failure-log.ts counts, for a client that left, and for a sign-in that waits for its second factor: none is
+ * a refusal of this sign-in.
+ */
+export function refusalCode(error: unknown): string | undefined {
+  if (!(error instanceof CarillonError)) return 'INTERNAL'
+  if (error.code === 'TIMEOUT' || error.code === 'SECOND_FACTOR_REQUIRED') return undefined
+  return error.report === 'overload' ? undefined : error.code
 }

@@ -1,6 +1,6 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
 import type { FastifyReply } from 'fastify'
-import { CarillonError, notAuthenticated } from '../../errors.ts'
+import { notAuthenticated } from '../../errors.ts'
 import { networkOfClient } from '../../ip-addresses.ts'
 import { endPresented } from '../../sign-in/end-presented.ts'
 import { checkCredentials, findAccount } from '../../sign-in/password/credentials.ts'
@@ -18,6 +18,7 @@ import { displayUser, sendData, sendObject } from '../response/send.ts'
 import { sourceOf } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 import { continueSignIn } from './second-factor.ts'
+import { refusalCode } from './sign-in-log.ts'
 
 export const login: Operation<null> = {
   id: 'signIn',
@@ -119,14 +120,4 @@ export async function findEnabledUser({ store }: Dependencies, { userId }: Subje
   const user = await store.findUser(userId)
   if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
   return user
-}
-
-/**
- * Undefined for overload, which failure-log.ts counts, for a client that left, and for a sign-in that waits for its second factor: none is
- * a refusal of this sign-in.
- */
-function refusalCode(error: unknown): string | undefined {
-  if (!(error instanceof CarillonError)) return 'INTERNAL'
-  if (error.code === 'TIMEOUT' || error.code === 'SECOND_FACTOR_REQUIRED') return undefined
-  return error.report === 'overload' ? undefined : error.code
 }

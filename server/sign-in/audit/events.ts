@@ -22,6 +22,8 @@ export const events = {
   'users-imported': 'An import of several users ended; each of them has an entry.',
   'factor-added': 'A user added a second factor or a passkey.',
   'factor-removed': 'A user removed a second factor or a passkey.',
+  'passkey-copied':
+    'The counter of a passkey did not rise, so there may be a copy of the authenticator: the use was refused.',
   'factors-reset': 'An operator removed every second factor and passkey of a user.',
   'recovery-codes-created': 'A user got new recovery codes; those of before are void.',
   confirmed: 'A signed-in user proved a password or factor again.',

@@ -1,5 +1,6 @@
 // What the files of this folder work with.
 import type { Store } from '../../store/store.ts'
+import type { Guesses } from '../guessing/guesses.ts'
 import type { Sealing } from '../sealing.ts'
 
 export type FactorDependencies = {
@@ -14,10 +15,13 @@ export type FactorDependencies = {
     | 'replaceRecoveryCodes'
     | 'addChallenge'
     | 'findChallenge'
-    | 'useChallenge'
+    | 'spendChallenge'
+    | 'findUser'
+    | 'recordAudit'
   >
   /** Seals the secrets of TOTP factors, so that a reader of the database cannot compute codes. */
   sealing: Sealing
+  guesses: Guesses
   now: () => number
   /** The public URL, whose host an authenticator app displays. */
   publicUrl: () => string

@@ -6,8 +6,11 @@ import { networkOfClient } from '../../ip-addresses.ts'
 import type { GuessLimits, GuessRefusal, Store } from '../../store/store.ts'
 import type { Sealing } from '../sealing.ts'
 
-/** Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all. */
-export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail'
+/**
+ * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all, but
+ * not for passkeys: nobody guesses one, so the wrong passwords of a network must not keep its users from theirs.
+ */
+export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
 export type Guesser = {
   /** The id of the user; a prepared username that no user has; absent if the guess names no account. */
@@ -57,7 +60,10 @@ export class Guesses {
     if (device !== undefined) return new Guess(this.#options, [`${all} device ${device}`], null)
     const network = `address ${hash(`address ${networkOfClient(address)}`)}`
     const keys = account === undefined ? [] : [all, `${all} ${network}`]
-    return new Guess(this.#options, keys, { key: network, ...rateOfAddress })
+    return new Guess(this.#options, keys, {
+      key: kind === 'passkey' ? `passkey ${network}` : network,
+      ...rateOfAddress,
+    })
   }
 
   /** Ends every delay of the user's account, of every kind. Returns whether there were failures. */
