@@ -15,6 +15,7 @@ import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
 import { auditedStore } from './sign-in/audit/audited-store.ts'
 import { DeviceTokens } from './sign-in/devices/device-tokens.ts'
+import { DelayedAccounts } from './sign-in/guessing/delayed-accounts.ts'
 import { Guesses } from './sign-in/guessing/guesses.ts'
 import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
@@ -61,7 +62,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const store = auditedStore(bareStore, log)
   const sealing = new Sealing(await sealingSecrets(config, store))
   const passwords = new Passwords({ threads })
-  const guesses = new Guesses({ store, sealing, now })
+  const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing })
   const { revocations } = proofs

@@ -1,4 +1,4 @@
-// `carillon user`: add, list, rename, disable, enable, delete, password. Many users at once: user-import.ts.
+// `carillon user`: add, list, rename, disable, enable, delete, password. Each of the others has a file: user-*.ts.
 import { Command } from 'commander'
 import {
   addUser,
@@ -21,6 +21,7 @@ import { passwordFromStdin } from './terminal/password-input.ts'
 import { importFrom, importHelp } from './user-import.ts'
 import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
 import { linkCommand } from './user-link.ts'
+import { unlockCommand } from './user-unlock.ts'
 
 const fromStdin = [
   '--password-stdin',
@@ -67,6 +68,7 @@ export function userCommand(): Command {
     .option(...fromStdin)
     .action((name, options, command) => withUsers(command, (users) => changePassword(users, name, options)))
   user.addCommand(linkCommand())
+  user.addCommand(unlockCommand())
   for (const command of user.commands) withSettings(command, 'user')
   return user
 }

@@ -3,8 +3,11 @@
 // guesses at the same time cannot pass the limits together, and it is taken back if it was right.
 import { CarillonError } from '../../errors.ts'
 import { networkOfClient } from '../../ip-addresses.ts'
-import type { GuessLimits, GuessRefusal, Store } from '../../store/store.ts'
+import type { GuessLimits, GuessRefusal, Store, User } from '../../store/store.ts'
+import { recorded } from '../audit/entry.ts'
 import type { Sealing } from '../sealing.ts'
+import { findUser, type UserDependencies, type UserKey } from '../users/users.ts'
+import type { DelayedAccounts } from './delayed-accounts.ts'
 
 /**
  * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all, but
@@ -32,10 +35,27 @@ const keptMs = 24 * 3_600_000
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 
 type GuessesOptions = {
-  store: Pick<Store, 'guessRefusals' | 'reserveGuess' | 'clearGuesses' | 'removeGuesses' | 'removeOldGuesses'>
+  store: Pick<Store, 'guessRefusals' | 'reserveGuess' | 'clearGuesses' | 'removeOldGuesses'>
   /** For keyed hashes of names and addresses: the store keeps neither in clear text. */
   sealing: Pick<Sealing, 'mac'>
+  delayedAccounts: Pick<DelayedAccounts, 'record'>
   now: () => number
+}
+
+const prefixOf = (userId: string) => `user ${userId} `
+
+/**
+ * Forgets every failure of the user, of every kind, from every address and on every device: no guess is delayed any more. Returns the
+ * user, and if there were failures. Throws NOT_FOUND.
+ */
+export async function unlock(
+  users: Pick<UserDependencies, 'now' | 'source'> & { store: Pick<Store, 'forgetGuesses'> & UserDependencies['store'] },
+  key: UserKey,
+): Promise<{ user: User; hadFailures: boolean }> {
+  const user = await findUser(users, key)
+  const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
+  const outcome = await users.store.forgetGuesses({ prefix: prefixOf(user.id), ...entry })
+  return { user, hadFailures: outcome === 'done' }
 }
 
 export class Guesses {
@@ -55,20 +75,15 @@ export class Guesses {
   /** A guess that has not begun: for one that waits for its turn before it is evaluated. */
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
     const hash = (text: string) => this.#options.sealing.mac('guesses', text)
-    const subject = typeof account === 'object' ? `name ${hash(`name ${account.unknownName}`)}` : `user ${account}`
-    const all = `${subject} ${kind}`
-    if (device !== undefined) return new Guess(this.#options, [`${all} device ${device}`], null)
     const network = `address ${hash(`address ${networkOfClient(address)}`)}`
-    const keys = account === undefined ? [] : [all, `${all} ${network}`]
-    return new Guess(this.#options, keys, {
-      key: kind === 'passkey' ? `passkey ${network}` : network,
-      ...rateOfAddress,
-    })
-  }
-
-  /** Ends every delay of the user's account, of every kind. Returns whether there were failures. */
-  async unlock(userId: string): Promise<boolean> {
-    return (await this.#options.store.removeGuesses(`user ${userId} `)) > 0
+    const rate = { key: kind === 'passkey' ? `passkey ${network}` : network, ...rateOfAddress }
+    if (account === undefined) return new Guess(this.#options, { keys: [], rate, kind, userId: null })
+    const userId = typeof account === 'string' ? account : null
+    const subject = typeof account === 'string' ? prefixOf(account) : `name ${hash(`name ${account.unknownName}`)} `
+    const all = `${subject}${kind}`
+    if (device !== undefined)
+      return new Guess(this.#options, { keys: [`${all} device ${device}`], rate: null, kind, userId })
+    return new Guess(this.#options, { keys: [all, `${all} ${network}`], rate, kind, userId })
   }
 
   async removeOld(): Promise<void> {
@@ -76,42 +91,49 @@ export class Guesses {
   }
 }
 
+/** `keys`: the account, if there is one, first. */
+type Counted = { keys: readonly string[]; rate: GuessLimits['rate']; kind: GuessKind; userId: string | null }
+
 export class Guess {
   readonly #options: GuessesOptions
-  readonly #counts: GuessLimits['counts']
-  readonly #rate: GuessLimits['rate']
+  readonly #counted: Counted
 
-  constructor(options: GuessesOptions, keys: readonly string[], rate: GuessLimits['rate']) {
+  constructor(options: GuessesOptions, counted: Counted) {
     this.#options = options
-    this.#counts = { keys, delaysMs, keptMs }
-    this.#rate = rate
+    this.#counted = counted
   }
 
   /** Throws TOO_MANY_REQUESTS like `begin`, and counts nothing. */
   async refuseIfDelayed(): Promise<void> {
     const limits = this.#limits()
-    refuse(await this.#options.store.guessRefusals(limits), limits.at)
+    this.#refuse(await this.#options.store.guessRefusals(limits), limits.at)
   }
 
   /** Counts the guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
   async begin(): Promise<void> {
     const limits = this.#limits()
-    refuse(await this.#options.store.reserveGuess(limits), limits.at)
+    this.#refuse(await this.#options.store.reserveGuess(limits), limits.at)
   }
 
   /** The guess was right: it is no longer counted, and the failures of this account, and of it from this address, are forgotten. */
   async succeed(): Promise<void> {
-    await this.#options.store.clearGuesses({ keys: this.#counts.keys, rate: this.#rate })
+    const { keys, rate } = this.#counted
+    await this.#options.store.clearGuesses({ keys, rate })
   }
 
   #limits(): GuessLimits {
-    return { counts: this.#counts, rate: this.#rate, at: this.#options.now() }
+    const { keys, rate } = this.#counted
+    return { counts: { keys, delaysMs, keptMs }, rate, at: this.#options.now() }
   }
-}
 
-function refuse(refusals: readonly GuessRefusal[], at: number): void {
-  if (refusals.length === 0) return
-  const seconds = Math.ceil((Math.max(...refusals.map(({ notBefore }) => notBefore)) - at) / 1_000)
-  const remedy = `Try again in ${seconds} s.`
-  throw new CarillonError('TOO_MANY_REQUESTS', 'Too many wrong attempts', { remedy, retryAfter: seconds })
+  #refuse(refusals: readonly GuessRefusal[], at: number): void {
+    if (refusals.length === 0) return
+    const { keys, kind, userId } = this.#counted
+    const delayed = refusals.find(({ key }) => key === keys[0])
+    if (delayed !== undefined && userId !== null)
+      this.#options.delayedAccounts.record({ userId, kind, until: delayed.notBefore }, at)
+    const seconds = Math.ceil((Math.max(...refusals.map(({ notBefore }) => notBefore)) - at) / 1_000)
+    const remedy = `Try again in ${seconds} s.`
+    throw new CarillonError('TOO_MANY_REQUESTS', 'Too many wrong attempts', { remedy, retryAfter: seconds })
+  }
 }

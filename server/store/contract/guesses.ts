@@ -112,8 +112,8 @@ export function guessPromises(promise: PromiseOf): void {
     const name = newKey()
     for (const key of [`${name} a`, `${name} b c`, `${name}x`])
       for (let n = 0; n < 2; n++) await guess(world, counted([key], 0))
-    assert.equal(await world.store.removeGuesses(`${name} `), 2)
-    assert.equal(await world.store.removeGuesses(`${name} `), 0)
+    assert.equal(await world.store.forgetGuesses({ prefix: `${name} ` }), 'done')
+    assert.equal(await world.store.forgetGuesses({ prefix: `${name} ` }), 'absent')
     assert.deepEqual(await guess(world, counted([`${name} a`, `${name} b c`], 0)), [])
     assert.deepEqual(await guess(world, counted([`${name}x`], 0)), [10])
   })
@@ -149,7 +149,7 @@ export function guessPromises(promise: PromiseOf): void {
     await guess(world, counted([old], 0))
     for (let n = 0; n < 2; n++) await guess(world, counted([recent], 100))
     await world.store.removeOldGuesses(at(50) + day)
-    assert.equal(await world.store.removeGuesses(old), 0)
+    assert.equal(await world.store.forgetGuesses({ prefix: old }), 'absent')
     assert.deepEqual(await guess(world, counted([recent], 100)), [110])
   })
 
@@ -157,7 +157,7 @@ export function guessPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     for (const { id } of [ann, ben]) await guess(world, counted([`user ${id} password`, `user ${id} mail`], 0))
     await world.store.deleteUser({ userId: ann.id, at: at(1), revocationExpiresAt: at(900) })
-    assert.equal(await world.store.removeGuesses(`user ${ann.id} `), 0)
-    assert.equal(await world.store.removeGuesses(`user ${ben.id} `), 2)
+    assert.equal(await world.store.forgetGuesses({ prefix: `user ${ann.id} ` }), 'absent')
+    assert.equal(await world.store.forgetGuesses({ prefix: `user ${ben.id} ` }), 'done')
   })
 }

@@ -1,6 +1,8 @@
 // Failed guesses of passwords, codes and links. They are counted in the store, so that the nodes share the counts and a restart keeps
 // them. A guess is counted before it is evaluated, so that guesses in progress count as well.
 
+import type { Audited } from './audit.ts'
+
 /** Each key counts by itself: after n guesses, the next one waits `delaysMs[n]` after the last; the last delay is that of every larger n. */
 export type GuessCounts = {
   keys: readonly string[]
@@ -25,8 +27,8 @@ export interface Guesses {
   reserveGuess(limits: GuessLimits): Promise<GuessRefusal[]>
   /** Takes back a guess that was right: removes the counts of `keys`, and takes one guess from the rate. */
   clearGuesses(guess: { keys: readonly string[]; rate: Pick<GuessRate, 'key' | 'intervalMs'> | null }): Promise<void>
-  /** Removes every count whose key begins with `prefix`, and returns how many there were. */
-  removeGuesses(prefix: string): Promise<number>
+  /** Removes every count whose key begins with `prefix`. Without one, it changes nothing and returns 'absent'. */
+  forgetGuesses(change: { prefix: string } & Audited): Promise<'done' | 'absent'>
   /** Removes the counts that have begun again by `before`. */
   removeOldGuesses(before: number): Promise<void>
 }

@@ -1,6 +1,7 @@
 // Counts guesses on PostgreSQL. The limits are in functions/guesses.sql.
 import { guessClockLeewayMs } from '../operations.ts'
 import type { GuessLimits, GuessRefusal, Input } from '../store.ts'
+import { auditText } from './audit-text.ts'
 import type { Database } from './connection/connection.ts'
 
 export async function guessRefusals(db: Database, limits: GuessLimits): Promise<GuessRefusal[]> {
@@ -23,9 +24,10 @@ export async function clearGuesses(db: Database, { keys, rate }: Input<'clearGue
   await db.one('clearGuesses', 'select clear_guesses($1, $2, $3)', values)
 }
 
-export async function removeGuesses(db: Database, prefix: string): Promise<number> {
-  const text = 'delete from guess_count where key >= $1 and key < $2'
-  return db.change('removeGuesses', text, [prefix, `${prefix}\u{10ffff}`])
+export async function forgetGuesses(db: Database, change: Input<'forgetGuesses'>): Promise<'done' | 'absent'> {
+  const { prefix, audit } = change
+  const row = await db.one('forgetGuesses', 'select forget_guesses($1, $2)', [prefix, auditText(audit)])
+  return row?.[0] === true ? 'done' : 'absent'
 }
 
 export async function removeOldGuesses(db: Database, before: number): Promise<void> {

@@ -26,7 +26,7 @@ import {
   useFactor,
   useRecoveryCode,
 } from './factors.ts'
-import { clearGuesses, guessRefusals, removeGuesses, removeOldGuesses, reserveGuess } from './guesses.ts'
+import { clearGuesses, forgetGuesses, guessRefusals, removeOldGuesses, reserveGuess } from './guesses.ts'
 import {
   markAllRead,
   markRead,
@@ -483,7 +483,7 @@ const paths: Path[] = [
     run: () => clearGuesses(db, { keys: ['user u1 password'], rate: guessLimits.rate }),
     reads: [guess, 'sorted'],
   },
-  { of: 'removeGuesses', run: () => removeGuesses(db, 'user u1 '), reads: [guess] },
+  { of: 'forgetGuesses', run: () => forgetGuesses(db, { prefix: 'user u1 ' }), reads: [guess] },
   {
     of: 'removeOldGuesses',
     run: () => removeOldGuesses(db, 3),

@@ -1,6 +1,7 @@
 // Guessing of passwords gets nowhere: per account, per address, and both together (A9, A10).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { type HttpResponse, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
@@ -18,6 +19,22 @@ function retryAfter({ status, headers, text }: HttpResponse): number {
   assert.equal(JSON.parse(text).error.code, 'TOO_MANY_REQUESTS')
   return Number(headers.get('retry-after'))
 }
+
+test('the audit log says which account is being guessed, once, and names no unknown user', async () => {
+  const ann = await app.user()
+  const address = newAddress()
+  for (const username of [ann.username, 'nobody at all'])
+    for (let n = 0; n < 9; n++) await app.post('/login', { username, password: wrong }, from(address))
+  const delayed = async () =>
+    ((await app.database.tables()).audit ?? []).filter((row) => row.event === 'account-delayed')
+  while ((await delayed()).length === 0) await setImmediate()
+  const [entry, ...others] = await delayed()
+  assert.deepEqual([entry?.user_id, entry?.actor, others], [ann.id, 'service', []])
+  assert.deepEqual(JSON.parse(String(entry?.detail)), {
+    kind: 'password',
+    until: new Date(app.now() + 1_000).toISOString(),
+  })
+})
 
 for (const variant of variants) {
   const login = (username: string, password: string, address: string) =>

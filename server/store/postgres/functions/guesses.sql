@@ -78,3 +78,11 @@ begin
     end if;
   end loop;
 end $$;
+
+create or replace function forget_guesses(prefix text, audit_entries jsonb) returns boolean language plpgsql as $$
+begin
+  delete from guess_count where key >= prefix and key < prefix || U&'\+10FFFF';
+  if not found then return false; end if;
+  perform record_audit(audit_entries);
+  return true;
+end $$;

@@ -47,7 +47,7 @@ const hashes: Record<number, string> = {
   27: '21b85c8cc4afec04',
   28: '196411d5e694fe61',
   29: 'd6f7f263ba7ee188',
-  30: '6a2622b1bdaa9426',
+  30: 'bc8cd9575650395d',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

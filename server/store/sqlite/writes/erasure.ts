@@ -3,7 +3,7 @@ import { erasedKey } from '../../erased-key.ts'
 import type { DeliveryOutcome, Input } from '../../store.ts'
 import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
-import { removeGuesses } from './guesses.ts'
+import { forgetGuesses } from './guesses.ts'
 import { revokeTokens } from './tokens.ts'
 
 export function deleteUser(context: WriteContext, change: Input<'deleteUser'>): 'done' | 'absent' {
@@ -24,7 +24,7 @@ export function deleteUser(context: WriteContext, change: Input<'deleteUser'>): 
   sql.run`delete from challenge where user_id = ${userId}`
   sql.run`delete from audit where user_id = ${userId}`
   sql.run`delete from provider_account where owner_id = ${userId}`
-  removeGuesses(context, `user ${userId} `)
+  forgetGuesses(context, { prefix: `user ${userId} ` })
   removeFromOutcomes(sql, userId)
   revokeTokens(context, { userId: erasedKey(userId), signInId: null, notBefore: at, expiresAt: revocationExpiresAt })
   recordAudit(context, change.audit)

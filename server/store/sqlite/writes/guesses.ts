@@ -2,6 +2,7 @@
 
 import type { GuessLimits, GuessRefusal, Input } from '../../store.ts'
 import { type CountRow, counted, keysOf, refusalsOf } from '../guess-limits.ts'
+import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
 
 export function reserveGuess({ sql }: WriteContext, limits: GuessLimits): GuessRefusal[] {
@@ -26,9 +27,12 @@ export function clearGuesses({ sql }: WriteContext, { keys, rate }: Input<'clear
   sql.run`delete from guess_count where key = ${rate.key} and failures <= 0`
 }
 
-export function removeGuesses({ sql }: WriteContext, prefix: string): number {
-  const { changes } = sql.run`delete from guess_count where key >= ${prefix} and key < ${prefix + maxCharacter}`
-  return Number(changes)
+export function forgetGuesses(context: WriteContext, { prefix, audit }: Input<'forgetGuesses'>): 'done' | 'absent' {
+  const { changes } = context.sql.run`
+    delete from guess_count where key >= ${prefix} and key < ${prefix + maxCharacter}`
+  if (changes === 0) return 'absent'
+  recordAudit(context, audit)
+  return 'done'
 }
 
 export function removeOldGuesses({ sql }: WriteContext, before: number): void {
