@@ -21,6 +21,8 @@ import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
 import { Passwords } from './sign-in/password/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
+import type { ProviderDependencies } from './sign-in/providers/accounts.ts'
+import { Provider } from './sign-in/providers/provider.ts'
 import { Sealing } from './sign-in/sealing.ts'
 import { Sessions } from './sign-in/session.ts'
 import { AccessTokens, revocationKeptForMs } from './sign-in/token/access-token.ts'
@@ -90,6 +92,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     factors: { store, sealing, guesses, now, publicUrl: environment.url },
     trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
     producerKeys,
+    providers: composeProviders(store, config, { ...environment, sealing }),
     inbox: new Inbox({ store, now: wall }),
     ...streams,
     deliveries,
@@ -161,6 +164,17 @@ async function composeProofs(
   void foreign?.prefetch()
   const accessTokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign })
   return { keys, revocations, sessions, accessTokens }
+}
+
+function composeProviders(
+  store: Store,
+  { providers }: Config,
+  { log, clock: { now }, sealing }: Environment & { sealing: Sealing },
+): ProviderDependencies {
+  const onFailure = (provider: string, reason: string) =>
+    log.warn({ event: 'provider-failed', provider, reason }, 'a sign-in with a provider failed')
+  const all = providers.map((setting) => [setting.name, new Provider(setting, { now, onFailure })] as const)
+  return { store, now, sealing, all: new Map(all) }
 }
 
 function composeStreams(store: Store, config: Config, { log, clock, random }: Environment) {

@@ -2,6 +2,7 @@
 // makes docs/config.md of it. Only serve.ts and the commands know it; they pass values on.
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
+import { readProviders } from './providers.ts'
 import {
   day,
   duration,
@@ -168,6 +169,15 @@ const table = {
       'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/guide.md, "Users of another issuer", explains its members.',
     commands: ['serve', 'doctor'],
     read: readIssuers,
+  },
+  providers: {
+    name: 'CARILLON_PROVIDERS',
+    default: 'none',
+    meaning:
+      'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/guide.md, "Sign in with a provider", explains its members.',
+    secret: true,
+    commands: ['serve'],
+    read: readProviders,
   },
   passwordMin: {
     name: 'CARILLON_PASSWORD_MIN',

@@ -11,6 +11,7 @@ import type { Guesses } from '../sign-in/guessing/guesses.ts'
 import type { LinkSettings } from '../sign-in/links/links.ts'
 import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
+import type { ProviderDependencies } from '../sign-in/providers/accounts.ts'
 import type { Sessions } from '../sign-in/session.ts'
 import type { AccessTokens } from '../sign-in/token/access-token.ts'
 import type { SigningKeys } from '../sign-in/token/signing-keys.ts'
@@ -38,6 +39,7 @@ export type AppDependencies = {
   /** The public URL, without a slash at its end. If it is not a setting, it is known only after the service listens. */
   publicUrl: () => string
   producerKeys: ProducerKeys
+  providers: ProviderDependencies
   inbox: Inbox
   live: Live
   changes: ChangesSince

@@ -6,8 +6,11 @@ import * as health from './routes/health.ts'
 import * as live from './routes/live.ts'
 import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
+import * as ownProfile from './routes/own-profile.ts'
 import * as passkeys from './routes/passkeys.ts'
 import * as passwords from './routes/passwords.ts'
+import * as providerAccounts from './routes/provider-accounts.ts'
+import * as providers from './routes/providers.ts'
 import * as scripts from './routes/scripts.ts'
 import * as signIn from './routes/sign-in.ts'
 import * as tokens from './routes/tokens.ts'
@@ -21,11 +24,19 @@ export const routes: readonly Route[] = [
   route('POST', '/logout', open, signIn.logout),
   route('POST', '/token/renew', token, tokens.renew),
   route('POST', '/password/reset', open, passwords.reset),
+  route('GET', '/login/providers', open, providers.list),
+  route('GET', '/login/with/:provider', open, providers.start),
+  route('GET', '/login/with/:provider/callback', open, providers.callback),
+  route('POST', '/login/with/:provider', open, providers.exchangeCode),
   route('GET', '/.well-known/jwks.json', open, tokens.keySet),
   route('GET', '/api/session', visitor, signIn.session),
   route('GET', '/api/me', inbox, signIn.me),
   route('POST', '/api/me/token', user, tokens.create),
   route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
+  route('PATCH', '/api/me', user, ownProfile.change),
+  route('GET', '/api/me/providers', user, providerAccounts.list),
+  route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
+  route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),
 
   route('GET', '/api/notifications', inbox, notifications.list),
   route('GET', '/api/notifications/counts', inbox, notifications.counts),

@@ -5,11 +5,11 @@ import { after, test } from 'node:test'
 import { newId } from '../../server/ids.ts'
 import { hashOf } from '../../server/sign-in/secrets.ts'
 import { DescribedApi, type Schema } from '../support/http/described-api.ts'
-import { startTestService } from '../support/service.ts'
+import { startWithProvider } from '../support/http/provider-browser.ts'
 
 // Passkeys need a host name.
-const app = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example' } })
-after(() => app.stop())
+const { app, stop } = await startWithProvider({}, { env: { CARILLON_PUBLIC_URL: 'https://bell.example' } })
+after(stop)
 const ann = await app.user('ann')
 const api = new DescribedApi((await app.get('/openapi.json')).json())
 const { components } = api.document
@@ -111,6 +111,14 @@ const prepare: Record<string, (example: unknown) => Promise<unknown>> = {
     const times = { at: app.now(), expiresAt: app.now() + 60_000 }
     await app.store.addLink({ userId: ann.id, purpose: 'reset', tokenHash, email: null, ...times })
   },
+  async exchangeSignInCode(example) {
+    const { code, verifier } = example as { code: string; verifier: string }
+    const user = { id: code.split('.')[0] ?? '', username: null, displayName: null, createdAt: app.now() }
+    await app.store.addUser({ ...user, passwordHash: null })
+    const data = JSON.stringify({ provider: 'staff', generation: 0, challenge: hashOf(verifier) })
+    const challenge = { userId: user.id, purpose: 'provider', data, expiresAt: app.now() + 60_000 }
+    await app.store.addChallenge({ ...challenge, hash: hashOf(code) })
+  },
   async createExternalUserLink() {
     const user = await app.store.findUserByExternalId({ issuer: '', externalId: '{externalId}' })
     await app.store.updateUser({ userId: user?.id ?? '', username: 'kim' })
@@ -125,13 +133,16 @@ test('a service accepts the example of every request (I9)', async () => {
   // Some paths have the name of the parameter as the external id.
   const one = { newId: newId(app.now()), externalId: '{externalId}' }
   await app.store.putUsers({ issuer: '', at: app.now(), users: [one] })
+  const proof = await app.signIn(await app.user('bea'), 'stateful')
   for (const { method, template, operation } of api.operations) {
     const example = operation.requestBody?.content['application/json']?.example
     if (example === undefined) continue
     const isOfProducer = operation.security.some((scheme) => 'producer' in scheme)
-    const headers = { 'content-type': 'application/json', ...(isOfProducer && { authorization: `Bearer ${key}` }) }
+    const isOfUser = operation.security.some((scheme) => 'session' in scheme)
+    const own = isOfProducer ? { authorization: `Bearer ${key}` } : isOfUser ? proof : {}
+    const headers = { 'content-type': 'application/json', ...own }
     await prepare[operation.operationId]?.(example)
-    const response = await app.request(template.replace('{id}', ann.id), {
+    const response = await app.request(template.replace('{id}', ann.id).replace('{provider}', 'staff'), {
       method,
       headers,
       body: JSON.stringify(example),

@@ -9,15 +9,19 @@ import { type Described, DescribedApi, type Document, type Operation } from '../
 import { refusalIn } from '../support/http/envelope.ts'
 import { openForge } from '../support/http/forge.ts'
 import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
+import { ProviderBrowser, providerSetting } from '../support/http/provider-browser.ts'
+import { startSignInProvider } from '../support/network/sign-in-provider.ts'
 import { addPasskey } from '../support/passkeys.ts'
 import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
 import { SoftwareAuthenticator } from '../support/software-authenticator.ts'
 
-const app = await startTestService()
+const provider = await startSignInProvider()
+const app = await startTestService({ env: providerSetting(provider, { staff: { createUsers: true } }) })
+provider.addClient(app.url, 'staff')
 const client = new HttpClient(app.url)
 after(async () => {
   client.close()
-  await app.stop()
+  await Promise.all([app.stop(), provider.stop()])
 })
 const published = await app.get('/openapi.json')
 const document = published.json() as Document
@@ -48,6 +52,7 @@ function placeOf(template: string): string {
   return template
     .replace('/api/users/external/{externalId}', externalPath)
     .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
+    .replace('{provider}', 'staff')
     .replace('{name}', 'carillon-client-00000000.js')
 }
 
@@ -142,11 +147,12 @@ test('the 401 of each route has the codes that this route can send, and no other
       responses['401'] === undefined ? [] : [[template, api.codesOf(responses['401'])]],
     ),
   )
-  const { '/routeRestreinte': restricted, '/login': login, ...more } = codes
+  const { '/routeRestreinte': restricted, '/login': login, '/login/with/{provider}': exchange, ...more } = codes
   const { '/login/passkey/options': passkeyOptions, '/login/passkey': passkeyLogin, ...others } = more
   assert.deepEqual([passkeyOptions, passkeyLogin], [['INVALID_CREDENTIALS'], ['INVALID_CREDENTIALS']])
   assert.deepEqual(restricted, ['Unauthorized'])
   assert.deepEqual(login, ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'])
+  assert.deepEqual(exchange, ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'])
   assert.deepEqual(new Set(Object.values(others).flat()), new Set(['UNAUTHORIZED']))
 })
 
@@ -423,6 +429,57 @@ test('the description is correct for a user who is erased (I9)', async () => {
       assert.equal((await record({ method: 'DELETE', path, headers: producer })).status, status)
 })
 
+test('the description is correct for a sign-in with a provider (I9)', async () => {
+  const browser = new ProviderBrowser({ app, provider, send: (path, headers) => record({ path, headers }) })
+  assert.equal((await record({ path: '/login/providers' })).status, 200)
+  assert.equal((await browser.signIn('staff', 'kim')).status, 303)
+  const post = (body: object, headers: Proof = {}) =>
+    record({ method: 'POST', path: '/login/with/staff', body: JSON.stringify(body), headers: { ...json, ...headers } })
+  const code = await browser.code('staff', 'kim')
+  assert.equal((await post({ code }, browser.proof)).status, 200)
+  assert.equal((await post({ code }, browser.proof)).status, 401)
+  const careful = new ProviderBrowser({ app, provider, send: (path, headers) => record({ path, headers }) })
+  await careful.signIn('staff', 'careful')
+  const { id: userId } = (await app.get('/api/me', careful.proof)).json().data.user
+  const ofPhone = { id: newId(app.now()), kind: 'totp', label: 'Phone', sealedSecret: 'sealed' } as const
+  const factor = { ...ofPhone, createdAt: app.now(), confirmedAt: app.now() }
+  await app.store.addFactor({ userId, factor, maxFactors: 1, recoveryCodeHashes: ['hash'] })
+  const waiting = await post({ code: await careful.code('staff', 'careful') }, careful.proof)
+  assert.equal(refusalIn(waiting).code, 'SECOND_FACTOR_REQUIRED')
+  const stranger = { method: 'POST', path: '/login/with/none', body: JSON.stringify({ code }), headers: json }
+  assert.equal((await record(stranger)).status, 404)
+  const { location } = await browser.start('staff')
+  const cancelled = await browser.send(await provider.cancel(location, `${app.url}/login/with/`))
+  assert.equal(cancelled.status, 403)
+})
+
+test('the description is correct for accounts at providers, and for the own profile (I9)', async () => {
+  const send = (path: string, headers: Proof) => record({ path, headers })
+  const taken = new ProviderBrowser({ app, provider, send })
+  await taken.signIn('staff', 'lee')
+  const linked = '/api/me/providers/staff'
+  const remove = (headers: Proof) => record({ method: 'DELETE', path: linked, headers })
+  assert.equal((await remove(taken.proof)).status, 409)
+  const user = await app.user()
+  for (const [subject, status] of [['lee', 409] as const, ['mia', 303] as const]) {
+    const browser = new ProviderBrowser({ app, provider, send })
+    const proof = await app.signIn(user, 'stateful')
+    browser.jar.set('carillon', proof.cookie?.split('=')[1] ?? '')
+    const begun = await record({ method: 'POST', path: `${linked}/link`, headers: { ...json, ...proof }, body: '{}' })
+    assert.equal(begun.status, 201)
+    browser.keep(begun)
+    assert.equal((await browser.comeBack(begun.json().data.url, subject)).status, status)
+    assert.equal((await record({ path: '/api/me/providers', headers: proof })).status, 200)
+  }
+  const proof = await app.signIn(user, 'stateful')
+  for (const status of [204, 404]) assert.equal((await remove(proof)).status, status)
+  const begin = { method: 'POST', body: '{}' }
+  const recent = { ...json, ...(await app.signIn(user, 'stateful')) }
+  assert.equal((await record({ ...begin, headers: recent, path: '/api/me/providers/none/link' })).status, 404)
+  const profile = { path: '/api/me', body: JSON.stringify({ locale: 'en' }), headers: recent }
+  assert.equal((await record({ ...profile, method: 'PATCH' })).status, 200)
+})
+
 /** The requests to /logout end the proofs of the tests before them. */
 const newProofs = async () => ({
   session: await app.signIn(ann, 'stateful'),
@@ -480,6 +537,15 @@ test('the description is correct for every refusal, on every route (I9)', async 
   assert.ok(requests.length > 400)
 })
 
+test('the description is correct for a sign-in that is too old for a change of accounts (I9)', async () => {
+  const stale = await app.signIn(await app.user(), 'stateful')
+  app.pass(10 * 60_000 + 1)
+  const path = '/api/me/providers/staff'
+  const link = { method: 'POST', path: `${path}/link`, headers: { ...json, ...stale }, body: '{}' }
+  for (const request of [link, { method: 'DELETE', path, headers: stale }])
+    assert.equal(refusalIn(await record(request)).code, 'FRESH_SIGN_IN_REQUIRED')
+})
+
 test('a route that the document calls open needs no proof, and every other route does (I9)', async () => {
   for (const described of api.operations) {
     const { method, template, operation } = described
@@ -526,10 +592,24 @@ test('the description is correct for scripts that are not built (I9)', async (t)
 })
 
 test('each route sends 503 without a store if the document lists it, and otherwise works (I9)', async () => {
+  const browser = new ProviderBrowser({ app, provider, send: (path, headers) => client.request({ path, headers }) })
+  const { location } = await browser.start('staff')
+  const issued = new URLSearchParams({
+    code: 'x',
+    iss: provider.url,
+    state: new URL(location).searchParams.get('state') ?? '',
+  })
+  const wayBack = `/login/with/staff/callback?${issued}`
+  await provider.stop()
+  assert.equal((await record({ path: wayBack, headers: browser.proof })).status, 503)
+  // The endpoints of a provider are read again after an hour.
+  app.pass(3_600_000)
   const proofs = await newProofs()
   await app.store.close()
   for (const described of api.operations) {
     const { method, template, operation } = described
+    // Without the cookie of a sign-in that has begun, it needs neither provider nor store.
+    if (template.endsWith('/callback')) continue
     const headers = { ...local, ...proofFor(described, proofs) }
     const example = (await freshBodies[operation.operationId]?.()) ?? exampleOf(operation)
     const body = operation.requestBody && JSON.stringify(example)

@@ -69,6 +69,7 @@ const rooms: Record<string, string[]> = {
   fastify: ['server/http/**'],
   jose: ['server/sign-in/**'],
   kysely: ['server/store/**'],
+  'openid-client': ['server/sign-in/providers/**'],
   pg: ['server/store/postgres/**', 'server/doctor/store/postgres.ts'],
   pino: ['server/log/log.ts'],
   'pino-pretty': ['server/log/log.ts'],

@@ -8,6 +8,9 @@ import type {
   LinkBody,
   LoginBody,
   NewUser,
+  OwnProfile,
+  ProviderCodeBody,
+  ProviderLinkBody,
   ResetBody,
   UserChange,
   UserEntries,
@@ -85,6 +88,12 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
     },
   } satisfies PasskeySignInBody,
   TokenRequest: { scope: 'inbox', lifetime: 600 } satisfies IssueBody,
+  ProviderCode: {
+    code: `${ann.id}.mHq1v0w5Ov8v3s2mXkq9c1x7Jt4Zb6Ya0LdRfGhUeWk`,
+    verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  } satisfies ProviderCodeBody,
+  ProviderLink: { returnTo: '/account' } satisfies ProviderLinkBody,
+  OwnProfile: { displayName: 'Ann', locale: 'de-CH' } satisfies OwnProfile,
   DeliveryRequest: { recipients: [{ username: 'ann' }], ...build } satisfies DeliveryBody,
   LinkRequest: { purpose: 'reset' } satisfies LinkBody,
   PasswordReset: { token: linkToken, newPassword: 'grey heron over the weir' } satisfies ResetBody,
@@ -97,6 +106,27 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
 export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof responses)[Name]> } = {
   Login: stateless,
   StatelessLogin: renewed,
+  ProviderList: {
+    items: [{ name: 'staff', displayName: 'Example Staff', url: 'https://bell.example.org/login/with/staff' }],
+  },
+  ProviderAccountsResponse: {
+    success: true,
+    data: {
+      items: [
+        {
+          provider: 'staff',
+          displayName: 'Example Staff',
+          email: 'ann@example.org',
+          createdAt: ann.createdAt,
+          lastUsedAt: '2026-11-03T07:31:10.000Z',
+        },
+      ],
+    },
+  },
+  ProviderLinkResponse: {
+    success: true,
+    data: { url: 'https://id.example.org/auth?client_id=bell&response_type=code' },
+  },
   TokenResponse: { success: true, data: { token, expiresAt } },
   RestrictedResponse: { success: true, data: { userId: ann.id, username: 'ann', proof: 'session' } },
   MeResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },

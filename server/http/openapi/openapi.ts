@@ -74,6 +74,7 @@ const security: Record<Guard<unknown>['name'], readonly object[]> = {
 const meanings: Readonly<Record<string, string>> = {
   201: 'Created',
   302: 'The address is in `Location`',
+  303: 'The address is in `Location`',
   304: 'Nothing changed since that ETag',
 }
 

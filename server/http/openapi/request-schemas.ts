@@ -4,6 +4,7 @@ import { maxDeviceTokenLength } from '../../sign-in/devices/device-tokens.ts'
 import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
 import { maxExternalIdLength } from '../../sign-in/users/external-id.ts'
 import { maxDisplayNameLength, maxEmailLength, maxLocaleLength } from '../../sign-in/users/profile.ts'
+import { maxReturnToLength } from '../request/return-to.ts'
 import {
   anything,
   array,
@@ -139,6 +140,51 @@ export const DeliveryBody = named(
 )
 export type DeliveryBody = TypeOf<typeof DeliveryBody>
 
+export const ProviderQuery = object(
+  {},
+  {
+    variant: oneOf(['stateful', 'stateless'], { description: 'Default: the setting CARILLON_VARIANT' }),
+    return_to: string({
+      minLength: 1,
+      maxLength: maxReturnToLength,
+      description: 'Where the browser goes afterwards: a path, or a URL of an origin in CARILLON_ALLOWED_ORIGINS',
+    }),
+    challenge: string({
+      pattern: '^[A-Za-z0-9_-]{43}$',
+      description: 'For a stateless sign-in of a page on another site: the SHA-256 of its verifier, as base64url',
+    }),
+  },
+)
+export type ProviderQuery = TypeOf<typeof ProviderQuery>
+
+export const ProviderCodeBody = named(
+  'ProviderCode',
+  object(
+    { code: string({ minLength: 1, maxLength: 128, description: '`sign-in-code` of the fragment' }) },
+    {
+      verifier: string({
+        minLength: 43,
+        maxLength: 128,
+        description: 'If the sign-in began with a challenge: the text whose SHA-256 that is',
+      }),
+    },
+  ),
+)
+export type ProviderCodeBody = TypeOf<typeof ProviderCodeBody>
+
+export const ProviderLinkBody = named(
+  'ProviderLink',
+  object(
+    {},
+    {
+      returnTo: orNull(
+        string({ minLength: 1, maxLength: maxReturnToLength, description: 'As `return_to` of a sign-in' }),
+      ),
+    },
+  ),
+)
+export type ProviderLinkBody = TypeOf<typeof ProviderLinkBody>
+
 export const IssueBody = named(
   'TokenRequest',
   object(
@@ -191,6 +237,12 @@ export const UserProfile = named(
   object({}, profile, { description: 'A field that is absent keeps its value; null clears it' }),
 )
 export type UserProfile = TypeOf<typeof UserProfile>
+
+export const OwnProfile = named(
+  'OwnProfile',
+  object({}, { displayName, locale }, { description: 'A field that is absent keeps its value; null clears it' }),
+)
+export type OwnProfile = TypeOf<typeof OwnProfile>
 
 export const NewUser = named(
   'NewUser',

@@ -74,9 +74,29 @@ const UserLink = named(
   'UserLink',
   object({ url: string({ description: 'The token is the part after #' }), expiresAt: time }),
 )
+const LoginProvider = named(
+  'LoginProvider',
+  object({
+    name: string(),
+    displayName: string({ description: 'For a button' }),
+    url: string({ description: 'Where the button leads' }),
+  }),
+)
+
+const LinkedAccount = named(
+  'LinkedAccount',
+  object({
+    provider: nullable(string({ description: 'Null if the provider is no longer one of the service' })),
+    displayName: string(),
+    email: nullable(string({ description: 'As the provider gave it, for display' })),
+    createdAt: time,
+    lastUsedAt: time,
+  }),
+)
+
 const Token = named('Token', object({ token: string(), expiresAt: time }))
 
-const Restricted = named('Restricted', object({ userId: id, username: string(), proof }))
+const Restricted = named('Restricted', object({ userId: id, username: nullable(string()), proof }))
 const Me = named('Me', object({ user: User, proof, expiresAt: time }))
 
 export const Notification = named(
@@ -191,6 +211,11 @@ const PasskeyRequestOptions = named(
 export const responses = {
   Login: discriminated('variant', [StatelessLogin, StatefulLogin]),
   StatelessLogin,
+  ProviderList: object({ items: array(LoginProvider) }),
+  ProviderAccountsResponse: success(named('LinkedAccounts', object({ items: array(LinkedAccount) }))),
+  ProviderLinkResponse: success(
+    named('ProviderAddress', object({ url: string({ description: 'Where the page sends its browser' }) })),
+  ),
   TokenResponse: success(Token),
   RestrictedResponse: success(Restricted),
   MeResponse: success(Me),

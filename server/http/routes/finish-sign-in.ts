@@ -18,7 +18,7 @@ import type { GuardedRequest } from './operation.ts'
 export type Variant = 'stateful' | 'stateless'
 export type Exchange = { request: FastifyRequest; reply: FastifyReply }
 /** `method`: what the user proved. */
-export type SignInFacts = { variant: Variant; method: 'password' | 'passkey'; source: RequestSource }
+export type SignInFacts = { variant: Variant; method: 'password' | 'passkey' | 'provider'; source: RequestSource }
 
 const maxUserAgent = 256
 

@@ -111,7 +111,7 @@ async function sendMe(dependencies: Dependencies, { caller }: GuardedRequest<Sub
   return sendData(reply, displaySession(user, caller))
 }
 
-function displaySession(user: User, { proof, expiresAt }: Subject) {
+export function displaySession(user: User, { proof, expiresAt }: Subject) {
   return { user: displayUser(user), proof, expiresAt: iso(expiresAt) }
 }
 

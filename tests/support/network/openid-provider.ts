@@ -99,8 +99,19 @@ async function signIn(url: string, of: { username: string; algorithm: Algorithm 
   return (await response.json()) as Tokens
 }
 
-/** Follows redirects, and fills in the forms of the provider's pages, until the provider redirects back with a code. */
 async function codeFrom(start: string, username: string): Promise<string> {
+  const back = await wayBack(start, { username, until: redirectUri })
+  return new URL(back).searchParams.get('code') ?? ''
+}
+
+/**
+ * Follows redirects, and fills in the forms of the provider's pages, until the provider redirects to an address that begins with
+ * `until`. `isCancelled`: the user follows the link to cancel on the first page.
+ */
+export async function wayBack(
+  start: string,
+  { username, until, isCancelled = false }: { username: string; until: string; isCancelled?: boolean },
+): Promise<string> {
   const cookies = new Map<string, string>()
   const visit = async (address: string, form?: Record<string, string>) => {
     const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ')
@@ -115,10 +126,14 @@ async function codeFrom(start: string, username: string): Promise<string> {
   let response = await visit(start)
   for (let steps = 0; steps < 20; steps++) {
     const location = response.headers.get('location')
-    if (location?.startsWith(redirectUri)) return new URL(location).searchParams.get('code') ?? ''
+    if (location?.startsWith(until)) return location
     const page = location === null ? await response.text() : ''
     const [, action = ''] = /action="([^"]+)"/.exec(page) ?? []
     const [, prompt = ''] = /name="prompt" value="([^"]+)"/.exec(page) ?? []
+    if (isCancelled && location === null) {
+      response = await visit(new URL(`${action}/abort`, start).href)
+      continue
+    }
     const login = prompt === 'login' ? { login: username, password: 'any' } : undefined
     response = await (location === null
       ? visit(new URL(action, start).href, { prompt, ...login })

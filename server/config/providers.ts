@@ -1,0 +1,178 @@
+// Reads CARILLON_PROVIDERS: the OpenID providers with which users can sign in. All mistakes are reported at once, each with the entry,
+// the member, and what to write instead; none of the messages has a client secret.
+import { readFileSync } from 'node:fs'
+import { invalid, isLoopback } from './values.ts'
+
+const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
+export type IdTokenAlgorithm = (typeof algorithms)[number]
+
+export type ProviderSetting = {
+  /** In the path of its routes. */
+  readonly name: string
+  /** For a button. */
+  readonly displayName: string
+  /** Exactly as `iss` and the discovery document have it, a slash at the end included. */
+  readonly issuer: string
+  readonly clientId: string
+  /** Undefined for a public client. */
+  readonly clientSecret: string | undefined
+  readonly scopes: readonly string[]
+  /** With which the provider signs ID tokens. */
+  readonly algorithm: IdTokenAlgorithm
+  /** Where its endpoints may be: the issuer's own origin first. */
+  readonly origins: readonly string[]
+  readonly createUsers: boolean
+}
+
+const members = [
+  'name',
+  'issuer',
+  'clientId',
+  'clientSecret',
+  'clientSecretFile',
+  'displayName',
+  'scopes',
+  'algorithm',
+  'origins',
+  'createUsers',
+]
+const maxProviders = 20
+const maxLength = 255
+const maxSecretLength = 1_024
+const form =
+  'write a JSON array, such as [{"name":"staff","issuer":"https://id.example.org","clientId":"bell","clientSecretFile":"/run/secrets/staff"}], or none'
+
+type Entry = Readonly<Record<string, unknown>>
+type Report = (problem: string) => void
+
+/** Throws INVALID_REQUEST with every mistake. */
+export function readProviders(text: string): readonly ProviderSetting[] {
+  if (text === 'none') return Object.freeze([])
+  const problems: string[] = []
+  const read = parsed(text).flatMap((entry, at) => {
+    const report = (problem: string) => problems.push(`entry ${at + 1}: ${problem}`)
+    if (isEntry(entry)) return [readEntry(entry, report)]
+    report('write an object')
+    return []
+  })
+  for (const member of ['name', 'issuer'] as const)
+    for (const twice of repeated(read.map((one) => one[member])))
+      problems.push(`the ${member} ${JSON.stringify(twice)} is there more than once: write one entry`)
+  return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(read)
+}
+
+function parsed(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (Array.isArray(value) && value.length >= 1 && value.length <= maxProviders) return value
+  } catch {
+    // The same advice as for another value. The message of the parser would have a part of the text.
+  }
+  return invalid(form)
+}
+
+function isEntry(entry: unknown): entry is Entry {
+  return typeof entry === 'object' && entry !== null && !Array.isArray(entry)
+}
+
+function readEntry(entry: Entry, report: Report): ProviderSetting {
+  for (const name of Object.keys(entry).filter((one) => !members.includes(one)))
+    report(`${JSON.stringify(name.slice(0, 80))} is not a member; write ${members.join(', ')}`)
+  const { name, issuer, clientId, displayName = name, algorithm = 'RS256', createUsers = false } = entry
+  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,31}$/.test(name))
+    report('"name" is required: write 1 to 32 small letters, digits and hyphens, such as "staff"; it is in the URL')
+  if (!isText(clientId)) report('"clientId" is required: write the id that the provider gave this service')
+  if (!isText(displayName)) report('"displayName": write the text of the button, such as "Example Staff"')
+  const signedWith = algorithms.find((one) => one === algorithm)
+  if (signedWith === undefined) report(`"algorithm": write one of ${algorithms.join(', ')}, as ID tokens are signed`)
+  if (typeof createUsers !== 'boolean') report('"createUsers": write true or false')
+  return Object.freeze({
+    name: name as string,
+    displayName: displayName as string,
+    issuer: issuer as string,
+    clientId: clientId as string,
+    clientSecret: readClientSecret(entry, report),
+    scopes: readScopes(entry.scopes, report),
+    algorithm: signedWith as IdTokenAlgorithm,
+    origins: readEndpointOrigins(issuer, entry.origins, report),
+    createUsers: createUsers as boolean,
+  })
+}
+
+function readClientSecret({ clientSecret, clientSecretFile }: Entry, report: Report): string | undefined {
+  if (clientSecret !== undefined && clientSecretFile !== undefined)
+    report('"clientSecret" and "clientSecretFile" are both there: keep one of them')
+  if (clientSecretFile === undefined && clientSecret === undefined) return undefined
+  const text = clientSecretFile === undefined ? clientSecret : contentOf(clientSecretFile, report)
+  if (text === null) return undefined
+  if (typeof text === 'string' && /^[\x20-\x7e]+$/.test(text) && text.length <= maxSecretLength) return text
+  const where = clientSecretFile === undefined ? '"clientSecret"' : 'the content of "clientSecretFile"'
+  report(`${where} is not displayed here: write the secret that the provider gave this service, as one line of ASCII`)
+  return undefined
+}
+
+/** Without its last line break, which editors and `echo` add; null if it cannot be read, which is reported. */
+function contentOf(path: unknown, report: Report): string | null {
+  if (!isText(path)) {
+    report('"clientSecretFile": write the path of a file that has the secret')
+    return null
+  }
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    report(`"clientSecretFile" is ${JSON.stringify(path)}, which cannot be read: ${code}`)
+    return null
+  }
+}
+
+/** RFC 6749, section 3.3; without `openid` there is no ID token (OpenID Connect Core 1.0, section 3.1.2.1). */
+function readScopes(scopes: unknown = ['openid', 'profile', 'email'], report: Report): readonly string[] {
+  const isScope = (one: unknown) => typeof one === 'string' && one.length <= maxLength && /^[!#-[\]-~]+$/.test(one)
+  const isValid = Array.isArray(scopes) && scopes.length <= 20 && scopes.every(isScope) && scopes.includes('openid')
+  if (!isValid) report('"scopes": write a list of scopes with "openid", such as ["openid", "profile", "email"]')
+  return Object.freeze(isValid ? [...scopes] : [])
+}
+
+/** The origins to which requests go and to which browsers are sent. Plain http is for a provider on this machine (L7). */
+function readEndpointOrigins(issuer: unknown, origins: unknown = [], report: Report): readonly string[] {
+  const own = readIssuer(issuer, report)
+  const others = Array.isArray(origins) ? origins : [null]
+  const isOrigin = (one: unknown) => typeof one === 'string' && URL.parse(one)?.origin === one && plainFault(one) === ''
+  if (others.length > 20 || !others.every(isOrigin))
+    report(
+      '"origins": write a list of the https origins that the endpoints have, such as ["https://oauth2.example.org"]',
+    )
+  return Object.freeze(own === undefined ? [] : [own, ...(others as string[])])
+}
+
+function readIssuer(issuer: unknown, report: Report): string | undefined {
+  // An issuer has no query and no fragment (Discovery 1.0, section 3).
+  const isUrl = isText(issuer) && /^https?:\/\/[^\s\\@#?]+$/.test(issuer)
+  const url = isUrl ? URL.parse(issuer) : null
+  if (url === null) {
+    report(
+      '"issuer" is required: write the URL that the discovery document has as issuer, such as "https://id.example.org"',
+    )
+    return undefined
+  }
+  const fault = plainFault(url.href)
+  if (fault !== '') report(`"issuer" is ${JSON.stringify((issuer as string).slice(0, 80))}: ${fault}`)
+  return url.origin
+}
+
+/** '' if nobody on the network can read or change what is sent to it. */
+function plainFault(address: string): string {
+  const { protocol, hostname } = new URL(address)
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return ''
+  return 'plain http beyond this machine, where others on the network can read the client secret; write an https URL'
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{C}/u.test(value)
+}
+
+function repeated(texts: readonly unknown[]): string[] {
+  const given = texts.filter((text) => typeof text === 'string')
+  return [...new Set(given.filter((text, at) => given.indexOf(text) !== at))]
+}

@@ -1,0 +1,147 @@
+// A signed-in user links, lists and unlinks accounts at a real provider; another user's browser, or a sign-in that has ended, links nothing.
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { type ProviderBrowser, startWithProvider } from '../../support/http/provider-browser.ts'
+import { type Proof, type TestUser, variants } from '../../support/service.ts'
+
+const { app, provider, browser, stop } = await startWithProvider({ displayName: 'Example Staff' })
+after(stop)
+
+/** A browser in which the user is signed in, and the proof of its requests to the API. */
+async function signedIn(user: TestUser, variant: 'stateful' | 'stateless') {
+  const page = browser()
+  const proof = await app.signIn(user, variant)
+  if (proof.cookie !== undefined) page.jar.set('carillon', proof.cookie.split('=')[1] ?? '')
+  return { page, proof }
+}
+
+async function beginLink(page: ProviderBrowser, proof: Proof, body: object = { returnTo: '/settings' }) {
+  const begun = await app.post('/api/me/providers/staff/link', body, proof)
+  page.keep(begun)
+  return { status: begun.status, url: begun.status === 201 ? (begun.json().data.url as string) : '', response: begun }
+}
+
+for (const variant of variants)
+  suite(variant, () => {
+    test('a user links an account, signs in with it, and unlinks it', async () => {
+      const subject = `ann-${variant}`
+      provider.claims.set(subject, { email: 'ann@elsewhere.example', email_verified: true })
+      const user = await app.user()
+      const { page, proof } = await signedIn(user, variant)
+      assert.equal((await browser().signIn('staff', subject)).status, 403)
+      const { status, url } = await beginLink(page, proof)
+      assert.equal(status, 201)
+      const back = await page.comeBack(url, subject)
+      assert.deepEqual([back.status, back.location, page.begun], [303, '/settings', []])
+      const { items } = (await app.get('/api/me/providers', proof)).json().data
+      assert.deepEqual(
+        items.map(({ provider: name, displayName, email }: Record<string, string>) => [name, displayName, email]),
+        [['staff', 'Example Staff', 'ann@elsewhere.example']],
+      )
+      const other = browser()
+      assert.equal((await other.signIn('staff', subject)).status, 303)
+      assert.equal((await app.get('/api/me', other.proof)).json().data.user.id, user.id)
+      const unlink = () => app.request('/api/me/providers/staff', { method: 'DELETE', headers: proof })
+      assert.equal((await unlink()).status, 204)
+      assert.equal(refusalIn(await unlink()).code, 'NOT_FOUND')
+      assert.equal((await browser().signIn('staff', subject)).status, 403)
+    })
+
+    test('an account of another user is not linked, and neither is a second one of the provider', async () => {
+      const [ann, ben] = [await app.user(), await app.user()]
+      const ofAnn = await signedIn(ann, variant)
+      await ofAnn.page.comeBack((await beginLink(ofAnn.page, ofAnn.proof)).url, `taken-${variant}`)
+      const ofBen = await signedIn(ben, variant)
+      const taken = await ofBen.page.comeBack((await beginLink(ofBen.page, ofBen.proof)).url, `taken-${variant}`)
+      assert.deepEqual([refusalIn(taken).code, taken.status], ['CONFLICT', 409])
+      const second = await ofAnn.page.comeBack((await beginLink(ofAnn.page, ofAnn.proof)).url, `second-${variant}`)
+      assert.match(refusalIn(second).message, /^Another account at Example Staff is linked to you already/)
+      assert.deepEqual((await app.get('/api/me/providers', ofBen.proof)).json().data.items, [])
+    })
+
+    test('a sign-in that ended while the user was at the provider links nothing', async () => {
+      const user = await app.user()
+      const endings = [
+        async (proof: Proof) => app.post('/logout', undefined, proof),
+        async () => {
+          const change = { userId: user.id, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 }
+          await app.store.disableUser(change)
+          await app.store.enableUser(change)
+        },
+      ]
+      for (const end of endings) {
+        const { page, proof } = await signedIn(user, variant)
+        const { url } = await beginLink(page, proof)
+        const wayBack = await page.wayBack(url, `ended-${variant}`)
+        await end(proof)
+        assert.equal(refusalIn(await page.send(wayBack)).code, 'FORBIDDEN')
+      }
+      assert.deepEqual(await app.store.providerAccounts(user.id), [])
+    })
+
+    test('another browser cannot finish it: no attacker links an account of a victim', async () => {
+      const { page, proof } = await signedIn(await app.user(), variant)
+      const { url } = await beginLink(page, proof)
+      const victim = browser()
+      const wayBack = await victim.wayBack(url, `victim-${variant}`)
+      assert.equal(refusalIn(await victim.send(wayBack)).code, 'INVALID_REQUEST')
+    })
+
+    test('it needs a sign-in of the last ten minutes', async () => {
+      const { page, proof } = await signedIn(await app.user(), variant)
+      app.pass(10 * 60_000 + 1_000)
+      const { response } = await beginLink(page, proof)
+      assert.equal(refusalIn(response).code, 'FRESH_SIGN_IN_REQUIRED')
+      const removed = await app.request('/api/me/providers/staff', { method: 'DELETE', headers: proof })
+      assert.equal(refusalIn(removed).code, 'FRESH_SIGN_IN_REQUIRED')
+    })
+  })
+
+test('a session of another user in the same browser links nothing', async () => {
+  const [ann, ben] = [await app.user(), await app.user()]
+  const { page, proof } = await signedIn(ann, 'stateful')
+  const { url } = await beginLink(page, proof)
+  const wayBack = await page.wayBack(url, 'swapped')
+  page.jar.set('carillon', (await app.signIn(ben, 'stateful')).cookie?.split('=')[1] ?? '')
+  assert.equal(refusalIn(await page.send(wayBack)).code, 'FORBIDDEN')
+  for (const { id } of [ann, ben]) assert.deepEqual(await app.store.providerAccounts(id), [])
+})
+
+test('the last way to sign in cannot be unlinked', async () => {
+  const id = '01900000-0000-7000-8000-000000000001'
+  const account = { issuer: provider.url, subject: 'only', newId: id, displayName: null, email: null, at: app.now() }
+  await app.store.addProviderUser(account)
+  const only = browser()
+  await only.signIn('staff', 'only')
+  const removed = await app.request('/api/me/providers/staff', { method: 'DELETE', headers: only.proof })
+  assert.deepEqual([removed.status, refusalIn(removed).code], [409, 'CONFLICT'])
+  assert.equal((await browser().signIn('staff', 'only')).status, 303)
+})
+
+test('an inbox token opens none of these routes, and an invalid place to return to is refused', async () => {
+  const user = await app.user()
+  const token = await app.issueToken(user)
+  const routes = [
+    ['GET', '/api/me/providers'],
+    ['POST', '/api/me/providers/staff/link'],
+    ['DELETE', '/api/me/providers/staff'],
+    ['PATCH', '/api/me'],
+  ] as const
+  for (const [method, path] of routes) {
+    const body = method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }
+    const headers = { ...token, ...('body' in body && { 'content-type': 'application/json' }) }
+    assert.equal((await app.request(path, { method, headers, ...body })).status, 403, path)
+  }
+  const { response } = await beginLink(browser(), await app.signIn(user, 'stateful'), { returnTo: '//evil.example' })
+  assert.deepEqual(refusalIn(response).details?.[0]?.field, 'returnTo')
+})
+
+test('erasing the user removes the account, which another user can link then (U2)', async () => {
+  const [ann, ben] = [await app.user(), await app.user()]
+  for (const user of [ann, ben]) {
+    const { page, proof } = await signedIn(user, 'stateful')
+    assert.equal((await page.comeBack((await beginLink(page, proof)).url, 'moved')).status, 303)
+    await app.store.deleteUser({ userId: user.id, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 })
+  }
+})

@@ -1,0 +1,98 @@
+// For tests: a service whose users sign in with a real provider, and a browser that goes through it, with its own cookies.
+import type { Environment } from '../../../server/config/values.ts'
+import type { Log } from '../../../server/log/log.ts'
+import { clientId, clientSecret, type SignInProvider, startSignInProvider } from '../network/sign-in-provider.ts'
+import { type HttpResponse, type Proof, startTestService, type TestService } from '../service.ts'
+
+export type Visited = HttpResponse & { location: string }
+type Send = (path: string, headers: Proof) => Promise<HttpResponse>
+
+/** One entry under each name, with more members. */
+export function providerSetting({ url: issuer }: SignInProvider, entries: Record<string, object>): Environment {
+  const setting = Object.entries(entries).map(([name, members]) => {
+    return { name, issuer, clientId, clientSecret, ...members }
+  })
+  return { CARILLON_PROVIDERS: JSON.stringify(setting) }
+}
+
+/** A service with one provider, `staff`. */
+export async function startWithProvider(members: object, { env = {}, log }: { env?: Environment; log?: Log } = {}) {
+  const provider = await startSignInProvider()
+  const settings = { ...providerSetting(provider, { staff: members }), ...env }
+  const app = await startTestService({ env: settings, ...(log && { log }) })
+  provider.addClient(app.url, 'staff')
+  const send: Send = (path, headers) => app.request(path, { redirect: 'manual', headers })
+  return {
+    app,
+    provider,
+    browser: () => new ProviderBrowser({ app, provider, send }),
+    stop: () => Promise.all([app.stop(), provider.stop()]),
+  }
+}
+
+export class ProviderBrowser {
+  readonly jar = new Map<string, string>()
+  readonly #app: TestService
+  readonly #provider: SignInProvider
+  readonly #send: Send
+
+  constructor({ app, provider, send }: { app: TestService; provider: SignInProvider; send: Send }) {
+    this.#app = app
+    this.#provider = provider
+    this.#send = send
+  }
+
+  /** All cookies. */
+  get proof(): Proof {
+    return this.jar.size === 0 ? {} : { cookie: Array.from(this.jar, ([name, value]) => `${name}=${value}`).join('; ') }
+  }
+
+  /** The cookies of sign-ins that have begun. */
+  get begun(): string[] {
+    return [...this.jar.keys()].filter((name) => name.includes('-with-'))
+  }
+
+  async send(address: string): Promise<Visited> {
+    const path = address.startsWith(this.#app.url) ? address.slice(this.#app.url.length) : address
+    const response = await this.#send(path, this.proof)
+    this.keep(response)
+    return { ...response, location: response.headers.get('location') ?? '' }
+  }
+
+  /** Keeps and removes cookies, as the response says. */
+  keep({ headers }: Pick<HttpResponse, 'headers'>): void {
+    for (const set of headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+      if (/Max-Age=0;/.test(set)) this.jar.delete(name)
+      else this.jar.set(name, value)
+    }
+  }
+
+  start(name: string, query = ''): Promise<Visited> {
+    return this.send(`/login/with/${name}${query}`)
+  }
+
+  /** Signs in at the provider, and returns with the query that it gave. */
+  async comeBack(location: string, username: string): Promise<Visited> {
+    return this.send(await this.wayBack(location, username))
+  }
+
+  /** The address to which the provider sends the browser back. */
+  wayBack(location: string, username: string): Promise<string> {
+    return this.#provider.signIn(location, username, `${this.#app.url}/login/with/`)
+  }
+
+  async signIn(name: string, username: string, query = ''): Promise<Visited> {
+    const { status, location, text } = await this.start(name, query)
+    if (status !== 302) throw new Error(`the sign-in got ${status}: ${text}`)
+    return this.comeBack(location, username)
+  }
+
+  /** The code of a stateless sign-in. */
+  async code(name: string, username: string, query = '?variant=stateless'): Promise<string> {
+    const { location, text } = await this.signIn(name, username, query)
+    const code = new URLSearchParams(location.split('#')[1]).get('sign-in-code')
+    if (code === null) throw new Error(`the sign-in gave no code: ${location} ${text}`)
+    return code
+  }
+}
