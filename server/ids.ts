@@ -11,6 +11,14 @@ export function newId(at: number): string {
   return v7({ msecs: at, random: sixteenRandomBytes() })
 }
 
+let lastOrdered = { at: -1, seq: 0 }
+
+/** As `newId`; those that this process makes for the same millisecond one after another sort in this order (RFC 9562, section 6.2). */
+export function newOrderedId(at: number): string {
+  lastOrdered = { at, seq: lastOrdered.at === at ? lastOrdered.seq + 1 : 0 }
+  return v7({ msecs: at, seq: lastOrdered.seq, random: sixteenRandomBytes() })
+}
+
 function sixteenRandomBytes(): Uint8Array {
   if (taken === pool.length) {
     randomFillSync(pool)

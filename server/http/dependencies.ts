@@ -21,7 +21,7 @@ import type { ServedScripts } from './response/served-scripts.ts'
 import type { SignInLog } from './routes/sign-in-log.ts'
 
 export type AppDependencies = {
-  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'recordAudit' | 'rehashPassword'>
+  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'listAudit' | 'recordAudit' | 'rehashPassword'>
   passwords: Passwords
   guesses: Guesses
   devices: DeviceTokens

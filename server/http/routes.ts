@@ -1,5 +1,6 @@
 // The route table: every route with its method, path, guard and operation. app.ts serves it, and openapi.json is made from it.
 import { fresh, inbox, longLived, open, producer, restricted, token, user, visitor } from './request/guards.ts'
+import * as activity from './routes/activity.ts'
 import * as deliveries from './routes/deliveries.ts'
 import * as documentation from './routes/documentation.ts'
 import * as health from './routes/health.ts'
@@ -32,6 +33,7 @@ export const routes: readonly Route[] = [
   route('GET', '/api/session', visitor, signIn.session),
   route('GET', '/api/me', inbox, signIn.me),
   route('POST', '/api/me/token', user, tokens.create),
+  route('GET', '/api/me/activity', user, activity.list),
   route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
   route('PATCH', '/api/me', user, ownProfile.change),
   route('GET', '/api/me/providers', user, providerAccounts.list),

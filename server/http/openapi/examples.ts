@@ -189,6 +189,25 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
       results: [{ userId: ann.id, id: notification.id, status: 'delivered' }],
     },
   },
+  ActivityPageResponse: {
+    success: true,
+    data: {
+      items: [
+        {
+          id: '019a9f63-7d1f-7b03-9c4d-2a7e8f10b6d4',
+          at: expiresAt,
+          event: 'sign-in',
+          actor: 'user',
+          address: '192.0.2.7',
+          userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+          signInId: '019a9f63-7d1f-7b03-9c4d-2a7e8f10b6d5',
+          count: 1,
+          detail: { variant: 'stateful', method: 'password' },
+        },
+      ],
+      next: null,
+    },
+  },
   UserAccountResponse: { success: true, data: kim },
   UserLinkResponse: { success: true, data: { url: `https://bell.example.org/reset#${linkToken}`, expiresAt } },
   UserPageResponse: { success: true, data: { items: [kim], next: null } },

@@ -290,6 +290,16 @@ export const UserEntries = named('UserEntries', object({ users: array(UserEntry,
 export const UncheckedEntries = object({ users: array(anything, maxEntries) })
 export type UncheckedEntries = TypeOf<typeof UncheckedEntries>
 
+/** Of a list by cursor. */
+export const PageQuery = object(
+  {},
+  {
+    after: string({ maxLength: 64, description: '`next` of an earlier page' }),
+    limit: integer({ minimum: 1, maximum: 100, default: 20 }),
+  },
+)
+export type PageQuery = TypeOf<typeof PageQuery>
+
 export const UserQuery = object(
   {},
   {

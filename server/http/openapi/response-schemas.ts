@@ -197,6 +197,29 @@ export const events = {
   'session-ended': named('SessionEndedEvent', object({ reason: oneOf(['expired', 'revoked']) })),
 } as const
 
+const actors = ['user', 'application', 'operator', 'provider', 'service'] as const
+const Activity = named(
+  'Activity',
+  object({
+    id,
+    at: time,
+    event: string({ description: 'Such as sign-in, sign-in-refused, password-changed' }),
+    actor: oneOf(actors, { description: 'Who did it; user is a client, with or without a proof' }),
+    address: nullable(string({ description: 'Of the client, if the actor is user' })),
+    userAgent: nullable(string()),
+    signInId: nullable(string()),
+    count: integer({ minimum: 1, description: 'More than 1 for refusals that were counted together' }),
+    detail: object({}, { variant: string(), method: string(), code: string(), fields: string() }),
+  }),
+)
+const ActivityPage = named(
+  'ActivityPage',
+  object({
+    items: array(Activity),
+    next: nullable(string({ description: 'Send it as `after` for the page that follows' })),
+  }),
+)
+
 /** The whole bodies of responses: each a component of this name, with its example in examples.ts. */
 /** As WebAuthn defines it: a page passes it on to the browser. */
 const PasskeyCreationOptions = named(
@@ -229,6 +252,7 @@ export const responses = {
   ChangesResponse: success(Changes),
   StreamEvent: anyOf(...Object.values(events)),
   DeliveryResponse: success(Delivery),
+  ActivityPageResponse: success(ActivityPage),
   UserAccountResponse: success(UserAccount),
   UserLinkResponse: success(UserLink),
   UserPageResponse: success(UserPage),

@@ -1,5 +1,5 @@
 // How an entry of the audit log is made: who did it and from where, what happened, and to whom.
-import { newId } from '../../ids.ts'
+import { newOrderedId } from '../../ids.ts'
 import type { AuditEntry } from '../../store/store.ts'
 import type { EventName } from './events.ts'
 
@@ -35,7 +35,7 @@ export function auditEntry(source: Source, { event, at, ...facts }: Facts): Audi
   const { userId = null, signInId = null, nameHash = null, detail = null } = facts
   const { actor, address, userAgent, requestId, by } = source
   return {
-    id: newId(at),
+    id: newOrderedId(at),
     at,
     event,
     actor,
