@@ -15,6 +15,7 @@ import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
 import { auditedStore } from './sign-in/audit/audited-store.ts'
 import { DeviceTokens } from './sign-in/devices/device-tokens.ts'
+import { NewDeviceNotices } from './sign-in/devices/new-device-notices.ts'
 import { DelayedAccounts } from './sign-in/guessing/delayed-accounts.ts'
 import { Guesses } from './sign-in/guessing/guesses.ts'
 import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
@@ -25,6 +26,7 @@ import type { ProviderDependencies } from './sign-in/providers/accounts.ts'
 import { Provider } from './sign-in/providers/provider.ts'
 import { Sealing } from './sign-in/sealing.ts'
 import { Sessions } from './sign-in/session.ts'
+import { SignIns } from './sign-in/sign-ins.ts'
 import { AccessTokens, revocationKeptForMs } from './sign-in/token/access-token.ts'
 import { TokenRevocations } from './sign-in/token/revocations.ts'
 import { SigningKeys } from './sign-in/token/signing-keys.ts'
@@ -75,6 +77,14 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   proofs.keys.onDropped(() => streams.live.checkEveryProof())
   const signInLog = new SignInLog({ log, rows: { store: bareStore, now }, nameHash: nameHasher(sealing) })
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
+  const newDevices = new NewDeviceNotices({
+    store,
+    deliver: (userId, notice, idempotencyKey) =>
+      deliveries.deliver('carillon', { recipients: [{ userId }], ...notice }, { idempotencyKey }),
+    publicUrl: environment.url,
+    log,
+    isOn: config.newDeviceNotices,
+  })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const isHttps = config.publicUrl?.startsWith('https:') ?? false
   const app = createApp({
@@ -89,6 +99,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     ...cookiesOf(config),
     publicUrl: environment.url,
     signInLog,
+    newDevices,
     factors: { store, sealing, guesses, now, publicUrl: environment.url },
     trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
     producerKeys,
@@ -138,7 +149,15 @@ export async function compose(bareStore: Store, config: Config, environment: Env
 
 async function composeProofs(
   store: Store,
-  { sessionIdleMs, sessionLifetimeMs, tokenLifetimeMs, tokenChainMs, signingKeyLifetimeMs, issuers }: Config,
+  {
+    sessionIdleMs,
+    sessionLifetimeMs,
+    sessionsPerUser,
+    tokenLifetimeMs,
+    tokenChainMs,
+    signingKeyLifetimeMs,
+    issuers,
+  }: Config,
   { log, clock, url, sealing }: Environment & { sealing: Sealing },
 ) {
   const { now, wall } = clock
@@ -156,14 +175,29 @@ async function composeProofs(
   const revocations = await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
     log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
   )
-  const sessions = new Sessions({ store, revocations, now, idleMs: sessionIdleMs, lifetimeMs: sessionLifetimeMs })
+  const sessions = new Sessions({
+    store,
+    revocations,
+    now,
+    idleMs: sessionIdleMs,
+    lifetimeMs: sessionLifetimeMs,
+    maxPerUser: sessionsPerUser,
+  })
+  const signIns = new SignIns({
+    store,
+    sessions,
+    revocations,
+    now,
+    lifetimeMs: sessionLifetimeMs,
+    chainMs: tokenChainMs,
+  })
   const lifetimes = { lifetimeMs: tokenLifetimeMs, chainMs: tokenChainMs }
   const onFailure = (issuer: string, error: unknown) =>
     log.warn({ event: 'issuer-failed', issuer, reason: messageOf(error) }, 'the keys of an issuer could not be read')
   const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
   void foreign?.prefetch()
   const accessTokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign })
-  return { keys, revocations, sessions, accessTokens }
+  return { keys, revocations, sessions, signIns, accessTokens }
 }
 
 function composeProviders(

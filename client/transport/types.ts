@@ -35,7 +35,7 @@ export type StatefulLogin = { User: User; expiresAt: Time; variant: 'stateful' }
 export type StatelessLogin = { User: User; token: string; expiresAt: Time; variant: 'stateless'; deviceToken?: string }
 export type Restricted = { userId: string; username: string | null; proof: Proof }
 /** `expiresAt`: the proof is valid until then, unless it is revoked. */
-export type Me = { user: User; proof: Proof; expiresAt: Time }
+export type Me = { user: User; proof: Proof; expiresAt: Time; passwordChangeRequired: boolean }
 
 export type Notification = {
   id: string

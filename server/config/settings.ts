@@ -141,6 +141,21 @@ const table = {
     commands: ['serve'],
     read: duration(second, maxLifetime),
   },
+  sessionsPerUser: {
+    name: 'CARILLON_SESSIONS_PER_USER',
+    default: '50',
+    meaning: 'How many sessions a user can have at the same time; at a further sign-in the oldest ends.',
+    commands: ['serve'],
+    read: integer(1, 1_000),
+  },
+  newDeviceNotices: {
+    name: 'CARILLON_NEW_DEVICE_NOTICES',
+    default: 'on',
+    meaning:
+      '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, with a link to `/account#session-<id>` below the public URL.',
+    commands: ['serve'],
+    read: readSwitch,
+  },
   tokenLifetimeMs: {
     name: 'CARILLON_TOKEN_LIFETIME',
     default: '15m',

@@ -6,6 +6,7 @@ import type { Live } from '../inbox/live/live.ts'
 import type { AddressRange } from '../ip-addresses.ts'
 import type { Log } from '../log/log.ts'
 import type { DeviceTokens } from '../sign-in/devices/device-tokens.ts'
+import type { NewDeviceNotices } from '../sign-in/devices/new-device-notices.ts'
 import type { FactorDependencies } from '../sign-in/factors/dependencies.ts'
 import type { Guesses } from '../sign-in/guessing/guesses.ts'
 import type { LinkSettings } from '../sign-in/links/links.ts'
@@ -13,6 +14,7 @@ import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { ProviderDependencies } from '../sign-in/providers/accounts.ts'
 import type { Sessions } from '../sign-in/session.ts'
+import type { SignIns } from '../sign-in/sign-ins.ts'
 import type { AccessTokens } from '../sign-in/token/access-token.ts'
 import type { SigningKeys } from '../sign-in/token/signing-keys.ts'
 import type { UserDependencies } from '../sign-in/users/users.ts'
@@ -21,13 +23,18 @@ import type { ServedScripts } from './response/served-scripts.ts'
 import type { SignInLog } from './routes/sign-in-log.ts'
 
 export type AppDependencies = {
-  store: Pick<Store, 'check' | 'findCredentials' | 'findUser' | 'listAudit' | 'recordAudit' | 'rehashPassword'>
+  store: Pick<
+    Store,
+    'check' | 'findCredentials' | 'findUser' | 'listAudit' | 'noteDevice' | 'recordAudit' | 'rehashPassword'
+  >
   passwords: Passwords
   guesses: Guesses
   devices: DeviceTokens
   users: UserDependencies
   links: LinkSettings
   sessions: Sessions
+  signIns: SignIns
+  newDevices: NewDeviceNotices
   accessTokens: AccessTokens
   keys: SigningKeys
   signInLog: SignInLog

@@ -13,6 +13,7 @@ import * as passwords from './routes/passwords.ts'
 import * as providerAccounts from './routes/provider-accounts.ts'
 import * as providers from './routes/providers.ts'
 import * as scripts from './routes/scripts.ts'
+import * as sessions from './routes/sessions.ts'
 import * as signIn from './routes/sign-in.ts'
 import * as tokens from './routes/tokens.ts'
 import * as users from './routes/users.ts'
@@ -34,6 +35,10 @@ export const routes: readonly Route[] = [
   route('GET', '/api/me', inbox, signIn.me),
   route('POST', '/api/me/token', user, tokens.create),
   route('GET', '/api/me/activity', user, activity.list),
+  route('GET', '/api/me/sessions', user, sessions.list),
+  route('DELETE', '/api/me/sessions', user, sessions.endOthers),
+  route('DELETE', '/api/me/sessions/:id', user, sessions.end),
+  route('POST', '/api/me/sessions/:id/disown', user, sessions.disown),
   route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
   route('PATCH', '/api/me', user, ownProfile.change),
   route('GET', '/api/me/providers', user, providerAccounts.list),

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { invalidCredentials } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { EndedSession, NewSession, SessionKey, Store, User } from '../store/store.ts'
+import type { EndedSession, Familiarity, LiveBounds, NewSession, SessionKey, Store, User } from '../store/store.ts'
 import { type Source, signOutEntry } from './audit/entry.ts'
 import { hashOf } from './secrets.ts'
 import type { PageOf, Subject } from './subject.ts'
@@ -19,7 +19,7 @@ const clockLeewayMs = 60_000
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 /** What a session keeps of its sign-in, beside the user. */
-export type SignInDetail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'audit'>
+export type SignInDetail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'>
 
 type SessionOptions = {
   store: Pick<
@@ -32,6 +32,8 @@ type SessionOptions = {
   idleMs: number
   /** From the sign-in, even if the session is used. */
   lifetimeMs: number
+  /** The oldest session of a user ends if there would be more. Default: any number. */
+  maxPerUser?: number
 }
 
 export class Sessions {
@@ -43,24 +45,24 @@ export class Sessions {
   }
 
   /**
-   * Stores a new session with a new secret and ends the sessions with the secrets in `replaces`. Throws INVALID_CREDENTIALS if
+   * Stores a new session with a new secret and ends the sessions with the secrets in `replaces`. Says how well the device `from`
+   * was known, if it is given. Throws INVALID_CREDENTIALS if
    * the user was disabled or the password was changed since the user was read.
    */
   async issue(
     user: Pick<User, 'id' | 'credentialGeneration'>,
-    { replaces, signInId, device, address, audit }: SignInDetail & { replaces: readonly string[] },
-  ): Promise<{ secret: string; expiresAt: number }> {
-    const { store, now, lifetimeMs } = this.#options
+    { replaces, ...detail }: SignInDetail & { replaces: readonly string[] },
+  ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
+    const { store, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
     const secret = `${user.id}.${randomBytes(32).toString('base64url')}`
     const at = now()
     const key = { userId: user.id, secretHash: hashOf(secret) }
     const checkedGeneration = user.credentialGeneration
     const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
-    const detail = { signInId, device, address, audit }
-    const outcome = await store.addSession({ ...key, checkedGeneration, ...detail, ...end })
+    const outcome = await store.addSession({ ...key, checkedGeneration, ...detail, ...end, maxSessions })
     if (outcome === 'refused') throw invalidCredentials()
     for (const signIn of outcome.revoked) this.#note(signIn, at)
-    return { secret, expiresAt: at + lifetimeMs }
+    return { secret, expiresAt: at + lifetimeMs, familiarity: outcome.device }
   }
 
   /** Null without a live session. The page of `pageOf` is read in the same store call: one round trip on PostgreSQL. */
@@ -117,9 +119,9 @@ export class Sessions {
   async revoke(secrets: readonly string[], source?: Source): Promise<EndedSession[]> {
     const keys = keysOf(secrets)
     if (keys.length === 0) return []
-    const { store, now, idleMs, lifetimeMs } = this.#options
+    const { store, now } = this.#options
     const at = now()
-    const live = { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
+    const live = this.liveBounds()
     const audit = source && keys.map(({ userId }) => signOutEntry(source, { userId, at, variant: 'stateful' }))
     const ended = await store.endSessions({ keys, at, revocationExpiresAt: at + revocationKeptForMs, live, audit })
     for (const { userId, signInId, hadTokens } of ended)
@@ -132,6 +134,13 @@ export class Sessions {
     const at = now()
     const [createdBefore, lastSeenBefore] = [at - lifetimeMs, at - idleMs]
     await store.removeStaleSessions({ createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs })
+  }
+
+  /** Outside of these bounds a session has ended, although the store may still have it. */
+  liveBounds(): LiveBounds {
+    const { now, idleMs, lifetimeMs } = this.#options
+    const at = now()
+    return { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
   }
 
   #note(signIn: { userId: string; signInId: string }, at: number): void {

@@ -11,7 +11,7 @@ import type { Guesses } from './nouns/guesses.ts'
 import type { Links } from './nouns/links.ts'
 import type { Producers } from './nouns/producers.ts'
 import type { ProviderAccounts } from './nouns/provider-accounts.ts'
-import type { Excepted, SignIns } from './nouns/sign-ins.ts'
+import type { Excepted, Familiarity, LiveBounds, SeenDevice, SignIns } from './nouns/sign-ins.ts'
 import type { SigningKeys } from './nouns/signing-keys.ts'
 import type { User, UserChange } from './nouns/user.ts'
 
@@ -153,8 +153,6 @@ export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt'> & {
   signInId: string
   credentialGeneration: number
 }
-/** A session that was created or last used outside of these bounds had expired. */
-export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 type End = { at: number; revocationExpiresAt: number }
 export type NewSession = SessionKey &
   End &
@@ -166,15 +164,22 @@ export type NewSession = SessionKey &
     device: string | null
     address: string | null
     replaces: readonly SessionKey[]
+    /** How many sessions the user may have. Default: any number. */
+    maxSessions?: number | undefined
+    /** As of `noteDevice`. */
+    from?: SeenDevice | undefined
   }
+/** `revoked`: the sign-ins with tokens that ended. */
+type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: Familiarity }
 
 export interface Sessions {
   /**
-   * Adds a session and ends those in `replaces` with their tokens, in one step. Returns the sign-ins of those that had tokens.
+   * Adds a session and ends those in `replaces` with their tokens, in one step, and then the oldest of the user if there are more than
+   * `maxSessions`. Returns the sign-ins of those that had tokens. With `from` it notes the device in the same step.
    * If the user is absent, is disabled or no longer has the credential generation that was checked, it changes nothing
    * and returns 'refused'.
    */
-  addSession(session: NewSession): Promise<{ revoked: { userId: string; signInId: string }[] } | 'refused'>
+  addSession(session: NewSession): Promise<AddedSession | 'refused'>
   /**
    * Finds a session whose user is not disabled. The caller checks if it has expired. With `page`, the result also holds
    * what `readPage` would return at the same moment, with no extra round trip; without a session no page is read. A

@@ -372,6 +372,21 @@ test('the description is correct for the tokens of users and of sessions (I9)', 
   for (const userId of [resident.id, external?.id ?? '']) await app.store.enableUser({ userId })
 })
 
+test('the description is correct for the sessions of a user (I9)', async () => {
+  const lea = await app.user()
+  const [own, ended, disowned] = [
+    await app.signIn(lea, 'stateless'),
+    await app.signIn(lea, 'stateful'),
+    await app.signIn(lea, 'stateful'),
+  ]
+  const idOf = async (proof: Proof) => (await app.get('/api/me/sessions?limit=1', proof)).json().data.items[0].id
+  const send = (method: string, path: string) => record({ method, path: `/api/me/sessions${path}`, headers: own })
+  assert.equal((await send('GET', '?limit=1')).status, 200)
+  assert.equal((await send('DELETE', `/${await idOf(ended)}`)).status, 204)
+  assert.equal((await send('POST', `/${await idOf(disowned)}/disown`)).status, 200)
+  assert.equal((await send('DELETE', '')).status, 204)
+})
+
 test('the description is correct for what an application does with its users (I9)', async () => {
   const send = async (method: string, path: string, body?: unknown) => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }

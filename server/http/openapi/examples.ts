@@ -60,6 +60,7 @@ const notification: TypeOf<typeof Notification> = {
   readAt: null,
   archivedAt: null,
 }
+const me = { user: ann, proof: 'session', expiresAt, passwordChangeRequired: false } as const
 const state = { version: 1, unread: 1, total: 1 }
 const renewed = { User: ann, token, expiresAt, variant: 'stateless' } as const
 const deviceToken = 'q3Jm0sXb1kYv7TzHnE5wLw.4Fq2xN8cVbT1yRk6GmZ0hUeJ7dSaPoW3iL9tXvBnMCg'
@@ -129,8 +130,8 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
   },
   TokenResponse: { success: true, data: { token, expiresAt } },
   RestrictedResponse: { success: true, data: { userId: ann.id, username: 'ann', proof: 'session' } },
-  MeResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },
-  SessionResponse: { success: true, data: { user: ann, proof: 'session', expiresAt } },
+  MeResponse: { success: true, data: me },
+  SessionResponse: { success: true, data: me },
   PasskeyCreationOptionsResponse: {
     success: true,
     data: {
@@ -210,6 +211,25 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
   },
   UserAccountResponse: { success: true, data: kim },
   UserLinkResponse: { success: true, data: { url: `https://bell.example.org/reset#${linkToken}`, expiresAt } },
+  UserSessionPageResponse: {
+    success: true,
+    data: {
+      items: [
+        {
+          id: '019a9f5c-2b10-7d3e-9c41-7f0a1b2c3d4e',
+          current: true,
+          variant: 'stateful',
+          device: 'Firefox on Linux',
+          address: '203.0.113.7',
+          createdAt: '2026-11-02T08:10:00.000Z',
+          lastSeenAt: '2026-11-03T07:40:00.000Z',
+          expiresAt: '2026-12-02T08:10:00.000Z',
+        },
+      ],
+      next: null,
+    },
+  },
+  DisownedResponse: { success: true, data: { passwordChangeRequired: true } },
   UserPageResponse: { success: true, data: { items: [kim], next: null } },
   UserPutsResponse: {
     success: true,

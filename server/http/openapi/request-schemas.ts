@@ -300,6 +300,15 @@ export const PageQuery = object(
 )
 export type PageQuery = TypeOf<typeof PageQuery>
 
+export const SessionsQuery = object(
+  {},
+  {
+    after: string({ format: 'uuid', description: '`next` of an earlier page' }),
+    limit: integer({ minimum: 1, maximum: 100, default: 100 }),
+  },
+)
+export type SessionsQuery = TypeOf<typeof SessionsQuery>
+
 export const UserQuery = object(
   {},
   {

@@ -97,7 +97,46 @@ const LinkedAccount = named(
 const Token = named('Token', object({ token: string(), expiresAt: time }))
 
 const Restricted = named('Restricted', object({ userId: id, username: nullable(string()), proof }))
-const Me = named('Me', object({ user: User, proof, expiresAt: time }))
+const Me = named(
+  'Me',
+  object({
+    user: User,
+    proof,
+    expiresAt: time,
+    passwordChangeRequired: boolean({ description: 'True after a session was disowned, until a new password is set' }),
+  }),
+)
+
+const UserSession = named(
+  'UserSession',
+  object({
+    id,
+    current: boolean({ description: 'It is the sign-in of this request' }),
+    variant: oneOf(['stateful', 'stateless']),
+    device: nullable(string({ description: 'Such as `Firefox on Linux`; null if the client did not say' })),
+    address: nullable(string()),
+    createdAt: time,
+    lastSeenAt: string({
+      format: 'date-time',
+      description: 'Of a stateless sign-in: when the service recorded it last',
+    }),
+    expiresAt: string({ format: 'date-time', description: 'When it ends at the latest' }),
+  }),
+)
+const UserSessionPage = named(
+  'UserSessionPage',
+  object({
+    items: array(UserSession, { description: 'The one of this request first, then newest first' }),
+    next: nullable(string({ description: 'Send it as `after` for the page that follows' })),
+  }),
+)
+const Disowned = named(
+  'Disowned',
+  object(
+    { passwordChangeRequired: constant(true) },
+    { deviceToken: string({ description: 'For a caller with a token: the device token from before is void' }) },
+  ),
+)
 
 export const Notification = named(
   'Notification',
@@ -256,6 +295,8 @@ export const responses = {
   UserAccountResponse: success(UserAccount),
   UserLinkResponse: success(UserLink),
   UserPageResponse: success(UserPage),
+  UserSessionPageResponse: success(UserSessionPage),
+  DisownedResponse: success(Disowned),
   UserPutsResponse: success(UserPuts),
   HealthResponse: success(Health),
 } as const

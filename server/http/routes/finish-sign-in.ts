@@ -1,11 +1,15 @@
 // The last step of every sign-in, whatever the user proved: issues a session or a token, ends the proofs that the request presents,
 // and returns the response.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CarillonError, invalidCredentials } from '../../errors.ts'
 import { newId } from '../../ids.ts'
+import { networkOfClient } from '../../ip-addresses.ts'
 import { auditEntry, type Source } from '../../sign-in/audit/entry.ts'
+import { deviceLabel } from '../../sign-in/devices/device-label.ts'
+import { maxKnownDevices } from '../../sign-in/devices/new-device-notices.ts'
 import { endPresented, endTokens } from '../../sign-in/end-presented.ts'
 import type { UserDependencies } from '../../sign-in/users/users.ts'
-import type { AuditEntry, Producer, User } from '../../store/store.ts'
+import type { AuditEntry, Producer, SeenDevice, User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { addressOf } from '../request/address.ts'
@@ -45,36 +49,60 @@ export async function finishSignIn(
   { variant, method, source }: SignInFacts,
   exchange: Exchange,
 ): Promise<object> {
+  const presented = presentedDevices(exchange.request, dependencies.deviceCookie)
+  const isKnownDevice = dependencies.devices.knownDevice(presented, user) !== undefined
+  if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice) throw passwordReported()
   const at = dependencies.users.now()
   const signInId = newId(at)
-  const { id: userId, username } = user
-  const entry = auditEntry(source, { event: 'sign-in', at, userId, username, signInId, detail: { variant, method } })
+  const { id: userId, username, credentialGeneration: generation } = user
+  const detail = { variant, method, generation }
+  const entry = auditEntry(source, { event: 'sign-in', at, userId, username, signInId, detail })
   const issue = variant === 'stateless' ? issueToken : issueSession
-  const issued = await issue(dependencies, user, { ...exchange, entry, signInId })
+  const device = deviceLabel(source.userAgent)
+  const from = deviceOf(dependencies, source, isKnownDevice)
+  const { familiarity, ...issued } = await issue(dependencies, user, { ...exchange, entry, signInId, from, device })
+  if (familiarity === 'new')
+    await dependencies.newDevices.send({ userId, signInId, device, address: source.address, at, from })
   return { User: displayUser(user), ...issued }
 }
 
-type Issue = Exchange & { entry: AuditEntry; signInId: string }
-
-async function issueToken(dependencies: Dependencies, user: User, { request, reply, entry, signInId }: Issue) {
-  const { accessTokens, cookie, deviceCookie, devices, store } = dependencies
-  const { token, expiresAt } = await accessTokens.issue(user, signInId)
-  const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
-  await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
-  await store.recordAudit([entry])
-  if (secrets.length > 0) setCookie(reply, cookie, '')
-  const deviceToken = devices.afterSignIn(presentedDevices(request, deviceCookie), user)
-  return { token, expiresAt: iso(expiresAt), deviceToken, variant: 'stateless' }
+/** The device as the store remembers it. If users are not notified of new devices, every device counts as known. */
+export function deviceOf({ newDevices }: Dependencies, source: RequestSource, isKnown: boolean): SeenDevice {
+  const label = deviceLabel(source.userAgent) ?? ''
+  const network = networkOfClient(source.address)
+  return { label, network, isKnown: isKnown || !newDevices.isOn, keep: maxKnownDevices }
 }
 
-async function issueSession(dependencies: Dependencies, user: User, { request, reply, entry, signInId }: Issue) {
+/** After the user said that a sign-in was somebody else's, who then knows the password. */
+function passwordReported(): CarillonError {
+  return new CarillonError('FORBIDDEN', 'The password of this account was reported as known to others', {
+    remedy: 'Set a new one in a session that is still open, or by a reset link.',
+  })
+}
+
+type Issue = Exchange & { entry: AuditEntry; signInId: string; from: SeenDevice; device: string | null }
+
+async function issueToken(dependencies: Dependencies, user: User, { request, reply, entry, signInId, from }: Issue) {
+  const { accessTokens, cookie, deviceCookie, devices, store } = dependencies
+  const { token, expiresAt } = await accessTokens.issue(user, signInId)
+  const familiarity = await store.noteDevice({ userId: user.id, device: from, at: entry.at, audit: [entry] })
+  if (familiarity === 'absent') throw invalidCredentials()
+  const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
+  await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
+  if (secrets.length > 0) setCookie(reply, cookie, '')
+  const deviceToken = devices.afterSignIn(presentedDevices(request, deviceCookie), user)
+  return { token, expiresAt: iso(expiresAt), deviceToken, variant: 'stateless', familiarity }
+}
+
+async function issueSession(dependencies: Dependencies, user: User, issue: Issue) {
+  const { request, reply, entry, signInId, from, device } = issue
   const { sessions, accessTokens, cookie, deviceCookie, devices } = dependencies
   const replaces = sessionSecrets(request.raw.headers.cookie, cookie.name)
-  const detail = { signInId, device: null, address: entry.address, audit: [entry] }
-  const { secret, expiresAt } = await sessions.issue(user, { replaces, ...detail })
+  const detail = { signInId, device, address: entry.address, from, audit: [entry] }
+  const { secret, expiresAt, familiarity } = await sessions.issue(user, { replaces, ...detail })
   await endTokens(accessTokens, presentedTokens(request.raw))
   // A client that reads one cookie only reads the first.
   setCookie(reply, cookie, secret)
   setCookie(reply, deviceCookie, devices.afterSignIn(presentedDevices(request, deviceCookie), user))
-  return { expiresAt: iso(expiresAt), variant: 'stateful' }
+  return { expiresAt: iso(expiresAt), variant: 'stateful', familiarity }
 }

@@ -27,7 +27,7 @@ export const login: Operation<null> = {
   body: LoginBody,
   acceptsForm: true,
   responses: { 200: 'Login' },
-  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  refusals: ['INVALID_CREDENTIALS', 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   handle: logIn,
 }
 
@@ -112,7 +112,8 @@ async function sendMe(dependencies: Dependencies, { caller }: GuardedRequest<Sub
 }
 
 export function displaySession(user: User, { proof, expiresAt }: Subject) {
-  return { user: displayUser(user), proof, expiresAt: iso(expiresAt) }
+  const passwordChangeRequired = user.passwordReportedAt !== null
+  return { user: displayUser(user), proof, expiresAt: iso(expiresAt), passwordChangeRequired }
 }
 
 /** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */

@@ -12,6 +12,7 @@ import { filterPromises } from './filters.ts'
 import { guessPromises } from './guesses.ts'
 import { lifecyclePromises } from './lifecycle.ts'
 import { linkPromises } from './links.ts'
+import { listedSignInPromises } from './listed-sign-ins.ts'
 import { markReadPromises } from './marks/mark-read.ts'
 import { markUnreadPromises } from './marks/mark-unread.ts'
 import { undoPromises } from './marks/undo.ts'
@@ -44,6 +45,7 @@ export function storeContract(engine: Engine): void {
     describe('second factors', () => factorPromises(promise))
     describe('one-time links', () => linkPromises(promise))
     describe('sign-ins of a user', () => signInPromises(promise))
+    describe('where a user is signed in', () => listedSignInPromises(promise))
     describe('guesses', () => guessPromises(promise))
     describe('producers', () => producerPromises(promise))
     describe('the audit log', () => auditPromises(promise))

@@ -57,7 +57,7 @@ import {
   signInOfSession,
   touchSession,
 } from './sessions.ts'
-import { endOtherSignIns } from './sign-ins.ts'
+import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-ins.ts'
 import { addSigningKey, dropSigningKey, resealSigningKeys, retireSigningKeys, signingKeys } from './signing-keys.ts'
 import { operations } from './store.ts'
 import { revokeIssuedTokens, revokeTokens, tokenRevocations } from './tokens.ts'
@@ -132,6 +132,11 @@ const challenge = 'challenge by key (user_id, hash)'
 const challengeKey = { userId: 'u1', hash: 'x1' }
 const newFactor = { id: 'f', kind: 'totp', label: 'l', sealedSecret: 's', createdAt: 1, confirmedAt: null } as const
 
+const auditOfUser = 'audit by key (user_id, id)'
+const knownDevice = 'known_device by key (user_id, label, network)'
+const anyDevice = 'known_device by key (user_id) alone'
+const aliveSignIns = { sessions: { createdAfter: 0, lastSeenAfter: 0, lastSeenUntil: 9_000 }, tokensSince: 0 }
+const seenDevice = { label: 'Firefox on Linux', network: '192.0.2.1', isKnown: false, keep: 50 }
 const exceptToken = { exceptSignInId: 's1', exceptGeneration: 0 }
 const guess = 'guess_count by key (key)'
 const guessLimits = {
@@ -309,7 +314,31 @@ const paths: Path[] = [
   {
     of: 'setPassword',
     run: () => setPassword(db, { userId: 'u1', passwordHash: 'hash', ...exceptToken, at: 1, revocationExpiresAt: 2 }),
-    reads: [user, allSessions, revocation, `${revocation} alone`, ...expired],
+    reads: [user, allSessions, revocation, `${revocation} alone`, links, ...expired],
+  },
+  {
+    of: 'listSignIns',
+    run: () => listSignIns(db, { userId: 'u1', ownSignInId: 's1', alive: aliveSignIns, limit: 9 }),
+    reads: ['sorted', user, allSessions, auditOfUser, `${revocation} alone`.replace(', sign_in_id', ''), revocation],
+  },
+  {
+    of: 'endSignIn',
+    run: () =>
+      endSignIn(db, {
+        userId: 'u1',
+        signInId: 's1',
+        alive: aliveSignIns,
+        isOwn: false,
+        disowned: seenDevice,
+        at: 1,
+        revocationExpiresAt: 2,
+      }),
+    reads: ['sorted', user, allSessions, auditOfUser, `${revocation} alone`.replace(', sign_in_id', ''), revocation],
+  },
+  {
+    of: 'noteDevice',
+    run: () => noteDevice(db, { userId: 'u1', device: seenDevice, at: 1 }),
+    reads: [user, knownDevice, anyDevice],
   },
   {
     of: 'endOtherSignIns',

@@ -1,27 +1,36 @@
 // The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
 import { toInbox } from '../operations.ts'
-import type { EndedSession, Input, LiveSession, NewSession, PageRequest, SessionKey, SessionSignIn } from '../store.ts'
+import type {
+  EndedSession,
+  Familiarity,
+  Input,
+  LiveSession,
+  NewSession,
+  PageRequest,
+  SessionKey,
+  SessionSignIn,
+} from '../store.ts'
 import { auditText } from './audit-text.ts'
 import type { Database, Row } from './connection/connection.ts'
 import { isDeepPage, pageParameters, pageStatements, toPage } from './pages.ts'
 
-type Added = { revoked: { userId: string; signInId: string }[] } | 'refused'
+type Added = { revoked: { userId: string; signInId: string }[]; device?: Familiarity } | 'refused'
+type Started = { ended: Pick<EndedSession, 'userId' | 'signInId' | 'hadTokens'>[]; device: Familiarity | null }
 
 export async function addSession(db: Database, session: NewSession): Promise<Added> {
   const { userId, secretHash, checkedGeneration, at, replaces, revocationExpiresAt, audit } = session
-  const { signInId, device, address } = session
-  const where = JSON.stringify({ signInId, device, address })
+  const { signInId, device, address, maxSessions, from } = session
+  const where = JSON.stringify({ signInId, device, address, maxSessions, from })
   const ends = [...columnsOf(replaces), revocationExpiresAt]
   const values = [userId, secretHash, checkedGeneration, at, ...ends, where, auditText(audit)]
   const row = await db.one('addSession', 'select start_session($1, $2, $3, $4, $5, $6, $7, $8, $9)', values)
-  const ended = row?.[0] as Pick<EndedSession, 'userId' | 'signInId' | 'hadTokens'>[] | null
-  if (ended === null) return 'refused'
-  signalEnds(db, ended)
-  return {
-    revoked: ended.flatMap((one) =>
-      one.signInId !== null && one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : [],
-    ),
-  }
+  const started = row?.[0] as Started | null
+  if (started === null) return 'refused'
+  signalEnds(db, started.ended)
+  const revoked = started.ended.flatMap((one) =>
+    one.signInId !== null && one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : [],
+  )
+  return { revoked, ...(started.device !== null && { device: started.device }) }
 }
 
 /** How many columns of a row come before its inbox. */

@@ -17,6 +17,7 @@ import * as links from './reads/links.ts'
 import * as producers from './reads/producers.ts'
 import * as providerAccounts from './reads/provider-accounts.ts'
 import * as sessions from './reads/sessions.ts'
+import * as signIns from './reads/sign-ins.ts'
 import * as signingKeys from './reads/signing-keys.ts'
 import * as tokens from './reads/tokens.ts'
 import * as users from './reads/users.ts'
@@ -25,6 +26,7 @@ import * as users from './reads/users.ts'
 const reads = {
   ...users,
   ...sessions,
+  ...signIns,
   ...tokens,
   ...signingKeys,
   ...producers,

@@ -167,7 +167,7 @@ test('/logout refuses GET, and a page of another site cannot sign a user out', a
 test('S7: a sign-in with the old password while the new one is being stored is ended once it is stored', async () => {
   const eve = await app.user('eve')
   const { store } = app
-  const { setPassword: keep, clearGuesses: clear, recordAudit: record } = store
+  const { setPassword: keep, clearGuesses: clear, noteDevice: note } = store
   const { promise: isHashed, resolve: hashed } = Promise.withResolvers<void>()
   store.setPassword = (change) => {
     hashed()
@@ -184,14 +184,14 @@ test('S7: a sign-in with the old password while the new one is being stored is e
     app.pass(5)
   }
   const { promise: isIssued, resolve: issued } = Promise.withResolvers<void>()
-  store.recordAudit = (entries) => {
+  store.noteDevice = (seen) => {
     issued()
-    return record.call(store, entries)
+    return note.call(store, seen)
   }
   const signedIn = app.signIn(eve, 'stateless')
   await isIssued
   // Now its token exists, and its entry in the audit log waits, too.
-  Object.assign(store, { setPassword: keep, clearGuesses: clear, recordAudit: record })
+  Object.assign(store, { setPassword: keep, clearGuesses: clear, noteDevice: note })
   app.pass(5)
   await release()
   await changed

@@ -45,26 +45,43 @@ begin
   return true;
 end $$;
 
--- in_detail: signInId, device and address. Returns the users and sign-ins of the sessions that ended, or null if the session was refused.
+-- in_detail: signInId, device and address; maxSessions and from (as note_device) if they are given. Returns the users and sign-ins of
+-- the sessions that ended, and how well the device was known; null if the session was refused.
 create or replace function start_session(
   of_user text, of_hash text, checked_generation bigint, moment bigint, old_users text[], old_hashes text[], cut_until bigint,
   in_detail jsonb, audit_entries jsonb
 ) returns jsonb language plpgsql as $$
 declare
   name text;
+  surplus text[];
+  ended jsonb;
 begin
   perform lock_users();
+  -- Sign-ins of one user take turns: otherwise each of two could count without the other.
   select coalesce(username, '') into name from "user"
-    where id = of_user and disabled_at is null and credential_generation = checked_generation for share;
+    where id = of_user and disabled_at is null and credential_generation = checked_generation for no key update;
   if not found then return null; end if;
   insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
     values (of_user, of_hash, name, moment, moment,
       in_detail ->> 'signInId', in_detail ->> 'device', in_detail ->> 'address', 0);
   perform record_audit(audit_entries);
+  ended := end_sessions_listed(old_users, old_hashes, moment, cut_until);
+  if in_detail ? 'maxSessions' then
+    -- Never the new one, whatever the clock says.
+    surplus := array(select secret_hash from session where user_id = of_user and secret_hash <> of_hash
+      order by created_at desc, secret_hash offset (in_detail ->> 'maxSessions')::bigint - 1);
+    ended := ended || end_sessions_listed(array_fill(of_user, array[cardinality(surplus)]), surplus, moment, cut_until);
+  end if;
+  return jsonb_build_object('ended', ended, 'device', note_device(of_user, in_detail -> 'from', moment));
+end $$;
+
+create or replace function end_sessions_listed(of_users text[], of_hashes text[], moment bigint, cut_until bigint)
+returns jsonb language plpgsql as $$
+begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('userId', user_id, 'signInId', sign_in_id,
       'hadTokens', coalesce(has_tokens = 1, sign_in_id is not null))), '[]')
-    from end_sessions_and_tokens(old_users, old_hashes, moment, cut_until)
+    from end_sessions_and_tokens(of_users, of_hashes, moment, cut_until)
   );
 end $$;
 
@@ -77,7 +94,7 @@ declare
 begin
   select credential_generation into generation from "user" where id = of_user and password_hash = checked_password_hash;
   if not found then return null; end if;
-  return start_session(of_user, of_hash, generation, moment, old_users, old_hashes, cut_until, null, null);
+  return start_session(of_user, of_hash, generation, moment, old_users, old_hashes, cut_until, '{}', null) -> 'ended';
 end $$;
 
 -- For nodes of the version before, which issue no tokens for sessions. A revocation is kept for 16 minutes, as

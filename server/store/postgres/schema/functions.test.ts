@@ -48,6 +48,7 @@ const hashes: Record<number, string> = {
   28: '196411d5e694fe61',
   29: 'd6f7f263ba7ee188',
   30: 'bc8cd9575650395d',
+  31: '58ebe3159650c4ff',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

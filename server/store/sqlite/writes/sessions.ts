@@ -1,6 +1,7 @@
 // Adds, touches, ends and removes sessions. Each write runs in the writer thread's transaction.
 import {
   type EndedSession,
+  type Familiarity,
   type Input,
   isLive,
   type NewSession,
@@ -9,9 +10,10 @@ import {
 } from '../../store.ts'
 import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
+import { noteDeviceOf } from './devices.ts'
 import { revokeTokens } from './tokens.ts'
 
-type Added = { revoked: { userId: string; signInId: string }[] } | 'refused'
+type Added = { revoked: { userId: string; signInId: string }[]; device?: Familiarity } | 'refused'
 
 export function addSession(context: WriteContext, session: NewSession): Added {
   const { changes } = context.sql.run`
@@ -21,14 +23,24 @@ export function addSession(context: WriteContext, session: NewSession): Added {
     from user
     where id = ${session.userId} and disabled_at is null and credential_generation = ${session.checkedGeneration}`
   if (changes === 0) return 'refused'
-  const { replaces: keys, at, revocationExpiresAt } = session
-  const ended = endSessions(context, { keys, at, revocationExpiresAt })
+  const { userId, replaces, at, revocationExpiresAt, from } = session
+  const end = { at, revocationExpiresAt }
+  const ended = endSessions(context, { keys: replaces, ...end })
+  ended.push(...endSessions(context, { keys: surplusOf(context, session), ...end }))
   recordAudit(context, session.audit)
-  return {
-    revoked: ended.flatMap(({ userId, signInId, hadTokens }) =>
-      signInId !== null && hadTokens ? [{ userId, signInId }] : [],
-    ),
-  }
+  const revoked = ended.flatMap((one) =>
+    one.signInId !== null && one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : [],
+  )
+  return { revoked, ...(from && { device: noteDeviceOf(context.sql, { userId, device: from, at }) }) }
+}
+
+/** The oldest sessions beyond the limit; never the new one, whatever the clock says. */
+function surplusOf({ sql }: WriteContext, { userId, secretHash, maxSessions }: NewSession): SessionKey[] {
+  if (maxSessions === undefined) return []
+  const rows = sql.all`
+    select secret_hash as "secretHash" from session where user_id = ${userId} and secret_hash <> ${secretHash}
+    order by created_at desc, secret_hash limit -1 offset ${maxSessions - 1}`
+  return rows.map((row) => ({ userId, secretHash: row.secretHash as string }))
 }
 
 export function confirmSession(context: WriteContext, session: Input<'confirmSession'>): 'done' | 'absent' {

@@ -1,0 +1,228 @@
+// Users see where they are signed in, and end a sign-in from any device, in both variants: what ended is refused at once, its streams
+// included (Z6), and no other user's sign-in is touched. Across nodes: tests/e2e/nodes/ended-sessions.test.ts.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+
+const minute = 60_000
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
+
+const app = await startTestService({ env: { CARILLON_SESSIONS_PER_USER: '3', CARILLON_SESSION_IDLE: '30d' } })
+after(() => app.stop())
+
+type Listed = {
+  id: string
+  current: boolean
+  variant: string
+  device: string | null
+  address: string | null
+  createdAt: string
+  lastSeenAt: string
+  expiresAt: string
+}
+
+const sessions = '/api/me/sessions'
+const remove = (path: string, proof: Proof) => app.request(path, { method: 'DELETE', headers: proof })
+const disown = (id: string, proof: Proof) => app.post(`${sessions}/${id}/disown`, undefined, proof)
+const isAccepted = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status === 200
+
+async function listed(proof: Proof, query = ''): Promise<Listed[]> {
+  const response = await app.get(sessions + query, proof)
+  assert.equal(response.status, 200, response.text)
+  return response.json().data.items
+}
+
+async function idOf(proof: Proof): Promise<string> {
+  return (await listed(proof)).find(({ current }) => current)?.id ?? assert.fail('no current session')
+}
+
+async function signInAs({ username, password }: TestUser, userAgent: string, variant = 'stateful'): Promise<Proof> {
+  const response = await app.post('/login', { username, password, variant }, { 'user-agent': userAgent })
+  assert.equal(response.status, 200, response.text)
+  if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
+  return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+}
+
+test('a user sees where they are signed in: device, address and times, in both variants', async () => {
+  const user = await app.user()
+  const first = app.now()
+  const session = await signInAs(user, firefox)
+  app.pass(2 * minute)
+  const token = await signInAs(user, 'curl/8.5.0', 'stateless')
+  app.pass(minute)
+  await app.get('/routeRestreinte', session)
+  await app.noted()
+  const time = (ms: number) => new Date(ms).toISOString()
+  const [stateful, stateless] = await listed(session)
+  const address = '127.0.0.1'
+  assert.deepEqual(stateful, {
+    id: stateful?.id,
+    current: true,
+    variant: 'stateful',
+    device: 'Firefox on Linux',
+    address,
+    createdAt: time(first),
+    lastSeenAt: time(first + 3 * minute),
+    expiresAt: time(first + 30 * 24 * 60 * minute),
+  })
+  assert.deepEqual(stateless, {
+    id: stateless?.id,
+    current: false,
+    variant: 'stateless',
+    device: 'curl',
+    address,
+    createdAt: time(first + 2 * minute),
+    lastSeenAt: time(first + 2 * minute),
+    expiresAt: time(first + 2 * minute + 12 * 60 * minute),
+  })
+  assert.deepEqual(
+    (await listed(token)).map(({ id, current }) => [id, current]),
+    [
+      [stateless?.id, true],
+      [stateful?.id, false],
+    ],
+  )
+  const page = (await app.get(`${sessions}?limit=1`, session)).json().data
+  assert.deepEqual(
+    (await listed(session, `?limit=1&after=${page.next}`)).map(({ id }) => id),
+    [stateless?.id],
+  )
+})
+
+test('the list has no sign-in that was signed out, and none of another user', async () => {
+  const [ann, ben] = [await app.user(), await app.user()]
+  const own = await app.signIn(ann, 'stateful')
+  for (const variant of variants) {
+    await app.signIn(ben, variant)
+    await app.post('/logout', undefined, await app.signIn(ann, variant))
+  }
+  assert.equal((await listed(own)).length, 1)
+  assert.equal((await listed(await app.signIn(ann, 'stateless'))).length, 2)
+  app.pass(12 * 60 * minute)
+  assert.equal((await listed(own)).length, 1)
+})
+
+for (const ender of variants)
+  for (const variant of variants)
+    test(`a ${ender} sign-in ends a ${variant} one: it is refused at once with its tokens and streams, and no other ends (Z6)`, async () => {
+      const user = await app.user()
+      const own = await app.signIn(user, ender)
+      const ended = await app.signIn(user, variant)
+      const bystander = await app.signIn(user, variant)
+      const proofs = [ended]
+      const token = (await app.post('/api/me/token', undefined, ended)).json().data.token
+      proofs.push({ authorization: `Bearer ${token}` })
+      using stream = await EventReader.of(app.url, ended)
+      using other = await EventReader.of(app.url, bystander)
+      const id = await idOf(ended)
+      assert.equal((await remove(`${sessions}/${id}`, own)).status, 204)
+      for (const proof of proofs) assert.equal(await isAccepted(proof), false)
+      assert.deepEqual((await stream.next('session-ended', 30_000)).data, { reason: 'revoked' })
+      await stream.ended(30_000)
+      for (const proof of [own, bystander]) assert.equal(await isAccepted(proof), true)
+      assert.equal(
+        (await listed(own)).some((one) => one.id === id),
+        false,
+      )
+      assert.equal((await remove(`${sessions}/${id}`, own)).status, 404)
+      await app.deliver({ to: user, title: 'after' })
+      await other.next('created', 30_000)
+    })
+
+for (const variant of variants)
+  test(`a ${variant} sign-in ends all others with their tokens and streams, and keeps its own (A13)`, async () => {
+    const [user, stranger] = [await app.user(), await app.user()]
+    const own = await app.signIn(user, variant)
+    const others = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateless'), await app.issueToken(user)]
+    const bens = await app.signIn(stranger, 'stateful')
+    using stream = await EventReader.of(app.url, others[0] as Proof)
+    using kept = await EventReader.of(app.url, own)
+    assert.equal((await remove(sessions, own)).status, 204)
+    assert.equal((await app.get('/api/me', others[2])).status, 401)
+    for (const ended of others) assert.equal(await isAccepted(ended), false)
+    await stream.next('session-ended', 30_000)
+    for (const alive of [own, bens]) assert.equal(await isAccepted(alive), true)
+    assert.deepEqual(
+      (await listed(own)).map(({ current }) => current),
+      [true],
+    )
+    await app.deliver({ to: user, title: 'after' })
+    await kept.next('created', 30_000)
+    assert.equal((await app.post('/api/me/token', undefined, own)).status, 201)
+    // Without another sign-in it is the same.
+    assert.equal((await remove(sessions, own)).status, 204)
+    assert.equal(await isAccepted(own), true)
+  })
+
+for (const variant of variants)
+  test(`a user ends the ${variant} sign-in of the request itself`, async () => {
+    const user = await app.user()
+    const own = await app.signIn(user, variant)
+    const response = await remove(`${sessions}/${await idOf(own)}`, own)
+    assert.equal(response.status, 204)
+    if (variant === 'stateful') assert.match(response.headers.getSetCookie()[0] ?? '', /^carillon=; .*Max-Age=0/)
+    assert.equal(await isAccepted(own), false)
+    assert.equal((await remove(sessions, own)).status, 401)
+  })
+
+test('an unknown, ended or foreign id is 404 with the same response, and changes nothing (Z1)', async () => {
+  const [ann, ben] = [await app.user(), await app.user()]
+  const [own, bens, bensToken] = [
+    await app.signIn(ann, 'stateful'),
+    await app.signIn(ben, 'stateful'),
+    await app.signIn(ben, 'stateless'),
+  ]
+  const ended = await app.signIn(ann, 'stateless')
+  const endedId = await idOf(ended)
+  await app.post('/logout', undefined, ended)
+  const ids = [endedId, await idOf(bens), await idOf(bensToken), '019b76da-a800-7000-8000-000000000000']
+  const texts = new Set<string>()
+  for (const id of ids)
+    for (const response of [await remove(`${sessions}/${id}`, own), await disown(id, own)]) {
+      assert.equal(response.status, 404)
+      texts.add(response.text.replace(/"requestId":"[^"]*"/, ''))
+    }
+  assert.equal(texts.size, 1)
+  for (const alive of [own, bens, bensToken]) assert.equal(await isAccepted(alive), true)
+  assert.equal((await app.get('/api/me', own)).json().data.passwordChangeRequired, false)
+})
+
+test('without a sign-in, and with a token of scope inbox, the routes are closed (T14)', async () => {
+  const token = await app.issueToken(await app.user())
+  const id = '019b76da-a800-7000-8000-000000000000'
+  for (const [proof, status] of [
+    [{}, 401],
+    [token, 403],
+  ] as const) {
+    assert.equal((await app.get(sessions, proof)).status, status)
+    assert.equal((await remove(sessions, proof)).status, status)
+    assert.equal((await remove(`${sessions}/${id}`, proof)).status, status)
+    assert.equal((await disown(id, proof)).status, status)
+  }
+})
+
+test('a user has at most the set number of sessions: the oldest ends, with its token', async () => {
+  const user = await app.user()
+  const proofs: Proof[] = []
+  for (let n = 0; n < 3; n++) {
+    proofs.push(await app.signIn(user, 'stateful'))
+    app.pass(1_000)
+  }
+  const token = { authorization: `Bearer ${(await app.post('/api/me/token', undefined, proofs[0])).json().data.token}` }
+  proofs.push(await app.signIn(user, 'stateful'))
+  assert.deepEqual(await Promise.all(proofs.map(isAccepted)), [false, true, true, true])
+  assert.equal(await isAccepted(token), false)
+})
+
+test('a session from before migration 0005 gets its sign-in when it is listed, and can be ended', async () => {
+  const user = await app.user()
+  const [own, old] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
+  const oldId = await idOf(old)
+  await app.database.change(`update session set sign_in_id = null, has_tokens = null where sign_in_id = '${oldId}'`)
+  const [, found] = await listed(own)
+  assert.notEqual(found?.id, oldId)
+  assert.equal(await idOf(old), found?.id)
+  assert.equal((await remove(`${sessions}/${found?.id}`, own)).status, 204)
+  assert.equal(await isAccepted(old), false)
+})
