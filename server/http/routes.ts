@@ -1,8 +1,10 @@
 // The route table: every route with its method, path, guard and operation. app.ts serves it, and openapi.json is made from it.
 import { fresh, inbox, longLived, open, producer, restricted, token, user, visitor } from './request/guards.ts'
 import * as activity from './routes/activity.ts'
+import * as confirmation from './routes/confirm.ts'
 import * as deliveries from './routes/deliveries.ts'
 import * as documentation from './routes/documentation.ts'
+import * as factors from './routes/factors.ts'
 import * as health from './routes/health.ts'
 import * as live from './routes/live.ts'
 import * as notifications from './routes/notifications.ts'
@@ -13,6 +15,7 @@ import * as passwords from './routes/passwords.ts'
 import * as providerAccounts from './routes/provider-accounts.ts'
 import * as providers from './routes/providers.ts'
 import * as scripts from './routes/scripts.ts'
+import * as secondFactor from './routes/second-factor.ts'
 import * as sessions from './routes/sessions.ts'
 import * as signIn from './routes/sign-in.ts'
 import * as tokens from './routes/tokens.ts'
@@ -22,6 +25,7 @@ export const routes: readonly Route[] = [
   route('POST', '/login', open, signIn.login),
   route('POST', '/login/passkey/options', open, passkeys.requestOptions),
   route('POST', '/login/passkey', open, passkeys.login),
+  route('POST', '/login/second-factor', open, secondFactor.complete),
   route('GET', '/routeRestreinte', restricted, signIn.restricted),
   route('POST', '/logout', open, signIn.logout),
   route('POST', '/token/renew', token, tokens.renew),
@@ -44,6 +48,12 @@ export const routes: readonly Route[] = [
   route('GET', '/api/me/providers', user, providerAccounts.list),
   route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
   route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),
+  route('POST', '/api/me/confirm', user, confirmation.confirm),
+  route('GET', '/api/me/factors', user, factors.list),
+  route('POST', '/api/me/factors/totp', fresh, factors.startTotp),
+  route('POST', '/api/me/factors/totp/confirm', fresh, factors.endTotp),
+  route('POST', '/api/me/factors/recovery-codes', fresh, factors.recoveryCodes),
+  route('DELETE', '/api/me/factors/:id', fresh, factors.remove),
 
   route('GET', '/api/notifications', inbox, notifications.list),
   route('GET', '/api/notifications/counts', inbox, notifications.counts),

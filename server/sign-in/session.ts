@@ -2,7 +2,16 @@
 import { randomBytes } from 'node:crypto'
 import { invalidCredentials } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { EndedSession, Familiarity, LiveBounds, NewSession, SessionKey, Store, User } from '../store/store.ts'
+import type {
+  AuditEntry,
+  EndedSession,
+  Familiarity,
+  LiveBounds,
+  NewSession,
+  SessionKey,
+  Store,
+  User,
+} from '../store/store.ts'
 import { type Source, signOutEntry } from './audit/entry.ts'
 import { hashOf } from './secrets.ts'
 import type { PageOf, Subject } from './subject.ts'
@@ -24,7 +33,13 @@ export type SignInDetail = Pick<NewSession, 'signInId' | 'device' | 'address' | 
 type SessionOptions = {
   store: Pick<
     Store,
-    'addSession' | 'findSession' | 'touchSession' | 'signInOfSession' | 'endSessions' | 'removeStaleSessions'
+    | 'addSession'
+    | 'confirmSession'
+    | 'findSession'
+    | 'touchSession'
+    | 'signInOfSession'
+    | 'endSessions'
+    | 'removeStaleSessions'
   >
   /** Receives the revocations that the end of a session causes. */
   revocations: Pick<TokenRevocations, 'note'>
@@ -113,6 +128,13 @@ export class Sessions {
     const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
     const { signInId, credentialGeneration: generation } = found
     return { userId: key.userId, signInId, signedInAt, generation, endsAt }
+  }
+
+  /** Records that the user of this session proved a password or a factor now: every node finds it fresh. False if it has ended. */
+  async confirm(secret: string, audit: readonly AuditEntry[]): Promise<boolean> {
+    const key = keyOf(secret)
+    const { store, now } = this.#options
+    return key !== null && (await store.confirmSession({ ...key, at: now(), audit })) === 'done'
   }
 
   /** Ends the sessions with these secrets in one transaction. Returns those that were alive. With `source`, it is a sign-out for the audit log. */

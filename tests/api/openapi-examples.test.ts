@@ -126,7 +126,11 @@ const prepare: Record<string, (example: unknown) => Promise<unknown>> = {
 }
 
 /** Requests with a secret that is used once: the example is understood, and refused. */
-const needsFreshSecret: Record<string, RegExp> = { signInWithPasskey: /^422$/ }
+const needsFreshSecret: Record<string, RegExp> = {
+  signInWithPasskey: /^422$/,
+  completeSignIn: /^401$/,
+  confirmTotp: /^404$/,
+}
 
 test('a service accepts the example of every request (I9)', async () => {
   const { key } = await app.producerKey(['send', 'users'])

@@ -5,6 +5,7 @@ import fs, { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { newId } from '../../server/ids.ts'
+import { hashOf } from '../../server/sign-in/secrets.ts'
 import { type Described, DescribedApi, type Document, type Operation } from '../support/http/described-api.ts'
 import { refusalIn } from '../support/http/envelope.ts'
 import { openForge } from '../support/http/forge.ts'
@@ -13,6 +14,7 @@ import { ProviderBrowser, providerSetting } from '../support/http/provider-brows
 import { startSignInProvider } from '../support/network/sign-in-provider.ts'
 import { addPasskey } from '../support/passkeys.ts'
 import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
+import { Authenticator, carefulUser, signInWithCode } from '../support/sign-in/authenticator.ts'
 import { SoftwareAuthenticator } from '../support/software-authenticator.ts'
 
 const provider = await startSignInProvider()
@@ -33,7 +35,7 @@ const cookie = await app.signIn(ann, 'stateful')
 const token = await app.signIn(ann, 'stateless')
 const producer: Proof = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
 const forge = await openForge(app)
-const scoped: Proof = { authorization: `Bearer ${await forge.token(forge.header, forge.inboxClaims(ann))}` }
+const scoped: Proof = { authorization: `Bearer ${await forge.token(forge.header, forge.inboxClaims(await app.user('scoped')))}` }
 const usersOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
 const sendOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
 const [id = '', another = ''] = [
@@ -41,6 +43,9 @@ const [id = '', another = ''] = [
   ...(await app.deliver({ to: ann, title: 'Ho' })),
 ]
 const [foreign = ''] = await app.deliver({ to: eve, title: 'Not hers' })
+const staleCookie = await app.signIn(eve, 'stateful')
+const secretHash = hashOf((staleCookie.cookie ?? '').split('=')[1] ?? '')
+await app.store.confirmSession({ userId: eve.id, secretHash, at: app.now() - 3_600_000 })
 const json: Proof = { 'content-type': 'application/json' }
 const resident = await app.user('resident')
 const externalPath = '/api/users/external/shop%2Fcustomer-42'
@@ -147,13 +152,17 @@ test('the 401 of each route has the codes that this route can send, and no other
       responses['401'] === undefined ? [] : [[template, api.codesOf(responses['401'])]],
     ),
   )
-  const { '/routeRestreinte': restricted, '/login': login, '/login/with/{provider}': exchange, ...more } = codes
-  const { '/login/passkey/options': passkeyOptions, '/login/passkey': passkeyLogin, ...others } = more
-  assert.deepEqual([passkeyOptions, passkeyLogin], [['INVALID_CREDENTIALS'], ['INVALID_CREDENTIALS']])
-  assert.deepEqual(restricted, ['Unauthorized'])
-  assert.deepEqual(login, ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'])
-  assert.deepEqual(exchange, ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'])
-  assert.deepEqual(new Set(Object.values(others).flat()), new Set(['UNAUTHORIZED']))
+  const others = Object.entries(codes).filter(([, sent]) => sent.join() !== 'UNAUTHORIZED')
+  assert.deepEqual(Object.fromEntries(others), {
+    '/routeRestreinte': ['Unauthorized'],
+    '/login': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
+    '/login/passkey/options': ['INVALID_CREDENTIALS'],
+    '/login/passkey': ['INVALID_CREDENTIALS'],
+    '/login/with/{provider}': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
+    '/login/second-factor': ['INVALID_CREDENTIALS', 'UNAUTHORIZED'],
+    '/api/me/confirm': ['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
+    '/api/me/factors/totp/confirm': ['UNAUTHORIZED', 'INVALID_CREDENTIALS'],
+  })
 })
 
 test('the document has every route of the table, and no other route (I9)', () => {
@@ -265,13 +274,55 @@ test('the description is correct for a sign-in after too many failures (I9)', as
 })
 
 test('the description is correct for a user with a second factor (I9)', async () => {
-  const careful = await app.user('careful')
-  const at = app.now()
-  const passkey = { id: newId(at), kind: 'passkey', label: 'Key', createdAt: at, confirmedAt: at } as const
-  await app.store.addFactor({ userId: careful.id, factor: passkey, maxFactors: 1, recoveryCodeHashes: ['hash'] })
-  const { username, password } = careful
-  const body = JSON.stringify({ username, password })
-  assert.equal((await record({ method: 'POST', path: '/login', headers: json, body })).status, 401)
+  const careful = await carefulUser(app, 'careful')
+  const { username, password, recoveryCodes } = careful
+  const send = (path: string, body?: unknown, headers: Proof = {}) => {
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    return record({ method: 'POST', path, headers: { ...(body !== undefined && json), ...headers }, ...text })
+  }
+  const login = () => send('/login', { username, password })
+  const challenge = (await login()).json().error.challenge
+  const complete = (factor: object) => send('/login/second-factor', { challenge, ...factor })
+  assert.equal((await complete({ code: careful.app.wrongCode(app.now()) })).status, 401)
+  assert.equal((await complete({ code: careful.app.code(app.now()) })).status, 200)
+  assert.equal((await complete({ code: careful.app.code(app.now(), 1) })).status, 401)
+  const [session, stateless] = [
+    await signInWithCode(app, careful, 'stateful'),
+    await signInWithCode(app, careful, 'stateless'),
+  ]
+  for (const proof of [session, stateless]) {
+    assert.equal((await record({ path: '/api/me/factors', headers: proof })).status, 200)
+    const { id: factorId, secret } = (await send('/api/me/factors/totp', {}, proof)).json().data
+    const confirm = async (code: string) =>
+      (await send('/api/me/factors/totp/confirm', { id: factorId, code }, proof)).status
+    const app2 = new Authenticator(secret)
+    assert.deepEqual(
+      [await confirm(app2.wrongCode(app.now())), await confirm(app2.code(app.now())), await confirm('1')],
+      [401, 200, 409],
+    )
+    const unknown = { id: newId(app.now()), code: '1' }
+    assert.equal((await send('/api/me/factors/totp/confirm', unknown, proof)).status, 404)
+    const { recoveryCodes: codes } = (await send('/api/me/factors/recovery-codes', undefined, proof)).json().data
+    const expected = proof === session ? 204 : 201
+    assert.equal((await send('/api/me/confirm', { recoveryCode: codes[0] }, proof)).status, expected)
+    assert.equal((await send('/api/me/confirm', { recoveryCode: recoveryCodes[0] }, proof)).status, 401)
+    assert.equal((await send('/api/me/confirm', { password }, proof)).status, 401)
+    const path = `/api/me/factors/${factorId}`
+    assert.equal((await record({ method: 'DELETE', path, headers: proof })).status, 204)
+  }
+  const plain = await app.signIn(await app.user('plain'), 'stateful')
+  assert.equal((await send('/api/me/factors/recovery-codes', undefined, plain)).status, 409)
+  for (let n = 0; n < 10; n++) {
+    const { id: factorId, secret } = (await send('/api/me/factors/totp', undefined, plain)).json().data
+    const code = new Authenticator(secret).code(app.now())
+    assert.equal((await send('/api/me/factors/totp/confirm', { id: factorId, code }, plain)).status, 200)
+  }
+  assert.equal((await send('/api/me/factors/totp', {}, plain)).status, 409)
+  const waiting = (await login()).json().error.challenge
+  const wrong = { code: careful.app.wrongCode(app.now()) }
+  for (let n = 0; n < 5; n++) await send('/login/second-factor', { challenge: waiting, ...wrong })
+  assert.equal((await send('/login/second-factor', { challenge: waiting, ...wrong })).status, 429)
+  assert.equal((await send('/api/me/confirm', wrong, session)).status, 429)
 })
 
 const localhost = `localhost:${new URL(app.url).port}`
@@ -516,6 +567,7 @@ function wrongRequests(described: Described): HttpRequest[] {
     usersOnly,
     sendOnly,
     scoped,
+    staleCookie,
   ]
   const strangers = [foreign, 'none', '00000000-0000-7000-8000-000000000000', '%00', '%ff']
   const queries = [

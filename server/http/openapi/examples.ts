@@ -1,6 +1,7 @@
 // The examples in the OpenAPI document: what ann and a build system send and receive. A body or a response without one fails
 // tests/api/openapi-examples.test.ts, which checks them against their schemas and sends the requests to a service.
 
+import type { ConfirmationBody, NewTotpBody, SecondFactorBody, TotpConfirmation } from './factor-schemas.ts'
 import type { PasskeyOptionsBody, PasskeySignInBody } from './passkey-schemas.ts'
 import type {
   DeliveryBody,
@@ -40,6 +41,16 @@ const kim: TypeOf<typeof UserAccount> = {
 const expiresAt = '2026-11-03T08:10:00.000Z'
 const linkToken = 'mJrYV3ZbHkqO4sW7cT1xE9uLa0dNf5gRi8pQ2wXvB6y'
 const token = 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl'
+
+const phone = {
+  id: '019a9b41-7c02-7d11-b3a5-0e9f2c4d6a8b',
+  kind: 'totp',
+  label: 'Phone',
+  confirmed: true,
+  createdAt: '2026-11-02T09:20:11.004Z',
+  lastUsedAt: '2026-11-02T09:20:40.310Z',
+} as const
+const recoveryCodes = ['3kfm-xw7p-a2hq-vt5n-8gcd-r6yz', 'b9sk-4mqe-j7rw-2xtn-5ufa-h3pc']
 
 const build = {
   title: 'Build 1042 has failed',
@@ -88,6 +99,13 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
       },
     },
   } satisfies PasskeySignInBody,
+  NewTotp: { label: 'Phone' } satisfies NewTotpBody,
+  TotpConfirmation: { id: phone.id, code: '492039' } satisfies TotpConfirmation,
+  SecondFactor: {
+    challenge: `${ann.id}.hU5kQx0c3T2vYb7m1nZ8pLr4sWd6fGj9aEoIuKtRqXw`,
+    code: '492039',
+  } satisfies SecondFactorBody,
+  SignInConfirmation: { password: 'plum orchard gate 41' } satisfies ConfirmationBody,
   TokenRequest: { scope: 'inbox', lifetime: 600 } satisfies IssueBody,
   ProviderCode: {
     code: `${ann.id}.mHq1v0w5Ov8v3s2mXkq9c1x7Jt4Zb6Ya0LdRfGhUeWk`,
@@ -128,6 +146,18 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
     success: true,
     data: { url: 'https://id.example.org/auth?client_id=bell&response_type=code' },
   },
+  TotpResponse: {
+    success: true,
+    data: {
+      id: phone.id,
+      secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+      uri: 'otpauth://totp/bell.example.org:ann?issuer=bell.example.org&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
+      qr: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 490 490"></svg>',
+    },
+  },
+  FactorAddedResponse: { success: true, data: { ...phone, recoveryCodes } },
+  FactorListResponse: { success: true, data: { items: [phone], recoveryCodesLeft: 10 } },
+  RecoveryCodesResponse: { success: true, data: { recoveryCodes } },
   TokenResponse: { success: true, data: { token, expiresAt } },
   RestrictedResponse: { success: true, data: { userId: ann.id, username: 'ann', proof: 'session' } },
   MeResponse: { success: true, data: me },

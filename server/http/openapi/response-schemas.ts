@@ -1,5 +1,7 @@
 // The JSON shapes of responses and stream events, which openapi.ts publishes. Every object is named, because generated code names its
 // types after them. Requests are in request-schemas.ts, errors in error-schemas.ts.
+
+import { FactorAdded, FactorList, RecoveryCodes, Totp } from './factor-schemas.ts'
 import {
   anyOf,
   anything,
@@ -279,6 +281,10 @@ export const responses = {
     named('ProviderAddress', object({ url: string({ description: 'Where the page sends its browser' }) })),
   ),
   TokenResponse: success(Token),
+  TotpResponse: success(Totp),
+  FactorAddedResponse: success(FactorAdded),
+  FactorListResponse: success(FactorList),
+  RecoveryCodesResponse: success(RecoveryCodes),
   RestrictedResponse: success(Restricted),
   MeResponse: success(Me),
   SessionResponse: success(nullable(Me)),

@@ -8,6 +8,7 @@ import { auditEntry, type Source } from '../../sign-in/audit/entry.ts'
 import { deviceLabel } from '../../sign-in/devices/device-label.ts'
 import { maxKnownDevices } from '../../sign-in/devices/new-device-notices.ts'
 import { endPresented, endTokens } from '../../sign-in/end-presented.ts'
+import type { FactorMethod } from '../../sign-in/factors/proofs.ts'
 import type { UserDependencies } from '../../sign-in/users/users.ts'
 import type { AuditEntry, Producer, SeenDevice, User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
@@ -22,7 +23,7 @@ import type { GuardedRequest } from './operation.ts'
 export type Variant = 'stateful' | 'stateless'
 export type Exchange = { request: FastifyRequest; reply: FastifyReply }
 /** `method`: what the user proved. */
-export type SignInFacts = { variant: Variant; method: 'password' | 'passkey' | 'provider'; source: RequestSource }
+export type SignInFacts = { variant: Variant; method: 'password' | FactorMethod | 'provider'; source: RequestSource }
 
 const maxUserAgent = 256
 

@@ -1,16 +1,25 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
 // has one. POST /login/second-factor then ends it.
-import { secondFactorRequired } from '../../errors.ts'
+import type { FastifyReply } from 'fastify'
+import { type CarillonError, invalidRequest, type SecondFactorKind, secondFactorRequired } from '../../errors.ts'
 import { auditEntry } from '../../sign-in/audit/entry.ts'
-import { makeChallenge } from '../../sign-in/factors/challenges.ts'
+import { findChallenge, makeChallenge } from '../../sign-in/factors/challenges.ts'
 import { offeredFactors } from '../../sign-in/factors/factors.ts'
-import type { User } from '../../store/store.ts'
+import { challengeEnded, type PresentedCode, proveByCode } from '../../sign-in/factors/proofs.ts'
+import type { ChallengeKey, User } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { type Exchange, finishSignIn, type SignInFacts, type Variant } from './finish-sign-in.ts'
+import { SecondFactorBody } from '../openapi/factor-schemas.ts'
+import { presentedDevices } from '../request/presented-devices.ts'
+import { sendObject } from '../response/send.ts'
+import { type Exchange, finishSignIn, type SignInFacts, sourceOf, type Variant } from './finish-sign-in.ts'
+import type { GuardedRequest, Operation } from './operation.ts'
+import { refusalCode } from './sign-in-log.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
 type FirstStep = { variant: Variant; generation: number }
+/** A sign-in that waits for its second factor. `challenge` is used up with the factor. */
+type WaitingSignIn = { user: User; variant: Variant; challenge: ChallengeKey }
 
 /** For a user whose password was right. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
 export async function continueSignIn(
@@ -19,13 +28,70 @@ export async function continueSignIn(
   facts: SignInFacts,
   exchange: Exchange,
 ): Promise<object> {
-  const { factors } = dependencies
-  const offered = offeredFactors(await factors.store.factorsOf(user.id))
+  const offered = offeredFactors(await dependencies.factors.store.factorsOf(user.id))
   if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
+  throw await demandSecondFactor(dependencies, user, { facts, offered })
+}
+
+/** Makes a challenge that completes the sign-in with one of the factors. */
+export async function demandSecondFactor(
+  { factors }: Dependencies,
+  user: User,
+  { facts, offered }: { facts: SignInFacts; offered: readonly SecondFactorKind[] },
+): Promise<CarillonError> {
   const { source, method, variant } = facts
   const detail = { variant, method }
   const entry = auditEntry(source, { event: 'second-factor-required', at: factors.now(), userId: user.id, detail })
   const data: FirstStep = { variant, generation: user.credentialGeneration }
   const challenge = await makeChallenge(factors, { userId: user.id, purpose, data, audit: [entry] })
-  throw secondFactorRequired({ challenge, factors: offered })
+  return secondFactorRequired({ challenge, factors: offered })
+}
+
+export const complete: Operation<null> = {
+  id: 'completeSignIn',
+  tag: 'sign-in',
+  summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
+  body: SecondFactorBody,
+  responses: { 200: 'Login' },
+  refusals: ['INVALID_CREDENTIALS', 'UNAUTHORIZED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: completeSignIn,
+}
+
+async function completeSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { challenge: text, code, recoveryCode } = request.body as SecondFactorBody
+  const { devices, deviceCookie } = dependencies
+  const source = sourceOf(dependencies, request)
+  const { user, variant, challenge } = await findWaiting(dependencies, text)
+  const presented = presentedCode({ code, recoveryCode })
+  const device = devices.knownDevice(presentedDevices(request, deviceCookie), user)
+  try {
+    const proving = { userId: user.id, address: source.address, device, challenge }
+    const method = await proveByCode(dependencies.factors, presented, proving)
+    const facts = { variant, method, source }
+    return sendObject(reply, await finishSignIn(dependencies, user, facts, { request, reply }))
+  } catch (error) {
+    const account = { name: user.username ?? user.id, user }
+    const refused = refusalCode(error)
+    if (refused !== undefined) dependencies.signInLog.refused(source, account, { code: refused, variant })
+    throw error
+  }
+}
+
+type Codes = Pick<SecondFactorBody, 'code' | 'recoveryCode'>
+
+/** Throws INVALID_REQUEST unless there is exactly one. */
+function presentedCode({ code, recoveryCode }: { [Name in keyof Codes]: Codes[Name] | undefined }): PresentedCode {
+  if (code !== undefined && recoveryCode === undefined) return { code }
+  if (recoveryCode !== undefined && code === undefined) return { recoveryCode }
+  throw invalidRequest([{ field: 'code', reason: 'or recoveryCode: send exactly one of them' }])
+}
+
+/** Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased. */
+export async function findWaiting(dependencies: Dependencies, text: string): Promise<WaitingSignIn> {
+  const found = await findChallenge(dependencies.factors, text, purpose)
+  const user = found === undefined ? undefined : await dependencies.store.findUser(found.key.userId)
+  if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
+  const { variant, generation } = found.data as FirstStep
+  if (generation !== user.credentialGeneration) throw challengeEnded()
+  return { user, variant, challenge: found.key }
 }

@@ -1,0 +1,233 @@
+// The second factors of a user: adding, listing and removing them, recovery codes, and how recent the sign-in must be (A17, A18).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { newId } from '../../../server/ids.ts'
+import { type Proof, startTestService, variants } from '../../support/service.ts'
+import { Authenticator, carefulUser, challengeOf, signInWithCode } from '../../support/sign-in/authenticator.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+
+const minute = 60_000
+const add = (proof: Proof, body: unknown = {}) => app.post('/api/me/factors/totp', body, proof)
+const confirmTotp = (proof: Proof, body: object) => app.post('/api/me/factors/totp/confirm', body, proof)
+const listed = async (proof: Proof) => (await app.get('/api/me/factors', proof)).json().data
+const remove = (proof: Proof, id: string) => app.request(`/api/me/factors/${id}`, { method: 'DELETE', headers: proof })
+const confirm = (proof: Proof, body: object) => app.post('/api/me/confirm', body, proof)
+
+for (const variant of variants)
+  test(`a factor counts only after its first code, which gives the recovery codes once, ${variant}`, async () => {
+    const user = await app.user()
+    const proof = await app.signIn(user, variant)
+    assert.deepEqual(await listed(proof), { items: [], recoveryCodesLeft: 0 })
+    const added = await add(proof, { label: 'My phone' })
+    assert.equal(added.status, 201, added.text)
+    const { id, secret, uri, qr } = added.json().data
+    assert.match(secret, /^[A-Z2-7]{32}$/)
+    assert.ok(uri.startsWith(`otpauth://totp/127.0.0.1:${user.username}?`) && uri.includes(secret), uri)
+    assert.match(qr, /^<svg /)
+    assert.equal((await app.post('/login', { ...user, id: undefined })).status, 200)
+    const phone = new Authenticator(secret)
+    const wrong = await confirmTotp(proof, { id, code: phone.wrongCode(app.now()) })
+    assert.deepEqual([wrong.status, wrong.json().error.code], [401, 'INVALID_CREDENTIALS'])
+    const right = await confirmTotp(proof, { id, code: phone.code(app.now()) })
+    assert.equal(right.status, 200, right.text)
+    assert.equal(right.json().data.recoveryCodes.length, 10)
+    const again = await confirmTotp(proof, { id, code: phone.code(app.now(), 1) })
+    assert.deepEqual([again.status, again.json().error.code], [409, 'CONFLICT'])
+    const { items, recoveryCodesLeft } = await listed(proof)
+    assert.equal(recoveryCodesLeft, 10)
+    const [{ createdAt, lastUsedAt, ...factor }] = items
+    assert.deepEqual(factor, { id, kind: 'totp', label: 'My phone', confirmed: true })
+    assert.equal(createdAt, new Date(app.now()).toISOString())
+    const second = (await add(proof)).json().data
+    const code = new Authenticator(second.secret).code(app.now())
+    const without = (await confirmTotp(proof, { id: second.id, code })).json().data
+    assert.deepEqual([without.label, 'recoveryCodes' in without], ['Authenticator app', false])
+  })
+
+test('a body is not needed to add a factor; a label is a text of up to 64 characters', async () => {
+  const proof = await app.signIn(await app.user(), 'stateful')
+  assert.equal((await app.post('/api/me/factors/totp', undefined, proof)).status, 201)
+  for (const label of ['', 'x'.repeat(65), 7]) assert.equal((await add(proof, { label })).status, 400)
+})
+
+test('the database has no secret from which codes could be computed', async () => {
+  const user = await app.user()
+  const proof = await app.signIn(user, 'stateful')
+  const { secret } = (await add(proof)).json().data
+  const bytes = new Authenticator(secret).secret
+  const rows = JSON.stringify(await app.database.rows(`select * from factor where user_id = '${user.id}'`))
+  for (const text of [
+    secret,
+    secret.toLowerCase(),
+    bytes.toString('hex'),
+    bytes.toString('base64url'),
+    bytes.toString('base64'),
+  ])
+    assert.ok(!rows.includes(text))
+  assert.ok(!JSON.stringify(await listed(proof)).includes(secret))
+})
+
+test('a sealed secret that is copied into the row of another user opens nothing', async () => {
+  const [ann, eve] = [await app.user(), await carefulUser(app)]
+  const [stolen] = (await app.store.factorsOf(eve.id)).factors
+  const factor = { ...stolen, id: newId(app.now()), kind: 'totp', label: 'Copy', createdAt: 1, confirmedAt: 1 } as const
+  await app.store.addFactor({ userId: ann.id, factor, maxFactors: 1, recoveryCodeHashes: [] })
+  const challenge = await challengeOf(app, ann, 'stateful')
+  const response = await app.post('/login/second-factor', { challenge, code: eve.app.code(app.now()) })
+  assert.equal(response.status, 503)
+})
+
+test('a removed factor no longer counts, and with the last one the recovery codes end', async () => {
+  const user = await carefulUser(app)
+  const proof = await signInWithCode(app, user, 'stateful')
+  assert.equal((await remove(proof, user.factorId.toUpperCase())).status, 204)
+  assert.equal((await remove(proof, user.factorId)).status, 404)
+  assert.deepEqual(await listed(proof), { items: [], recoveryCodesLeft: 0 })
+  assert.equal((await app.post('/login', { username: user.username, password: user.password })).status, 200)
+})
+
+test("another user's factor cannot be confirmed or removed (Z1)", async () => {
+  const [ann, eve] = [await carefulUser(app), await app.user()]
+  const proof = await app.signIn(eve, 'stateful')
+  const added = (await add(await signInWithCode(app, ann, 'stateful'))).json().data
+  const code = new Authenticator(added.secret).code(app.now())
+  assert.equal((await confirmTotp(proof, { id: added.id, code })).status, 404)
+  for (const id of [ann.factorId, added.id, 'none']) assert.equal((await remove(proof, id)).status, 404)
+  assert.equal((await app.store.factorsOf(ann.id)).factors.length, 2)
+})
+
+test('a user has at most ten factors', async () => {
+  const user = await app.user()
+  const proof = await app.signIn(user, 'stateful')
+  for (let n = 0; n < 10; n++) {
+    const { id, secret } = (await add(proof)).json().data
+    assert.equal((await confirmTotp(proof, { id, code: new Authenticator(secret).code(app.now()) })).status, 200)
+  }
+  const refused = await add(proof)
+  assert.deepEqual([refused.status, refused.json().error.code], [409, 'CONFLICT'])
+})
+
+test('new recovery codes end the old ones, and need a factor (A18)', async () => {
+  const user = await carefulUser(app)
+  const proof = await signInWithCode(app, user, 'stateful')
+  const fresh = await app.post('/api/me/factors/recovery-codes', undefined, proof)
+  assert.equal(fresh.status, 201, fresh.text)
+  const { recoveryCodes } = fresh.json().data
+  assert.equal(recoveryCodes.length, 10)
+  const use = async (recoveryCode: string) =>
+    (await app.post('/login/second-factor', { challenge: await challengeOf(app, user, 'stateful'), recoveryCode }))
+      .status
+  assert.deepEqual([await use(user.recoveryCodes[0] ?? ''), await use(recoveryCodes[0])], [401, 200])
+  const plain = await app.signIn(await app.user(), 'stateful')
+  assert.equal((await app.post('/api/me/factors/recovery-codes', undefined, plain)).status, 409)
+})
+
+for (const variant of variants)
+  test(`adding and removing factors needs a sign-in of the last ten minutes; a code renews it, ${variant} (A18)`, async () => {
+    const user = await carefulUser(app)
+    let proof = await signInWithCode(app, user, variant)
+    const changes = [
+      () => add(proof),
+      () => confirmTotp(proof, { id: user.factorId, code: '000000' }),
+      () => app.post('/api/me/factors/recovery-codes', undefined, proof),
+      () => remove(proof, user.factorId),
+    ]
+    app.pass(10 * minute)
+    assert.equal((await add(proof)).status, 201)
+    app.pass(1_000)
+    for (const change of changes) {
+      const { status, json } = await change()
+      assert.deepEqual([status, json().error.code], [403, 'FRESH_SIGN_IN_REQUIRED'])
+    }
+    assert.equal((await listed(proof)).items.length, 2)
+    const confirmed = await confirm(proof, { code: user.app.code(app.now()) })
+    if (variant === 'stateful') assert.deepEqual([confirmed.status, confirmed.text], [204, ''])
+    else {
+      assert.equal(confirmed.status, 201, confirmed.text)
+      const { token } = confirmed.json().data
+      const [before, now] = [decodeJwt((proof.authorization ?? '').slice(7)), decodeJwt(token)]
+      assert.deepEqual([now.sid, now.auth_time], [before.sid, Math.floor(app.now() / 1_000)])
+      assert.equal((await add(proof)).status, 403, 'the token before stays as it is')
+      proof = { authorization: `Bearer ${token}` }
+    }
+    assert.equal((await add(proof)).status, 201)
+    app.pass(10 * minute)
+    assert.equal((await remove(proof, user.factorId)).status, 204)
+    assert.equal((await app.post('/api/me/factors/recovery-codes', undefined, proof)).status, 409)
+  })
+
+test('the freshness of a token is renewed with it, and not made anew by a renewal (A18)', async () => {
+  const user = await app.user()
+  const proof = await app.signIn(user, 'stateless')
+  app.pass(8 * minute)
+  const renewed = { authorization: `Bearer ${(await app.post('/token/renew', undefined, proof)).json().token}` }
+  assert.equal((await add(renewed)).status, 201)
+  app.pass(2 * minute + 1_000)
+  assert.equal((await add(renewed)).status, 403)
+  const confirmed = await confirm(renewed, { password: user.password })
+  const fresh = { authorization: `Bearer ${confirmed.json().data.token}` }
+  const later = await app.post('/token/renew', undefined, fresh)
+  assert.equal((await add({ authorization: `Bearer ${later.json().token}` })).status, 201)
+})
+
+test('the token of a session is as fresh as the session, and a confirmed one ends no later than it did (T18)', async () => {
+  const user = await app.user()
+  const session = await app.signIn(user, 'stateful')
+  const tokenOf = async () => (await app.post('/api/me/token', undefined, session)).json().data
+  app.pass(11 * minute)
+  const stale = await tokenOf()
+  const proof = { authorization: `Bearer ${stale.token}` }
+  assert.equal((await add(proof)).status, 403)
+  app.pass(minute)
+  const confirmed = (await confirm(proof, { password: user.password })).json().data
+  assert.equal(confirmed.expiresAt, stale.expiresAt)
+  assert.equal((await add({ authorization: `Bearer ${confirmed.token}` })).status, 201)
+  assert.equal((await add(session)).status, 403)
+  assert.equal((await confirm(session, { password: user.password })).status, 204)
+  assert.equal((await add({ authorization: `Bearer ${(await tokenOf()).token}` })).status, 201)
+})
+
+test('without a factor the password confirms; with one it does not, and a right one demands the factor (A18)', async () => {
+  const plain = await app.user()
+  const proof = await app.signIn(plain, 'stateful')
+  assert.equal((await confirm(proof, { password: plain.password })).status, 204)
+  const careful = await carefulUser(app)
+  const session = await signInWithCode(app, careful, 'stateful')
+  app.pass(11 * minute)
+  const refused = await confirm(session, { password: careful.password })
+  assert.deepEqual([refused.status, refused.json().error.code], [401, 'SECOND_FACTOR_REQUIRED'])
+  assert.equal((await add(session)).status, 403)
+  assert.equal((await confirm(session, { recoveryCode: careful.recoveryCodes[0] })).status, 204)
+  assert.equal((await add(session)).status, 201)
+})
+
+test('a wrong or used proof confirms nothing, and is counted as a guess (A9)', async () => {
+  const user = await carefulUser(app)
+  const proof = await signInWithCode(app, user, 'stateful')
+  const used = user.app.code(app.now())
+  app.pass(11 * minute)
+  for (const body of [
+    { password: 'not the password' },
+    { code: user.app.wrongCode(app.now()) },
+    { code: used },
+    { recoveryCode: 'aaaa-bbbb-cccc-dddd-eeee-ffff' },
+  ]) {
+    const { status, json } = await confirm(proof, body)
+    assert.deepEqual([status, json().error.code], [401, 'INVALID_CREDENTIALS'])
+  }
+  assert.equal((await add(proof)).status, 403)
+  for (let n = 0; n < 3; n++) await confirm(proof, { code: user.app.wrongCode(app.now()) })
+  assert.equal((await confirm(proof, { code: user.app.code(app.now()) })).status, 429)
+  for (const body of [{}, { password: 'a', code: '1' }, { pin: '1' }])
+    assert.equal((await confirm(proof, body)).status, 400)
+})
+
+test('a token of scope `inbox` opens none of these routes (T14)', async () => {
+  const user = await app.user()
+  const token = await app.issueToken(user)
+  for (const response of [add(token), app.get('/api/me/factors', token), confirm(token, { password: user.password })])
+    assert.equal((await response).status, 403)
+})
