@@ -14,6 +14,7 @@ import { StreamLimits } from './inbox/live/stream-limits.ts'
 import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
 import { auditedStore } from './sign-in/audit/audited-store.ts'
+import { OperatorLines } from './sign-in/audit/operator-lines.ts'
 import { DeviceTokens } from './sign-in/devices/device-tokens.ts'
 import { NewDeviceNotices } from './sign-in/devices/new-device-notices.ts'
 import { DelayedAccounts } from './sign-in/guessing/delayed-accounts.ts'
@@ -34,6 +35,7 @@ import { findableUsername } from './sign-in/users/username.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
 import { breachesOf, linkSettings } from './start/password-settings.ts'
 import { sealingSecrets } from './start/sealing-secret.ts'
+import { recordSettings } from './start/settings-entry.ts'
 import type { Store } from './store/store.ts'
 
 type Environment = {
@@ -51,6 +53,8 @@ export type Composition = {
   firstStart(): Promise<FirstSignIn | undefined>
   /** Deletes ended sessions, old idempotency keys, old counts of guesses and old entries of the audit log, and replaces signing keys. */
   tidy(): Promise<unknown>
+  /** Records in the audit log which settings changed since the last start. */
+  recordSettings(): Promise<void>
   endStreams(): Promise<void>
   /** Ends timers, and writes what the sign-in log has counted so far, as lines and as rows. */
   end(): Promise<void>
@@ -64,6 +68,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const { log, clock } = environment
   const { now, wall } = clock
   const store = auditedStore(bareStore, log)
+  new OperatorLines({ store, log, now: wall })
   const sealing = new Sealing(await sealingSecrets(config, store))
   const passwords = new Passwords({ threads })
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
@@ -135,6 +140,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
         proofs.keys.tend(),
         removeOldAudit(store, now() - config.auditRetentionMs),
       ]),
+    recordSettings: () => recordSettings(store, config, now),
     endStreams() {
       streams.changes.end()
       return streams.live.end()

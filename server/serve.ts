@@ -5,7 +5,7 @@ import { isIPv6 } from 'node:net'
 import { Clock, type TimeSources } from './clock.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Config } from './config/settings.ts'
-import { CarillonError } from './errors.ts'
+import { CarillonError, messageOf } from './errors.ts'
 import { drain } from './http/connections/drain.ts'
 import type { Readiness } from './http/dependencies.ts'
 import type { Log } from './log/log.ts'
@@ -67,6 +67,7 @@ async function serve(store: Store, config: Config, { log, clock }: { log: Log; c
   warnOfUrl(config, url, log)
   // After it listens: the first sign-in is displayed once, so the service must be able to accept it.
   const firstSignIn = config.firstStart ? await firstStartOn(composition) : undefined
+  await recordSettingsOn(composition, log)
   readiness.isReady = true
   const cleanup = tidyHourly(composition, log)
   return {
@@ -90,6 +91,16 @@ async function firstStartOn({ app, firstStart }: Composition): Promise<FirstSign
   } catch (error) {
     await app.close()
     throw error
+  }
+}
+
+/** A service whose database refuses writes for now starts all the same. */
+async function recordSettingsOn({ recordSettings }: Composition, log: Log): Promise<void> {
+  try {
+    await recordSettings()
+  } catch (error) {
+    const reason = messageOf(error)
+    log.warn({ event: 'audit-not-stored', reason }, 'the settings could not be compared with those of the last start')
   }
 }
 

@@ -148,7 +148,9 @@ async function rowsOf(names: Names, entries: readonly AuditEntry[]): Promise<str
   for (const entry of entries) {
     const { at, event, userId, nameHash, actor, address, detail, count } = entry
     const about = userId === null ? (nameHash === null ? '-' : `unknown ${nameHash}`) : await names.of(userId)
-    const facts = Object.entries(detail ?? {}).map(([name, value]) => `${name}=${value}`)
+    const facts = Object.entries(detail ?? {})
+      .filter(([name]) => name !== 'settings')
+      .map(([name, value]) => `${name}=${value}`)
     if (count > 1) facts.unshift(`${count} times`)
     const time = `${iso(at).slice(0, 19).replace('T', ' ')}Z`
     rows.push([time, event, about, actor, address ?? '-', facts.join(' ')].map(plain))

@@ -411,6 +411,8 @@ export interface Deliveries {
 export type ChangeSignal =
   | { about: 'inbox' | 'session'; userId: string }
   | { about: 'token-revocation' }
+  /** A command recorded what an operator did. */
+  | { about: 'audit' }
   | { about: 'signing-key' }
   | { about: 'anything' }
 

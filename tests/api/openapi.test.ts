@@ -35,7 +35,9 @@ const cookie = await app.signIn(ann, 'stateful')
 const token = await app.signIn(ann, 'stateless')
 const producer: Proof = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
 const forge = await openForge(app)
-const scoped: Proof = { authorization: `Bearer ${await forge.token(forge.header, forge.inboxClaims(await app.user('scoped')))}` }
+const scoped: Proof = {
+  authorization: `Bearer ${await forge.token(forge.header, forge.inboxClaims(await app.user('scoped')))}`,
+}
 const usersOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
 const sendOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
 const [id = '', another = ''] = [

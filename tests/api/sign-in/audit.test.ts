@@ -54,13 +54,13 @@ for (const variant of variants)
     assert.ok(signIn?.signInId)
     assert.equal(out?.signInId, signIn.signInId)
     if (requestId !== null) assert.equal(signIn.requestId, requestId)
-    const written = lines()
+    const found = lines()
     assert.deepEqual(
-      written.map(({ event, userId, signInId, address }) => ({ event, userId, signInId, address })),
+      found.map(({ event, userId, signInId, address }) => ({ event, userId, signInId, address })),
       [signIn, out].map(({ event, userId, signInId, address }) => ({ event, userId, signInId, address })),
     )
     assert.deepEqual(
-      written.map(({ auditId, username, userAgent }) => [auditId, username, userAgent]),
+      found.map(({ auditId, username, userAgent }) => [auditId, username, userAgent]),
       [signIn, out].map(({ id, userAgent }) => [id, user.username, userAgent]),
     )
   })
@@ -156,13 +156,13 @@ test('a user sees the own entries in pages, and neither those of another user no
   const body = JSON.stringify({ displayName: 'Ann' })
   await app.request(`/api/users/${ann.id}`, { method: 'PATCH', headers, body })
   const seen: Record<string, unknown>[] = []
-  for (let after: string | null = ''; after !== null; ) {
-    const response = await app.get(`/api/me/activity?limit=1${after === '' ? '' : `&after=${after}`}`, proof)
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const response = await app.get(`/api/me/activity?limit=1${cursor === '' ? '' : `&after=${cursor}`}`, proof)
     assert.equal(response.status, 200, response.text)
     const { items, next } = response.json().data
     assert.ok(items.length <= 1)
     seen.push(...items)
-    after = next
+    cursor = next
   }
   assert.deepEqual(
     seen.map(({ event, actor, address }) => [event, actor, address]),

@@ -102,6 +102,7 @@ export class ChangeSignals {
   #receive(notice: Notice): void {
     if (notice.cutoff) this.#emit({ about: 'token-revocation' })
     if (notice.keys) this.#emit({ about: 'signing-key' })
+    if (notice.audit) this.#emit({ about: 'audit' })
     if (notice.anything) this.#emit({ about: 'anything' })
     if (notice.session !== undefined) this.#emit({ about: 'session', userId: notice.session })
     for (const userId of notice.users ?? []) this.#emit({ about: 'inbox', userId })

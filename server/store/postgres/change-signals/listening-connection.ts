@@ -8,10 +8,18 @@ import { Client } from '../connection/pool.ts'
 export const channel = 'carillon'
 
 /**
- * What a NOTIFY carries. `cutoff` (a token revocation), `keys` (the signing keys) and `session` come from functions/, without a sender; a heartbeat
+ * What a NOTIFY carries. `cutoff` (a token revocation), `keys` (the signing keys) `audit` and `session` come from functions/, without a sender; a heartbeat
  * has only its sender. Nodes of the version before ignore a field that they do not know.
  */
-export type Notice = { from?: string; users?: string[]; session?: string; cutoff?: true; keys?: true; anything?: true }
+export type Notice = {
+  from?: string
+  users?: string[]
+  session?: string
+  cutoff?: true
+  keys?: true
+  audit?: true
+  anything?: true
+}
 
 const heartbeatMs = 1_000
 const responseTimeoutMs = 2_000

@@ -7,4 +7,6 @@ begin
     select coalesce(e ->> 'userId', ''), e ->> 'id', (e ->> 'at')::bigint, e ->> 'event', e ->> 'actor', e ->> 'address',
       e ->> 'userAgent', e ->> 'requestId', e ->> 'signInId', e ->> 'nameHash', e ->> 'detail', (e ->> 'count')::bigint
     from jsonb_array_elements(entries) e;
+  -- Commands have no log of their own: the services write their lines.
+  if entries @> '[{"actor": "operator"}]' then perform pg_notify('carillon', '{"audit":true}'); end if;
 end $$;

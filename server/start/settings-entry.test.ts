@@ -1,0 +1,29 @@
+// What the audit log says about settings: what changed since the last start, and never a secret.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from '../config/read.ts'
+import { settingsEntry, textsOf } from './settings-entry.ts'
+
+const secret = 'violet kettle drum 79, only for this test'
+const environment = {
+  CARILLON_DATABASE_URL: 'postgres://ann:hunter2@127.0.0.1/carillon',
+  CARILLON_SECRET: secret,
+  CARILLON_PASSWORD_MIN: '15',
+}
+const texts = (more: Record<string, string> = {}) => textsOf(readConfig({ ...environment, ...more }))
+
+test('the first start records the settings, an equal one nothing, another one what changed (A16)', () => {
+  const first = settingsEntry(texts(), null, 1)
+  assert.deepEqual(Object.keys(first?.detail ?? {}), ['settings'])
+  assert.equal(settingsEntry(texts(), first?.detail ?? null, 2), undefined)
+  const second = settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), first?.detail ?? null, 3)
+  const { settings, ...changes } = second?.detail ?? {}
+  assert.deepEqual(changes, { CARILLON_PASSWORD_MIN: '15 -> 20' })
+  assert.equal(settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), { settings: settings ?? null }, 4), undefined)
+})
+
+test('no secret and no password of a URL is in the entry (A16)', () => {
+  const text = JSON.stringify(settingsEntry(texts(), null, 1))
+  assert.doesNotMatch(text, /hunter2|violet/)
+  assert.match(text, /CARILLON_SECRET\\*":\\*"set/)
+})

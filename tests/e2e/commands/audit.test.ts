@@ -1,0 +1,86 @@
+// `carillon audit` beside a service that runs: what commands and requests do, in the table, in the log of the service, and with --follow.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import { UserOfService } from '../../support/processes/user-of-service.ts'
+
+const folder = new Folder()
+const running = await CarillonProcess.ready(folder)
+const operator = new UserOfService(running.url, firstSignInOf(folder))
+after(async () => {
+  operator.close()
+  await running[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+type Entry = { id: string; event: string; actor: string; userId: string | null; detail: Record<string, string> | null }
+
+async function run(...args: string[]): Promise<string> {
+  const { status, stdout, stderr } = await carillon(folder, args)
+  assert.deepEqual([status, stderr], [0, ''])
+  return stdout
+}
+
+async function until<Found>(find: () => Found | undefined): Promise<Found> {
+  for (const giveUpAt = performance.now() + 60_000; performance.now() < giveUpAt; await sleep(20)) {
+    const found = find()
+    if (found !== undefined) return found
+  }
+  throw new Error('It did not happen')
+}
+
+test('a command is one row, which names the user of the operating system, and one line in the log of the service (A16)', async () => {
+  const { id } = JSON.parse(await run('user', 'add', 'ann', '--json'))
+  await run('user', 'disable', 'ann')
+  const entries: Entry[] = JSON.parse(await run('audit', '--user', 'ann', '--json'))
+  assert.deepEqual(
+    entries.map(({ event, actor, userId }) => [event, actor, userId]),
+    [
+      ['user-created', 'operator', id],
+      ['user-disabled', 'operator', id],
+    ],
+  )
+  for (const { detail } of entries) assert.match(detail?.by ?? '', /^\S+$/)
+  const [last] = entries.slice(-1)
+  await until(() => running.lines.find(({ auditId }) => auditId === last?.id))
+  const lines = running.lines.filter(({ userId }) => userId === id)
+  assert.deepEqual(
+    lines.map(({ event, auditId, actor }) => [event, auditId, actor]),
+    entries.map((entry) => [entry.event, entry.id, 'operator']),
+  )
+})
+
+test('--follow prints what another process does, once each, until Ctrl-C; the table is for people (A16)', async () => {
+  const following = new CarillonProcess(folder, { args: ['audit', '--follow', '--json', '--last', '0'] })
+  const printed = (): Entry[] =>
+    following.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+  const readable = new CarillonProcess(folder, { args: ['audit', '--follow', '--last', '1'] })
+  await until(() => (/^time .*event/.test(readable.stdout) ? true : undefined))
+  await sleep(1_500)
+  await operator.signIn('stateful')
+  await run('user', 'add', 'ben')
+  const isDone = () => (printed().some(({ event }) => event === 'user-created') ? true : undefined)
+  await until(isDone)
+  await sleep(1_200)
+  assert.deepEqual(
+    printed().map(({ event }) => event),
+    ['sign-in', 'user-created'],
+  )
+  await until(() => (readable.stdout.includes('user-created') ? true : undefined))
+  assert.equal((await following.end('SIGINT')).status, 0)
+  assert.equal((await readable.end('SIGINT')).status, 0)
+  const table = await run('audit', '--since', '1h')
+  assert.match(table, /^time +event +user +by +address +details\n/)
+  assert.match(table, /sign-in +operator +user +127\.0\.0\.1 /)
+  assert.match(await run('audit', '--since', '2020-01-01', '--user', 'ben'), /user-created +ben +operator/)
+})
+
+test('the first start records the settings once (A16)', async () => {
+  const [first, ...more] = running.lines.filter(({ event }) => event === 'settings-changed')
+  assert.ok(first)
+  assert.deepEqual(more, [])
+})
