@@ -113,6 +113,20 @@ for (const variant of variants) {
     }
   })
 
+  test(`of one guess each at thousands of accounts from one address, 100 are evaluated, and then 100 an hour (${variant}, A10)`, async (t) => {
+    const address = newAddress()
+    const [accounts, hours] = process.env.SOAK === undefined ? [500, 1] : [10_000, 10]
+    const statuses: number[] = []
+    for (let n = 0; n < accounts; n++) {
+      statuses.push((await login(`one of many ${variant} ${n}`, wrong, address)).status)
+      app.pass((hours * 3_600 * second) / accounts)
+    }
+    const evaluated = statuses.filter((status) => status === 401).length
+    t.diagnostic(`${evaluated} of ${accounts} in ${hours} hours`)
+    assert.equal(statuses.filter((status) => status === 429).length, accounts - evaluated)
+    assert.ok(evaluated <= 100 + hours * 100 && evaluated > 50 + hours * 100, `${evaluated}`)
+  })
+
   test(`many sign-ins of one user at the same time with the right password all succeed (${variant})`, async () => {
     const ann = await app.user()
     const address = newAddress()
