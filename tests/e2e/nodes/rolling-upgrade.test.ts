@@ -94,7 +94,13 @@ class Load implements AsyncDisposable {
   }
 
   readonly requests: Requests = {
-    'sign-in with a session': (user) => this.#login(user, 'stateful'),
+    // Signs out, too: at the limit of sessions, the oldest would end, with which the other requests are sent.
+    'sign-in with a session': async (user) => {
+      const response = await this.#login(user, 'stateful')
+      const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+      await user.request({ method: 'POST', path: '/logout', headers: { cookie } })
+      return response
+    },
     'sign-in with a token': (user) => this.#login(user, 'stateless'),
     'sign-out': async (user) =>
       user.request({ method: 'POST', path: '/logout', headers: await user.signIn('stateful') }),
