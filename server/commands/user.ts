@@ -18,6 +18,7 @@ import { withSettings } from './settings.ts'
 import { confirm } from './terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from './terminal/output.ts'
 import { passwordFromStdin } from './terminal/password-input.ts'
+import { factorsCommand } from './user-factors.ts'
 import { importFrom, importHelp } from './user-import.ts'
 import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
 import { linkCommand } from './user-link.ts'
@@ -70,6 +71,7 @@ export function userCommand(): Command {
   user.addCommand(linkCommand())
   user.addCommand(unlockCommand())
   for (const command of user.commands) withSettings(command, 'user')
+  user.addCommand(factorsCommand())
   return user
 }
 
