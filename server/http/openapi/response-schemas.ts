@@ -250,7 +250,10 @@ const Activity = named(
     userAgent: nullable(string()),
     signInId: nullable(string()),
     count: integer({ minimum: 1, description: 'More than 1 for refusals that were counted together' }),
-    detail: object({}, { variant: string(), method: string(), code: string(), fields: string() }),
+    detail: named(
+      'ActivityDetail',
+      object({}, { variant: string(), method: string(), code: string(), fields: string() }),
+    ),
   }),
 )
 const ActivityPage = named(
@@ -261,7 +264,6 @@ const ActivityPage = named(
   }),
 )
 
-/** The whole bodies of responses: each a component of this name, with its example in examples.ts. */
 /** As WebAuthn defines it: a page passes it on to the browser. */
 const PasskeyCreationOptions = named(
   'PasskeyCreationOptions',
@@ -272,6 +274,7 @@ const PasskeyRequestOptions = named(
   record(anything, { description: 'PublicKeyCredentialRequestOptionsJSON (WebAuthn Level 3, section 5.1.8)' }),
 )
 
+/** The whole bodies of responses: each a component of this name, with its example in examples.ts. */
 export const responses = {
   Login: discriminated('variant', [StatelessLogin, StatefulLogin]),
   StatelessLogin,
