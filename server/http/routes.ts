@@ -48,6 +48,7 @@ export const routes: readonly Route[] = [
   route('GET', '/api/me/providers', user, providerAccounts.list),
   route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
   route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),
+  route('POST', '/api/me/factors/passkeys', fresh, passkeys.add),
   route('POST', '/api/me/confirm', user, confirmation.confirm),
   route('GET', '/api/me/factors', user, factors.list),
   route('POST', '/api/me/factors/totp', fresh, factors.startTotp),

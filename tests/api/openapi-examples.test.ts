@@ -128,6 +128,7 @@ const prepare: Record<string, (example: unknown) => Promise<unknown>> = {
 /** Requests with a secret that is used once: the example is understood, and refused. */
 const needsFreshSecret: Record<string, RegExp> = {
   signInWithPasskey: /^422$/,
+  addPasskey: /^422$/,
   completeSignIn: /^401$/,
   confirmTotp: /^404$/,
 }

@@ -15,7 +15,7 @@ import { startSignInProvider } from '../support/network/sign-in-provider.ts'
 import { addPasskey } from '../support/passkeys.ts'
 import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
 import { Authenticator, carefulUser, signInWithCode } from '../support/sign-in/authenticator.ts'
-import { SoftwareAuthenticator } from '../support/software-authenticator.ts'
+import { type Forgery, SoftwareAuthenticator } from '../support/software-authenticator.ts'
 
 const provider = await startSignInProvider()
 const app = await startTestService({ env: providerSetting(provider, { staff: { createUsers: true } }) })
@@ -158,7 +158,6 @@ test('the 401 of each route has the codes that this route can send, and no other
   assert.deepEqual(Object.fromEntries(others), {
     '/routeRestreinte': ['Unauthorized'],
     '/login': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
-    '/login/passkey/options': ['INVALID_CREDENTIALS'],
     '/login/passkey': ['INVALID_CREDENTIALS'],
     '/login/with/{provider}': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
     '/login/second-factor': ['INVALID_CREDENTIALS', 'UNAUTHORIZED'],
@@ -330,7 +329,8 @@ test('the description is correct for a user with a second factor (I9)', async ()
 const localhost = `localhost:${new URL(app.url).port}`
 const local: Proof = { ...json, host: localhost }
 const authenticator = new SoftwareAuthenticator({ origin: `http://${localhost}` })
-const passkey = await addPasskey(app, authenticator, await app.user('holder'))
+const holder = await app.user('holder')
+const passkey = await addPasskey(app, authenticator, holder)
 
 async function signedByPasskey() {
   const options = await client.request({ method: 'POST', path: '/login/passkey/options', body: '{}', headers: local })
@@ -344,25 +344,47 @@ const freshBodies: Record<string, () => Promise<object>> = {
 }
 
 test('the description is correct for passkeys (I9)', async () => {
-  const post = async (path: string, body: object | undefined, headers = local) =>
-    (await record({ method: 'POST', path, headers, ...(body && { body: JSON.stringify(body) }) })).status
-  assert.equal(await post('/login/passkey/options', {}), 200)
-  assert.equal(await post('/login/passkey/options', { challenge: 'none' }), 401)
+  const post = (path: string, body: object | undefined, headers = local) =>
+    record({ method: 'POST', path, headers, ...(body && { body: JSON.stringify(body) }) })
+  const sent = async (...request: Parameters<typeof post>) => (await post(...request)).status
+  assert.equal(await sent('/login/passkey/options', {}), 200)
+  assert.equal(await sent('/login/passkey/options', { challenge: 'none' }), 401)
   for (const variant of ['stateful', 'stateless'])
-    assert.equal(await post('/login/passkey', { ...(await signedByPasskey()), variant }), 200)
+    assert.equal(await sent('/login/passkey', { ...(await signedByPasskey()), variant }), 200)
   const used = await signedByPasskey()
-  for (const status of [200, 422]) assert.equal(await post('/login/passkey', used), status)
+  for (const status of [200, 422]) assert.equal(await sent('/login/passkey', used), status)
+  const { username, password } = holder
+  const { challenge } = (await post('/login', { username, password })).json().error
+  for (const [{ response }, status] of [
+    [used, 422],
+    [await signedByPasskey(), 200],
+  ] as const)
+    assert.equal(await sent('/login/second-factor', { challenge, passkey: response }), status)
+  const proof = { ...local, ...(await sessionOf(await signedByPasskey())) }
+  for (const [{ response }, status] of [
+    [used, 422],
+    [await signedByPasskey(), 204],
+  ] as const)
+    assert.equal(await sent('/api/me/confirm', { passkey: response }, proof), status)
+  const creation = '/api/me/factors/passkeys/options'
+  const bare = { host: localhost, cookie: proof.cookie ?? '' }
+  const created = async (forgery?: Forgery) =>
+    authenticator.create((await post(creation, undefined, bare)).json().data, forgery)
+  const { passkey: second, response } = await created()
+  for (const status of [201, 422]) assert.equal(await sent('/api/me/factors/passkeys', { response }, proof), status)
+  const again = { response: (await created({ id: second.id })).response }
+  assert.equal(await sent('/api/me/factors/passkeys', again, proof), 409)
   const unknown = { response: { ...(await signedByPasskey()).response, id: 'AAAA', rawId: 'AAAA' } }
   const statuses: number[] = []
-  while (statuses.at(-1) !== 429) statuses.push(await post('/login/passkey', unknown))
+  while (statuses.at(-1) !== 429) statuses.push(await sent('/login/passkey', unknown))
   assert.deepEqual(new Set(statuses), new Set([401, 429]))
-  const signedInAt = app.now() - 601_000
-  const claims = { ...forge.claims(ann), sid: newId(signedInAt), auth_time: Math.floor(signedInAt / 1000) }
-  const stale = { authorization: `Bearer ${await forge.token(forge.header, claims)}` }
-  const creation = '/api/me/factors/passkeys/options'
-  assert.equal(await post(creation, undefined, { host: localhost, ...cookie }), 200)
-  assert.equal(await post(creation, undefined, { host: localhost, ...stale }), 403)
 })
+
+async function sessionOf(body: object): Promise<Proof> {
+  const path = '/login/passkey'
+  const { headers } = await client.request({ method: 'POST', path, headers: local, body: JSON.stringify(body) })
+  return { cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+}
 
 test('the description is correct for a user with too many open streams (I9)', async () => {
   const ended = new AbortController()

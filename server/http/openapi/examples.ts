@@ -2,7 +2,7 @@
 // tests/api/openapi-examples.test.ts, which checks them against their schemas and sends the requests to a service.
 
 import type { ConfirmationBody, NewTotpBody, SecondFactorBody, TotpConfirmation } from './factor-schemas.ts'
-import type { PasskeyOptionsBody, PasskeySignInBody } from './passkey-schemas.ts'
+import type { NewPasskeyBody, PasskeyOptionsBody, PasskeySignInBody } from './passkey-schemas.ts'
 import type {
   DeliveryBody,
   IssueBody,
@@ -83,6 +83,20 @@ const challenge = 'MTc2MjE1NTk3MjI1MC5hYmNkZWZnaGlqa2xtbm9wcXJzdHUubWFj'
 /** By the component of the body. */
 export const requestExamples: Readonly<Record<string, unknown>> = {
   Credentials: { username: 'ann', password: 'plum orchard gate 41', variant: 'stateless' } satisfies LoginBody,
+  NewPasskey: {
+    label: 'My laptop',
+    response: {
+      id: 'dGhlIHBhc3NrZXkgb2YgYW5u',
+      rawId: 'dGhlIHBhc3NrZXkgb2YgYW5u',
+      type: 'public-key',
+      clientExtensionResults: {},
+      response: {
+        clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoiLi4uIn0',
+        attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVg',
+        transports: ['internal'],
+      },
+    },
+  } satisfies NewPasskeyBody,
   PasskeyOptionsRequest: {} satisfies PasskeyOptionsBody,
   PasskeySignIn: {
     variant: 'stateful',

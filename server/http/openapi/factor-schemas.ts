@@ -1,4 +1,5 @@
 // The JSON shapes of second factors: requests and responses.
+import { Assertion } from './passkey-schemas.ts'
 import { array, boolean, integer, named, nullable, object, oneOf, string, type TypeOf } from './schema.ts'
 
 const time = string({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds' })
@@ -17,7 +18,12 @@ export const SecondFactorBody = named(
   'SecondFactor',
   object(
     { challenge: string({ minLength: 1, maxLength: 128, description: 'Of SECOND_FACTOR_REQUIRED' }) },
-    { code, recoveryCode, deviceToken: string({ minLength: 1, maxLength: 256, description: 'As at /login' }) },
+    {
+      code,
+      recoveryCode,
+      passkey: Assertion,
+      deviceToken: string({ minLength: 1, maxLength: 256, description: 'As at /login' }),
+    },
     { minProperties: 2, maxProperties: 3, description: 'The challenge with exactly one factor' },
   ),
 )
@@ -27,7 +33,7 @@ export const ConfirmationBody = named(
   'SignInConfirmation',
   object(
     {},
-    { password: string({ minLength: 1, maxLength: 256 }), code, recoveryCode },
+    { password: string({ minLength: 1, maxLength: 256 }), code, recoveryCode, passkey: Assertion },
     { minProperties: 1, maxProperties: 1, description: 'Exactly one; the password only if there is no second factor' },
   ),
 )

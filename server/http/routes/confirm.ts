@@ -5,7 +5,8 @@ import { invalidCredentials, notAuthenticated } from '../../errors.ts'
 import { networkOfClient } from '../../ip-addresses.ts'
 import { auditEntry } from '../../sign-in/audit/entry.ts'
 import { offeredFactors } from '../../sign-in/factors/factors.ts'
-import { type FactorMethod, proveByCode } from '../../sign-in/factors/proofs.ts'
+import type { Assertion } from '../../sign-in/factors/passkeys/passkeys.ts'
+import { type FactorMethod, proveByCode, proveByPasskey } from '../../sign-in/factors/proofs.ts'
 import { checkCredentials } from '../../sign-in/password/credentials.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
@@ -15,11 +16,12 @@ import type { Dependencies } from '../dependencies.ts'
 import { ConfirmationBody } from '../openapi/factor-schemas.ts'
 import { sessionSecret } from '../request/guards.ts'
 import { presentedDevices } from '../request/presented-devices.ts'
+import { relyingPartyFor } from '../request/relying-party.ts'
 import { goneSignal } from '../response/event-stream.ts'
 import { sendData } from '../response/send.ts'
 import { type RequestSource, sourceOf } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
-import { demandSecondFactor } from './second-factor.ts'
+import { demandSecondFactor, passkeyLimits } from './second-factor.ts'
 import { findEnabledUser } from './sign-in.ts'
 
 export const confirm: Operation<Subject> = {
@@ -28,8 +30,9 @@ export const confirm: Operation<Subject> = {
   summary:
     'Makes this sign-in fresh for 10 minutes, by a second factor or a password: 204 for a session, a new token for a token',
   body: ConfirmationBody,
+  ...passkeyLimits,
   responses: { 201: 'TokenResponse', 204: 'none' },
-  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS'],
+  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS'],
   handle: confirmSignIn,
 }
 
@@ -40,8 +43,11 @@ async function confirmSignIn(dependencies: Dependencies, request: GuardedRequest
   const signal = goneSignal(reply)
   const user = await findEnabledUser(dependencies, caller)
   const device = devices.knownDevice(presentedDevices(request, deviceCookie), user)
-  const proving = { user, caller, source, signal, device }
-  const method = await prove(dependencies, request.body as ConfirmationBody, proving)
+  const { passkey, ...body } = request.body as ConfirmationBody
+  const method =
+    passkey === undefined
+      ? await prove(dependencies, body, { user, caller, source, signal, device })
+      : await provePasskeyOf(dependencies, passkey as Assertion, request)
   const { sessions, accessTokens, store, cookie } = dependencies
   const [at, { signInId }] = [dependencies.users.now(), caller]
   const entry = auditEntry(source, { event: 'confirmed', at, userId: user.id, signInId, detail: { method } })
@@ -55,6 +61,13 @@ async function confirmSignIn(dependencies: Dependencies, request: GuardedRequest
   return sendData(reply.code(201), { token, expiresAt: iso(expiresAt) })
 }
 
+function provePasskeyOf(dependencies: Dependencies, passkey: Assertion, request: GuardedRequest<Subject>) {
+  const source = sourceOf(dependencies, request)
+  const relyingParty = relyingPartyFor(dependencies, request)
+  const proving = { userId: request.caller.userId, address: source.address, relyingParty, source }
+  return proveByPasskey(dependencies.factors, passkey, proving)
+}
+
 type Proving = { user: User; caller: Subject; source: RequestSource; signal: AbortSignal; device: string | undefined }
 
 /**
@@ -63,7 +76,7 @@ type Proving = { user: User; caller: Subject; source: RequestSource; signal: Abo
  */
 async function prove(
   dependencies: Dependencies,
-  { password, code, recoveryCode }: ConfirmationBody,
+  { password, code, recoveryCode }: Omit<ConfirmationBody, 'passkey'>,
   proving: Proving,
 ): Promise<FactorMethod | 'password'> {
   const { user, caller, source, device } = proving

@@ -1,28 +1,27 @@
 // The routes of passkeys: a new one of the signed-in user, the options of every use, and a sign-in without a password. A passkey as a
 // second factor is in second-factor.ts.
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { wrongSecondFactor } from '../../errors.ts'
-import { findChallenge } from '../../sign-in/factors/challenges.ts'
+import type { FastifyReply } from 'fastify'
 import {
   type Assertion,
+  addPasskey,
   namedUser,
   offerCreation,
   offerUse,
   provePasskey,
+  type Registration,
   usePasskey,
 } from '../../sign-in/factors/passkeys/passkeys.ts'
-import { type RelyingParty, relyingPartyOf } from '../../sign-in/factors/passkeys/relying-party.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { PasskeyOptionsBody, PasskeySignInBody } from '../openapi/passkey-schemas.ts'
+import { NewPasskeyBody, PasskeyOptionsBody, PasskeySignInBody } from '../openapi/passkey-schemas.ts'
+import { relyingPartyFor } from '../request/relying-party.ts'
 import { sendData, sendObject } from '../response/send.ts'
+import { displayFactor } from './factors.ts'
 import { finishSignIn, type RequestSource, sourceOf, type Variant } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
+import { findWaiting, passkeyLimits } from './second-factor.ts'
 import { findEnabledUser } from './sign-in.ts'
 import { refusalCode } from './sign-in-log.ts'
-
-/** What browsers add to a response has 20 keys; with an RSA key it has 3 KB. */
-export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
 
 export const creationOptions: Operation<Subject> = {
   id: 'createPasskeyOptions',
@@ -38,9 +37,33 @@ async function sendCreationOptions(
   request: GuardedRequest<Subject>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const relyingParty = partyOf(dependencies, request)
+  const relyingParty = relyingPartyFor(dependencies, request)
   const user = await findEnabledUser(dependencies, request.caller)
   return sendData(reply, await offerCreation(dependencies.factors, user, relyingParty))
+}
+
+export const add: Operation<Subject> = {
+  id: 'addPasskey',
+  tag: 'sign-in',
+  summary: 'Adds the passkey that the browser created; with the first factor, recovery codes',
+  body: NewPasskeyBody,
+  ...passkeyLimits,
+  responses: { 201: 'FactorAddedResponse' },
+  refusals: ['CONFLICT', 'UNPROCESSABLE'],
+  handle: addOne,
+}
+
+async function addOne(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
+  const { response, label } = request.body as NewPasskeyBody
+  const { userId } = request.caller
+  const of = {
+    userId,
+    label,
+    relyingParty: relyingPartyFor(dependencies, request),
+    source: sourceOf(dependencies, request),
+  }
+  const { factor, recoveryCodes } = await addPasskey(dependencies.factors, response as Registration, of)
+  return sendData(reply.code(201), { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
 }
 
 export const requestOptions: Operation<null> = {
@@ -49,7 +72,7 @@ export const requestOptions: Operation<null> = {
   summary: 'What a browser needs to use a passkey, for every purpose: parseRequestOptionsFromJSON() reads it',
   body: PasskeyOptionsBody,
   responses: { 200: 'PasskeyRequestOptions' },
-  refusals: ['INVALID_CREDENTIALS', 'UNPROCESSABLE', 'UNAVAILABLE'],
+  refusals: ['UNAUTHORIZED', 'UNPROCESSABLE', 'UNAVAILABLE'],
   handle: sendRequestOptions,
 }
 
@@ -60,15 +83,9 @@ async function sendRequestOptions(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { challenge } = (request.body as PasskeyOptionsBody) ?? {}
-  const relyingParty = partyOf(dependencies, request)
-  const userId = challenge === undefined ? undefined : await userOfChallenge(dependencies, challenge)
-  return sendObject(reply, await offerUse(dependencies.factors, { relyingParty, userId }))
-}
-
-async function userOfChallenge({ factors }: Dependencies, challenge: string): Promise<string> {
-  const found = await findChallenge(factors, challenge, 'second-factor')
-  if (found === undefined) throw wrongSecondFactor()
-  return found.key.userId
+  const relyingParty = relyingPartyFor(dependencies, request)
+  const waiting = challenge === undefined ? undefined : await findWaiting(dependencies, challenge)
+  return sendObject(reply, await offerUse(dependencies.factors, { relyingParty, userId: waiting?.user.id }))
 }
 
 export const login: Operation<null> = {
@@ -88,7 +105,7 @@ async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, 
   const { factors } = dependencies
   const source = sourceOf(dependencies, request)
   try {
-    const relyingParty = partyOf(dependencies, request)
+    const relyingParty = relyingPartyFor(dependencies, request)
     const proven = await provePasskey(factors, response, { relyingParty, address: source.address })
     await usePasskey(factors, proven, { source })
     const facts = { variant, method: 'passkey', source } as const
@@ -108,8 +125,4 @@ async function noteRefusal({ store, signInLog }: Dependencies, error: unknown, a
   // The failure itself is more important than the name of its user.
   const user = userId === '' ? undefined : await store.findUser(userId).catch(() => undefined)
   signInLog.refused(source, { name: userId, user }, { code, variant })
-}
-
-export function partyOf({ publicUrl, allowedOrigins }: Dependencies, { headers }: FastifyRequest): RelyingParty {
-  return relyingPartyOf({ publicUrl: publicUrl(), host: headers.host, allowedOrigins })
 }

@@ -5,11 +5,13 @@ import { type CarillonError, invalidRequest, type SecondFactorKind, secondFactor
 import { auditEntry } from '../../sign-in/audit/entry.ts'
 import { findChallenge, makeChallenge } from '../../sign-in/factors/challenges.ts'
 import { offeredFactors } from '../../sign-in/factors/factors.ts'
-import { challengeEnded, type PresentedCode, proveByCode } from '../../sign-in/factors/proofs.ts'
+import type { Assertion } from '../../sign-in/factors/passkeys/passkeys.ts'
+import { challengeEnded, proveByCode, proveByPasskey } from '../../sign-in/factors/proofs.ts'
 import type { ChallengeKey, User } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { SecondFactorBody } from '../openapi/factor-schemas.ts'
 import { presentedDevices } from '../request/presented-devices.ts'
+import { relyingPartyFor } from '../request/relying-party.ts'
 import { sendObject } from '../response/send.ts'
 import { type Exchange, finishSignIn, type SignInFacts, sourceOf, type Variant } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
@@ -47,26 +49,37 @@ export async function demandSecondFactor(
   return secondFactorRequired({ challenge, factors: offered })
 }
 
+/** For a body with a passkey: what browsers return has 20 keys, and with an RSA key 3 KB. */
+export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
+
 export const complete: Operation<null> = {
   id: 'completeSignIn',
   tag: 'sign-in',
   summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
   body: SecondFactorBody,
+  ...passkeyLimits,
   responses: { 200: 'Login' },
-  refusals: ['INVALID_CREDENTIALS', 'UNAUTHORIZED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  refusals: ['INVALID_CREDENTIALS', 'UNAUTHORIZED', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   handle: completeSignIn,
 }
 
 async function completeSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { challenge: text, code, recoveryCode } = request.body as SecondFactorBody
+  const { challenge: text, ...body } = request.body as SecondFactorBody
   const { devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
   const { user, variant, challenge } = await findWaiting(dependencies, text)
-  const presented = presentedCode({ code, recoveryCode })
+  const presented = presentedFactor(body)
   const device = devices.knownDevice(presentedDevices(request, deviceCookie), user)
   try {
     const proving = { userId: user.id, address: source.address, device, challenge }
-    const method = await proveByCode(dependencies.factors, presented, proving)
+    const method =
+      'passkey' in presented
+        ? await proveByPasskey(dependencies.factors, presented.passkey, {
+            ...proving,
+            relyingParty: relyingPartyFor(dependencies, request),
+            source,
+          })
+        : await proveByCode(dependencies.factors, presented, proving)
     const facts = { variant, method, source }
     return sendObject(reply, await finishSignIn(dependencies, user, facts, { request, reply }))
   } catch (error) {
@@ -77,13 +90,13 @@ async function completeSignIn(dependencies: Dependencies, request: GuardedReques
   }
 }
 
-type Codes = Pick<SecondFactorBody, 'code' | 'recoveryCode'>
-
 /** Throws INVALID_REQUEST unless there is exactly one. */
-function presentedCode({ code, recoveryCode }: { [Name in keyof Codes]: Codes[Name] | undefined }): PresentedCode {
-  if (code !== undefined && recoveryCode === undefined) return { code }
-  if (recoveryCode !== undefined && code === undefined) return { recoveryCode }
-  throw invalidRequest([{ field: 'code', reason: 'or recoveryCode: send exactly one of them' }])
+function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>) {
+  if (code !== undefined && recoveryCode === undefined && passkey === undefined) return { code }
+  if (recoveryCode !== undefined && code === undefined && passkey === undefined) return { recoveryCode }
+  if (passkey !== undefined && code === undefined && recoveryCode === undefined)
+    return { passkey: passkey as Assertion }
+  throw invalidRequest([{ field: 'code', reason: 'or recoveryCode, or passkey: send exactly one of them' }])
 }
 
 /** Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased. */

@@ -2,8 +2,11 @@
 // counted (A9), in a count of its own: a right password allows no more guesses of a code.
 import { CarillonError, wrongSecondFactor } from '../../errors.ts'
 import type { ChallengeKey, FactorOutcome } from '../../store/store.ts'
+import type { Source } from '../audit/entry.ts'
 import type { FactorDependencies } from './dependencies.ts'
 import { secretOf } from './factors.ts'
+import { type Assertion, provePasskey, usePasskey } from './passkeys/passkeys.ts'
+import type { RelyingParty } from './passkeys/relying-party.ts'
 import { hashOfRecoveryCode } from './recovery-codes.ts'
 import { stepOfCode } from './totp.ts'
 
@@ -16,6 +19,7 @@ type Proving = {
   device: string | undefined
   challenge?: ChallengeKey | undefined
 }
+type PasskeyProving = { relyingParty: RelyingParty; source: Source }
 
 /**
  * Throws INVALID_CREDENTIALS for a wrong code and one that was used, UNAUTHORIZED if the challenge has ended, and TOO_MANY_REQUESTS, before
@@ -36,6 +40,18 @@ export async function proveByCode(
   if (outcome === 'refused') throw wrongSecondFactor()
   await guess.succeed()
   return isTotp ? 'totp' : 'recovery-code'
+}
+
+/** Throws as `provePasskey` and `usePasskey` do, and UNAUTHORIZED if the challenge has ended. The guesses of others never delay it. */
+export async function proveByPasskey(
+  dependencies: FactorDependencies,
+  passkey: Assertion,
+  { userId, address, challenge, relyingParty, source }: Omit<Proving, 'device'> & PasskeyProving,
+): Promise<FactorMethod> {
+  const proven = await provePasskey(dependencies, passkey, { relyingParty, userId, address })
+  const outcome = await usePasskey(dependencies, proven, { secondFactor: challenge, source })
+  if (outcome === 'no-challenge') throw challengeEnded()
+  return 'passkey'
 }
 
 /** The same error for a challenge that was used, has expired, or never was: one that was ended by a new password included. */

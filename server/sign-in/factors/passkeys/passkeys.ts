@@ -6,11 +6,14 @@ import type {
   RegistrationResponseJSON as Registration,
   PublicKeyCredentialRequestOptionsJSON as RequestOptions,
 } from '@simplewebauthn/server'
-import { CarillonError } from '../../../errors.ts'
+import { CarillonError, notAuthenticated } from '../../../errors.ts'
+import { newId } from '../../../ids.ts'
 import type { AuditEntry, ChallengeKey, Factor, FactorOutcome, User } from '../../../store/store.ts'
 import { auditEntry, type Source } from '../../audit/entry.ts'
 import type { Guess } from '../../guessing/guesses.ts'
 import type { FactorDependencies } from '../dependencies.ts'
+import { maxFactors, tooManyFactors } from '../factors.ts'
+import { newRecoveryCodes } from '../recovery-codes.ts'
 import { refuseUnverified, requestOptions, verifyAssertion } from './assertion.ts'
 import { newChallenge, type Purpose, readChallenge, type SpentChallenge } from './challenges.ts'
 import { readClientData, refusal } from './client-data.ts'
@@ -38,17 +41,32 @@ export async function offerCreation(
   })
 }
 
-/** Throws UNPROCESSABLE with the reason if it is not a new passkey for this user and this service. Uses the challenge up. */
-export async function checkCreation(
+type Addition = { userId: string; label?: string | undefined; relyingParty: RelyingParty; source: Source }
+
+/**
+ * Adds what the browser created. `recoveryCodes` come with the first factor only. Throws UNPROCESSABLE with the reason if it is not a new
+ * passkey for this user and this service, and CONFLICT if the user has it already or has too many factors.
+ */
+export async function addPasskey(
   dependencies: FactorDependencies,
   response: Registration,
-  { userId, relyingParty }: { userId: string; relyingParty: RelyingParty },
-): Promise<Credential> {
+  { userId, label = 'Passkey', relyingParty, source }: Addition,
+): Promise<{ factor: Factor; recoveryCodes?: string[] }> {
   const challenge = readClientData(response.response.clientDataJSON, 'create', relyingParty)
   const given = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
   const credential = await verifyRegistration(response, { relyingParty, challenge })
   await spend(dependencies, userId, given)
-  return credential
+  const at = dependencies.now()
+  const factor = { id: newId(at), kind: 'passkey', label, createdAt: at, confirmedAt: at, ...credential } as const
+  const { codes, hashes } = newRecoveryCodes()
+  const detail = { factorId: factor.id, kind: factor.kind }
+  const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail })]
+  const outcome = await dependencies.store.addFactor({ userId, factor, maxFactors, recoveryCodeHashes: hashes, audit })
+  if (outcome === 'full') throw tooManyFactors()
+  if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
+  if (outcome === 'absent') throw notAuthenticated()
+  const added = { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }
+  return outcome === 'first' ? { factor: added, recoveryCodes: codes } : { factor: added }
 }
 
 /** `userId`: whose passkeys the browser offers; without it, every passkey for this service. */

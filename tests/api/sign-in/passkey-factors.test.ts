@@ -1,0 +1,246 @@
+// Passkeys of a signed-in user: adding one, using it as a second factor, and confirming a sign-in with it. What is replayed, foreign or
+// somebody else's changes nothing.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { newId } from '../../../server/ids.ts'
+import { addPasskey } from '../../support/passkeys.ts'
+import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+import { type Cbor, type Forgery, type Passkey, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
+
+const origin = 'https://carillon.example'
+const app = await startTestService({ env: { CARILLON_PUBLIC_URL: origin } })
+after(() => app.stop())
+const authenticator = new SoftwareAuthenticator({ origin })
+const minute = 60_000
+const factorsPath = '/api/me/factors/passkeys'
+
+const creationOptions = async (proof: Proof) => (await app.post(`${factorsPath}/options`, undefined, proof)).json().data
+const requestOptions = async (body = {}) => (await app.post('/login/passkey/options', body)).json()
+const passkeyOf = (user: { id: string }) => addPasskey(app, authenticator, user, 'carillon.example')
+const signed = async (passkey: Passkey, forgery?: Forgery) =>
+  authenticator.get(passkey, await requestOptions(), forgery)
+
+async function add(proof: Proof, forgery?: Forgery) {
+  const { passkey, response } = authenticator.create(await creationOptions(proof), forgery)
+  return { passkey, response, added: await app.post(factorsPath, { response, label: 'Key' }, proof) }
+}
+
+async function waitingSignIn({ username, password }: TestUser, variant = 'stateful'): Promise<string> {
+  const waiting = await app.post('/login', { username, password, variant })
+  assert.equal(waiting.json().error.code, 'SECOND_FACTOR_REQUIRED', waiting.text)
+  return waiting.json().error.challenge
+}
+
+const codeOf = ({ json }: { json: () => { error: { code: string } } }) => json().error.code
+const countOf = async ({ id }: { id: string }) => (await app.store.factorsOf(id)).factors.length
+
+for (const variant of variants)
+  test(`a signed-in user adds passkeys, and gets recovery codes with the first (${variant}, A17)`, async () => {
+    const ann = await app.user()
+    const proof = await app.signIn(ann, variant)
+    const first = await add(proof)
+    assert.equal(first.added.status, 201, first.added.text)
+    const { id, recoveryCodes, ...factor } = first.added.json().data
+    const now = new Date(app.now()).toISOString()
+    assert.deepEqual(factor, { kind: 'passkey', label: 'Key', confirmed: true, createdAt: now, lastUsedAt: null })
+    assert.equal(recoveryCodes.length, 10)
+    const options = await creationOptions(proof)
+    assert.deepEqual(options.rp, { id: 'carillon.example', name: 'carillon.example' })
+    assert.deepEqual(options.user, {
+      id: Buffer.from(ann.id).toString('base64url'),
+      name: ann.username,
+      displayName: ann.username,
+    })
+    assert.deepEqual(options.excludeCredentials, [
+      { id: first.passkey.id, type: 'public-key', transports: ['internal'] },
+    ])
+    const second = await add(proof)
+    assert.equal(second.added.status, 201)
+    assert.equal('recoveryCodes' in second.added.json().data, false)
+    assert.equal((await app.post('/login/passkey', { response: await signed(first.passkey), variant })).status, 200)
+    const events = (await app.store.listAudit({ userId: ann.id, limit: 100 })).map(({ event, detail }) => [
+      event,
+      detail?.factorId ?? detail?.method,
+    ])
+    assert.ok(events.some(([event, of]) => event === 'factor-added' && of === id))
+    assert.ok(events.some(([event, of]) => event === 'sign-in' && of === 'passkey'))
+  })
+
+test('a new passkey for another page or host, without verification of the user or with an attestation, changes nothing (A17)', async () => {
+  const ann = await app.user()
+  const proof = await app.signIn(ann, 'stateful')
+  const certificate = new Map<string, Cbor>(Object.entries({ alg: -7, sig: Buffer.from('a'), x5c: [Buffer.from('b')] }))
+  const unacceptable: [Forgery, RegExp][] = [
+    [{ clientData: { origin: 'https://evil.example' } }, /may not use passkeys/],
+    [{ clientData: { crossOrigin: true } }, /frame of another site/],
+    [{ clientData: { type: 'webauthn.get' } }, /not webauthn\.create/],
+    [{ clientData: { challenge: 'AAAA' } }, /challenge is not one of this service/],
+    [{ rpId: 'evil.example' }, /RP ID/],
+    [{ isVerified: false }, /verified/],
+    [{ isPresent: false }, /present/],
+    [{ format: 'packed', statement: certificate }, /attestation/],
+  ]
+  for (const [forgery, message] of unacceptable) {
+    const { added } = await add(proof, forgery)
+    assert.deepEqual([added.status, codeOf(added)], [422, 'UNPROCESSABLE'], added.text)
+    assert.match(added.json().error.message, message)
+  }
+  assert.equal(await countOf(ann), 0)
+})
+
+test('a challenge adds one passkey, for its own user, and only within five minutes (A18)', async () => {
+  const [ann, eve] = [await app.user(), await app.user()]
+  const [ofAnn, ofEve] = [await app.signIn(ann, 'stateful'), await app.signIn(eve, 'stateless')]
+  const options = await creationOptions(ofAnn)
+  const post = (proof: Proof, given = options) =>
+    app.post(factorsPath, { response: authenticator.create(given).response }, proof)
+  assert.equal((await post(ofEve)).status, 422)
+  const raced = await Promise.all(Array.from({ length: 5 }, () => post(ofAnn)))
+  assert.deepEqual(raced.map(({ status }) => status).toSorted(), [201, 422, 422, 422, 422])
+  assert.equal((await post(ofAnn, { ...options, challenge: (await requestOptions()).challenge })).status, 422)
+  const late = await creationOptions(ofAnn)
+  app.pass(5 * minute)
+  assert.equal((await post(ofAnn, late)).status, 422)
+  assert.deepEqual([await countOf(ann), await countOf(eve)], [1, 0])
+})
+
+test('the same passkey twice, and an eleventh factor, are a 409', async () => {
+  const ann = await app.user()
+  const proof = await app.signIn(ann, 'stateful')
+  const { passkey } = await add(proof)
+  const again = await add(proof, { id: passkey.id })
+  assert.deepEqual([again.added.status, codeOf(again.added)], [409, 'CONFLICT'])
+  for (let n = 1; n < 10; n++) assert.equal((await add(proof)).added.status, 201)
+  const tooMany = await add(proof)
+  assert.deepEqual([tooMany.added.status, codeOf(tooMany.added)], [409, 'CONFLICT'])
+  assert.equal(await countOf(ann), 10)
+})
+
+test('only a recent sign-in adds a passkey (A18)', async () => {
+  const ann = await app.user()
+  const proof = await app.signIn(ann, 'stateful')
+  const { response } = authenticator.create(await creationOptions(proof))
+  const inbox = await app.issueToken(ann)
+  for (const [headers, status, code] of [
+    [{}, 401, 'UNAUTHORIZED'],
+    [inbox, 403, 'FORBIDDEN'],
+  ] as const)
+    for (const [path, body] of [[`${factorsPath}/options`], [factorsPath, { response }]] as const) {
+      const refused = await app.post(path, body, headers)
+      assert.deepEqual([refused.status, codeOf(refused)], [status, code])
+    }
+  app.pass(10 * minute + 1)
+  for (const [path, body] of [[`${factorsPath}/options`], [factorsPath, { response }]] as const)
+    assert.equal(codeOf(await app.post(path, body, proof)), 'FRESH_SIGN_IN_REQUIRED')
+  assert.equal(await countOf(ann), 0)
+})
+
+for (const variant of variants)
+  test(`a passkey completes a sign-in with a password, once (${variant}, A17, A18)`, async () => {
+    const ann = await app.user()
+    const passkey = await passkeyOf(ann)
+    const challenge = await waitingSignIn(ann, variant)
+    const options = await requestOptions({ challenge })
+    assert.deepEqual(options.allowCredentials, [{ id: passkey.id, type: 'public-key', transports: [] }])
+    const body = { challenge, passkey: authenticator.get(passkey, options) }
+    const completed = await app.post('/login/second-factor', body)
+    assert.equal(completed.status, 200, completed.text)
+    assert.deepEqual([completed.json().User.id, completed.json().variant], [ann.id, variant])
+    const replayed = await app.post('/login/second-factor', body)
+    assert.deepEqual([replayed.status, codeOf(replayed)], [401, 'UNAUTHORIZED'])
+    const reused = await app.post('/login/second-factor', { ...body, challenge: await waitingSignIn(ann) })
+    assert.deepEqual([reused.status, codeOf(reused)], [422, 'UNPROCESSABLE'])
+  })
+
+test('a passkey of another user, a wrong signature and a copy complete nothing, and the right passkey still does (A17)', async () => {
+  const [ann, eve] = [await app.user(), await app.user()]
+  const [ofAnn, ofEve] = [await passkeyOf(ann), await passkeyOf(eve)]
+  const challenge = await waitingSignIn(ann)
+  const complete = async (response: object) => app.post('/login/second-factor', { challenge, passkey: response })
+  const handle = Buffer.from(ann.id).toString('base64url')
+  for (const response of [
+    await signed(ofEve),
+    await signed(ofEve, { userHandle: handle }),
+    await signed(ofEve, { userHandle: null }),
+    await signed(ofAnn, { signer: ofEve.privateKey }),
+    await signed(ofAnn, { id: ofEve.id }),
+  ]) {
+    const refused = await complete(response)
+    assert.deepEqual([refused.status, codeOf(refused)], [401, 'INVALID_CREDENTIALS'])
+    assert.deepEqual(refused.headers.getSetCookie(), [])
+  }
+  assert.equal((await complete(await signed(ofAnn, { isVerified: false }))).status, 422)
+  assert.equal((await complete(await signed(ofAnn, { userHandle: null }))).status, 200)
+  const waiting = await waitingSignIn(ann)
+  const copied = await app.post('/login/second-factor', {
+    challenge: waiting,
+    passkey: await signed(ofAnn, { count: 1 }),
+  })
+  assert.deepEqual([copied.status, codeOf(copied)], [401, 'INVALID_CREDENTIALS'])
+  assert.equal((await app.store.factorsOf(eve.id)).factors[0]?.lastUsedAt, null)
+})
+
+test('wrong codes of others never delay a passkey as the second factor (A9)', async () => {
+  const ann = await app.user()
+  const passkey = await passkeyOf(ann)
+  const challenge = await waitingSignIn(ann)
+  const guess = async () => app.post('/login/second-factor', { challenge, recoveryCode: 'a wrong code' })
+  for (let n = 0; n < 5; n++) assert.equal((await guess()).status, 401)
+  assert.equal((await guess()).status, 429)
+  assert.equal((await app.post('/login/second-factor', { challenge, passkey: await signed(passkey) })).status, 200)
+})
+
+test('a challenge that has ended, or belongs to no sign-in, gives no options and completes nothing (A18)', async () => {
+  const ann = await app.user()
+  const passkey = await passkeyOf(ann)
+  const ended = await waitingSignIn(ann)
+  app.pass(5 * minute)
+  const response = await signed(passkey)
+  for (const challenge of [ended, `${ann.id}.${'x'.repeat(43)}`, `${newId(app.now())}.${'x'.repeat(43)}`]) {
+    for (const [path, body] of [['/login/passkey/options'], ['/login/second-factor', { passkey: response }]] as const) {
+      const refused = await app.post(path, { challenge, ...body })
+      assert.deepEqual([refused.status, codeOf(refused)], [401, 'UNAUTHORIZED'])
+    }
+  }
+  assert.equal((await app.post('/login/passkey', { response })).status, 200)
+})
+
+for (const variant of variants)
+  test(`a passkey of the same user confirms a sign-in (${variant}, A18)`, async () => {
+    const [ann, eve] = [await app.user(), await app.user()]
+    const proof = await app.signIn(ann, variant)
+    const [ofAnn, ofEve] = [await passkeyOf(ann), await passkeyOf(eve)]
+    app.pass(10 * minute + 1)
+    const confirm = async (passkey: object) => app.post('/api/me/confirm', { passkey }, proof)
+    const refused = await confirm(await signed(ofEve))
+    assert.deepEqual([refused.status, codeOf(refused)], [401, 'INVALID_CREDENTIALS'])
+    const response = await signed(ofAnn)
+    const confirmed = await confirm(response)
+    assert.equal(confirmed.status, variant === 'stateful' ? 204 : 201)
+    assert.equal((await confirm(response)).status, 422)
+    const renewed = variant === 'stateful' ? proof : { authorization: `Bearer ${confirmed.json().data.token}` }
+    assert.equal((await app.post(`${factorsPath}/options`, undefined, renewed)).status, 200)
+  })
+
+test('more or less than one factor in a request is a clear 400', async () => {
+  const ann = await app.user()
+  const passkey = await signed(await passkeyOf(ann))
+  const challenge = await waitingSignIn(ann)
+  for (const body of [{}, { passkey, code: '123456' }, { passkey, recoveryCode: 'a' }, { passkey: {} }]) {
+    const refused = await app.post('/login/second-factor', { challenge, ...body })
+    assert.deepEqual([refused.status, codeOf(refused)], [400, 'INVALID_REQUEST'], refused.text)
+  }
+})
+
+test('the database has no challenge of a passkey, only hashes of those that were used (A18)', async () => {
+  const ann = await app.user()
+  const passkey = await passkeyOf(ann)
+  const [used, unused] = [await requestOptions(), await requestOptions()]
+  assert.equal((await app.post('/login/passkey', { response: authenticator.get(passkey, used) })).status, 200)
+  const stored = JSON.stringify(await app.database.rows('select * from challenge'))
+  for (const { challenge } of [used, unused]) {
+    assert.ok(!stored.includes(challenge))
+    assert.ok(!stored.includes(Buffer.from(challenge, 'base64url').toString()))
+  }
+  assert.ok(stored.includes(ann.id))
+})
