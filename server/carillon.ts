@@ -10,6 +10,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   user: async () => (await import('./commands/user.ts')).userCommand(),
   key: async () => (await import('./commands/key.ts')).keyCommand(),
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
+  secret: async () => (await import('./commands/secret.ts')).secretCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   send: async () => (await import('./commands/send.ts')).sendCommand(),
   tail: async () => (await import('./commands/tail.ts')).tailCommand(),

@@ -34,7 +34,8 @@ import { SigningKeys } from './sign-in/token/signing-keys.ts'
 import { findableUsername } from './sign-in/users/username.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
 import { breachesOf, linkSettings } from './start/password-settings.ts'
-import { sealingSecrets } from './start/sealing-secret.ts'
+import { reportPreviousSecret } from './start/previous-secret.ts'
+import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { recordSettings } from './start/settings-entry.ts'
 import type { Store } from './store/store.ts'
 
@@ -69,11 +70,13 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const { now, wall } = clock
   const store = auditedStore(bareStore, log)
   new OperatorLines({ store, log, now: wall })
-  const sealing = new Sealing(await sealingSecrets(config, store))
+  const secrets = await sealingSecrets(config, store)
+  const sealing = new Sealing(secrets, () => secretsIn(config))
   const passwords = new Passwords({ threads })
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing })
+  void reportPreviousSecret(store, secrets, log)
   const { revocations } = proofs
   const breaches = breachesOf(config, log)
   const users = { store, passwords, passwordMinLength: config.passwordMin, breaches, now, revocations }

@@ -58,5 +58,5 @@ async function opens(secrets: Secrets, signingKeys: SigningKey[] | undefined): P
   const opened = await Promise.all(sealed.map((key) => openPrivate(key, sealing)))
   if (opened.includes(undefined)) throw sealedWithAnother()
   if (opened.every((key) => key?.secret === 'current')) return ok(check, 'it opens the signing keys')
-  return ok(check, 'CARILLON_SECRET_PREVIOUS opens the signing keys, and is needed until carillon secret rotate')
+  return ok(check, 'the previous secret opens the signing keys, and is needed until: npx carillon secret rotate')
 }

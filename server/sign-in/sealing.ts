@@ -30,11 +30,14 @@ type Key = { of: Which; bytes: Uint8Array; kid: string }
 
 export class Sealing {
   #keys = new Map<Purpose, readonly Key[]>()
-  readonly #secrets: Secrets
+  #secrets: Secrets
+  readonly #reread: (() => Secrets | undefined) | undefined
   #inUse: Which = 'current'
 
-  constructor(secrets: Secrets) {
+  /** `reread`: reads the secrets again where another process may have changed them. Without it they stay as they are. */
+  constructor(secrets: Secrets, reread?: () => Secrets | undefined) {
     this.#secrets = secrets
+    this.#reread = reread
   }
 
   /**
@@ -60,6 +63,20 @@ export class Sealing {
 
   /** As `open`, and which secret had sealed it. */
   async openWith(purpose: Purpose, sealed: string): Promise<{ text: string; secret: Which } | undefined> {
+    const opened = await this.#openKnown(purpose, sealed)
+    return opened ?? (this.#isChanged() ? this.#openKnown(purpose, sealed) : undefined)
+  }
+
+  /** The secret that this process has known so far is the previous one then: what it signed is still accepted. */
+  #isChanged(): boolean {
+    const fresh = this.#reread?.()
+    if (fresh === undefined || equalSecrets(fresh.current, this.#secrets.current)) return false
+    this.#secrets = { current: fresh.current, previous: this.#secrets.current }
+    this.#keys = new Map()
+    return true
+  }
+
+  async #openKnown(purpose: Purpose, sealed: string): Promise<{ text: string; secret: Which } | undefined> {
     for (const { of, bytes } of this.#keysFor(purpose)) {
       const opened = await compactDecrypt(sealed, bytes, algorithms).catch(() => undefined)
       if (opened !== undefined) return { text: Buffer.from(opened.plaintext).toString(), secret: of }

@@ -11,6 +11,7 @@ import type { Guesses } from './nouns/guesses.ts'
 import type { Links } from './nouns/links.ts'
 import type { Producers } from './nouns/producers.ts'
 import type { ProviderAccounts } from './nouns/provider-accounts.ts'
+import type { SealedTexts } from './nouns/sealed-texts.ts'
 import type { Excepted, Familiarity, LiveBounds, SeenDevice, SignIns } from './nouns/sign-ins.ts'
 import type { SigningKeys } from './nouns/signing-keys.ts'
 import type { User, UserChange } from './nouns/user.ts'
@@ -21,6 +22,7 @@ export type * from './nouns/guesses.ts'
 export type * from './nouns/links.ts'
 export type * from './nouns/producers.ts'
 export type * from './nouns/provider-accounts.ts'
+export type * from './nouns/sealed-texts.ts'
 export type * from './nouns/sign-ins.ts'
 export type * from './nouns/signing-keys.ts'
 export type * from './nouns/user.ts'
@@ -31,6 +33,7 @@ export type Operations = Users &
   SignIns &
   Tokens &
   SigningKeys &
+  SealedTexts &
   Producers &
   Inbox &
   Deliveries &

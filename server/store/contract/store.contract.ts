@@ -19,6 +19,7 @@ import { undoPromises } from './marks/undo.ts'
 import { pagePromises } from './pages.ts'
 import { producerPromises } from './producers.ts'
 import { randomPromises } from './random/random.ts'
+import { sealedTextPromises } from './sealed-texts.ts'
 import { sessionTokenPromises } from './session-tokens.ts'
 import { sessionPromises } from './sessions.ts'
 import { signInPromises } from './sign-ins.ts'
@@ -40,6 +41,7 @@ export function storeContract(engine: Engine): void {
     describe('erasing a user', () => erasurePromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
+    describe('texts that are sealed again', () => sealedTextPromises(promise))
     describe('signing keys', () => signingKeyPromises(promise))
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
     describe('second factors', () => factorPromises(promise))

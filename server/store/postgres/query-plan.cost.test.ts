@@ -48,6 +48,7 @@ import {
   useProviderAccount,
 } from './provider-accounts.ts'
 import { migrate } from './schema/migrate.ts'
+import { factorsSealedOtherwise, resealFactors } from './sealed-texts.ts'
 import {
   addSession,
   confirmSession,
@@ -492,6 +493,17 @@ const paths: Path[] = [
     of: 'retireSigningKeys',
     run: () => retireSigningKeys(db, { kids: ['kid'], at: 1 }),
     reads: ['whole signing_key'],
+  },
+  // By a command.
+  {
+    of: 'factorsSealedOtherwise',
+    run: () => factorsSealedOtherwise(db, { prefix: 'p', after: { userId: '', id: '' }, limit: 9 }),
+    reads: ['whole factor'],
+  },
+  {
+    of: 'resealFactors',
+    run: () => resealFactors(db, { factors: [{ userId: 'u1', id: 'f1', from: 'a', to: 'b' }] }),
+    reads: ['factor by key (user_id, id)'],
   },
   {
     of: 'resealSigningKeys',

@@ -18,6 +18,7 @@ import * as links from './links.ts'
 import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
 import { migrate } from './schema/migrate.ts'
+import * as sealedTexts from './sealed-texts.ts'
 import * as sessions from './sessions.ts'
 import * as signIns from './sign-ins.ts'
 import * as signingKeys from './signing-keys.ts'
@@ -76,6 +77,7 @@ export const operations = {
   ...signIns,
   ...tokens,
   ...signingKeys,
+  ...sealedTexts,
   ...producers,
   ...inbox,
   ...changes,

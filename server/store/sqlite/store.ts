@@ -16,6 +16,7 @@ import * as inbox from './reads/inbox.ts'
 import * as links from './reads/links.ts'
 import * as producers from './reads/producers.ts'
 import * as providerAccounts from './reads/provider-accounts.ts'
+import * as sealedTexts from './reads/sealed-texts.ts'
 import * as sessions from './reads/sessions.ts'
 import * as signIns from './reads/sign-ins.ts'
 import * as signingKeys from './reads/signing-keys.ts'
@@ -29,6 +30,7 @@ const reads = {
   ...signIns,
   ...tokens,
   ...signingKeys,
+  ...sealedTexts,
   ...producers,
   ...inbox,
   ...changes,

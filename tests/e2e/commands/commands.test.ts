@@ -22,6 +22,7 @@ const commands = [
   'keys list',
   'keys rotate',
   'keys drop',
+  'secret rotate',
   'key rotate',
   'audit',
   'send',

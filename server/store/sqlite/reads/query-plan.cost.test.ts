@@ -14,6 +14,7 @@ import * as links from './links.ts'
 import * as pages from './pages.ts'
 import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
+import * as sealedTexts from './sealed-texts.ts'
 import * as sessions from './sessions.ts'
 import * as signingKeys from './signing-keys.ts'
 import * as tokens from './tokens.ts'
@@ -42,6 +43,8 @@ const paths: Record<string, Record<string, string>> = {
     challengeByHash: 'challenge by key',
   },
   // Once a minute, and after a change: a handful of keys.
+  // By a command.
+  sealedTexts: { factorsSealed: 'factor by key' },
   signingKeys: { allSigningKeys: 'whole signing_key, sorted' },
   producers: {
     producerById: 'producer by key',
@@ -130,6 +133,7 @@ const modules: Record<string, Record<string, unknown>> = {
   tokens,
   factors,
   signingKeys,
+  sealedTexts,
   producers,
   providerAccounts,
   guesses,

@@ -8,6 +8,7 @@ import * as inbox from './inbox.ts'
 import * as links from './links.ts'
 import * as producers from './producers.ts'
 import * as providerAccounts from './provider-accounts.ts'
+import * as sealedTexts from './sealed-texts.ts'
 import * as sessions from './sessions.ts'
 import * as signIns from './sign-ins.ts'
 import * as signingKeys from './signing-keys.ts'
@@ -21,6 +22,7 @@ export const writes = {
   ...signIns,
   ...tokens,
   ...signingKeys,
+  ...sealedTexts,
   ...producers,
   ...inbox,
   ...deliveries,
