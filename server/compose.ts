@@ -70,13 +70,11 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const { now, wall } = clock
   const store = auditedStore(bareStore, log)
   new OperatorLines({ store, log, now: wall })
-  const secrets = await sealingSecrets(config, store)
-  const sealing = new Sealing(secrets, () => secretsIn(config))
+  const sealing = await openSealing(store, config, log)
   const passwords = new Passwords({ threads })
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing })
-  void reportPreviousSecret(store, secrets, log)
   const { revocations } = proofs
   const breaches = breachesOf(config, log)
   const users = { store, passwords, passwordMinLength: config.passwordMin, breaches, now, revocations }
@@ -154,6 +152,12 @@ export async function compose(bareStore: Store, config: Config, environment: Env
       return signInLog.stored()
     },
   }
+}
+
+async function openSealing(store: Store, config: Config, log: Log): Promise<Sealing> {
+  const secrets = await sealingSecrets(config, store)
+  void reportPreviousSecret(store, secrets, log)
+  return new Sealing(secrets, () => secretsIn(config))
 }
 
 async function composeProofs(
