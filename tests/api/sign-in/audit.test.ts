@@ -129,7 +129,8 @@ test('refusals are rows: ten of one account and address in a minute, then one wi
     assert.equal(detail?.route, '/login')
     assert.equal(userAgent, 'Firefox "quoted"')
   }
-  assert.equal(lines().filter(({ userId }) => userId === user.id).length, own.length)
+  const refusedLines = lines().filter(({ event, userId }) => event === 'sign-in-refused' && userId === user.id)
+  assert.equal(refusedLines.length, own.length)
 })
 
 test('a refusal of an unknown name has a keyed hash and never the name; a made-up cookie writes no row (A16, L2)', async () => {
