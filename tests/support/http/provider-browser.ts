@@ -16,8 +16,11 @@ export function providerSetting({ url: issuer }: SignInProvider, entries: Record
 }
 
 /** A service with one provider, `staff`. */
-export async function startWithProvider(members: object, { env = {}, log }: { env?: Environment; log?: Log } = {}) {
-  const provider = await startSignInProvider()
+export async function startWithProvider(
+  members: object,
+  { env = {}, log, host }: { env?: Environment; log?: Log; host?: string } = {},
+) {
+  const provider = await startSignInProvider(host === undefined ? {} : { host })
   const settings = { ...providerSetting(provider, { staff: members }), ...env }
   const app = await startTestService({ env: settings, ...(log && { log }) })
   provider.addClient(app.url, 'staff')

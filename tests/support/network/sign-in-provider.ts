@@ -26,7 +26,8 @@ export type Lie = (exchange: {
 export type SignInProvider = Awaited<ReturnType<typeof startSignInProvider>>
 type Tokens = { id_token: string; access_token: string }
 
-export async function startSignInProvider() {
+/** With the host `localhost`, it is another site than a service at 127.0.0.1. */
+export async function startSignInProvider({ host = '127.0.0.1' }: { host?: string } = {}) {
   // It warns of everything that is only good for tests.
   console.warn = console.info = () => {}
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
@@ -45,7 +46,7 @@ export async function startSignInProvider() {
     if (lie === undefined) listener(request, response)
     else void lie({ request, response, honest: () => forward(inner.url, request) })
   })
-  const { url } = outer
+  const url = outer.url.replace('127.0.0.1', host)
 
   function serve(): void {
     listener = new Provider(url, {
