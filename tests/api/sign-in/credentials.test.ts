@@ -61,6 +61,9 @@ test('A2: an unknown user, a disabled user and a valid sign-in all cost one hash
     t.diagnostic(`${name}: median ${median(of).toFixed(1)} ms, AUC ${auc(of, friend).toFixed(3)}`)
     // Without a hash a response takes at most a fifth of the time; with two hashes nearly twice the time.
     assert.ok(ratio > 0.6 && ratio < 1.6, `${name}: ${ratio.toFixed(2)} of the time of a wrong password`)
+    // With 400 of each the AUC of equal times is within 0.04 of one half; with 40, within 0.2.
+    const distance = Math.abs(auc(of, friend) - 0.5)
+    assert.ok(distance <= (rounds === 400 ? 0.05 : 0.25), `${name}: AUC ${auc(of, friend).toFixed(3)}`)
   }
 })
 

@@ -134,3 +134,27 @@ for (const variant of variants) {
     assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
   })
 }
+
+test('no header of a client gives it another address: 12 spoofed forms share one limit (A10, A11)', async (t) => {
+  const bare = await startTestService()
+  t.after(() => bare.stop())
+  const spoofs = (n: number): Record<string, string>[] => [
+    { 'x-forwarded-for': `198.18.3.${n}` },
+    { 'x-forwarded-for': `198.18.3.${n}:443` },
+    { 'x-forwarded-for': `198.18.3.${n}, 127.0.0.1` },
+    { 'x-forwarded-for': `::ffff:198.18.3.${n}` },
+    { 'x-forwarded-for': `2001:db8:${n}::1` },
+    { forwarded: `for=198.18.3.${n}` },
+    { forwarded: `for="[2001:db8:${n}::1]:443";proto=https` },
+    { forwarded: `for=198.18.3.${n}`, 'x-forwarded-for': `198.18.3.${n}` },
+    { 'x-real-ip': `198.18.3.${n}` },
+    { 'true-client-ip': `198.18.3.${n}`, 'cf-connecting-ip': `198.18.3.${n}` },
+    { 'x-client-ip': `198.18.3.${n}`, 'x-cluster-client-ip': `198.18.3.${n}` },
+    { 'x-forwarded': `for=198.18.3.${n}`, 'x-originating-ip': `198.18.3.${n}` },
+  ]
+  const guess = async (name: string, headers: Record<string, string>) =>
+    (await bare.post('/login', { username: name, password: wrong }, headers)).status
+  for (let n = 0; n < 100; n++) assert.equal(await guess(`spoofed ${n}`, spoofs(n)[n % 12] ?? {}), 401, `guess ${n}`)
+  for (const [n, headers] of spoofs(200).entries())
+    assert.equal(await guess(`later ${n}`, headers), 429, JSON.stringify(headers))
+})

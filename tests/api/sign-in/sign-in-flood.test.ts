@@ -1,0 +1,47 @@
+// 500 sign-ins at once: the inbox stays quick, and a sign-in that finds no place gets 503, not a delay of its account (R10).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { HttpClient } from '../../support/http/http-client.ts'
+import { startTestService, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+// Two users: a user has a limited number of sessions.
+const [ann, ben] = [await app.user('ann'), await app.user('ben')]
+await app.deliver({ to: ann, title: 'Hi' })
+/** On a machine that runs other tests, too, each request may wait for them. */
+const mostMs = process.env.SOAK === undefined ? 1_000 : 250
+
+for (const variant of variants)
+  test(`during 500 sign-ins at once the list of the inbox responds quickly, and every sign-in gets 200 or 503 (${variant}, R10)`, async (t) => {
+    const proof = await app.signIn(ann, variant)
+    const [flood, reader] = [new HttpClient(app.url, { connections: 500 }), new HttpClient(app.url, { connections: 1 })]
+    t.after(() => [flood, reader].map((client) => client.close()))
+    const body = JSON.stringify({ username: ben.username, password: ben.password, variant })
+    const headers = { 'content-type': 'application/json' }
+    let isOver = false
+    const signIns = Promise.all(
+      Array.from({ length: 500 }, async () => {
+        const response = await flood.request({ method: 'POST', path: '/login', headers, body })
+        if (response.status === 503) assert.ok(Number(response.headers.get('retry-after')) >= 1)
+        return response.status
+      }),
+    ).finally(() => {
+      isOver = true
+    })
+    const took: number[] = []
+    while (!isOver) {
+      const before = performance.now()
+      assert.equal((await reader.request({ path: '/api/notifications', headers: proof })).status, 200)
+      took.push(performance.now() - before)
+      await sleep(1)
+    }
+    const statuses = await signIns
+    const count = (status: number) => statuses.filter((one) => one === status).length
+    const p99 = took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? Number.NaN
+    t.diagnostic(`${count(200)} signed in, ${count(503)} got 503; ${took.length} lists, p99 ${p99.toFixed(0)} ms`)
+    assert.equal(count(200) + count(503), 500, `${[...new Set(statuses)]}`)
+    assert.ok(count(200) > 0 && count(503) > 0 && took.length > 20)
+    assert.ok(p99 < mostMs, `${p99} ms`)
+  })
