@@ -75,6 +75,8 @@ export async function startTestService({
     ...place.env,
     CARILLON_FIRST_START: 'off',
     CARILLON_LOG: 'silent',
+    // A user who signs in from a test and from a browser would have a notification more. new-devices.test.ts turns it on.
+    CARILLON_NEW_DEVICE_NOTICES: 'off',
     ...env,
   })
   const quiet = log ?? (await createLog({ level: config.logLevel, isTerminal: false }))

@@ -11,7 +11,10 @@ const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
 const publicUrl = 'https://bell.example.org/inbox'
-const app = await startTestService({ env: { CARILLON_PUBLIC_URL: publicUrl, CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+const on = { CARILLON_NEW_DEVICE_NOTICES: 'on' }
+const app = await startTestService({
+  env: { ...on, CARILLON_PUBLIC_URL: publicUrl, CARILLON_TRUSTED_PROXIES: '127.0.0.1' },
+})
 const quiet = await startTestService({ env: { CARILLON_NEW_DEVICE_NOTICES: 'off' } })
 after(() => Promise.all([app.stop(), quiet.stop()]))
 
@@ -137,7 +140,7 @@ for (const variant of variants) {
 test('a sign-in from a new device succeeds although its notification fails; the log says so, and the next sign-in is reported', async (t) => {
   const lines: string[] = []
   const log = pino({ level: 'error', base: null }, { write: (line: string) => lines.push(line) })
-  const service = await startTestService({ log })
+  const service = await startTestService({ log, env: on })
   t.after(() => service.stop())
   const user = await service.user()
   const first = await signIn(user, 'stateful', {}, service)
