@@ -36,8 +36,6 @@ export const events = {
   'provider-linked': 'An account at a provider was linked to a user.',
   'provider-unlinked': 'An account at a provider was unlinked from a user.',
   'settings-changed': 'The service started with other settings than before.',
-  'tokens-issued':
-    'An application got an access token for a user. Recorded once an hour for each user, application and node.',
   'tokens-revoked': 'The access tokens that an application got for a user were revoked.',
 } as const
 
