@@ -1,4 +1,5 @@
 // The JSON shapes of second factors: requests and responses.
+import { maxDeviceTokenLength } from '../../sign-in/devices/device-tokens.ts'
 import { Assertion } from './passkey-schemas.ts'
 import { array, boolean, integer, named, nullable, object, oneOf, string, type TypeOf } from './schema.ts'
 
@@ -22,7 +23,7 @@ export const SecondFactorBody = named(
       code,
       recoveryCode,
       passkey: Assertion,
-      deviceToken: string({ minLength: 1, maxLength: 256, description: 'As at /login' }),
+      deviceToken: string({ maxLength: maxDeviceTokenLength, description: 'As at /login' }),
     },
     { minProperties: 2, maxProperties: 3, description: 'The challenge with exactly one factor' },
   ),
