@@ -33,7 +33,7 @@ import { TokenRevocations } from './sign-in/token/revocations.ts'
 import { SigningKeys } from './sign-in/token/signing-keys.ts'
 import { findableUsername } from './sign-in/users/username.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
-import { breachesOf, linkSettings } from './start/password-settings.ts'
+import { breachesOf, linksAndMails } from './start/password-settings.ts'
 import { reportPreviousSecret } from './start/previous-secret.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { recordSettings } from './start/settings-entry.ts'
@@ -57,7 +57,7 @@ export type Composition = {
   /** Records in the audit log which settings changed since the last start. */
   recordSettings(): Promise<void>
   endStreams(): Promise<void>
-  /** Ends timers, and writes what the sign-in log has counted so far, as lines and as rows. */
+  /** Ends timers, sends the mails that wait, and writes what the sign-in log has counted so far, as lines and as rows. */
   end(): Promise<void>
 }
 
@@ -76,12 +76,13 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing })
   const { revocations } = proofs
-  const breaches = breachesOf(config, log)
-  const users = { store, passwords, passwordMinLength: config.passwordMin, breaches, now, revocations }
+  const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
+  const users = { store, passwords, ...rules, now, revocations }
   const streams = composeStreams(store, config, environment)
   revocations.onRevocation((userId) => streams.live.checkProofs(userId))
   proofs.keys.onDropped(() => streams.live.checkEveryProof())
   const signInLog = new SignInLog({ log, rows: { store: bareStore, now }, nameHash: nameHasher(sealing) })
+  const mails = linksAndMails(config, { users, guesses, signInLog, publicUrl: environment.url, log })
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
   const newDevices = new NewDeviceNotices({
     store,
@@ -92,14 +93,13 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     isOn: config.newDeviceNotices,
   })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
-  const isHttps = config.publicUrl?.startsWith('https:') ?? false
   const app = createApp({
     store,
     passwords,
     guesses,
     devices: new DeviceTokens(sealing),
     users,
-    links: linkSettings(config, environment.url),
+    ...mails,
     ...proofs,
     variant: config.variant,
     ...cookiesOf(config),
@@ -115,7 +115,6 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     deliveries,
     readiness,
     ...namesOf(config),
-    isHttps,
     log,
   })
   return {
@@ -146,10 +145,11 @@ export async function compose(bareStore: Store, config: Config, environment: Env
       streams.changes.end()
       return streams.live.end()
     },
-    end() {
+    async end() {
       proofs.keys.end()
+      await mails.forgotten?.end()
       signInLog.end()
-      return signInLog.stored()
+      await signInLog.stored()
     },
   }
 }
@@ -239,7 +239,8 @@ async function removeOldAudit(store: Store, before: number): Promise<void> {
 
 function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains }: Config) {
   const hosts = [publicUrl === undefined ? host : new URL(publicUrl).hostname, ...allowedHosts]
-  return { allowedOrigins, hosts, hstsSubdomains }
+  const isHttps = publicUrl?.startsWith('https:') ?? false
+  return { allowedOrigins, hosts, hstsSubdomains, isHttps }
 }
 
 /** Browsers keep no cookie for longer (RFC 6265bis, section 5.5). */

@@ -14,12 +14,14 @@ import {
   readBreachUrl,
   readHost,
   readHosts,
+  readMailFrom,
   readOrigins,
   readPage,
   readProducerKey,
   readProxies,
   readSecret,
   readServiceUrl,
+  readSmtpUrl,
   readSwitch,
   second,
 } from './values.ts'
@@ -221,6 +223,30 @@ const table = {
     meaning: 'The same for the first password of an invited user.',
     commands: ['serve', 'user'],
     read: readPage,
+  },
+  smtpUrl: {
+    name: 'CARILLON_SMTP_URL',
+    absent: 'the service sends no mail',
+    meaning:
+      'The mail server for links to set a new password: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
+    secret: true,
+    commands: ['serve'],
+    read: readSmtpUrl,
+  },
+  mailFrom: {
+    name: 'CARILLON_MAIL_FROM',
+    absent: '`carillon@` and the host of the public URL',
+    meaning: 'The sender of mails, such as `bell@example.org` or `Bell <bell@example.org>`.',
+    commands: ['serve'],
+    read: readMailFrom,
+  },
+  insecureSmtp: {
+    name: 'CARILLON_INSECURE_SMTP',
+    default: 'off',
+    meaning:
+      '`on` allows a mail server on another machine without TLS or with an unknown certificate, although others on the network can then read the links.',
+    commands: ['serve'],
+    read: readSwitch,
   },
   breachUrl: {
     name: 'CARILLON_BREACH_URL',

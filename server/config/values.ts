@@ -121,6 +121,33 @@ export function readBreachUrl(text: string): string {
   return protocol === 'https:' || isLoopback(hostname) ? url : invalid('write https://, or off')
 }
 
+/** nodemailer gets the parts, not the text. */
+export function readSmtpUrl(text: string) {
+  const url = /^smtps?:\/\/[^\s/?#]+\/?$/i.test(text) ? URL.parse(text) : null
+  if (url === null || url.hostname === '')
+    return invalid(
+      'write smtps:// or smtp://, perhaps user and password, and host, such as smtps://user:password@mail.example.org',
+    )
+  const isTls = url.protocol === 'smtps:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? (isTls ? 465 : 587) : Number(url.port)
+  try {
+    const auth = { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
+    return { host, port, isTls, auth: auth.user === '' ? undefined : auth }
+  } catch {
+    return invalid('encode the password: a % in it is written as %25')
+  }
+}
+
+export function readMailFrom(text: string): { name: string; address: string } {
+  const [, name = '', inBrackets, alone] =
+    /^(?:([^<>"\p{Cc}]*?)[ ]*<([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)>|([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+))$/u.exec(text) ?? []
+  const address = inBrackets ?? alone
+  return address === undefined
+    ? invalid('write an address, such as bell@example.org or Bell <bell@example.org>')
+    : { name, address }
+}
+
 /** A reader of `none`, or of several values separated by commas. */
 function listOf(readOne: (text: string) => string): (text: string) => readonly string[] {
   return (text) => Object.freeze(text === 'none' ? [] : text.split(',').map((part) => readOne(part.trim())))

@@ -9,6 +9,7 @@ import type { DeviceTokens } from '../sign-in/devices/device-tokens.ts'
 import type { NewDeviceNotices } from '../sign-in/devices/new-device-notices.ts'
 import type { FactorDependencies } from '../sign-in/factors/dependencies.ts'
 import type { Guesses } from '../sign-in/guessing/guesses.ts'
+import type { ForgottenPasswords } from '../sign-in/links/forgotten.ts'
 import type { LinkSettings } from '../sign-in/links/links.ts'
 import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
@@ -32,6 +33,8 @@ export type AppDependencies = {
   devices: DeviceTokens
   users: UserDependencies
   links: LinkSettings
+  /** Undefined without a mail server. */
+  forgotten: ForgottenPasswords | undefined
   sessions: Sessions
   signIns: SignIns
   newDevices: NewDeviceNotices

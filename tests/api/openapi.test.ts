@@ -18,7 +18,9 @@ import { Authenticator, carefulUser, signInWithCode } from '../support/sign-in/a
 import { type Forgery, SoftwareAuthenticator } from '../support/software-authenticator.ts'
 
 const provider = await startSignInProvider()
-const app = await startTestService({ env: providerSetting(provider, { staff: { createUsers: true } }) })
+const app = await startTestService({
+  env: { ...providerSetting(provider, { staff: { createUsers: true } }), CARILLON_SMTP_URL: 'smtp://127.0.0.1:9' },
+})
 provider.addClient(app.url, 'staff')
 const client = new HttpClient(app.url)
 after(async () => {
@@ -161,6 +163,7 @@ test('the 401 of each route has the codes that this route can send, and no other
     '/login/passkey': ['INVALID_CREDENTIALS'],
     '/login/with/{provider}': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
     '/login/second-factor': ['INVALID_CREDENTIALS', 'UNAUTHORIZED'],
+    '/api/me/password': ['UNAUTHORIZED', 'INVALID_CREDENTIALS'],
     '/api/me/confirm': ['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
     '/api/me/factors/totp/confirm': ['UNAUTHORIZED', 'INVALID_CREDENTIALS'],
   })
@@ -506,9 +509,31 @@ test('the description is correct for one-time links (I9)', async () => {
   const made = await send(`/api/users/${lee.id}/links`, { purpose }, producer)
   const use = { token: JSON.parse(made.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
   for (const status of [204, 422]) assert.equal((await send('/password/reset', use)).status, status)
+  assert.equal((await send('/password/forgot', { username: 'nobody' })).status, 202)
   for (let n = 0; n < 100; n++) await app.post('/password/reset', use)
   assert.equal((await send('/password/reset', use)).status, 429)
   await app.store.forgetGuesses({ prefix: 'address ' })
+})
+
+test('the description is correct for a service without a mail server (I9)', async () => {
+  const without = await startTestService()
+  const response = await without.post('/password/forgot', { username: 'ann' })
+  await without.stop()
+  const described = api.find('POST', '/password/forgot') as Described
+  note(described, `${api.promises(described, response)} ${refusalIn(response).code}`)
+})
+
+test('the description is correct for a new password of a signed-in user (I9)', async () => {
+  const reader = await app.user('careless')
+  const proof = await app.signIn(reader, 'stateful')
+  const set = async (currentPassword: string) => {
+    const sent = JSON.stringify({ currentPassword, newPassword: 'grey heron over the weir' })
+    return (await record({ method: 'PUT', path: '/api/me/password', headers: { ...json, ...proof }, body: sent }))
+      .status
+  }
+  assert.equal(await set(reader.password), 204)
+  for (let n = 0; n < 5; n++) assert.equal(await set('wrong'), 401)
+  assert.equal(await set('wrong'), 429)
 })
 
 test('the description is correct for a user who is erased (I9)', async () => {

@@ -17,6 +17,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
   { room: ['server/http/**'], knows: ['server/sign-in/**', 'server/inbox/**', 'server/store/store.ts'] },
   { room: ['server/sign-in/**'], knows: ['server/store/{store,erased-key}.ts'] },
+  { room: ['server/outbound/**'], knows: [] },
   { room: ['server/inbox/**'], knows: ['server/store/{store,notification-json,erased-key}.ts'] },
   { room: ['server/doctor/store/**'], knows: ['server/doctor/*.ts', 'server/store/**'] },
   {
@@ -41,7 +42,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
   {
     room: composition,
     knows: [
-      'server/{config,http,sign-in,inbox,doctor,start}/**',
+      'server/{config,http,sign-in,inbox,outbound,doctor,start}/**',
       'server/{carillon,serve,compose}.ts',
       'server/store/*.ts',
       'server/store/transfer/**',
@@ -68,6 +69,7 @@ const rooms: Record<string, string[]> = {
   commander: ['server/carillon.ts', 'server/commands/**'],
   fastify: ['server/http/**'],
   jose: ['server/sign-in/**'],
+  nodemailer: ['server/outbound/**'],
   kysely: ['server/store/**'],
   'openid-client': ['server/sign-in/providers/**'],
   otpauth: ['server/sign-in/factors/**'],

@@ -5,11 +5,13 @@ import type { ConfirmationBody, NewTotpBody, SecondFactorBody, TotpConfirmation 
 import type { NewPasskeyBody, PasskeyOptionsBody, PasskeySignInBody } from './passkey-schemas.ts'
 import type {
   DeliveryBody,
+  ForgotBody,
   IssueBody,
   LinkBody,
   LoginBody,
   NewUser,
   OwnProfile,
+  PasswordChangeBody,
   ProviderCodeBody,
   ProviderLinkBody,
   ResetBody,
@@ -129,6 +131,11 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
   OwnProfile: { displayName: 'Ann', locale: 'de-CH' } satisfies OwnProfile,
   DeliveryRequest: { recipients: [{ username: 'ann' }], ...build } satisfies DeliveryBody,
   LinkRequest: { purpose: 'reset' } satisfies LinkBody,
+  ForgottenPassword: { username: 'ann' } satisfies ForgotBody,
+  PasswordChange: {
+    currentPassword: 'plum orchard gate 41',
+    newPassword: 'grey heron over the weir',
+  } satisfies PasswordChangeBody,
   PasswordReset: { token: linkToken, newPassword: 'grey heron over the weir' } satisfies ResetBody,
   UserProfile: profile satisfies UserProfile,
   NewUser: { username: 'lee', password: 'quiet lantern above the harbour', displayName: 'Lee' } satisfies NewUser,

@@ -73,6 +73,7 @@ const security: Record<Guard<unknown>['name'], readonly object[]> = {
 
 const meanings: Readonly<Record<string, string>> = {
   201: 'Created',
+  202: 'Accepted',
   302: 'The address is in `Location`',
   303: 'The address is in `Location`',
   304: 'Nothing changed since that ETag',

@@ -218,6 +218,22 @@ export const ResetBody = named(
 )
 export type ResetBody = TypeOf<typeof ResetBody>
 
+export const ForgotBody = named(
+  'ForgottenPassword',
+  object(
+    {},
+    { username: string({ minLength: 1, maxLength: 256 }), email: string({ minLength: 1, maxLength: maxEmailLength }) },
+    { minProperties: 1, maxProperties: 1, description: 'One of the two' },
+  ),
+)
+export type ForgotBody = TypeOf<typeof ForgotBody>
+
+export const PasswordChangeBody = named(
+  'PasswordChange',
+  object({ currentPassword: string({ minLength: 1, maxLength: 256 }), newPassword }),
+)
+export type PasswordChangeBody = TypeOf<typeof PasswordChangeBody>
+
 const displayName = orNull(string({ minLength: 1, maxLength: maxDisplayNameLength }))
 const locale = orNull(string({ maxLength: maxLocaleLength, description: 'A language tag (BCP 47), such as de-CH' }))
 const email = orNull(string({ maxLength: maxEmailLength }))

@@ -1,14 +1,22 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
 import type { FastifyReply } from 'fastify'
+import { CarillonError } from '../../errors.ts'
+import { networkOfClient } from '../../ip-addresses.ts'
 import { createLink, findLiveLink, linkInvalid, resetPassword } from '../../sign-in/links/links.ts'
-import type { UserKey } from '../../sign-in/users/users.ts'
+import { checkCredentials } from '../../sign-in/password/credentials.ts'
+import type { Subject } from '../../sign-in/subject.ts'
+import { changePassword, type UserKey } from '../../sign-in/users/users.ts'
 import type { Producer } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { LinkBody, ResetBody } from '../openapi/request-schemas.ts'
+import { ForgotBody, LinkBody, PasswordChangeBody, ResetBody } from '../openapi/request-schemas.ts'
+import { ownSignIn } from '../request/own-sign-in.ts'
+import { presentedDevices } from '../request/presented-devices.ts'
+import { goneSignal } from '../response/event-stream.ts'
 import { sendData } from '../response/send.ts'
 import { sourceOf, usersFor } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
+import { findEnabledUser } from './sign-in.ts'
 import { externalIdOf, idOf } from './users.ts'
 
 /** Longer than any password that is accepted, so that the policy says what is wrong with a long one. */
@@ -72,5 +80,58 @@ async function setByLink(dependencies: Dependencies, request: GuardedRequest<nul
     throw linkInvalid()
   }
   await resetPassword(users, link, { token, newPassword })
+  return reply.code(204).send()
+}
+
+export const forgot: Operation<null> = {
+  id: 'requestPasswordReset',
+  tag: 'sign-in',
+  summary: 'Send a link to set a new password by e-mail; the response is the same whether there is such a user or not',
+  body: ForgotBody,
+  responses: { 202: 'none' },
+  refusals: ['NOT_FOUND'],
+  handle: requestMail,
+}
+
+/** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
+async function requestMail(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { forgotten } = dependencies
+  if (forgotten === undefined)
+    throw new CarillonError('NOT_FOUND', 'This service sends no mail', {
+      remedy: 'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
+    })
+  const { username, email } = request.body as ForgotBody
+  const whose = username === undefined ? { email: email as string } : { username }
+  forgotten.request(whose, sourceOf(dependencies, request))
+  return reply.code(202).send()
+}
+
+export const change: Operation<Subject> = {
+  id: 'changePassword',
+  tag: 'sign-in',
+  summary:
+    'Set a new password with the current one: every other session and token of the user ends, this sign-in stays',
+  body: PasswordChangeBody,
+  bodyLimit: passwordBodyLimit,
+  responses: { 204: 'none' },
+  refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: changeOwn,
+}
+
+/** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
+async function changeOwn(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
+  const { currentPassword, newPassword } = request.body as PasswordChangeBody
+  const { store, devices, deviceCookie } = dependencies
+  const source = sourceOf(dependencies, request)
+  const signal = goneSignal(reply)
+  const { id, username } = await findEnabledUser(dependencies, request.caller)
+  // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
+  const found = username === null ? undefined : await store.findCredentials(username)
+  const account = { name: username ?? '', user: found?.id === id ? found : undefined }
+  const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
+  const presented = { password: currentPassword, device, address: networkOfClient(source.address), signal }
+  await checkCredentials(dependencies, account, presented)
+  const own = await ownSignIn(dependencies, request)
+  await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
   return reply.code(204).send()
 }

@@ -1,10 +1,10 @@
 // Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
 // are in import.ts.
 import { randomBytes } from 'node:crypto'
-import { CarillonError, invalidRequest } from '../../errors.ts'
+import { CarillonError, invalidRequest, notAuthenticated } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { erasedKey } from '../../store/erased-key.ts'
-import type { NewUser, Profile, Store, User } from '../../store/store.ts'
+import type { Excepted, NewUser, Profile, Store, User } from '../../store/store.ts'
 import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
 import { type PasswordRules, passwordFaults } from '../password/new-password.ts'
 import type { Passwords } from '../password/passwords.ts'
@@ -36,6 +36,7 @@ export type UserDependencies = PasswordRules & {
     | 'addLink'
     | 'findLink'
     | 'resetPassword'
+    | 'findUsersByEmail'
   >
   passwords: Passwords
   now: () => number
@@ -195,6 +196,20 @@ export async function setPassword(
   const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
   await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
   await revokeTokensAgain(dependencies, user)
+}
+
+/** By the user: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
+export async function changePassword(
+  dependencies: UserDependencies,
+  wanted: { id: string; username: string; newPassword: string } & Excepted,
+): Promise<void> {
+  const { id: userId, username, newPassword: password, ...except } = wanted
+  refuseFaults(await passwordFaults(dependencies, { username, password, field: 'newPassword' }))
+  const passwordHash = await hashPassword(dependencies, password)
+  const entry = recorded(dependencies, { event: 'password-changed', userId, username })
+  const change = { userId, passwordHash, ...except, ...revocationNow(dependencies), ...entry }
+  if ((await dependencies.store.setPassword(change)) !== 'done') throw notAuthenticated()
+  await revokeTokensAgain(dependencies, { id: userId })
 }
 
 /** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */

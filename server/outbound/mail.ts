@@ -1,0 +1,67 @@
+// Sends e-mail through the SMTP server of the operator. nodemailer is loaded with the first mail: a start does not need it.
+import type { Transporter } from 'nodemailer'
+
+export type Mail = { to: string; subject: string; text: string; html: string }
+
+export type SmtpServer = {
+  host: string
+  port: number
+  /** TLS from the first byte (smtps:); otherwise STARTTLS. */
+  isTls: boolean
+  auth: { user: string; pass: string } | undefined
+}
+
+type MailerOptions = {
+  server: SmtpServer
+  sender: { name: string; address: string }
+  /** False only for a server on this machine, or if the operator allowed it: others on the network can then read links. */
+  needsTls: boolean
+}
+
+/** Much less than the 15 minutes that a link lives. */
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
+
+export class Mailer {
+  readonly #options: MailerOptions
+  #transporter: Promise<Transporter> | undefined
+
+  constructor(options: MailerOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when the server has accepted the mail. The message of an error has neither the mail nor the password of the server. */
+  async send({ to, subject, text, html }: Mail): Promise<void> {
+    const { sender } = this.#options
+    this.#transporter ??= this.#connect()
+    const transporter = await this.#transporter
+    await transporter.sendMail({
+      from: sender,
+      // As an object: a text would be parsed, and could name several addresses.
+      to: { name: '', address: to },
+      envelope: { from: sender.address, to: [to] },
+      subject,
+      text,
+      html,
+      // RFC 3834: no answer of an absent person's program.
+      headers: { 'auto-submitted': 'auto-generated' },
+    })
+  }
+
+  async #connect(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer')
+    const { server, needsTls } = this.#options
+    const { host, port, isTls, auth } = server
+    return createTransport({
+      host,
+      port,
+      secure: isTls,
+      requireTLS: needsTls && !isTls,
+      tls: { rejectUnauthorized: needsTls },
+      ...(auth && { auth }),
+      ...timeouts,
+      // A mail contains nothing but the texts above.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
+}

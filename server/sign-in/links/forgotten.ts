@@ -1,0 +1,148 @@
+// "I forgot my password": sends a link by e-mail. The request has its response before any of this runs, so that neither the response nor
+// its time says whether there is such a user. What waits is bounded, and is finished before the process ends.
+import { CarillonError, messageOf } from '../../errors.ts'
+import type { Log } from '../../log/log.ts'
+import type { User } from '../../store/store.ts'
+import type { Source } from '../audit/entry.ts'
+import type { Guesses } from '../guessing/guesses.ts'
+import { findableUsername } from '../users/username.ts'
+import type { UserDependencies } from '../users/users.ts'
+import { createLink, type LinkSettings } from './links.ts'
+import { type ResetMail, resetMail } from './reset-mail.ts'
+
+/** Whose password was forgotten. Users who share an address get one mail each. */
+export type Forgotten = { username: string } | { email: string }
+type RequestSource = Source & { address: string; requestId: string }
+type Request = { forgotten: Forgotten; source: RequestSource }
+type Account = { name: string; user: User | undefined }
+
+export type ForgottenOptions = {
+  users: UserDependencies
+  links: LinkSettings
+  guesses: Guesses
+  send: (mail: ResetMail) => Promise<void>
+  publicUrl: () => string
+  log: Log
+  /** Called if an account or an address has had too many mails. */
+  onLimit: (source: RequestSource, account: Account) => void
+}
+
+const maxWaiting = 1_000
+const maxAtOnce = 4
+/** Who shares an address with more users than these gets no mail for the others. */
+const maxUsers = 5
+/** Below the time that supervisors give a process to end. */
+const maxEndMs = 5_000
+
+export class ForgottenPasswords {
+  readonly #options: ForgottenOptions
+  readonly #waiting: Request[] = []
+  readonly #running = new Set<Promise<void>>()
+  #isStarting = false
+  #dropped = 0
+
+  constructor(options: ForgottenOptions) {
+    this.#options = options
+  }
+
+  /** Returns at once. If too many requests wait, it is dropped, whoever it is about, and the log says so. */
+  request(forgotten: Forgotten, source: RequestSource): void {
+    if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source })
+    else this.#dropped++
+    if (this.#isStarting) return
+    this.#isStarting = true
+    // After the response has been written.
+    setImmediate(() => {
+      this.#isStarting = false
+      this.#startNext()
+    })
+  }
+
+  /** Resolves when every mail is sent, or after five seconds: a mail that is not sent by then is dropped, and the log says so. */
+  async end(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, maxEndMs)
+    await Promise.race([this.#allDone(), promise])
+    clearTimeout(timer)
+    this.#dropped += this.#waiting.splice(0).length + this.#running.size
+    this.#logDropped()
+  }
+
+  /** One line for all that were dropped until now. */
+  #logDropped(): void {
+    if (this.#dropped === 0) return
+    this.#options.log.warn({ event: 'mails-dropped', count: this.#dropped }, 'requests for a new password were dropped')
+    this.#dropped = 0
+  }
+
+  async #allDone(): Promise<void> {
+    this.#startNext()
+    while (this.#running.size > 0) await Promise.race(this.#running)
+  }
+
+  #startNext(): void {
+    while (this.#running.size < maxAtOnce && this.#waiting.length > 0) {
+      const work = this.#answer(this.#waiting.shift() as Request).finally(() => {
+        this.#running.delete(work)
+        if (this.#waiting.length === 0) this.#logDropped()
+        this.#startNext()
+      })
+      this.#running.add(work)
+    }
+  }
+
+  /** Never throws: nobody waits for it. */
+  async #answer({ forgotten, source }: Request): Promise<void> {
+    const { log } = this.#options
+    try {
+      const users = await this.#usersOf(forgotten)
+      if (users.length === 0) await this.#count(source, { name: nameIn(forgotten), user: undefined })
+      for (const user of users) await this.#sendTo(user, source)
+    } catch (error) {
+      log.warn({ event: 'mail-failed', reason: messageOf(error) }, 'a request for a new password failed')
+    }
+  }
+
+  async #usersOf(forgotten: Forgotten): Promise<User[]> {
+    const { store } = this.#options.users
+    if ('email' in forgotten) return store.findUsersByEmail({ email: forgotten.email, limit: maxUsers })
+    const name = findableUsername(forgotten.username)
+    const user = name === undefined ? undefined : await store.findUserByUsername(name)
+    return user === undefined ? [] : [user]
+  }
+
+  /** An address counts only as an application or the operator entered it: a request never chooses where a link goes. */
+  async #sendTo(user: User, source: RequestSource): Promise<void> {
+    const { users, links, send, publicUrl, log } = this.#options
+    const { id, username, email, disabledAt } = user
+    if (!(await this.#count(source, { name: username ?? '', user }))) return
+    if (username === null || email === null || disabledAt !== null) return
+    const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
+    try {
+      const service = new URL(publicUrl()).host
+      await send(resetMail({ to: email, username, url, expiresAt, service }))
+      log.info({ event: 'mail-sent', userId: id }, 'a link to set a new password was sent')
+    } catch (error) {
+      const reason = messageOf(error)
+      log.warn({ event: 'mail-failed', userId: id, reason }, 'the mail with a link to set a new password was not sent')
+    }
+  }
+
+  /** Whether another mail may be sent. A request about nobody counts for its address as well. */
+  async #count(source: RequestSource, account: Account): Promise<boolean> {
+    const { guesses, onLimit } = this.#options
+    const { name, user } = account
+    try {
+      await guesses.begin({ account: user?.id ?? { unknownName: name }, address: source.address }, 'mail')
+      return true
+    } catch (error) {
+      if (!(error instanceof CarillonError) || error.code !== 'TOO_MANY_REQUESTS') throw error
+      onLimit(source, account)
+      return false
+    }
+  }
+}
+
+function nameIn(forgotten: Forgotten): string {
+  return 'email' in forgotten ? forgotten.email : forgotten.username
+}

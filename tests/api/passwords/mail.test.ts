@@ -1,0 +1,161 @@
+// A link by e-mail, through a real SMTP server: only to the address that is on record, with one answer whether there is such a user.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { MailServer, type ReceivedMail } from '../../support/network/mail-server.ts'
+import { startTestService, type TestUser } from '../../support/service.ts'
+
+const mailServer = await MailServer.start()
+const lines: string[] = []
+const log = pino({ level: 'trace', base: null }, { write: (line: string) => lines.push(line) })
+const app = await startTestService({ env: { CARILLON_SMTP_URL: mailServer.url }, log })
+after(async () => {
+  await app.stop()
+  await mailServer.stop()
+})
+const newPassword = 'grey heron over the weir'
+const forgot = (body: object) => app.post('/password/forgot', body)
+
+let count = 0
+async function userWithMail(email = `user${++count}@example.org`): Promise<TestUser & { email: string }> {
+  const user = await app.user()
+  await app.store.updateUser({ userId: user.id, email })
+  return { ...user, email }
+}
+
+function linkIn({ raw }: ReceivedMail): string {
+  return /http\S+\/reset#[\w-]{43}/.exec(raw)?.[0] ?? assert.fail(`no link in\n${raw}`)
+}
+
+async function mailAfter(body: object): Promise<ReceivedMail> {
+  const before = mailServer.mails.length
+  const response = await forgot(body)
+  assert.deepEqual([response.status, response.text], [202, ''])
+  return (await mailServer.received(before + 1))[before] as ReceivedMail
+}
+
+test('a user gets a link by username or by address, and the link sets the password and verifies the address', async () => {
+  const ann = await userWithMail('Ann.Lee@example.org')
+  for (const body of [{ username: ann.username.toUpperCase() }, { email: 'ann.lee@EXAMPLE.org' }]) {
+    const mail = await mailAfter(body)
+    assert.deepEqual(mail.to, ['Ann.Lee@example.org'])
+    assert.equal(mail.from, 'carillon@[127.0.0.1]')
+    assert.match(mail.raw, /^Auto-Submitted: auto-generated\r$/im)
+    assert.match(mail.raw, /^Subject: A new password at 127\.0\.0\.1:\d+\r$/m)
+    const decoded = mail.raw.replaceAll('=\r\n', '').replaceAll('=3D', '=')
+    assert.ok(decoded.includes(`href="${linkIn(mail)}"`) || decoded.includes(`href=\r\n"${linkIn(mail)}"`))
+    assert.ok(linkIn(mail).startsWith(`${app.url}/reset#`))
+  }
+  const [older, newer] = mailServer.mails.slice(-2) as [ReceivedMail, ReceivedMail]
+  const use = (mail: ReceivedMail) => app.post('/password/reset', { token: linkIn(mail).split('#')[1], newPassword })
+  assert.equal((await use(older)).status, 422)
+  assert.equal((await app.store.findUser(ann.id))?.emailVerifiedAt, null)
+  assert.equal((await use(newer)).status, 204)
+  assert.equal((await app.store.findUser(ann.id))?.emailVerifiedAt, app.now())
+})
+
+test('the answer is the same for an unknown user, one without an address, a disabled one, and if the server refuses the mail', async () => {
+  const [ann, nobody, disabled] = [await userWithMail(), await app.user(), await userWithMail()]
+  await app.store.disableUser({ userId: disabled.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  const before = mailServer.mails.length
+  const bodies = [
+    { username: 'no-such-user' },
+    { email: 'nobody@example.org' },
+    { username: nobody.username },
+    { username: disabled.username },
+    { email: disabled.email },
+  ]
+  mailServer.isRefusing = true
+  const answers = new Set<string>()
+  for (const body of [{ username: ann.username }, ...bodies]) {
+    const { status, text, headers } = await forgot(body)
+    answers.add(JSON.stringify([status, text, [...headers.keys()].filter((name) => name !== 'date')]))
+  }
+  assert.equal(answers.size, 1, [...answers].join('\n'))
+  while (!lines.some((line) => line.includes('mail-failed'))) await sleep(10)
+  mailServer.isRefusing = false
+  assert.equal((await mailAfter({ username: ann.username })).to[0], ann.email)
+  assert.equal(mailServer.mails.length, before + 1)
+})
+
+test('users who share an address get one mail each, and an address with a comma is one address', async () => {
+  const shared = [await userWithMail('family@example.org'), await userWithMail('family@example.org')]
+  const before = mailServer.mails.length
+  assert.equal((await forgot({ email: 'family@example.org' })).status, 202)
+  const mails = (await mailServer.received(before + 2)).slice(before)
+  for (const { username } of shared) assert.ok(mails.some(({ raw }) => raw.includes(`\r\n${username}\r\n`)))
+  const tricky = await userWithMail('eve,ben@example.org')
+  const mail = await mailAfter({ username: tricky.username })
+  assert.equal(mail.to.length, 1)
+})
+
+test('mails are limited for each user', async () => {
+  const ann = await userWithMail()
+  const before = mailServer.mails.length
+  for (let n = 0; n < 30; n++) assert.equal((await forgot({ username: ann.username })).status, 202)
+  const other = await userWithMail()
+  await mailAfter({ username: other.username })
+  await sleep(200)
+  const mails = mailServer.mails.slice(before).filter(({ to }) => to[0] === ann.email)
+  assert.ok(mails.length >= 1 && mails.length <= 5, `${mails.length} mails`)
+})
+
+test('neither the log nor the database has a link that was sent (A19)', async () => {
+  const ann = await userWithMail()
+  const token = linkIn(await mailAfter({ username: ann.username })).split('#')[1] as string
+  await app.post('/password/reset', { token, newPassword })
+  assert.ok(lines.length > 0)
+  const kept = Buffer.concat(Object.values(await app.database.bytes()))
+  assert.ok(kept.includes(ann.id))
+  const tokens = mailServer.mails.map((mail) => linkIn(mail).split('#')[1] as string)
+  for (const secret of [...tokens, newPassword]) {
+    assert.equal(lines.filter((line) => line.includes(secret)).length, 0)
+    assert.ok(!kept.includes(secret))
+  }
+})
+
+test('a request without a name or an address, or with both, is refused', async () => {
+  for (const body of [{}, { username: 'ann', email: 'a@example.org' }, { username: 1 }, { name: 'ann' }])
+    assert.equal((await forgot(body)).status, 400)
+})
+
+test('mails that wait are sent before the process ends', async () => {
+  const other = await startTestService({ env: { CARILLON_SMTP_URL: mailServer.url } })
+  const ann = await other.user()
+  await other.store.updateUser({ userId: ann.id, email: 'late@example.org' })
+  assert.equal((await other.post('/password/forgot', { username: ann.username })).status, 202)
+  await other.stop()
+  assert.ok(mailServer.mails.some(({ to }) => to[0] === 'late@example.org'))
+})
+
+test('without a mail server the answer says so, to everyone', async () => {
+  const other = await startTestService()
+  try {
+    const response = await other.post('/password/forgot', { username: 'ann' })
+    assert.deepEqual([response.status, response.json().error.code], [404, 'NOT_FOUND'])
+    assert.match(response.json().error.message, /sends no mail/)
+  } finally {
+    await other.stop()
+  }
+})
+
+test('the user and password of the mail server are used over TLS, with the sender of the setting', async () => {
+  const strict = await MailServer.start({ auth: { user: 'bell', password: 'p%ss word' } })
+  const env = {
+    CARILLON_SMTP_URL: `smtp://bell:p%25ss%20word@127.0.0.1:${strict.port}`,
+    CARILLON_MAIL_FROM: 'The Bell <bell@example.org>',
+  }
+  const other = await startTestService({ env })
+  try {
+    const ann = await other.user()
+    await other.store.updateUser({ userId: ann.id, email: 'ann@example.org' })
+    await other.post('/password/forgot', { username: ann.username })
+    const [mail] = await strict.received(1)
+    assert.deepEqual([mail?.user, mail?.isTls, mail?.from], ['bell', true, 'bell@example.org'])
+    assert.match(mail?.raw ?? '', /^From: The Bell <bell@example\.org>\r$/m)
+  } finally {
+    await other.stop()
+    await strict.stop()
+  }
+})

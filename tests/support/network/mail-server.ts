@@ -1,0 +1,76 @@
+// For tests: a real SMTP server on this machine that keeps what it receives.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SMTPServer } from 'smtp-server'
+
+export type ReceivedMail = { from: string; to: string[]; raw: string; user: string | undefined; isTls: boolean }
+
+type Behaviour = {
+  /** The user and the password that it requires; without them it requires none. */
+  auth?: { user: string; password: string }
+  /** Without it, the server offers no STARTTLS. */
+  hasTls?: boolean
+}
+
+export class MailServer {
+  readonly mails: ReceivedMail[] = []
+  /** If set, every mail is refused. */
+  isRefusing = false
+  readonly #server: SMTPServer
+
+  private constructor({ auth, hasTls = true }: Behaviour) {
+    this.#server = new SMTPServer({
+      authOptional: auth === undefined,
+      disabledCommands: hasTls ? [] : ['STARTTLS'],
+      allowInsecureAuth: !hasTls,
+      logger: false,
+      onAuth: ({ username, password }, _, done) => {
+        if (username === auth?.user && password === auth?.password) done(null, { user: username })
+        else done(new Error('wrong user or password'))
+      },
+      onData: (stream, session, done) => {
+        const chunks: Buffer[] = []
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+        stream.on('end', () => {
+          if (this.isRefusing) return done(new Error('the mailbox is full'))
+          const { mailFrom, rcptTo } = session.envelope
+          const from = mailFrom === false ? '' : mailFrom.address
+          const raw = Buffer.concat(chunks).toString('utf8')
+          const to = rcptTo.map(({ address }) => address)
+          this.mails.push({ from, to, raw, user: session.user, isTls: session.secure })
+          done()
+        })
+      },
+    })
+    // A client that refuses the certificate ends the connection.
+    this.#server.on('error', () => {})
+  }
+
+  static async start(behaviour: Behaviour = {}): Promise<MailServer> {
+    const server = new MailServer(behaviour)
+    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
+    return server
+  }
+
+  get port(): number {
+    const address = this.#server.server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  get url(): string {
+    return `smtp://127.0.0.1:${this.port}`
+  }
+
+  /** Resolves when it has received so many mails. */
+  async received(count: number): Promise<ReceivedMail[]> {
+    const from = performance.now()
+    while (this.mails.length < count) {
+      if (performance.now() > from + 60_000) throw new Error(`received ${this.mails.length} of ${count} mails`)
+      await sleep(10)
+    }
+    return this.mails
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => this.#server.close(() => resolve()))
+  }
+}
