@@ -30,6 +30,7 @@ const lists: Record<string, Step[]> = {
   soak: [
     { name: 'the scripts that the service serves', run: () => command('element/build.js') },
     { name: 'soak', run: soak },
+    { name: 'mutations', run: () => command('tools/mutate/mutate.ts') },
   ],
 }
 
