@@ -74,8 +74,13 @@ function agrees(example: Example, { complaint, printed, statuses }: Outcome, res
   if (example.text !== undefined) compareText(example.text, printed)
 }
 
+/** The pages also name the service by `localhost`, for passkeys. */
 function atAddress(address: string) {
-  return (block: Page['blocks'][number]) => ({ ...block, text: block.text.replaceAll(usualAddress, address) })
+  const byName = (url: string) => url.replace('127.0.0.1', 'localhost')
+  return (block: Page['blocks'][number]) => ({
+    ...block,
+    text: block.text.replaceAll(usualAddress, address).replaceAll(byName(usualAddress), byName(address)),
+  })
 }
 
 function onDatabase(url: string) {

@@ -5,6 +5,18 @@ import { createHash, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../support/service.ts'
 
+type Tables = Awaited<ReturnType<Awaited<ReturnType<typeof startTestService>>['database']['tables']>>
+
+/** The names of the tables that differ. Only rows were added to audit and known_device. */
+function changed(old: Tables, now: Tables): string[] {
+  for (const name of ['audit', 'known_device']) {
+    const rows = now[name]?.map((row) => JSON.stringify(row)) ?? []
+    for (const row of old[name] ?? []) assert.ok(rows.includes(JSON.stringify(row)), `${name} has changed`)
+    assert.equal(rows.length, (old[name]?.length ?? 0) + 1, name)
+  }
+  return Object.keys(now).filter((name) => JSON.stringify(now[name]) !== JSON.stringify(old[name]))
+}
+
 for (const variant of variants) {
   const app = await startTestService({ env: { CARILLON_VARIANT: variant } })
   after(() => app.stop())
@@ -152,30 +164,41 @@ for (const variant of variants) {
   })
 
   if (variant === 'stateful') {
-    promise('login stores a session with only a hash of the cookie, and returns 200 with the cookie', async () => {
-      const user = await app.user()
-      const before = await app.database.tables()
-      const response = await login(user)
-      assert.equal(response.status, 200)
-      const secret = proofIn(response).cookie?.split('=')[1] ?? ''
-      const { session: sessions = [], ...others } = await app.database.tables()
-      const { session: sessionsBefore = [], ...othersBefore } = before
-      assert.deepEqual(others, othersBefore)
-      assert.deepEqual(
-        sessions.filter((row) => !sessionsBefore.some((old) => old.secret_hash === row.secret_hash)),
-        [
-          {
-            secret_hash: sha256(secret),
-            user_id: user.id,
-            username: user.username,
-            created_at: app.now(),
-            last_seen_at: app.now(),
-            sign_in_id: null,
-          },
-        ],
-      )
-      assert.ok(!JSON.stringify(await app.database.tables()).includes(secret))
-    })
+    promise(
+      'login stores a session with only a hash of the cookie, its device and an audit entry, and returns 200 with the cookie',
+      async () => {
+        const user = await app.user()
+        const before = await app.database.tables()
+        const response = await login(user)
+        assert.equal(response.status, 200)
+        const secret = proofIn(response).cookie?.split('=')[1] ?? ''
+        const tables = await app.database.tables()
+        const { session: sessions = [] } = tables
+        const { session: sessionsBefore = [] } = before
+        assert.deepEqual(changed(before, tables), ['audit', 'known_device', 'session'])
+        const added = sessions.filter((row) => !sessionsBefore.some((old) => old.secret_hash === row.secret_hash))
+        assert.deepEqual(
+          added.map(({ sign_in_id, device, ...row }) => [typeof sign_in_id, typeof device, row]),
+          [
+            [
+              'string',
+              'string',
+              {
+                secret_hash: sha256(secret),
+                user_id: user.id,
+                username: user.username,
+                created_at: app.now(),
+                last_seen_at: app.now(),
+                address: '127.0.0.1',
+                confirmed_at: null,
+                has_tokens: 0,
+              },
+            ],
+          ],
+        )
+        assert.ok(!JSON.stringify(await app.database.tables()).includes(secret))
+      },
+    )
 
     promise('login ends the session whose cookie the request presents', async () => {
       const running = await signedIn()
@@ -195,15 +218,21 @@ for (const variant of variants) {
       assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
     })
   } else {
-    promise('login returns 200 with User and token and stores nothing in any table', async () => {
-      const user = await app.user()
-      const [tables, version] = [await app.database.tables(), await app.database.version()]
-      const response = await login(user)
-      assert.equal(response.status, 200)
-      assert.deepEqual(Object.keys(response.json()), ['User', 'token', 'expiresAt', 'variant'])
-      assert.deepEqual(await app.database.tables(), tables)
-      assert.equal(await app.database.version(), version)
-    })
+    promise(
+      'login returns 200 with User and token, and stores no proof: only its device and an audit entry',
+      async () => {
+        const user = await app.user()
+        const before = await app.database.tables()
+        const response = await login(user)
+        assert.equal(response.status, 200)
+        const { token, deviceToken } = response.json()
+        assert.deepEqual(Object.keys(response.json()), ['User', 'token', 'expiresAt', 'deviceToken', 'variant'])
+        const tables = await app.database.tables()
+        assert.deepEqual(changed(before, tables), ['audit', 'known_device'])
+        for (const secret of [...token.split('.'), deviceToken, deviceToken.split('.').at(-1)])
+          assert.ok(!JSON.stringify(tables).includes(secret), secret)
+      },
+    )
 
     promise('GET /routeRestreinte with the token returns 200 and stores nothing', async () => {
       const proof = await signedIn()

@@ -182,6 +182,7 @@ const laterTables = [
   'audit',
 ]
 const laterIndexes = [
+  'user_by_email',
   ...['user_by_external_id', 'notification_marked_unread', 'notification_unread_by_category', 'read_mark_by_seq'],
   ...['notification_read_by_category', 'notification_read'],
 ]
