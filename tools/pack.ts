@@ -36,7 +36,7 @@ async function buildServer(folder: string): Promise<void> {
     folder,
   ])
   for (const file of globSync('**/*.js', { cwd: folder })) nameWorkers(join(folder, file))
-  for (const file of globSync('{bin/*.js,**/*.{sql,css}}', {
+  for (const file of globSync('{bin/*.js,pages/*,**/*.{sql,css}}', {
     cwd: server,
     exclude: (name) => name === 'node_modules',
   })) {

@@ -11,6 +11,7 @@ import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
 import * as ownProfile from './routes/own-profile.ts'
 import * as passkeys from './routes/passkeys.ts'
+import * as passwordPages from './routes/password-pages.ts'
 import * as passwords from './routes/passwords.ts'
 import * as providerAccounts from './routes/provider-accounts.ts'
 import * as providers from './routes/providers.ts'
@@ -90,6 +91,11 @@ export const routes: readonly Route[] = [
   route('GET', '/carillon-inbox.js', open, scripts.inboxScript),
   route('GET', '/carillon-client.js', open, scripts.clientScript),
   route('GET', '/carillon-scripts/:name', open, scripts.asset),
+
+  route('GET', '/reset', open, passwordPages.resetPage),
+  route('GET', '/invite', open, passwordPages.invitePage),
+  route('GET', '/password/script.js', open, passwordPages.script),
+  route('GET', '/password/style.css', open, passwordPages.style),
 
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),

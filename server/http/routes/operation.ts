@@ -20,6 +20,7 @@ export const tags = {
   users: 'Create, change and delete users and their tokens, with a producer key',
   health: 'For supervisors and load balancers',
   scripts: 'What a page loads to have a bell',
+  pages: 'The pages of the service itself, for browsers',
   documentation: 'This description',
 } as const
 
