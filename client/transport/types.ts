@@ -35,7 +35,15 @@ export type StatefulLogin = { User: User; expiresAt: Time; variant: 'stateful' }
 export type StatelessLogin = { User: User; token: string; expiresAt: Time; variant: 'stateless'; deviceToken?: string }
 export type Restricted = { userId: string; username: string | null; proof: Proof }
 /** `expiresAt`: the proof is valid until then, unless it is revoked. */
-export type Me = { user: User; proof: Proof; expiresAt: Time; passwordChangeRequired: boolean }
+export type Me = {
+  user: User
+  /** Whether the user has an e-mail address that was verified. */
+  emailVerified: boolean
+  proof: Proof
+  expiresAt: Time
+  /** True after a session was disowned, until a new password is set. */
+  passwordChangeRequired: boolean
+}
 
 export type Notification = {
   id: string
@@ -174,6 +182,8 @@ export type Delivery = { deliveryId: string; results: DeliveryResult[] }
 
 /** A user as the producers of the scope `users` see it. */
 export type UserAccount = User & {
+  /** Whether the address was verified: by the application, by a provider, or by a link that was sent to it. */
+  emailVerified: boolean
   disabled: boolean
   /** Of the foreign tokens that the external id belongs to; absent for a plain id. */
   issuer?: string
@@ -184,6 +194,8 @@ export type UserProfile = {
   /** A language tag (BCP 47), such as `de-CH`. */
   locale?: string | null | undefined
   email?: string | null | undefined
+  /** Of the address; another address is not verified unless the call says so. */
+  emailVerified?: boolean | undefined
 }
 export type UserChange = UserProfile & {
   /** Null changes nothing. */

@@ -199,15 +199,15 @@ async function listAll({ store }: UserDependencies, options: ListOptions): Promi
     day(createdAt),
     day(disabledAt),
   ])
-  print(options, users.map(withoutReport), () => {
+  print(options, users.map(listed), () => {
     if (users.length > 0) return table(['username', 'external id', 'id', 'created', 'disabled'], rows)
     return isFiltered ? 'No user fits' : 'There are no users yet. Add one with: carillon user add NAME'
   })
 }
 
 /** Scripts search the output for passwords that should not be there; the audit log says who reported one. */
-function withoutReport({ passwordReportedAt: _, ...user }: User): Omit<User, 'passwordReportedAt'> {
-  return user
+function listed({ passwordReportedAt: _, ...user }: User) {
+  return { ...user, emailVerified: user.emailVerifiedAt !== null }
 }
 
 async function everyUser(store: UserDependencies['store'], { search, externalId }: ListOptions): Promise<User[]> {

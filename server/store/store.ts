@@ -46,9 +46,14 @@ export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[
 
 /** Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
-  Partial<Pick<User, 'externalId' | 'issuer' | 'locale' | 'email'>> & { passwordHash: string | null }
-/** An absent field keeps its value; null clears it. */
-export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email'>>
+  Partial<Pick<User, 'externalId' | 'issuer' | 'locale' | 'email' | 'emailVerifiedAt'>> & {
+    passwordHash: string | null
+  }
+/**
+ * An absent field keeps its value; null clears it. An address that another one replaces takes its proof with it. The time at which
+ * an address was first verified stays.
+ */
+export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email' | 'emailVerifiedAt'>>
 export type Credentials = User & { username: string; passwordHash: string }
 export type UserQuery = { after: string; limit: number; search?: string; externalId?: string; issuer?: string }
 /** `recorded`: its audit entry was recorded. */

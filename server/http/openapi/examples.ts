@@ -31,7 +31,7 @@ const ann: TypeOf<typeof User> = {
   email: null,
   createdAt: '2026-11-02T09:14:05.120Z',
 }
-const profile = { displayName: 'Kim Park', locale: 'de-CH', email: 'kim@example.org' }
+const profile = { displayName: 'Kim Park', locale: 'de-CH', email: 'kim@example.org', emailVerified: true }
 const kim: TypeOf<typeof UserAccount> = {
   id: '019a9b40-11d2-7b31-8e4f-6a2c9d0e7f15',
   externalId: 'customer-42',
@@ -73,7 +73,7 @@ const notification: TypeOf<typeof Notification> = {
   readAt: null,
   archivedAt: null,
 }
-const me = { user: ann, proof: 'session', expiresAt, passwordChangeRequired: false } as const
+const me = { user: ann, emailVerified: false, proof: 'session', expiresAt, passwordChangeRequired: false } as const
 const state = { version: 1, unread: 1, total: 1 }
 const renewed = { User: ann, token, expiresAt, variant: 'stateless' } as const
 const deviceToken = 'q3Jm0sXb1kYv7TzHnE5wLw.4Fq2xN8cVbT1yRk6GmZ0hUeJ7dSaPoW3iL9tXvBnMCg'

@@ -237,6 +237,10 @@ export type PasswordChangeBody = TypeOf<typeof PasswordChangeBody>
 const displayName = orNull(string({ minLength: 1, maxLength: maxDisplayNameLength }))
 const locale = orNull(string({ maxLength: maxLocaleLength, description: 'A language tag (BCP 47), such as de-CH' }))
 const email = orNull(string({ maxLength: maxEmailLength }))
+const emailVerified = boolean({
+  description:
+    'Whether the application has verified the e-mail address; another address is not verified unless it says so',
+})
 const externalId = string({
   minLength: 1,
   maxLength: maxExternalIdLength,
@@ -246,7 +250,7 @@ const passwordHash = string({
   maxLength: 512,
   description: 'Of another system: bcrypt, scrypt, argon2 or PBKDF2; replaced at the next sign-in',
 })
-const profile = { displayName, locale, email }
+const profile = { displayName, locale, email, emailVerified }
 
 export const UserProfile = named(
   'UserProfile',

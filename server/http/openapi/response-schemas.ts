@@ -39,7 +39,7 @@ export const User = named('User', object(ofUser))
 export const UserAccount = named(
   'UserAccount',
   object(
-    { ...ofUser, disabled: boolean() },
+    { ...ofUser, emailVerified: boolean(), disabled: boolean() },
     { issuer: string({ description: 'Of the foreign tokens that the external id belongs to; absent for a plain id' }) },
   ),
 )
@@ -105,6 +105,7 @@ const Me = named(
     user: User,
     proof,
     expiresAt: time,
+    emailVerified: boolean({ description: 'Whether the user has an e-mail address that was verified' }),
     passwordChangeRequired: boolean({ description: 'True after a session was disowned, until a new password is set' }),
   }),
 )

@@ -25,7 +25,14 @@ export function displayUser({ id, externalId, username, displayName, locale, ema
 
 /** A user as a producer with scope `users` sees them. */
 export function displayAccount(user: User) {
-  const { externalId, issuer, disabledAt } = user
+  const { externalId, issuer, disabledAt, emailVerifiedAt } = user
   const { id, externalId: _, ...fields } = displayUser(user)
-  return { id, externalId, ...(issuer !== '' && { issuer }), ...fields, disabled: disabledAt !== null }
+  return {
+    id,
+    externalId,
+    ...(issuer !== '' && { issuer }),
+    ...fields,
+    emailVerified: emailVerifiedAt !== null,
+    disabled: disabledAt !== null,
+  }
 }

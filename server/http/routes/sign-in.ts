@@ -113,7 +113,8 @@ async function sendMe(dependencies: Dependencies, { caller }: GuardedRequest<Sub
 
 export function displaySession(user: User, { proof, expiresAt }: Subject) {
   const passwordChangeRequired = user.passwordReportedAt !== null
-  return { user: displayUser(user), proof, expiresAt: iso(expiresAt), passwordChangeRequired }
+  const emailVerified = user.emailVerifiedAt !== null
+  return { user: displayUser(user), proof, expiresAt: iso(expiresAt), emailVerified, passwordChangeRequired }
 }
 
 /** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */

@@ -1,13 +1,12 @@
 // One user as an application or a file describes them, checked field by field: every fault is found, not only the first.
 import { CarillonError, type Fault } from '../../errors.ts'
-import type { Profile } from '../../store/store.ts'
 import { readHash } from '../password/imported-hash.ts'
 import { externalIdFault } from './external-id.ts'
-import { readProfile } from './profile.ts'
+import { type GivenProfile, readProfile } from './profile.ts'
 import { prepareUsername } from './username.ts'
 
 /** A null says that the user has none, as in a response. */
-export type UserEntry = Profile & {
+export type UserEntry = GivenProfile & {
   username?: string | null
   externalId?: string | null
   /** Of another system, or of ours (password/imported-hash.ts). */
@@ -21,7 +20,7 @@ export type CheckedEntry = {
   externalId: string | null
   passwordHash: string | null
   disabled: boolean | undefined
-  profile: Profile
+  profile: GivenProfile
 }
 
 const kinds: Readonly<Record<keyof UserEntry, 'text' | 'boolean'>> = {
@@ -30,6 +29,7 @@ const kinds: Readonly<Record<keyof UserEntry, 'text' | 'boolean'>> = {
   displayName: 'text',
   locale: 'text',
   email: 'text',
+  emailVerified: 'boolean',
   passwordHash: 'text',
   disabled: 'boolean',
 }

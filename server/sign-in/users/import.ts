@@ -4,6 +4,7 @@ import { CarillonError, type Fault } from '../../errors.ts'
 import type { User } from '../../store/store.ts'
 import { recorded, serviceSource } from '../audit/entry.ts'
 import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
+import { profileAt } from './profile.ts'
 import {
   disableUser,
   enableUser,
@@ -152,7 +153,8 @@ async function change(dependencies: UserDependencies, user: User, { username, pa
   const { store } = dependencies
   const renamed = username !== null && username !== user.username
   const fields = { ...(renamed && { username }), ...profile }
-  const outcome = await store.updateUser({ userId: user.id, ...fields, ...recordedChange(dependencies, user, fields) })
+  const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
+  const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
   if (outcome === 'username-taken') throw new CarillonError('CONFLICT', `There is a user ${username} already`)
   if (username === null || passwordHash === null || (await store.findCredentials(username)) !== undefined) return
   // Setting a password enables the user.

@@ -9,9 +9,12 @@ export const maxEmailLength = 254
 /** The longest language tags in use have about 35 characters. */
 export const maxLocaleLength = 64
 
+/** `emailVerified`: of `email`, or of the address that the user has. */
+export type GivenProfile = Omit<Profile, 'emailVerifiedAt'> & { emailVerified?: boolean }
+
 /** With the locale in its canonical form: `de-ch` becomes `de-CH`. A fault leaves its field out. */
-export function readProfile(given: Profile): { profile: Profile; faults: Fault[] } {
-  const profile: Profile = {}
+export function readProfile(given: GivenProfile): { profile: GivenProfile; faults: Fault[] } {
+  const profile: GivenProfile = {}
   const faults: Fault[] = []
   for (const field of ['displayName', 'locale', 'email'] as const) {
     const text = given[field]
@@ -20,12 +23,21 @@ export function readProfile(given: Profile): { profile: Profile; faults: Fault[]
     if ('value' in read) profile[field] = read.value
     else faults.push({ field, reason: read.reason })
   }
+  const { emailVerified, email } = given
+  if (emailVerified && email === null)
+    faults.push({ field: 'emailVerified', reason: 'must not be true if the e-mail address is removed' })
+  else if (emailVerified !== undefined) profile.emailVerified = emailVerified
   return { profile, faults }
+}
+
+/** As the store takes it: an address that is verified is verified at this moment. */
+export function profileAt<Fields extends GivenProfile>({ emailVerified, ...profile }: Fields, at: number) {
+  return { ...profile, ...(emailVerified !== undefined && { emailVerifiedAt: emailVerified ? at : null }) }
 }
 
 type Read = { value: string } | { reason: string }
 
-const readers: Readonly<Record<keyof Profile, (text: string) => Read>> = {
+const readers: Readonly<Record<'displayName' | 'locale' | 'email', (text: string) => Read>> = {
   displayName: readDisplayName,
   locale: readLocale,
   email: readEmail,

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { CarillonError, invalidRequest, notAuthenticated } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { erasedKey } from '../../store/erased-key.ts'
-import type { Excepted, NewUser, Profile, Store, User } from '../../store/store.ts'
+import type { Excepted, NewUser, Store, User } from '../../store/store.ts'
 import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
 import { type PasswordRules, passwordFaults } from '../password/new-password.ts'
 import type { Passwords } from '../password/passwords.ts'
@@ -13,7 +13,7 @@ import { revocationKeptForMs } from '../token/access-token.ts'
 import type { TokenRevocations } from '../token/revocations.ts'
 import { faulting, readEntry, refuseFaults } from './entry.ts'
 import { externalIdFault } from './external-id.ts'
-import { readProfile } from './profile.ts'
+import { type GivenProfile, profileAt, readProfile } from './profile.ts'
 import { findableUsername, prepareUsername } from './username.ts'
 
 export type UserDependencies = PasswordRules & {
@@ -50,7 +50,7 @@ export type UserDependencies = PasswordRules & {
 export type UserKey = { id: string } | { externalId: string } | { username: string }
 
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
-type Wanted = Profile & {
+type Wanted = GivenProfile & {
   username: string
   password?: string
   isGenerated?: boolean
@@ -78,7 +78,7 @@ export async function addUser(dependencies: UserDependencies, wanted: Wanted): P
 /** For a user of an application, who does not sign in here. Throws INVALID_REQUEST with every fault, or CONFLICT (id taken). */
 export async function addUserWithoutName(
   dependencies: UserDependencies,
-  wanted: Profile & { externalId: string },
+  wanted: GivenProfile & { externalId: string },
 ): Promise<User> {
   const { checked, faults } = readEntry(wanted)
   refuseFaults(faults)
@@ -86,21 +86,22 @@ export async function addUserWithoutName(
   return storeUser(dependencies, { username: null, passwordHash: null, externalId, ...profile })
 }
 
-type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & Profile
+type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & GivenProfile
 
 /** Throws CONFLICT with the field that is taken. */
 export async function storeUser(dependencies: UserDependencies, stored: Stored): Promise<User> {
   const { store, now } = dependencies
   const createdAt = now()
   const { passwordHash, ...fields } = stored
-  const none = { displayName: null, issuer: '', locale: null, email: null }
-  const user = { id: newId(createdAt), createdAt, ...none, ...fields }
+  const none = { displayName: null, issuer: '', locale: null, email: null, emailVerifiedAt: null }
+  const user = { id: newId(createdAt), createdAt, ...none, ...profileAt(fields, createdAt) }
+  if (user.email === null) user.emailVerifiedAt = null
   const entry = { event: 'user-created', userId: user.id, username: user.username } as const
   const outcome = await store.addUser({ ...user, passwordHash, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', `There is a user ${user.username} already`)
   if (outcome === 'external-id-taken') throw taken('externalId', 'There is a user with this external id already')
   const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
-  return { ...user, ...unchanged, disabledAt: null, emailVerifiedAt: null, passwordReportedAt: null }
+  return { ...user, ...unchanged, disabledAt: null, passwordReportedAt: null }
 }
 
 export function taken(field: 'username' | 'externalId', problem: string): CarillonError {
@@ -111,7 +112,7 @@ export function taken(field: 'username' | 'externalId', problem: string): Carill
 export async function putUser(
   { store, now, source = serviceSource }: UserDependencies,
   externalId: string,
-  given: Profile,
+  given: GivenProfile,
 ): Promise<{ user: User; created: boolean }> {
   const { profile, faults } = readProfile(given)
   const reason = externalIdFault(externalId)
@@ -125,11 +126,12 @@ export async function putUser(
 
 /** For `putUsers`, which turns the entry into one of a change if the user exists. */
 export function newUserOf(
-  { externalId, profile }: { externalId: string; profile: Profile },
+  { externalId, profile }: { externalId: string; profile: GivenProfile },
   { at, source }: { at: number; source: Source },
 ) {
   const userId = newId(at)
-  return { newId: userId, externalId, ...profile, entry: auditEntry(source, { event: 'user-created', at, userId }) }
+  const entry = auditEntry(source, { event: 'user-created', at, userId })
+  return { newId: userId, externalId, ...profileAt(profile, at), entry }
 }
 
 /** Throws NOT_FOUND. */
@@ -151,7 +153,7 @@ function noSuchUser(key: UserKey): CarillonError {
   return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
 }
 
-export type UserChange = Profile & { username?: string | null; disabled?: boolean }
+export type UserChange = GivenProfile & { username?: string | null; disabled?: boolean }
 
 /** Changes the given fields and returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
 export async function changeUser(dependencies: UserDependencies, key: UserKey, change: UserChange): Promise<User> {
@@ -161,7 +163,8 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   const username = faulting(faults, () => changedUsername(user, change.username))
   refuseFaults(faults)
   const fields = { ...(username !== undefined && { username }), ...profile }
-  const outcome = await store.updateUser({ userId: user.id, ...fields, ...recordedChange(dependencies, user, fields) })
+  const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
+  const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
   if (outcome === 'username-taken') throw taken('username', `There is a user ${username} already`)
   if (change.disabled === true) await disableUser(dependencies, { id: user.id })
   if (change.disabled === false) await enableUser(dependencies, { id: user.id })
@@ -169,8 +172,13 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
 }
 
 /** The entry names the fields, not their values; there is none if every value stays as it was. */
-export function recordedChange(dependencies: UserDependencies, user: User, fields: Profile & { username?: string }) {
-  const changed = Object.entries(fields).filter(([name, value]) => user[name as keyof typeof fields] !== value)
+export function recordedChange(
+  dependencies: UserDependencies,
+  user: User,
+  fields: GivenProfile & { username?: string },
+) {
+  const before = { ...user, emailVerified: user.emailVerifiedAt !== null }
+  const changed = Object.entries(fields).filter(([name, value]) => before[name as keyof typeof fields] !== value)
   if (changed.length === 0) return {}
   const detail = { fields: changed.map(([name]) => name).join(',') }
   return recorded(dependencies, { event: 'user-changed', userId: user.id, username: user.username, detail })

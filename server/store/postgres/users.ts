@@ -8,12 +8,26 @@ import { userColumns } from './user-columns.ts'
 
 type Added = 'added' | 'username-taken' | 'external-id-taken'
 
-const addUserText = audited('add_user($1, $2, $3, $4, $5, $6, $7, $8, $9)', { outcome: "'added'", entries: '$10' })
+const addUserText = audited('add_new_user($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', {
+  outcome: "'added'",
+  entries: '$11',
+})
 
 export async function addUser(db: Database, user: NewUser & Audited): Promise<Added> {
   const { id, username, passwordHash, displayName, createdAt } = user
-  const { externalId = null, issuer = '', locale = null, email = null } = user
-  const values = [id, username, passwordHash, externalId, issuer, displayName, locale, email, createdAt]
+  const { externalId = null, issuer = '', locale = null, email = null, emailVerifiedAt = null } = user
+  const values = [
+    id,
+    username,
+    passwordHash,
+    externalId,
+    issuer,
+    displayName,
+    locale,
+    email,
+    createdAt,
+    emailVerifiedAt,
+  ]
   const row = await db.one('addUser', addUserText, [...values, auditText(user.audit)])
   return row?.[0] as Added
 }
@@ -26,11 +40,12 @@ function byNewId(users: Input<'putUsers'>['users']): Record<string, unknown> {
 }
 
 /** The fields that are given. */
-function profileOf({ displayName, locale, email }: Profile): Profile {
+function profileOf({ displayName, locale, email, emailVerifiedAt }: Profile): Profile {
   return {
     ...(displayName !== undefined && { displayName }),
     ...(locale !== undefined && { locale }),
     ...(email !== undefined && { email }),
+    ...(emailVerifiedAt !== undefined && { emailVerifiedAt }),
   }
 }
 

@@ -28,7 +28,7 @@ test('1,000 users with the longest texts are created in one request, and a repet
     users.map(({ externalId }) => [externalId, 'created']),
   )
   const { id: _id, createdAt: _at, ...first } = created.results[0].user
-  assert.deepEqual(first, { ...users[0], username: null, disabled: false })
+  assert.deepEqual(first, { ...users[0], username: null, emailVerified: false, disabled: false })
   const again = await put(users)
   assert.ok(again.results.every(({ status }: Record<string, string>) => status === 'updated'))
   assert.equal(await countOf('bulk-'), 1000)

@@ -21,7 +21,7 @@ async function send(method: string, path: string, body?: unknown) {
 }
 
 const externalPath = (id: string) => `/api/users/external/${encodeURIComponent(id)}`
-const none = { username: null, displayName: null, locale: null, email: null, disabled: false }
+const none = { username: null, displayName: null, locale: null, email: null, emailVerified: false, disabled: false }
 let ids = 0
 const newId = () => `id-${++ids}`
 

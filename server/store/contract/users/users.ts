@@ -103,6 +103,43 @@ export function userPromises(promise: PromiseOf): void {
     )
   })
 
+  promise(
+    'an address that another one replaces takes its proof with it; the first proof of an address stays',
+    async (world) => {
+      const { id: userId } = await world.addUser('ann')
+      const proof = async () => (await world.store.findUser(userId))?.emailVerifiedAt
+      const steps = [
+        [{ emailVerifiedAt: at(1) }, null],
+        [{ email: 'a@example.com', emailVerifiedAt: at(2) }, at(2)],
+        [{ email: 'a@example.com', emailVerifiedAt: at(3) }, at(2)],
+        [{ email: 'a@example.com', displayName: 'Ann' }, at(2)],
+        [{ email: 'b@example.com' }, null],
+        [{ emailVerifiedAt: at(4) }, at(4)],
+        [{ email: 'c@example.com', emailVerifiedAt: at(5) }, at(5)],
+        [{ emailVerifiedAt: null }, null],
+        [{ email: 'c@example.com', emailVerifiedAt: at(6) }, at(6)],
+        [{ email: null, emailVerifiedAt: at(7) }, null],
+      ] as const
+      for (const [profile, expected] of steps) {
+        assert.equal(await world.store.updateUser({ userId, ...profile }), 'done')
+        assert.equal(await proof(), expected, JSON.stringify(profile))
+        const externalId = userId
+        const [put] = await world.store.putUsers({
+          issuer: '',
+          at: at(0),
+          users: [{ newId: newId(), externalId, ...profile }],
+        })
+        assert.equal(put?.user.emailVerifiedAt, expected, JSON.stringify(profile))
+      }
+      const added = { id: newId(), username: null, displayName: null, passwordHash: null, createdAt: at(0) }
+      for (const email of ['d@example.com', null]) {
+        const user = { ...added, id: newId(), email, emailVerifiedAt: at(8) }
+        assert.equal(await world.store.addUser(user), 'added')
+        assert.equal((await world.store.findUser(user.id))?.emailVerifiedAt, email === null ? null : at(8))
+      }
+    },
+  )
+
   promise('disables a user; repeating the call keeps the first disabledAt', async (world) => {
     const ann = await world.addUser('ann')
     assert.equal(await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt }), 'done')

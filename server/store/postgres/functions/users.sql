@@ -10,23 +10,39 @@ begin
   end if;
 end $$;
 
-create or replace function add_user(
+create or replace function add_new_user(
   new_id text, name text, hash text, of_external_id text, of_issuer text, of_display_name text, of_locale text, of_email text,
-  moment bigint
+  moment bigint, verified bigint
 ) returns text language plpgsql as $$
 begin
   perform lock_users();
-  insert into "user" (id, username, password_hash, external_id, issuer, display_name, locale, email, created_at)
-    values (new_id, name, hash, of_external_id, of_issuer, of_display_name, of_locale, of_email, moment)
+  insert into "user" (
+      id, username, password_hash, external_id, issuer, display_name, locale, email, email_verified_at, created_at
+    ) values (
+      new_id, name, hash, of_external_id, of_issuer, of_display_name, of_locale, of_email,
+      case when of_email is not null then verified end, moment
+    )
     on conflict do nothing;
   if found then return 'added'; end if;
   perform 1 from "user" where username = name;
   return case when found then 'username-taken' else 'external-id-taken' end;
 end $$;
 
+-- For nodes of the version before.
+create or replace function add_user(
+  new_id text, name text, hash text, of_external_id text, of_issuer text, of_display_name text, of_locale text, of_email text,
+  moment bigint
+) returns text language plpgsql as $$
+begin
+  return add_new_user(
+    new_id, name, hash, of_external_id, of_issuer, of_display_name, of_locale, of_email, moment, null
+  );
+end $$;
+
 -- given: by the id that a new user gets, an object with externalId and the fields to set; every external id once. Users are
 -- created, then locked, each in the order of the external ids, so that two calls cannot deadlock. The last statement is an upsert,
 -- because a user can be erased before the lock. Its values come from the select: Citus has no variables in "do update".
+-- A new address has no proof unless one is given with it; the time of the first proof of an address stays.
 -- An entry for the audit log ("entry") is recorded for each user that is new or changed.
 create or replace function store_users(of_issuer text, moment bigint, given jsonb)
 returns table (one "user", changed boolean) language plpgsql as $$
@@ -42,22 +58,33 @@ begin
     on conflict (external_id, issuer) where external_id is not null do nothing;
   perform 1 from "user" u where u.issuer = of_issuer and u.external_id = any (ids) order by u.external_id for update;
   select coalesce(jsonb_object_agg(
-      u.external_id, jsonb_build_object('displayName', u.display_name, 'locale', u.locale, 'email', u.email)
+      u.external_id, jsonb_build_object(
+        'displayName', u.display_name, 'locale', u.locale, 'email', u.email, 'emailVerifiedAt', u.email_verified_at
+      )
     ), '{}') into known
     from "user" u where u.issuer = of_issuer and u.external_id = any (ids);
   for one in
-    insert into "user" as stored (id, created_at, external_id, issuer, display_name, locale, email)
+    insert into "user" as stored (id, created_at, external_id, issuer, display_name, locale, email, email_verified_at)
     select g.key, moment, g.value ->> 'externalId', of_issuer,
-      merged ->> 'displayName', merged ->> 'locale', merged ->> 'email'
+      merged ->> 'displayName', merged ->> 'locale', merged ->> 'email',
+      case
+        when merged ->> 'email' is null or merged ->> 'emailVerifiedAt' is null then null
+        when before ->> 'email' is distinct from merged ->> 'email' then (g.value ->> 'emailVerifiedAt')::bigint
+        else coalesce(before ->> 'emailVerifiedAt', merged ->> 'emailVerifiedAt')::bigint
+      end
     from jsonb_each(given) g
-    cross join lateral (select coalesce(known -> (g.value ->> 'externalId'), '{}') || g.value as merged) m
+    cross join lateral (select coalesce(known -> (g.value ->> 'externalId'), '{}') as before) b
+    cross join lateral (select before || g.value as merged) m
     order by (g.value ->> 'externalId') collate "C"
     on conflict (external_id, issuer) where external_id is not null do update set
-      display_name = excluded.display_name, locale = excluded.locale, email = excluded.email
+      display_name = excluded.display_name, locale = excluded.locale, email = excluded.email,
+      email_verified_at = excluded.email_verified_at
     returning stored.*
   loop
     changed := not given ? one.id and known -> one.external_id is distinct from
-      jsonb_build_object('displayName', one.display_name, 'locale', one.locale, 'email', one.email);
+      jsonb_build_object(
+        'displayName', one.display_name, 'locale', one.locale, 'email', one.email, 'emailVerifiedAt', one.email_verified_at
+      );
     if given ? one.id then
       entries := entries || coalesce(given -> one.id -> 'entry', '[]');
     elsif changed then
@@ -84,7 +111,13 @@ begin
       username = coalesce(name, username),
       display_name = case when profile ? 'displayName' then profile ->> 'displayName' else display_name end,
       locale = case when profile ? 'locale' then profile ->> 'locale' else locale end,
-      email = case when profile ? 'email' then profile ->> 'email' else email end
+      email = case when profile ? 'email' then profile ->> 'email' else email end,
+      email_verified_at = case
+        when case when profile ? 'email' then profile ->> 'email' else email end is null then null
+        when profile -> 'emailVerifiedAt' = 'null' then null
+        when profile ? 'email' and email is distinct from profile ->> 'email' then (profile ->> 'emailVerifiedAt')::bigint
+        else coalesce(email_verified_at, (profile ->> 'emailVerifiedAt')::bigint)
+      end
     where id = of_user;
   if not found then return 'absent'; end if;
   if name is not null then update session set username = name where user_id = of_user; end if;

@@ -51,6 +51,7 @@ const hashes: Record<number, string> = {
   31: '58ebe3159650c4ff',
   32: 'f38b8ddc996486a5',
   33: '8d6e4f7eb5712c7f',
+  34: 'e933076417fa8320',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

@@ -10,9 +10,11 @@ export function addUser(
 ): 'added' | 'username-taken' | 'external-id-taken' {
   const { sql } = context
   const { changes } = sql.run`
-    insert into user (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email)
+    insert into user (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email,
+      email_verified_at)
     values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
-      ${user.externalId ?? null}, ${user.issuer ?? ''}, ${user.locale ?? null}, ${user.email ?? null})
+      ${user.externalId ?? null}, ${user.issuer ?? ''}, ${user.locale ?? null}, ${user.email ?? null},
+      ${proofOf(user)})
     on conflict do nothing`
   if (changes === 1) {
     recordAudit(context, user.audit)
@@ -44,16 +46,17 @@ function putUser(
   const { user, issuer, at } = one
   const { entry } = user
   const { changes } = sql.run`
-    insert into user (id, created_at, external_id, issuer, display_name, locale, email)
+    insert into user (id, created_at, external_id, issuer, display_name, locale, email, email_verified_at)
     values (${user.newId}, ${at}, ${user.externalId}, ${issuer}, ${user.displayName ?? null}, ${user.locale ?? null},
-      ${user.email ?? null})
+      ${user.email ?? null}, ${proofOf(user)})
     on conflict (external_id, issuer) where external_id is not null do nothing`
   if (changes === 1) {
     if (entry !== undefined) recordAudit(context, [entry])
     return 'created'
   }
-  const { id: userId } = userOf(sql, { issuer, externalId: user.externalId })
-  if (!setProfile(sql, userId, user)) return 'unchanged'
+  const before = userOf(sql, { issuer, externalId: user.externalId })
+  const userId = before.id
+  if (!setProfile(sql, before, user)) return 'unchanged'
   if (entry !== undefined) recordAudit(context, [{ ...entry, event: 'user-changed', userId }])
   return 'changed'
 }
@@ -73,30 +76,43 @@ export function updateUser(
   { userId, username, audit, ...profile }: Input<'updateUser'>,
 ): 'done' | 'absent' | 'username-taken' {
   const { sql } = context
-  if (sql.get`select 1 from user where id = ${userId}` === undefined) return 'absent'
+  const before = sql.get`
+    select id, display_name as "displayName", locale, email, email_verified_at as "emailVerifiedAt"
+    from user where id = ${userId}`
+  if (before === undefined) return 'absent'
   if (username !== undefined) {
     const { changes } = sql.run`update or ignore user set username = ${username} where id = ${userId}`
     if (changes === 0) return 'username-taken'
     sql.run`update session set username = ${username} where user_id = ${userId}`
   }
-  setProfile(sql, userId, profile)
+  setProfile(sql, before as Before, profile)
   recordAudit(context, audit)
   return 'done'
 }
 
+type Before = Pick<User, 'id'> & Required<Profile>
+
 /** Returns whether a field has another value now. */
-function setProfile(sql: WriteContext['sql'], userId: string, { displayName, locale, email }: Profile): boolean {
+function setProfile(sql: WriteContext['sql'], before: Before, given: Profile): boolean {
+  const { displayName = before.displayName, locale = before.locale, email = before.email } = given
+  const emailVerifiedAt = proofAfter(before, { email, given: given.emailVerifiedAt })
   const { changes } = sql.run`
-    update user set
-      display_name = iif(${Number(displayName === undefined)}, display_name, ${displayName ?? null}),
-      locale = iif(${Number(locale === undefined)}, locale, ${locale ?? null}),
-      email = iif(${Number(email === undefined)}, email, ${email ?? null})
-    where id = ${userId} and (
-      (not ${Number(displayName === undefined)} and display_name is not ${displayName ?? null})
-      or (not ${Number(locale === undefined)} and locale is not ${locale ?? null})
-      or (not ${Number(email === undefined)} and email is not ${email ?? null})
-    )`
+    update user set display_name = ${displayName}, locale = ${locale}, email = ${email}, email_verified_at = ${emailVerifiedAt}
+    where id = ${before.id} and (display_name is not ${displayName} or locale is not ${locale} or email is not ${email}
+      or email_verified_at is not ${emailVerifiedAt})`
   return changes === 1
+}
+
+/** A new address has no proof unless one is given with it. */
+function proofAfter(before: Before, { email, given }: { email: string | null; given: number | null | undefined }) {
+  if (email === null || given === null) return null
+  if (email !== before.email) return given ?? null
+  return before.emailVerifiedAt ?? given ?? null
+}
+
+/** Of a new user. */
+function proofOf({ email = null, emailVerifiedAt = null }: Profile): number | null {
+  return email === null ? null : emailVerifiedAt
 }
 
 export function disableUser(context: WriteContext, change: Input<'disableUser'>): 'done' | 'absent' {
