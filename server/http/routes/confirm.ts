@@ -101,6 +101,5 @@ async function checkPasswordOf(
   const found = await dependencies.store.findCredentials(name)
   // A user without a password, or a name that has become another user's meanwhile.
   if (found?.id !== user.id) throw invalidCredentials()
-  await dependencies.passwords.refuseIfFull({ address, account: name })
   await checkCredentials(dependencies, { name, user: found }, { password, address, signal, device })
 }

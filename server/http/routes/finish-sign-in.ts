@@ -60,7 +60,8 @@ export async function finishSignIn(
   const entry = auditEntry(source, { event: 'sign-in', at, userId, username, signInId, detail })
   const issue = variant === 'stateless' ? issueToken : issueSession
   const device = deviceLabel(source.userAgent)
-  const from = deviceOf(dependencies, source, isKnownDevice)
+  // A sign-in whose password was checked before the user disowned another one must not begin after it.
+  const from = { ...deviceOf(dependencies, source, isKnownDevice), deviceGeneration: user.deviceGeneration }
   const { familiarity, ...issued } = await issue(dependencies, user, { ...exchange, entry, signInId, from, device })
   if (familiarity === 'new')
     await dependencies.newDevices.send({ userId, signInId, device, address: source.address, at, from })

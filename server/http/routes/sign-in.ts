@@ -36,8 +36,10 @@ async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, 
   const { signInLog, devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
   const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
-  const account = await findAccount(dependencies, username, turn.address)
-  const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
+  const presented = presentedDevices(request, deviceCookie)
+  const hasDeviceToken = presented.length > 0
+  const account = await findAccount(dependencies, username, { address: turn.address, hasDeviceToken })
+  const device = devices.knownDevice(presented, account.user)
   try {
     const user = await checkCredentials(dependencies, account, { password, device, ...turn })
     return sendObject(

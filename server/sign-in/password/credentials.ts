@@ -11,16 +11,24 @@ export type CheckedUser = Credentials
 /** `name` is the prepared username, or the text that the client sent if no user can have that name. */
 export type Account = { name: string; user: CheckedUser | undefined }
 
-/** Throws UNAVAILABLE, before it reads the store, if too many attempts of this address or account wait in the queue. */
+/**
+ * Throws UNAVAILABLE, before it reads the store, if too many attempts of this address or account wait in the queue. One that
+ * presents a device token is compared with those on known devices: whether the token is valid is known only after the store was read.
+ */
 export async function findAccount(
   { store, passwords }: { store: Pick<Store, 'findCredentials'>; passwords: Passwords },
   username: string,
-  address: string,
+  { address, hasDeviceToken }: { address: string; hasDeviceToken: boolean },
 ): Promise<Account> {
   const findable = findableUsername(username)
   const name = findable ?? username
-  await passwords.refuseIfFull({ address, account: name })
+  await passwords.refuseIfFull({ address, account: queueAccount(name, hasDeviceToken) })
   return { name, user: await store.findCredentials(findable ?? '') }
+}
+
+/** The prefix keeps apart a known device of a user and a client that sends whatever text as its username. */
+function queueAccount(name: string, isOnKnownDevice: boolean): string {
+  return `${isOnKnownDevice ? 'known device of' : 'name'} ${name}`
 }
 
 /** `device`: the id of a known device of the user. */
@@ -42,7 +50,7 @@ export async function checkCredentials(
   await guess.refuseIfDelayed()
   // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
   // In the queue, too, a known device does not wait behind those who guess the password of its user.
-  const attempt = { account: device === undefined ? name : `${name} on a known device`, address, signal }
+  const attempt = { account: queueAccount(name, device !== undefined), address, signal }
   const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, () => guess.begin())
   if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()
   await guess.succeed()

@@ -212,6 +212,14 @@ export function listedSignInPromises(promise: PromiseOf): void {
       assert.equal(await note(world, ben, { ...windows, isKnown: true }), 'known')
       assert.equal(await note(world, ben, linux), 'new')
       assert.equal(await world.store.noteDevice({ userId: newId(), device: linux, at: at(1) }), 'absent')
+      // A device generation that was raised since: the user disowned a sign-in.
+      const [early, current] = [1, 0].map((deviceGeneration) => ({
+        ...device('Safari on iOS', { isKnown: true }),
+        deviceGeneration,
+      }))
+      assert.equal(await note(world, ann, early as SeenDevice), 'absent')
+      assert.equal(await note(world, ann, device('Safari on iOS')), 'new')
+      assert.equal(await note(world, ann, current as SeenDevice), 'known')
     },
   )
 

@@ -77,6 +77,25 @@ export function sessionPromises(promise: PromiseOf): void {
     },
   )
 
+  promise('refuses a session if the device generation was raised since the check', async (world) => {
+    const ann = await world.addUser('ann')
+    const signInId = newId()
+    await world.signIn(ann, { signInId })
+    const from = { label: 'Firefox on Linux', network: '192.0.2.1', isKnown: true, keep: 9 }
+    const alive = {
+      sessions: { createdAfter: at(-9), lastSeenAfter: at(-9), lastSeenUntil: at(9) },
+      tokensSince: at(-9),
+    }
+    const disowned = { userId: ann.id, signInId, alive, isOwn: false, disowned: from, at: at(1), revocationExpiresAt }
+    assert.equal(await world.store.endSignIn(disowned), 'stateful')
+    const secretHash = newId()
+    const late = { ...attempt(ann, { secretHash }), from: { ...from, deviceGeneration: 0 } }
+    assert.equal(await world.store.addSession(late), 'refused')
+    assert.equal(await world.store.findSession({ userId: ann.id, secretHash }), undefined)
+    const again = await world.store.addSession({ ...late, from: { ...from, deviceGeneration: 1 } })
+    assert.deepEqual(again, { revoked: [], device: 'known' })
+  })
+
   promise('ends no session if it refuses the new one', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)

@@ -34,8 +34,12 @@ export type ListedSignIn = {
   address: string | null
 }
 
-/** `isKnown`: the device proved by other means that the user has signed in from it before. `keep`: how many are kept for a user. */
-export type SeenDevice = { label: string; network: string; isKnown: boolean; keep: number }
+/**
+ * `isKnown`: the device proved by other means that the user has signed in from it before. `keep`: how many are kept for a user.
+ * `deviceGeneration`: that of the user when the proof was checked. If it was raised since, because the user disowned a sign-in,
+ * set a password by a link or was disabled, the sign-in is refused.
+ */
+export type SeenDevice = { label: string; network: string; isKnown: boolean; keep: number; deviceGeneration?: number }
 /** 'first': the user has no known device, and this is now the first. 'new': it is not known, and is not kept by this call. */
 export type Familiarity = 'first' | 'known' | 'new'
 
@@ -63,6 +67,7 @@ export interface SignIns {
   /**
    * Says whether a user has signed in from a device before, and keeps it in the same step unless it is 'new'. Of the first
    * calls for a user at the same time, one is 'first'. At most `keep` devices are kept for a user, those that were seen last.
+   * Changes nothing and returns 'absent' without such a user of this device generation.
    */
   noteDevice(note: { userId: string; device: SeenDevice; at: number } & Audited): Promise<Familiarity | 'absent'>
 }

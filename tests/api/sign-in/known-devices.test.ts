@@ -67,6 +67,19 @@ for (const variant of variants) {
     assert.equal((await known.login(ann)).status, 200, 'also after a restart')
   })
 
+  test(`100 guesses that wait together, of its user or of whatever name, do not delay a known device (${variant}, A10, A12)`, async () => {
+    const ann = await app.user()
+    const known = new Device(variant)
+    await known.login(ann)
+    for (const username of [ann.username, `${ann.username} on a known device`, `known device of ${ann.username}`]) {
+      const guesses = Array.from({ length: 100 }, () =>
+        app.post('/login', { username, password: wrong }, { 'x-forwarded-for': newAddress() }),
+      )
+      assert.equal((await known.login(ann)).status, 200, username)
+      await Promise.all(guesses)
+    }
+  })
+
   test(`a known device has failures of its own, with the same delays (${variant}, A9)`, async () => {
     const ann = await app.user()
     const [known, another] = [new Device(variant), new Device(variant)]

@@ -68,6 +68,23 @@ const disown = (id: string, proof: Proof) =>
 const ofDevice = ({ deviceToken, cookies }: SignedIn): From => (cookies === '' ? { deviceToken } : { cookies })
 
 for (const variant of variants) {
+  test(`a ${variant} sign-in whose password is being checked when another one is disowned does not begin`, async () => {
+    const user = await app.user()
+    const own = await signIn(user, variant)
+    const foreign = await signIn(user, variant, { userAgent: chrome, address: '203.0.113.7' })
+    const [{ id }] = (await app.get('/api/me/sessions', foreign.proof)).json().data.items
+    // Other attempts keep it waiting for its turn, after its user was read.
+    const others = Array.from({ length: 30 }, (_, n) =>
+      login({ username: `nobody ${n}`, password: 'plum orchard' }, variant, { address: `198.51.100.${n}` }),
+    )
+    const late = login(user, variant, { userAgent: chrome, address: '203.0.113.7' })
+    await sleep(20)
+    assert.equal((await disown(id, own.proof)).status, 200)
+    assert.notEqual((await late).status, 200)
+    await Promise.all(others)
+    assert.equal((await app.get('/api/me/sessions', own.proof)).json().data.items.length, 1)
+  })
+
   test(`a ${variant} sign-in from a new device is reported with device, address, time and a link; the first is not`, async () => {
     const user = await app.user()
     const first = await signIn(user, variant)

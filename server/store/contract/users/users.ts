@@ -148,6 +148,14 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal((await world.store.findCredentials(ann.username))?.disabledAt, at(5))
   })
 
+  promise('voids the device tokens of a disabled user, and those of no other user', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
+    await world.store.enableUser({ userId: ann.id })
+    assert.equal((await world.store.findUser(ann.id))?.deviceGeneration, 1)
+    assert.equal((await world.store.findUser(ben.id))?.deviceGeneration, 0)
+  })
+
   promise('ends every session and revokes every token of a disabled user, and of no other user', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const sessions = [await world.signIn(ann), await world.signIn(ann)]

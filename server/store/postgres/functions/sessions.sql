@@ -59,7 +59,9 @@ begin
   perform lock_users();
   -- Sign-ins of one user take turns: otherwise each of two could count without the other.
   select coalesce(username, '') into name from "user"
-    where id = of_user and disabled_at is null and credential_generation = checked_generation for no key update;
+    where id = of_user and disabled_at is null and credential_generation = checked_generation
+      and device_generation = coalesce((in_detail -> 'from' ->> 'deviceGeneration')::bigint, device_generation)
+    for no key update;
   if not found then return null; end if;
   insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
     values (of_user, of_hash, name, moment, moment,

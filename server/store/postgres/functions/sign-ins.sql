@@ -67,7 +67,7 @@ begin
       and not bool_or(a.event in ('sign-out', 'session-ended', 'sign-in-disowned'));
 end $$;
 
--- seen: label, network, isKnown and keep. The caller has locked the user's row.
+-- seen: label, network, isKnown and keep, and deviceGeneration, which the caller has checked. The caller has locked the user's row.
 create or replace function note_device(of_user text, seen jsonb, moment bigint) returns text language plpgsql as $$
 declare
   is_known constant boolean := (seen ->> 'isKnown')::boolean;
@@ -86,12 +86,15 @@ begin
   return case when is_known then 'known' else 'first' end;
 end $$;
 
--- A sign-in that the store keeps no row of, or a device that the user now knows of. Null without such a user.
+-- A sign-in that the store keeps no row of, or a device that the user now knows of. Null without such a user
+-- of this device generation.
 create or replace function note_sign_in(of_user text, seen jsonb, moment bigint, audit_entries jsonb)
 returns text language plpgsql as $$
 begin
   perform lock_users();
-  perform 1 from "user" where id = of_user for no key update;
+  perform 1 from "user"
+    where id = of_user and device_generation = coalesce((seen ->> 'deviceGeneration')::bigint, device_generation)
+    for no key update;
   if not found then return null; end if;
   perform record_audit(audit_entries);
   return note_device(of_user, seen, moment);

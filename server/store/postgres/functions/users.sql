@@ -145,7 +145,8 @@ declare
   generation bigint;
 begin
   perform lock_users();
-  update "user" set disabled_at = coalesce(disabled_at, moment), credential_generation = credential_generation + 1
+  update "user" set disabled_at = coalesce(disabled_at, moment), credential_generation = credential_generation + 1,
+      device_generation = device_generation + 1
     where id = of_user returning credential_generation into generation;
   if not found then return false; end if;
   perform end_proofs_except(of_user, generation, null, moment, cut_until);

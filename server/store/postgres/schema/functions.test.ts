@@ -52,6 +52,7 @@ const hashes: Record<number, string> = {
   32: 'f38b8ddc996486a5',
   33: '8d6e4f7eb5712c7f',
   34: 'e933076417fa8320',
+  35: '217e916ab48bf5da',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

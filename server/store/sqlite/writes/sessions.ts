@@ -16,12 +16,14 @@ import { revokeTokens } from './tokens.ts'
 type Added = { revoked: { userId: string; signInId: string }[]; device?: Familiarity } | 'refused'
 
 export function addSession(context: WriteContext, session: NewSession): Added {
+  const { deviceGeneration = null } = session.from ?? {}
   const { changes } = context.sql.run`
     insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
     select id, ${session.secretHash}, coalesce(username, ''), ${session.at}, ${session.at}, ${session.signInId},
       ${session.device}, ${session.address}, 0
     from user
-    where id = ${session.userId} and disabled_at is null and credential_generation = ${session.checkedGeneration}`
+    where id = ${session.userId} and disabled_at is null and credential_generation = ${session.checkedGeneration}
+      and device_generation = coalesce(${deviceGeneration}, device_generation)`
   if (changes === 0) return 'refused'
   const { userId, replaces, at, revocationExpiresAt, from } = session
   const end = { at, revocationExpiresAt }

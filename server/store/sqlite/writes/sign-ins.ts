@@ -58,7 +58,10 @@ function isTokenAlive({ sql }: WriteContext, { userId, signInId, alive }: End): 
 }
 
 export function noteDevice(context: WriteContext, note: Input<'noteDevice'>): Familiarity | 'absent' {
-  if (context.sql.get`select 1 from user where id = ${note.userId}` === undefined) return 'absent'
+  const { deviceGeneration = null } = note.device
+  const user = context.sql.get`
+    select 1 from user where id = ${note.userId} and device_generation = coalesce(${deviceGeneration}, device_generation)`
+  if (user === undefined) return 'absent'
   recordAudit(context, note.audit)
   return noteDeviceOf(context.sql, note)
 }

@@ -117,7 +117,8 @@ function proofOf({ email = null, emailVerifiedAt = null }: Profile): number | nu
 
 export function disableUser(context: WriteContext, change: Input<'disableUser'>): 'done' | 'absent' {
   const { changes } = context.sql.run`
-    update user set disabled_at = coalesce(disabled_at, ${change.at}), credential_generation = credential_generation + 1
+    update user set disabled_at = coalesce(disabled_at, ${change.at}), credential_generation = credential_generation + 1,
+      device_generation = device_generation + 1
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
   endProofs(context, change)
