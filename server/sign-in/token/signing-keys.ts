@@ -176,15 +176,19 @@ export class SigningKeys {
   /** Without those that this node cannot open: then it signs with another one, and learns of everything else. */
   async #signersOf(keys: readonly SigningKey[]): Promise<Signer[]> {
     const signers: Signer[] = []
+    let unopened: SigningKey | undefined
     for (const key of keys) {
       const { startsAt, sealedPrivateJwk } = key
       const known = this.#signers.find(({ kid }) => kid === key.kid)
       const isSame = known?.sealedPrivateJwk === sealedPrivateJwk
       const opened = isSame ? known : await openPrivate(key, this.#dependencies.sealing)
-      if (opened === undefined) this.#reportUnopened(key)
+      if (opened === undefined) unopened = key
       const usable = opened ?? known
       if (usable !== undefined) signers.push({ ...usable, startsAt, sealedPrivateJwk })
     }
+    // If the first read opens none, `open` refuses to start: the same in the log would be said twice.
+    const isRefused = signers.length === 0 && this.#accepted.size === 0
+    if (unopened !== undefined && !isRefused) this.#reportUnopened(unopened)
     return signers
   }
 

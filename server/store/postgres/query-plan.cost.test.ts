@@ -192,7 +192,7 @@ const providerPaths: Path[] = [
   {
     of: 'unlinkProviderAccount',
     run: () => unlinkProviderAccount(db, { userId: 'u1', issuer: accountKey.issuer, issuers: ['other'] }),
-    reads: [user, accountsOfUser, 'many factor by key (user_id)'],
+    reads: [user, accountsOfUser, oneFactor],
   },
   { of: 'providerAccounts', run: () => providerAccounts(db, 'u1'), reads: ['sorted', accountsOfUser] },
 ]
@@ -494,11 +494,12 @@ const paths: Path[] = [
     run: () => retireSigningKeys(db, { kids: ['kid'], at: 1 }),
     reads: ['whole signing_key'],
   },
-  // By a command.
+  // By a command: the factors of every user that follow one.
   {
     of: 'factorsSealedOtherwise',
     run: () => factorsSealedOtherwise(db, { prefix: 'p', after: { userId: '', id: '' }, limit: 9 }),
-    reads: ['whole factor'],
+    reads: ['sorted', 'many factor by key ()'],
+    partitions: 4,
   },
   {
     of: 'resealFactors',

@@ -11,7 +11,8 @@ type Line = { type: string; position: string; notification: { id: string; title:
 
 const folder = new Folder()
 const port = await freePort()
-const settings = { env: { CARILLON_PORT: String(port) } }
+// The inbox has what the tests deliver, and no notification of a sign-in from a new device.
+const settings = { env: { CARILLON_PORT: String(port), CARILLON_NEW_DEVICE_NOTICES: 'off' } }
 let service: CarillonProcess
 let operator: UserOfService
 before(async () => {
