@@ -109,39 +109,55 @@ export const callback: Operation<null> = {
 }
 
 async function comeBack(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { signInLog } = dependencies
   const provider = providerOf(dependencies, request)
   const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
   const { search } = new URL(request.url, 'http://localhost')
   const response = new URL(redirectUri(dependencies, provider) + search)
   const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
   const forget = () => setCookie(reply, flowCookie(dependencies, flow.state), '')
+  let user: User | undefined
   try {
-    const identity = await provider.identify(response, flow)
-    const next = await finishFlow(dependencies, { flow, signedIn: { provider, identity, source } }, { request, reply })
+    const signedIn = { provider, identity: await provider.identify(response, flow), source }
+    if (flow.linking === undefined) user = await userOfAccount(dependencies.providers, signedIn)
+    const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
     // The cookie of the flow proves later that this browser may exchange the code.
     if (next?.code === undefined || flow.challenge !== undefined) forget()
     return reply.code(303).header('location', landing(flow.returnTo, next)).send()
   } catch (error) {
     forget()
-    const { code, status } = error as Partial<CarillonError>
-    const account = { name: `provider:${provider.setting.name}`, user: undefined }
-    if (code !== undefined && (status ?? 500) < 500) signInLog.refused(source, account, { code, variant: flow.variant })
+    noteRefusal(dependencies, error, { user, source, variant: flow.variant })
     throw error
   }
 }
 
-type Finished = { flow: Flow; signedIn: Parameters<typeof userOfAccount>[1] & { source: RequestSource } }
+type Attempt = { user: User | undefined; source: RequestSource; variant: Flow['variant'] }
+
+/** A failure of the provider or of the service is not a refusal. Without a known user, the entry has a hash of the provider's name. */
+function noteRefusal({ signInLog }: Dependencies, error: unknown, { user, source, variant }: Attempt): void {
+  const { code, status = 500 } = error as Partial<CarillonError>
+  if (code === undefined || code === 'SECOND_FACTOR_REQUIRED' || status >= 500) return
+  signInLog.refused(source, { name: source.actor, user }, { code, variant })
+}
+
+type Finished = {
+  flow: Flow
+  user: User | undefined
+  signedIn: Parameters<typeof userOfAccount>[1] & { source: RequestSource }
+}
 /** What the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
 type Next = { code?: string; secondFactor?: SecondFactor } | undefined
 
-async function finishFlow(dependencies: Dependencies, { flow, signedIn }: Finished, exchange: Exchange): Promise<Next> {
+async function finishFlow(
+  dependencies: Dependencies,
+  { flow, user, signedIn }: Finished,
+  exchange: Exchange,
+): Promise<Next> {
   if (flow.linking !== undefined) {
     await refuseEnded(dependencies, exchange.request, flow.linking)
     await linkAccount(dependencies.providers, signedIn, flow.linking)
     return undefined
   }
-  const user = await userOfAccount(dependencies.providers, signedIn)
+  if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
   if (flow.variant === 'stateless') return { code: await newCode(dependencies, user, flow) }
   const { source } = signedIn
   try {
@@ -178,9 +194,22 @@ export const exchangeCode: Operation<null> = {
 }
 
 async function sendToken(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { code, verifier } = request.body as ProviderCodeBody
   const provider = providerOf(dependencies, request)
   const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+  let user: User | undefined
+  try {
+    user = await userOfCode(dependencies, { provider, request, reply })
+    const facts = { variant: 'stateless', method: 'provider', source } as const
+    return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
+  } catch (error) {
+    noteRefusal(dependencies, error, { user, source, variant: 'stateless' })
+    throw error
+  }
+}
+
+/** Uses the code up. Throws INVALID_CREDENTIALS. */
+async function userOfCode(dependencies: Dependencies, { provider, request, reply }: Exchange & { provider: Provider }) {
+  const { code, verifier } = request.body as ProviderCodeBody
   const { store, now } = dependencies.providers
   const key = { userId: code.split('.')[0] as string, hash: hashOf(code), at: now() }
   const found = await store.findChallenge(key)
@@ -191,8 +220,7 @@ async function sendToken(dependencies: Dependencies, request: GuardedRequest<nul
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   if (data.flow !== undefined)
     setCookie(reply, { ...dependencies.cookie, name: `${flowPrefix(dependencies)}${data.flow}` }, '')
-  const facts = { variant: 'stateless', method: 'provider', source } as const
-  return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
+  return user
 }
 
 /** Of a code: it is exchanged by who knows the verifier of `challenge`, or by the browser that has the cookie of `flow`. */

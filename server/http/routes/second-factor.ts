@@ -63,11 +63,18 @@ export const complete: Operation<null> = {
   handle: completeSignIn,
 }
 
+/** A challenge that is unknown or has ended proves nothing about the user whom it names. */
+const noAccount = { name: '', user: undefined }
+
 async function completeSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
   const { challenge: text, ...body } = request.body as SecondFactorBody
   const { devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
-  const { user, variant, challenge } = await findWaiting(dependencies, text)
+  const { user, variant, challenge } = await findWaiting(dependencies, text).catch((error: unknown) => {
+    const refused = refusalCode(error)
+    if (refused !== undefined) dependencies.signInLog.refused(source, noAccount, { code: refused })
+    throw error
+  })
   const presented = presentedFactor(body)
   const device = devices.knownDevice(presentedDevices(request, deviceCookie), user)
   try {

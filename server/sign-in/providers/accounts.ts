@@ -18,21 +18,21 @@ export type ProviderDependencies = {
 }
 type SignedIn = { provider: Provider; identity: Identity; source: Source }
 
-/** The user who signs in, created if the provider's setting says so. Throws FORBIDDEN for an unknown and for a disabled user. */
-export async function userOfAccount({ store, now }: ProviderDependencies, signedIn: SignedIn): Promise<User> {
+/** The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. */
+export async function userOfAccount(
+  { store, now }: ProviderDependencies,
+  signedIn: SignedIn,
+): Promise<User | undefined> {
   const { provider, identity, source } = signedIn
   const { createUsers, name } = provider.setting
   const { issuer, subject } = identity
   const at = now()
-  let user = await store.useProviderAccount({ issuer, subject, at })
-  if (user === undefined && createUsers) {
-    const id = newId(at)
-    const profile = await newProfile(identity)
-    const audit = [auditEntry(source, { event: 'user-created', at, userId: id, detail: { provider: name } })]
-    user = await store.addProviderUser({ issuer, subject, newId: id, ...profile, at, audit })
-  }
-  if (user === undefined || user.disabledAt !== null) throw noActiveUser(provider)
-  return user
+  const known = await store.useProviderAccount({ issuer, subject, at })
+  if (known !== undefined || !createUsers) return known
+  const id = newId(at)
+  const profile = await newProfile(identity)
+  const audit = [auditEntry(source, { event: 'user-created', at, userId: id, detail: { provider: name } })]
+  return store.addProviderUser({ issuer, subject, newId: id, ...profile, at, audit })
 }
 
 /** The same for an unknown and for a disabled user. */

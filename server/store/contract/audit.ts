@@ -35,7 +35,8 @@ const change = (userId: string, seconds = 1) => ({
 })
 
 export function auditPromises(promise: PromiseOf): void {
-  promise('keeps every field of an entry, and lists entries newest first', async ({ store }) => {
+  promise('keeps every field of an entry, and lists entries newest first', async (world) => {
+    const { store } = world
     const bare = entryOf('sign-in-refused', {
       address: null,
       userAgent: null,
@@ -45,7 +46,7 @@ export function auditPromises(promise: PromiseOf): void {
     })
     const full = entryOf('sign-in', {
       at: at(1),
-      userId: newId(),
+      userId: (await world.addUser('ann')).id,
       signInId: 's',
       detail: { variant: 'stateful', n: 1 },
     })
@@ -54,8 +55,9 @@ export function auditPromises(promise: PromiseOf): void {
     assert.deepEqual(await store.listAudit({ limit: 9 }), [full, bare])
   })
 
-  promise('lists the entries of a user, of an actor, since a moment and before an entry', async ({ store }) => {
-    const [ann, ben] = [newId(), newId()]
+  promise('lists the entries of a user, of an actor, since a moment and before an entry', async (world) => {
+    const { store } = world
+    const [ann, ben] = [(await world.addUser('ann')).id, (await world.addUser('ben')).id]
     const entries = Array.from({ length: 8 }, (_, n) =>
       entryOf('sign-in', { at: at(n), userId: n % 2 === 0 ? ann : ben, actor: n < 4 ? 'operator' : 'user' }),
     )
@@ -72,6 +74,16 @@ export function auditPromises(promise: PromiseOf): void {
     assert.deepEqual(await listed({ userId: newId() }), [])
   })
 
+  promise('does not name a user who was erased before the entry is recorded (U2)', async (world) => {
+    const { store } = world
+    const { id: userId } = await world.addUser('gone')
+    const entry = entryOf('sign-in-refused', { userId })
+    await store.deleteUser(change(userId))
+    await store.recordAudit([entry])
+    assert.deepEqual(await store.listAudit({ limit: 9 }), [{ ...entry, userId: null }])
+    assert.deepEqual(await store.listAudit({ userId, limit: 9 }), [])
+  })
+
   promise('finds the newest entry about settings', async ({ store }) => {
     assert.equal(await store.lastSettingsEntry(), undefined)
     const [old, latest, other] = [1, 2, 3].map((n) => entryOf(n < 3 ? 'settings-changed' : 'sign-in', { at: at(n) }))
@@ -80,7 +92,7 @@ export function auditPromises(promise: PromiseOf): void {
   })
 
   promise('removes the entries before a moment, at most 1,000 at once', async ({ store }) => {
-    const entries = Array.from({ length: 1_500 }, (_, n) => entryOf('sign-in', { at: at(n), userId: newId() }))
+    const entries = Array.from({ length: 1_500 }, (_, n) => entryOf('sign-in', { at: at(n) }))
     await store.recordAudit(entries)
     assert.equal(await store.removeOldAudit(at(1_200)), 1_000)
     assert.equal(await store.removeOldAudit(at(1_200)), 200)

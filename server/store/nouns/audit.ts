@@ -34,7 +34,7 @@ export type Audited = { audit?: readonly AuditEntry[] | undefined }
 export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string; limit: number }
 
 export interface Audit {
-  /** Adds entries that belong to no other change of the store, such as refusals. */
+  /** Adds entries that belong to no other change of the store, such as refusals. An entry about an unknown user is one about no user. */
   recordAudit(entries: readonly AuditEntry[]): Promise<void>
   /** Lists entries by id, newest first, at most `limit` of them. */
   listAudit(query: AuditQuery): Promise<AuditEntry[]>

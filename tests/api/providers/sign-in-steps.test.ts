@@ -54,8 +54,21 @@ test('the audit log says who was created, who signed in with which provider, and
   await browser().signIn('staff', 'audited')
   await app.restart()
   const rows = await app.database.rows("select event, actor, user_id, detail from audit where actor = 'provider:staff'")
-  const events = rows.filter(({ user_id: id }) => id === user?.id || id === '').map(({ event }) => event)
+  const events = rows.filter(({ user_id: id }) => id === user?.id).map(({ event }) => event)
   assert.deepEqual(events.toSorted(), ['sign-in', 'sign-in-refused', 'user-created'])
+})
+
+test('a code that was used is recorded as a refused sign-in, without the code (A16)', async () => {
+  const ann = browser()
+  const code = await ann.code('staff', 'replayed')
+  const exchange = () => app.post('/login/with/staff', { code }, ann.proof)
+  assert.equal((await exchange()).status, 200)
+  assert.equal((await exchange()).status, 401)
+  await app.restart()
+  const rows = await app.database.rows("select detail from audit where event = 'sign-in-refused'")
+  const [refused] = rows.filter(({ detail }) => String(detail).includes('/login/with/:provider"'))
+  assert.match(String(refused?.detail), /INVALID_CREDENTIALS/)
+  assert.ok(!JSON.stringify(rows).includes(code.split('.')[1] ?? code))
 })
 
 test('below a public URL with a path, the provider and the browser get the addresses of that URL', async (t) => {

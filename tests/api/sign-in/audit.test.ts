@@ -107,6 +107,30 @@ test('an erased user leaves one entry, which does not name the user (A16, U2)', 
   assert.match(String(erased?.detail?.user), /^erased/)
 })
 
+test('refusals that are counted when their user is erased are stored without the user (A16, U2)', async () => {
+  const { key } = await app.producerKey(['users'])
+  const user = await app.user()
+  for (let n = 0; n < 25; n++)
+    await app.post('/login', { username: user.username, password: 'wrong' }, from('203.0.113.21'))
+  await until(async () => (await entries({ userId: user.id })).length > 10)
+  const headers = { authorization: `Bearer ${key}` }
+  assert.equal((await app.request(`/api/users/${user.id}`, { method: 'DELETE', headers })).status, 204)
+  await app.restart()
+  const counted = (await entries()).find(({ address, count }) => address === '203.0.113.21' && count === 15)
+  assert.equal(counted?.userId, null)
+  assert.ok(!JSON.stringify(await entries()).includes(user.id))
+})
+
+test('a challenge that is unknown or was used is a refusal, in the name of nobody (A16)', async () => {
+  const user = await app.user()
+  const challenge = `${user.id}.${'A'.repeat(43)}`
+  const response = await app.post('/login/second-factor', { challenge, code: '123456' }, from('203.0.113.22'))
+  assert.equal(response.status, 401)
+  const refused = await until(async () => (await entries()).find(({ address }) => address === '203.0.113.22'))
+  assert.deepEqual([refused.event, refused.userId, refused.detail?.code], ['sign-in-refused', null, 'UNAUTHORIZED'])
+  assert.ok(!written.join().includes('A'.repeat(43)))
+})
+
 test('refusals are rows: ten of one account and address in a minute, then one with the count (A16, L1)', async () => {
   const user = await app.user()
   const address = '203.0.113.20'

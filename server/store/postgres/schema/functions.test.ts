@@ -53,6 +53,7 @@ const hashes: Record<number, string> = {
   33: '8d6e4f7eb5712c7f',
   34: 'e933076417fa8320',
   35: '217e916ab48bf5da',
+  36: 'abf31432573379d9',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
