@@ -105,9 +105,13 @@ async function follow(store: Store, following: Following): Promise<void> {
   process.stdout.on('error', () => ended.abort())
   const { signal } = ended
   const shown = new Map<string, number>()
+  let newest = startedAt
   const show = async (found: readonly AuditEntry[]) => {
     const fresh = found.filter(({ id }) => !shown.has(id))
-    for (const { id, at } of fresh) shown.set(id, at)
+    for (const { id, at } of fresh) {
+      shown.set(id, at)
+      newest = Math.max(newest, at)
+    }
     const lines = json ? fresh.map(jsonOf) : coloured(columns(await rowsOf(names, fresh)), fresh, 0)
     for (const line of lines) if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })
   }
@@ -117,7 +121,7 @@ async function follow(store: Store, following: Following): Promise<void> {
     for (const { id, at } of known) shown.set(id, at)
     while (!signal.aborted) {
       await sleep(followEveryMs, undefined, { signal })
-      const from = Math.max(startedAt, ...shown.values()) - lateMs
+      const from = newest - lateMs
       await show(await since(from))
       for (const [id, at] of shown) if (at < from - lateMs) shown.delete(id)
     }

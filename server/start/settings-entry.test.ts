@@ -22,6 +22,17 @@ test('the first start records the settings, an equal one nothing, another one wh
   assert.equal(settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), { settings: settings ?? null }, 4), undefined)
 })
 
+test('another name of the sender, and another user of the database, are changes (A16)', () => {
+  const before = settingsEntry(texts({ CARILLON_MAIL_FROM: 'Bell <bell@example.org>' }), null, 1)
+  const changed = texts({
+    CARILLON_MAIL_FROM: 'Chime <bell@example.org>',
+    CARILLON_DATABASE_URL: 'postgres://ben:hunter2@127.0.0.1/carillon',
+  })
+  const { settings: _, ...changes } = settingsEntry(changed, before?.detail ?? null, 2)?.detail ?? {}
+  assert.deepEqual(Object.keys(changes).toSorted(), ['CARILLON_DATABASE_URL', 'CARILLON_MAIL_FROM'])
+  assert.match(String(changes.CARILLON_MAIL_FROM), /"Bell".*bell@example\.org.* -> .*"Chime".*bell@example\.org/)
+})
+
 test('no secret and no password of a URL is in the entry (A16)', () => {
   const text = JSON.stringify(settingsEntry(texts(), null, 1))
   assert.doesNotMatch(text, /hunter2|violet/)

@@ -24,13 +24,19 @@ export function settingsEntry(texts: Texts, last: AuditEntry['detail'], at: numb
   return auditEntry(serviceSource, { event: 'settings-changed', at, detail })
 }
 
+/** Each text is masked by itself: a value with several, such as a sender's name and address, is no URL as a whole. */
+function displayed(value: unknown): string {
+  if (typeof value === 'string') return maskPasswords(value)
+  return JSON.stringify(value, (_, part) => (typeof part === 'string' ? maskPasswords(part) : part))
+}
+
 export function textsOf(config: Config): Texts {
   const ofService = settings.filter(({ commands }) => commands.includes('serve'))
   return Object.fromEntries(
     ofService.map(({ name, key, secret }) => {
       const value: unknown = config[key]
       if (value === undefined) return [name, 'not set']
-      return [name, secret ? 'set' : maskPasswords(typeof value === 'string' ? value : JSON.stringify(value))]
+      return [name, secret ? 'set' : displayed(value)]
     }),
   )
 }

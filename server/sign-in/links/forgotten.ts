@@ -2,6 +2,7 @@
 // its time says whether there is such a user. What waits is bounded, and is finished before the process ends.
 import { CarillonError, messageOf } from '../../errors.ts'
 import type { Log } from '../../log/log.ts'
+import { LogWindow } from '../../log/log-window.ts'
 import type { User } from '../../store/store.ts'
 import type { Source } from '../audit/entry.ts'
 import type { Guesses } from '../guessing/guesses.ts'
@@ -31,6 +32,7 @@ const maxWaiting = 1_000
 const maxAtOnce = 4
 /** Who shares an address with more users than these gets no mail for the others. */
 const maxUsers = 5
+const logEveryMs = 1_000
 /** Below the time that supervisors give a process to end. */
 const maxEndMs = 5_000
 
@@ -40,6 +42,9 @@ export class ForgottenPasswords {
   readonly #running = new Set<Promise<void>>()
   #isStarting = false
   #dropped = 0
+  /** Requests that failed in this second, and why the last of them did. While the store fails, clients must not fill the log. */
+  #failed = { count: 0, reason: '' }
+  readonly #second = new LogWindow(logEveryMs, () => this.#logFailed())
 
   constructor(options: ForgottenOptions) {
     this.#options = options
@@ -66,6 +71,12 @@ export class ForgottenPasswords {
     clearTimeout(timer)
     this.#dropped += this.#waiting.splice(0).length + this.#running.size
     this.#logDropped()
+    this.#second.end()
+  }
+
+  #logFailed(): void {
+    this.#options.log.warn({ event: 'mail-failed', ...this.#failed }, 'requests for a new password failed')
+    this.#failed = { count: 0, reason: '' }
   }
 
   /** One line for all that were dropped until now. */
@@ -93,13 +104,13 @@ export class ForgottenPasswords {
 
   /** Never throws: nobody waits for it. */
   async #answer({ forgotten, source }: Request): Promise<void> {
-    const { log } = this.#options
     try {
       const users = await this.#usersOf(forgotten)
       if (users.length === 0) await this.#count(source, { name: nameIn(forgotten), user: undefined })
       for (const user of users) await this.#sendTo(user, source)
     } catch (error) {
-      log.warn({ event: 'mail-failed', reason: messageOf(error) }, 'a request for a new password failed')
+      this.#failed = { count: this.#failed.count + 1, reason: messageOf(error) }
+      this.#second.begin()
     }
   }
 
