@@ -23,6 +23,7 @@ test('when the writer thread dies, waiting and later writes are 503, reads still
   await using running = await CarillonProcess.ready(folder, { nodeOptions: ['--import', tap] })
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const [cookie, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const ended = await user.signIn('stateless')
   const acknowledged: string[] = []
   for (let n = 0; n < 20; n++) {
     assert.equal((await user.deliver(`Kept ${n}`, `kept-${n}`)).status, 201)
@@ -34,7 +35,7 @@ test('when the writer thread dies, waiting and later writes are 503, reads still
   const file = new SqliteBehind(folder.path)
   const letGo = await file.holdWrites()
   const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
-  const signingOut = user.request({ method: 'POST', path: '/logout', headers: await user.signIn('stateless') })
+  const signingOut = user.request({ method: 'POST', path: '/logout', headers: ended })
   await sleep(300)
   running.child.kill('SIGUSR2')
   await untilSo(async () => running.stderr.includes('terminated'))
