@@ -9,7 +9,7 @@ export type DocumentedRoute = {
   method: string
   /** As in the description, such as `/api/notifications/{id}`. */
   template: string
-  /** The same with the id of a notification or of a user. */
+  /** The same with the id of a notification or of a user, or with the name of a provider. */
   path: string
   takesBody: boolean
   /** A body that it accepts, if it takes one. */
@@ -55,6 +55,7 @@ export async function startEveryRoute() {
         path: template
           .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
           .replace('{externalId}', externalId)
+          .replace('{provider}', 'staff')
           .replace('/carillon-scripts/{name}', script),
         takesBody: requestBody !== undefined,
         example: requestBody?.content['application/json']?.example,
