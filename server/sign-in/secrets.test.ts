@@ -33,6 +33,8 @@ test('two secrets are equal only if every byte is, also if their lengths differ'
     ['abc', 'ab'],
     ['abc', ''],
     ['é', 'e\u0301'],
+    ['a'.repeat(43), `${'a'.repeat(42)}b`],
+    ['a'.repeat(43), `b${'a'.repeat(42)}`],
   ] as const)
     assert.equal(equalSecrets(a, b), false)
 })

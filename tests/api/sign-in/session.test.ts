@@ -126,7 +126,8 @@ test('S3: a cookie that is not one of our sessions does not authenticate', async
     sha256(secret),
   ]
   for (const other of others) assert.equal(await request({ cookie: `carillon=${other}` }), 401, other)
-  assert.equal(await request({ cookie: `Carillon=${secret}` }), 401)
+  for (const name of ['Carillon', 'xcarillon', 'theme=carillon', 'carillon carillon', 'carillonx'])
+    assert.equal(await request({ cookie: `${name}=${secret}` }), 401, name)
   assert.equal(await request({ cookie: `theme=dark; carillon=${secret}; lang=fr` }), 200)
 })
 

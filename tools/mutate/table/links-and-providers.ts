@@ -1,0 +1,160 @@
+// One-time links, mail, and sign-ins with a provider.
+import { checksIn } from '../mutation.ts'
+
+const links = ['tests/api/passwords/links.test.ts']
+const lying = ['tests/api/providers/lying-provider.test.ts']
+const signInWith = ['tests/api/providers/sign-in-with.test.ts']
+const linked = ['tests/api/providers/linked-accounts.test.ts']
+const provider = 'server/sign-in/providers/provider.ts'
+
+export const linksAndProviders = [
+  ...checksIn('link', {
+    file: 'server/store/sqlite/writes/links.ts',
+    tests: links,
+    rows: [
+      [
+        'that of another user is found',
+        'where l.user_id = ${userId} and l.token_hash = ${tokenHash}',
+        'where l.user_id = ${userId} and length(${tokenHash}) > 0',
+      ],
+      [
+        'an older one stays valid',
+        'on conflict (user_id, purpose) do update set token_hash = excluded.token_hash,',
+        'on conflict (user_id, purpose) do update set',
+      ],
+    ],
+  }),
+  ...checksIn('link', {
+    file: 'server/sign-in/links/links.ts',
+    tests: links,
+    rows: [
+      [
+        'the token is stored and not its hash',
+        'tokenHash: hashOf(token), at, expiresAt',
+        'tokenHash: token, at, expiresAt',
+      ],
+      [
+        'it names no purpose',
+        'const link = { userId, purpose,',
+        "const link = { userId, purpose: 'reset' as LinkPurpose,",
+      ],
+      ['a disabled user gets one', 'if (user.disabledAt !== null) throw disabled()', ''],
+      ['a refused password is set', '  refuseFaults(await passwordFaults(dependencies, wanted))\n', ''],
+      ['it sets a password after its use', "if (outcome === 'refused') throw linkInvalid()", ''],
+    ],
+  }),
+  ...checksIn('link', {
+    file: 'server/http/routes/passwords.ts',
+    tests: links,
+    rows: [['wrong ones are not counted', "    await guesses.begin({ address: source.address }, 'link')\n", '']],
+  }),
+  ...checksIn('mail', {
+    file: 'server/sign-in/links/forgotten.ts',
+    tests: ['tests/api/passwords/mail.test.ts'],
+    rows: [
+      ['there is no limit', "if (!(await this.#count(source, { name: username ?? '', user }))) return", ''],
+      ['a disabled user gets one', ' || disabledAt !== null) return', ') return'],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: provider,
+    tests: lying,
+    rows: [
+      ['the state is not checked', 'expectedState: state,', 'expectedState: client.skipStateCheck,'],
+      ['a subject may be anything', 'if (!subjectShape.test(subject)) throw', 'if (false) throw'],
+      [
+        'endpoints may be anywhere',
+        "    refuseElsewhere(configuration.serverMetadata().authorization_endpoint ?? '', this.setting.origins)\n",
+        '',
+      ],
+      ['the signature is not checked', '        client.enableNonRepudiationChecks,\n', ''],
+      ['another issuer is accepted', 'if (configuration.serverMetadata().issuer !== issuer)', 'if (false)'],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: provider,
+    tests: signInWith,
+    rows: [
+      ['the code is exchanged without the verifier', 'pkceCodeVerifier: verifier,', ''],
+      [
+        'an address is taken unverified',
+        " && (isVerified === true || isVerified === 'true') ?",
+        ' && isVerified !== 7 ?',
+      ],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: 'server/sign-in/providers/flow.ts',
+    tests: lying,
+    rows: [
+      ['the cookie of another sign-in is accepted', ' && equalSecrets(flow.state, state)', ''],
+      [
+        'the cookie of another provider is accepted',
+        'flow !== undefined && flow.provider === provider &&',
+        'flow !== undefined &&',
+      ],
+      [
+        'it began long ago',
+        'return isThis && now < flow.expiresAt ? flow : undefined',
+        'return isThis && now > 0 ? flow : undefined',
+      ],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: 'server/sign-in/providers/accounts.ts',
+    tests: signInWith,
+    rows: [
+      [
+        'every provider creates users',
+        'if (known !== undefined || !createUsers) return known',
+        'if (known) return known',
+      ],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: 'server/sign-in/providers/accounts.ts',
+    tests: linked,
+    rows: [
+      ['an ended sign-in links an account', "if (outcome === 'refused') throw signInEnded()", ''],
+      ["another user's account is linked", "if (outcome === 'taken')", "if (outcome === 'taken' && userId === '')"],
+      ['the last way to sign in is unlinked', "if (outcome === 'last')", "if (outcome === 'last' && userId === '')"],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: 'server/http/routes/providers.ts',
+    tests: linked,
+    rows: [
+      [
+        'another session in the browser links an account',
+        'if (caller?.userId !== userId || caller.signInId !== signInId) throw signInEnded()',
+        '',
+      ],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: 'server/http/routes/providers.ts',
+    tests: signInWith,
+    rows: [
+      [
+        'a disabled user signs in',
+        'if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)',
+        'if (user === undefined) throw noActiveUser(signedIn.provider)',
+      ],
+      [
+        'another browser exchanges the code',
+        "return text !== undefined && equalSecrets(hashOf((JSON.parse(text) as Flow).state), data.stateHash ?? '')",
+        'return text !== name',
+      ],
+      [
+        'the verifier of a page is not compared',
+        'return verifier !== undefined && equalSecrets(hashOf(verifier), data.challenge)',
+        'return true',
+      ],
+      [
+        'a code is exchanged twice',
+        'const user = (await store.useChallenge(key)) && (await',
+        'const user = (await store.findChallenge(key)) && (await',
+      ],
+    ],
+  }),
+]
