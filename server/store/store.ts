@@ -98,7 +98,7 @@ export interface Users {
     change: { userId: string; username?: string } & Profile & Audited,
   ): Promise<'done' | 'absent' | 'username-taken'>
   /**
-   * Disables a user. In one step it raises the credential generation, ends every session and revokes every token.
+   * Disables a user. In one step it raises the credential generation, ends every session, and revokes every token and link.
    * Repeating the call keeps the first `disabledAt`.
    */
   disableUser(change: UserChange): Promise<'done' | 'absent'>

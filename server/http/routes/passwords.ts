@@ -79,7 +79,14 @@ async function setByLink(dependencies: Dependencies, request: GuardedRequest<nul
     await guesses.begin({ address: source.address }, 'link')
     throw linkInvalid()
   }
-  await resetPassword(users, link, { token, newPassword })
+  try {
+    await resetPassword(users, link, { token, newPassword })
+  } catch (error) {
+    // It was used, or voided, while the new password was being hashed.
+    const refused = { event: 'link-refused', code: 'LINK_INVALID' } as const
+    if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
+    throw error
+  }
   return reply.code(204).send()
 }
 

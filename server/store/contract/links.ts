@@ -97,6 +97,8 @@ export function linkPromises(promise: PromiseOf): void {
     const link = { purpose: 'reset' as const, tokenHash: newId(), at: at(6), expiresAt: at(900), email: null }
     assert.equal(await world.store.addLink({ ...link, userId: ann.id }), 'absent')
     assert.equal(await world.store.addLink({ ...link, userId: newId() }), 'absent')
+    await world.store.enableUser({ userId: ann.id })
+    assert.equal(await use(world, ann, tokenHash, { seconds: 7 }), 'refused')
   })
 
   promise('a link that was mailed verifies the address, if the user still has it', async (world) => {

@@ -59,6 +59,11 @@ test('of many uses of one link at the same time one sets the password (A19)', as
   const statuses = await Promise.all(passwords.map(async (password) => (await reset(token, password)).status))
   assert.deepEqual(statuses.toSorted(), [204, ...Array(7).fill(422)])
   assert.ok(await canSignIn(ann, passwords[statuses.indexOf(204)] as string))
+  await app.restart()
+  const refusals = (await app.store.listAudit({ limit: 500 })).filter(({ event }) => event === 'link-refused')
+  const recorded = refusals.reduce((sum, { count }) => sum + count, 0)
+  // One of the test before, and seven of this one.
+  assert.ok(recorded >= 8, `${recorded} refused links are in the audit log (A16)`)
 })
 
 test('a used, expired, superseded, unknown, foreign or malformed link gets one and the same answer, and changes nothing (A19)', async () => {

@@ -149,6 +149,7 @@ begin
       device_generation = device_generation + 1
     where id = of_user returning credential_generation into generation;
   if not found then return false; end if;
+  delete from one_time_link where user_id = of_user;
   perform end_proofs_except(of_user, generation, null, moment, cut_until);
   return true;
 end $$;

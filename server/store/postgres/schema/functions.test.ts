@@ -54,6 +54,7 @@ const hashes: Record<number, string> = {
   34: 'e933076417fa8320',
   35: '217e916ab48bf5da',
   36: 'abf31432573379d9',
+  37: '0cfc71d1610cf8f0',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

@@ -121,6 +121,7 @@ export function disableUser(context: WriteContext, change: Input<'disableUser'>)
       device_generation = device_generation + 1
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
+  context.sql.run`delete from one_time_link where user_id = ${change.userId}`
   endProofs(context, change)
   recordAudit(context, change.audit)
   return 'done'
