@@ -7,12 +7,11 @@ import { preparePassword } from './policy.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
 const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const
-/** The beginning of our hashes. Every other hash is one of another system. */
-const ownPrefix = '$argon2id$v=19$m=19456,t=2,p=1$'
+/** The beginning of our hashes. Every other hash is one of another system, or ours with an earlier cost. */
+const ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
 
 /** The hash of a random, unknown password. Verified for an unknown user, so that the response takes the same time. */
-const unknownUserHash =
-  '$argon2id$v=19$m=19456,t=2,p=1$2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
+const unknownUserHash = `${ownPrefix}2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM`
 
 /** For the commands and the first start, which hash without a client. */
 const operator: Attempt = { address: '', account: '' }
@@ -21,7 +20,7 @@ const maxWaitMs = 10_000
 /** With this delay, 200 connections that retry at once use a fifth of the processor time that they use without it. */
 const refusalDelayMs = 200
 
-/** `replacement`: our own hash of the same password, if it matched a hash of another system. */
+/** `replacement`: our hash of the same password with today's cost, if it matched another one. */
 export type Verification = { matches: boolean; replacement: string | null }
 
 export class Passwords {
@@ -59,8 +58,16 @@ export class Passwords {
         const matches = await verify(passwordHash ?? unknownUserHash, prepared)
         return { matches: matches && passwordHash !== undefined, replacement: null }
       }
-      const matches = await matchesImported(readHash(passwordHash), password)
+      const matches = await matchesOther(passwordHash, { password, prepared })
       return { matches, replacement: matches ? await hash(prepared, cost) : null }
     })
   }
+}
+
+/** Another system hashed the password as it was sent; we, with an earlier cost, hashed the prepared one. */
+async function matchesOther(passwordHash: string, { password, prepared }: { password: string; prepared: string }) {
+  const other = readHash(passwordHash)
+  const spellings = other.kind === 'argon2' ? new Set([password, prepared]) : [password]
+  for (const spelling of spellings) if (await matchesImported(other, spelling)) return true
+  return false
 }

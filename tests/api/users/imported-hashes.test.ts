@@ -1,6 +1,7 @@
 // Users whose password hash was made by another system sign in with their old password, and get a hash of ours by it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { hash, verify } from '@node-rs/argon2'
 import { newId } from '../../../server/ids.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
@@ -35,6 +36,26 @@ for (const [kind, passwordHash] of Object.entries(hashes))
       assert.equal(await hashOf(user.username), replaced)
       assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
     })
+
+test('a hash of ours with an earlier cost is replaced at the next sign-in, also if the password is not sent as it was hashed', async () => {
+  const text = 'cafe\u0301 orchard gate 41'
+  for (const [username, sent] of [
+    ['composed', text.normalize('NFC')],
+    ['decomposed', text],
+  ] as const) {
+    const before = await hash(text.normalize('NFC'), { algorithm: 2, memoryCost: 8_192, timeCost: 1, parallelism: 1 })
+    const user = { ...(await imported(username, before)), password: sent }
+    assert.equal((await app.post('/login', { username, password: `${sent}.` })).status, 401)
+    assert.equal(await hashOf(username), before)
+    const proof = await app.signIn(user, 'stateful')
+    const replaced = await hashOf(username)
+    assert.match(replaced, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    assert.ok(await verify(replaced, text.normalize('NFC')))
+    assert.equal((await app.get('/api/me', proof)).status, 200)
+    await app.signIn({ ...user, password: text.normalize('NFC') }, 'stateful')
+    assert.equal(await hashOf(username), replaced)
+  }
+})
 
 test('a wrong password of a user with an imported hash is refused as that of every user, and the hash stays', async () => {
   const user = await imported('wrong', hashes.bcrypt)
