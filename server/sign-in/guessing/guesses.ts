@@ -29,10 +29,18 @@ export type Guesser = {
  * any 24 hours that allows 5 + 11 + 82 = 98 failures: at most 100 (NIST SP 800-63B-4, section 3.2.2).
  */
 const free = 5
-const delaysMs = [...Array<number>(free).fill(0), ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
+const guessDelaysMs = [...Array<number>(free).fill(0), ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 /** Of one address: 100 failures at once, and then 100 an hour, whichever accounts they name. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
+
+/**
+ * Of a user and of an e-mail address: three mails are free, the next seven wait an hour each after the last one, and then it is a day. So no
+ * more than three in any hour and ten in any 24 hours reach one inbox, whoever requests them.
+ */
+const mailDelaysMs = [...Array<number>(3).fill(0), ...Array<number>(7).fill(3_600_000), keptMs]
+/** Of a client, for whichever users, and for names that no user has: ten at once, then ten an hour. */
+const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
 type GuessesOptions = {
   store: Pick<Store, 'guessRefusals' | 'reserveGuess' | 'clearGuesses' | 'removeOldGuesses'>
@@ -72,18 +80,47 @@ export class Guesses {
     return guess
   }
 
+  /**
+   * Counts a request for a mail, by the address of the client alone: the count must not depend on whether there is such a user. Throws
+   * TOO_MANY_REQUESTS.
+   */
+  async beginMailRequest(address: string): Promise<void> {
+    const key = `mail ${this.#networkKey(address)}`
+    await new Guess(this.#options, {
+      keys: [],
+      rate: { key, ...mailRateOfAddress },
+      kind: 'mail',
+      userId: null,
+    }).begin()
+  }
+
+  /** Counts a mail to a user at an e-mail address, which users may share. Throws TOO_MANY_REQUESTS. */
+  async beginMail({ userId, email }: { userId: string; email: string }): Promise<void> {
+    const mailbox = `mailbox ${this.#hash(`mailbox ${email.toLowerCase()}`)}`
+    const counted = { keys: [`${prefixOf(userId)}mail`, mailbox], rate: null, kind: 'mail' as const, userId }
+    await new Guess(this.#options, { ...counted, delaysMs: mailDelaysMs }).begin()
+  }
+
   /** A guess that has not begun: for one that waits for its turn before it is evaluated. */
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
-    const hash = (text: string) => this.#options.sealing.mac('guesses', text)
-    const network = `address ${hash(`address ${networkOfClient(address)}`)}`
+    const network = this.#networkKey(address)
     const rate = { key: kind === 'passkey' ? `passkey ${network}` : network, ...rateOfAddress }
     if (account === undefined) return new Guess(this.#options, { keys: [], rate, kind, userId: null })
     const userId = typeof account === 'string' ? account : null
-    const subject = typeof account === 'string' ? prefixOf(account) : `name ${hash(`name ${account.unknownName}`)} `
+    const subject =
+      typeof account === 'string' ? prefixOf(account) : `name ${this.#hash(`name ${account.unknownName}`)} `
     const all = `${subject}${kind}`
     if (device !== undefined)
       return new Guess(this.#options, { keys: [`${all} device ${device}`], rate: null, kind, userId })
     return new Guess(this.#options, { keys: [all, `${all} ${network}`], rate, kind, userId })
+  }
+
+  #hash(text: string): string {
+    return this.#options.sealing.mac('guesses', text)
+  }
+
+  #networkKey(address: string): string {
+    return `address ${this.#hash(`address ${networkOfClient(address)}`)}`
   }
 
   async removeOld(): Promise<void> {
@@ -92,7 +129,13 @@ export class Guesses {
 }
 
 /** `keys`: the account, if there is one, first. */
-type Counted = { keys: readonly string[]; rate: GuessLimits['rate']; kind: GuessKind; userId: string | null }
+type Counted = {
+  keys: readonly string[]
+  delaysMs?: readonly number[]
+  rate: GuessLimits['rate']
+  kind: GuessKind
+  userId: string | null
+}
 
 export class Guess {
   readonly #options: GuessesOptions
@@ -122,7 +165,7 @@ export class Guess {
   }
 
   #limits(): GuessLimits {
-    const { keys, rate } = this.#counted
+    const { keys, rate, delaysMs = guessDelaysMs } = this.#counted
     return { counts: { keys, delaysMs, keptMs }, rate, at: this.#options.now() }
   }
 

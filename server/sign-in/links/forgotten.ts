@@ -105,8 +105,10 @@ export class ForgottenPasswords {
   /** Never throws: nobody waits for it. */
   async #answer({ forgotten, source }: Request): Promise<void> {
     try {
+      const { guesses } = this.#options
+      const account = { name: nameIn(forgotten), user: undefined }
+      if (!(await this.#isWithin(() => guesses.beginMailRequest(source.address), source, account))) return
       const users = await this.#usersOf(forgotten)
-      if (users.length === 0) await this.#count(source, { name: nameIn(forgotten), user: undefined })
       for (const user of users) await this.#sendTo(user, source)
     } catch (error) {
       this.#failed = { count: this.#failed.count + 1, reason: messageOf(error) }
@@ -124,10 +126,11 @@ export class ForgottenPasswords {
 
   /** An address counts only as an application or the operator entered it: a request never chooses where a link goes. */
   async #sendTo(user: User, source: RequestSource): Promise<void> {
-    const { users, links, send, publicUrl, log } = this.#options
+    const { users, links, guesses, send, publicUrl, log } = this.#options
     const { id, username, email, disabledAt } = user
-    if (!(await this.#count(source, { name: username ?? '', user }))) return
     if (username === null || email === null || disabledAt !== null) return
+    const begin = () => guesses.beginMail({ userId: id, email })
+    if (!(await this.#isWithin(begin, source, { name: username, user }))) return
     const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
     try {
       const service = new URL(publicUrl()).host
@@ -139,16 +142,14 @@ export class ForgottenPasswords {
     }
   }
 
-  /** Whether another mail may be sent. A request about nobody counts for its address as well. */
-  async #count(source: RequestSource, account: Account): Promise<boolean> {
-    const { guesses, onLimit } = this.#options
-    const { name, user } = account
+  /** False if it is beyond a limit. */
+  async #isWithin(begin: () => Promise<void>, source: RequestSource, account: Account): Promise<boolean> {
     try {
-      await guesses.begin({ account: user?.id ?? { unknownName: name }, address: source.address }, 'mail')
+      await begin()
       return true
     } catch (error) {
       if (!(error instanceof CarillonError) || error.code !== 'TOO_MANY_REQUESTS') throw error
-      onLimit(source, account)
+      this.#options.onLimit(source, account)
       return false
     }
   }

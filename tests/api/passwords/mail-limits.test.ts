@@ -1,0 +1,91 @@
+// How many mails a client can cause: few for one inbox and few from one address, whatever the answer, which is always the same.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { MailServer } from '../../support/network/mail-server.ts'
+import { startTestService } from '../../support/service.ts'
+
+const mailServer = await MailServer.start()
+const env = { CARILLON_SMTP_URL: mailServer.url, CARILLON_TRUSTED_PROXIES: '127.0.0.1' }
+const app = await startTestService({ env })
+after(async () => {
+  await app.stop()
+  await mailServer.stop()
+})
+const hour = 3_600_000
+
+let clients = 0
+const newClient = () => `2001:db8:${(++clients).toString(16)}::1`
+const headersOf = (client: string) => ({ 'x-forwarded-for': client })
+const sentTo = (email: string) => mailServer.mails.filter(({ to }) => to[0] === email).length
+
+async function forgot(body: object, client = newClient()): Promise<void> {
+  const { status, text } = await app.post('/password/forgot', body, headersOf(client))
+  assert.deepEqual([status, text], [202, ''])
+}
+
+/** The requests are worked off in their order, so the mail of a last one says that all are. */
+async function settled(): Promise<void> {
+  const last = await userAt(`last${++clients}@example.org`)
+  await forgot({ username: last.username })
+  const from = performance.now()
+  while (sentTo(last.email) === 0 && performance.now() < from + 60_000) await new Promise((done) => setTimeout(done, 5))
+  // Four are worked off at the same time.
+  await new Promise((done) => setTimeout(done, 100))
+}
+
+async function userAt(email: string) {
+  const user = await app.user()
+  await app.store.updateUser({ userId: user.id, email })
+  return { ...user, email }
+}
+
+test('a user gets at most 3 mails in an hour and 10 in a day, from however many addresses they are requested', async () => {
+  const ann = await userAt('ann@example.org')
+  const times: number[] = []
+  for (let passed = 0; passed < 24; passed++) {
+    const before = sentTo(ann.email)
+    for (let n = 0; n < 5; n++) await forgot(n % 2 === 0 ? { username: ann.username } : { email: ann.email })
+    await settled()
+    times.push(...Array<number>(sentTo(ann.email) - before).fill(passed))
+    app.pass(hour)
+  }
+  assert.deepEqual(times, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7])
+  app.pass(7 * hour)
+  await forgot({ username: ann.username })
+  await settled()
+  assert.equal(sentTo(ann.email), 11)
+})
+
+test('users who share an address share its limit', async () => {
+  for (let n = 0; n < 3; n++) await userAt('family@example.org')
+  for (let n = 0; n < 3; n++) await forgot({ email: 'FAMILY@example.org' })
+  await settled()
+  assert.equal(sentTo('family@example.org'), 3)
+})
+
+test('a client causes at most 10 mails at once, and requests about nobody count for it as those about users do', async () => {
+  const emails = Array.from({ length: 12 }, (_, n) => `user${n}@example.org`)
+  for (const email of emails) await userAt(email)
+  const [client, guesser] = [newClient(), newClient()]
+  for (const email of emails) await forgot({ email }, client)
+  for (let n = 0; n < 10; n++) await forgot({ username: `nobody-${n}` }, guesser)
+  const ben = await userAt('ben@example.org')
+  await forgot({ username: ben.username }, guesser)
+  await settled()
+  assert.equal(emails.filter((email) => sentTo(email) === 1).length, 10)
+  assert.equal(sentTo(ben.email), 0)
+  app.pass(hour)
+  await forgot({ username: ben.username }, guesser)
+  await settled()
+  assert.equal(sentTo(ben.email), 1)
+})
+
+test('requests that send nothing do not count for the user', async () => {
+  const ann = await app.user()
+  for (let n = 0; n < 10; n++) await forgot({ username: ann.username })
+  await settled()
+  await app.store.updateUser({ userId: ann.id, email: 'late@example.org' })
+  for (let n = 0; n < 5; n++) await forgot({ username: ann.username })
+  await settled()
+  assert.equal(sentTo('late@example.org'), 3)
+})
