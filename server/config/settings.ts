@@ -154,7 +154,7 @@ const table = {
     name: 'CARILLON_NEW_DEVICE_NOTICES',
     default: 'on',
     meaning:
-      '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, with a link to `/account#session-<id>` below the public URL.',
+      '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, or whose password was changed, with a link to `/account#session-<id>` below the public URL.',
     commands: ['serve'],
     read: readSwitch,
   },

@@ -26,3 +26,19 @@ test('a server on this machine needs none, and TLS is used if the server offers 
   for (const server of [withTls, withoutTls]) await mailerFor(server, false).send(mail)
   assert.deepEqual([withTls.mails[0]?.isTls, withoutTls.mails[0]?.isTls], [true, false])
 })
+
+test('an address or a subject with a line break adds no header and no recipient', async () => {
+  const before = withTls.mails.length
+  const broken = 'ann@example.org\r\nBcc: eve@example.org\r\n\r\nHello'
+  const mailer = mailerFor(withTls, false)
+  await mailer.send({ ...mail, to: broken }).catch(() => {})
+  for (const parsed of ['x:eve@example.org;', 'x<eve@example.org>'])
+    await mailer.send({ ...mail, to: parsed }).catch(() => {})
+  await mailer.send({ ...mail, subject: `Hi\r\nBcc: eve@example.org\r\n\r\nHello` })
+  const mails = withTls.mails.slice(before)
+  assert.ok(mails.length > 0)
+  for (const { to, raw } of mails) {
+    assert.doesNotMatch(raw.split('\r\n\r\n')[0] ?? '', /^bcc:/im)
+    assert.ok(!to.some((address) => address.startsWith('eve@')))
+  }
+})

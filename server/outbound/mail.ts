@@ -36,9 +36,9 @@ export class Mailer {
     const transporter = await this.#transporter
     await transporter.sendMail({
       from: sender,
-      // As an object: a text would be parsed, and could name several addresses.
+      // As objects: a text would be parsed, and could name other addresses, such as `a:eve@example.org`.
       to: { name: '', address: to },
-      envelope: { from: sender.address, to: [to] },
+      envelope: { from: sender.address, to: [{ name: '', address: to }] },
       subject,
       text,
       html,

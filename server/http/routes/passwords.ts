@@ -2,6 +2,8 @@
 import type { FastifyReply } from 'fastify'
 import { CarillonError } from '../../errors.ts'
 import { networkOfClient } from '../../ip-addresses.ts'
+import { deviceLabel } from '../../sign-in/devices/device-label.ts'
+import { offeredFactors } from '../../sign-in/factors/factors.ts'
 import { createLink, findLiveLink, linkInvalid, resetPassword } from '../../sign-in/links/links.ts'
 import { checkCredentials } from '../../sign-in/password/credentials.ts'
 import type { Subject } from '../../sign-in/subject.ts'
@@ -10,11 +12,12 @@ import type { Producer } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { ForgotBody, LinkBody, PasswordChangeBody, ResetBody } from '../openapi/request-schemas.ts'
+import { sessionSecret } from '../request/guards.ts'
 import { ownSignIn } from '../request/own-sign-in.ts'
 import { presentedDevices } from '../request/presented-devices.ts'
 import { goneSignal } from '../response/event-stream.ts'
 import { sendData } from '../response/send.ts'
-import { sourceOf, usersFor } from './finish-sign-in.ts'
+import { type RequestSource, sourceOf, usersFor } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 import { findEnabledUser } from './sign-in.ts'
 import { externalIdOf, idOf } from './users.ts'
@@ -87,6 +90,7 @@ async function setByLink(dependencies: Dependencies, request: GuardedRequest<nul
     if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
     throw error
   }
+  if (link.purpose === 'reset') await notifyOfPassword(dependencies, source, { userId: link.userId, signInId: null })
   return reply.code(204).send()
 }
 
@@ -140,5 +144,25 @@ async function changeOwn(dependencies: Dependencies, request: GuardedRequest<Sub
   await checkCredentials(dependencies, account, presented)
   const own = await ownSignIn(dependencies, request)
   await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
+  await renewFreshness(dependencies, request)
+  await notifyOfPassword(dependencies, source, { userId: id, signInId: own.exceptSignInId })
   return reply.code(204).send()
+}
+
+/**
+ * Not for a user with a second factor: whoever has learned the password could then remove the factor (confirm.ts). A token cannot become
+ * fresh, only another one can: POST /api/me/confirm.
+ */
+async function renewFreshness(dependencies: Dependencies, { caller, raw }: GuardedRequest<Subject>): Promise<void> {
+  const { factors, sessions, cookie } = dependencies
+  if (caller.proof !== 'session' || offeredFactors(await factors.store.factorsOf(caller.userId)).length > 0) return
+  await sessions.confirm(sessionSecret(raw.headers.cookie, cookie.name) ?? '', [])
+}
+
+function notifyOfPassword(
+  { newDevices, users }: Dependencies,
+  { address, userAgent }: RequestSource,
+  whose: { userId: string; signInId: string | null },
+): Promise<void> {
+  return newDevices.sendPasswordChanged({ ...whose, device: deviceLabel(userAgent), address, at: users.now() })
 }

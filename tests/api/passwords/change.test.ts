@@ -1,6 +1,7 @@
 // The signed-in user sets a new password with the current one. Every other session and token ends, the caller's sign-in stays.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -46,6 +47,39 @@ test('a sign-in that is hours old may change the password: the current one is pr
   const own = await app.signIn(ann, 'stateful')
   app.pass(5 * 3_600_000)
   assert.equal((await change(own, { currentPassword: ann.password, newPassword })).status, 204)
+})
+
+test('the streams of other sign-ins end, and the stream of the caller goes on (A13)', async () => {
+  const ann = await app.user()
+  const own = await app.signIn(ann, 'stateful')
+  const others = [await app.issueToken(ann)]
+  for (const variant of variants) others.push(await app.signIn(ann, variant))
+  const open = (proof: Proof) => EventReader.of(app.url, proof)
+  using stays = await open(own)
+  const ending = await Promise.all(others.map(open))
+  assert.equal((await change(own, { currentPassword: ann.password, newPassword })).status, 204)
+  for (const reader of ending) {
+    while ((await reader.next()).type !== 'session-ended');
+    await reader.ended()
+  }
+  await app.deliver({ to: ann, title: 'still here' })
+  while (!(await stays.next()).text.includes('still here'));
+  assert.ok(!stays.events.some(({ type }) => type === 'session-ended'))
+})
+
+test('the session is fresh after the change, and a token stays as it is', async () => {
+  const deviceOf = (proof: Proof) => app.post('/api/me/factors/totp', { label: 'Phone' }, proof)
+  const ann = await app.user()
+  const [session, token] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
+  app.pass(11 * 60_000)
+  const renewed = { authorization: `Bearer ${(await app.post('/token/renew', undefined, token)).json().token}` }
+  for (const proof of [session, renewed]) assert.equal((await deviceOf(proof)).status, 403)
+  assert.equal((await change(renewed, { currentPassword: ann.password, newPassword })).status, 204)
+  assert.equal((await deviceOf(renewed)).status, 403)
+  const again = await app.signIn({ ...ann, password: newPassword }, 'stateful')
+  app.pass(11 * 60_000)
+  assert.equal((await change(again, { currentPassword: newPassword, newPassword: ann.password })).status, 204)
+  assert.equal((await deviceOf(again)).status, 201)
 })
 
 test('a wrong current password changes nothing, and counts as a guess (A9, A13)', async () => {

@@ -92,6 +92,19 @@ test('users who share an address get one mail each, and an address with a comma 
   assert.equal(mail.to.length, 1)
 })
 
+test('a name or an address with a line break is refused, so none reaches a mail', async () => {
+  const headers = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
+  const profiles = {
+    displayName: 'Ann\r\nBcc: eve@example.org',
+    email: 'ann@example.org\r\nBcc:eve@example.org',
+    username: 'ann\nBcc',
+  }
+  for (const [field, value] of Object.entries(profiles)) {
+    const response = await app.post('/api/users', { username: 'broken', [field]: value }, headers)
+    assert.deepEqual([response.status, response.json().error.details[0].field], [400, field])
+  }
+})
+
 test('neither the log nor the database has a link that was sent (A19)', async () => {
   const ann = await userWithMail()
   const token = linkIn(await mailAfter({ username: ann.username })).split('#')[1] as string
