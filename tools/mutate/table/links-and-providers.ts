@@ -50,9 +50,18 @@ export const linksAndProviders = [
   }),
   ...checksIn('mail', {
     file: 'server/sign-in/links/forgotten.ts',
-    tests: ['tests/api/passwords/mail.test.ts'],
+    tests: ['tests/api/passwords/mail.test.ts', 'tests/api/passwords/mail-limits.test.ts'],
     rows: [
-      ['there is no limit', "if (!(await this.#count(source, { name: username ?? '', user }))) return", ''],
+      [
+        'there is no limit for a user',
+        'if (!(await this.#isWithin(begin, source, { name: username, user }))) return',
+        '',
+      ],
+      [
+        'there is no limit for a client',
+        'if (!(await this.#isWithin(() => guesses.beginMailRequest(source.address), source, account))) return',
+        '',
+      ],
       ['a disabled user gets one', ' || disabledAt !== null) return', ') return'],
     ],
   }),
