@@ -133,6 +133,8 @@ const challenge = 'challenge by key (user_id, hash)'
 const challengeKey = { userId: 'u1', hash: 'x1' }
 const newFactor = { id: 'f', kind: 'totp', label: 'l', sealedSecret: 's', createdAt: 1, confirmedAt: null } as const
 
+// An entry whose user was erased is recorded without the user.
+const audited = 'user by key (id) alone'
 const auditOfUser = 'audit by key (user_id, id)'
 const knownDevice = 'known_device by key (user_id, label, network)'
 const anyDevice = 'known_device by key (user_id) alone'
@@ -260,7 +262,7 @@ const paths: Path[] = [
         at: 1,
         users: ['e1', 'new'].map((externalId) => ({ newId: externalId, externalId })),
       }),
-    reads: [`many ${userByExternalId}`, 'sorted'],
+    reads: [`many ${userByExternalId}`, 'sorted', audited],
   },
   {
     of: 'updateUser',
@@ -534,7 +536,7 @@ const paths: Path[] = [
   {
     of: 'recordAudit',
     run: () => recordAudit(db, [auditEntry]),
-    reads: [],
+    reads: [audited],
   },
   { of: 'listAudit', run: () => listAudit(db, { limit: 20, before: 'a000100' }), reads: ['audit by audit_by_id (id)'] },
   {
