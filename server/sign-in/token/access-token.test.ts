@@ -1,4 +1,4 @@
-// The caches of access tokens: order and unknown keys, without a running service.
+// Access tokens without a running service: the order of checks, unknown keys, and a revocation that comes before the token.
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -20,12 +20,17 @@ async function newKey(kid: string): Promise<Key> {
 }
 
 /** The test may add keys to `known` later, as another node does when it makes a key. */
-function tokensWith(current: Key, known: readonly Key[], issuer = 'http://127.0.0.1:7464'): AccessTokens {
+function tokensWith(
+  current: Key,
+  known: readonly Key[],
+  issuer = 'http://127.0.0.1:7464',
+  isRevoked: TokenRevocations['isRevoked'] = () => false,
+): AccessTokens {
   const find = (kid: string) => known.find((key) => key.kid === kid)?.publicKey
   const keys = { current, find, learn: async (kid: string) => find(kid), isDropped: () => false }
   return new AccessTokens({
     keys: keys as unknown as SigningKeys,
-    revocations: { isRevoked: () => false } as unknown as TokenRevocations,
+    revocations: { isRevoked } as unknown as TokenRevocations,
     now: Date.now,
     issuer: () => issuer,
     lifetimeMs: 60_000,
@@ -72,4 +77,13 @@ test('the longest username and public URL fit into a token', async () => {
   const { token } = await tokens.issue(long, newId(Date.now()))
   // A node that has not cached the token checks it in full.
   assert.equal((await tokensWith(key, [key], issuer).verify(token))?.username, long.username)
+})
+
+test('no token is issued for a password that was changed while it was checked: the generation is the one that was read (T7)', async () => {
+  const key = await newKey('one')
+  const isRevoked: TokenRevocations['isRevoked'] = ({ generation }) => generation !== undefined && generation < 1
+  const tokens = tokensWith(key, [key], undefined, isRevoked)
+  await assert.rejects(tokens.issue(user(), newId(Date.now())), { code: 'INVALID_CREDENTIALS' })
+  const { token } = await tokens.issue({ ...user(), credentialGeneration: 1 }, newId(Date.now()))
+  assert.equal((await tokens.verify(token))?.generation, 1)
 })

@@ -35,7 +35,6 @@ export const factors = [
         "if (outcome === 'refused')",
       ],
       ['guesses of a code count as those of the password', "}, 'second-factor')", "}, 'password')"],
-      ['an unconfirmed factor signs in', ' || factor.confirmedAt === null) continue', ') continue'],
     ],
   }),
   ...checksIn('TOTP', {
@@ -65,7 +64,6 @@ export const factors = [
         'secret !== undefined && factorId === factor.id',
         'secret !== undefined && factorId !== undefined',
       ],
-      ['a confirmed one is confirmed again', 'if (factor.confirmedAt !== null) throw confirmedAlready()', ''],
     ],
   }),
   ...checksIn('recovery code', {
@@ -82,7 +80,7 @@ export const factors = [
   }),
   ...checksIn('challenge', {
     file: 'server/sign-in/factors/challenges.ts',
-    tests: [...secondFactor, 'tests/api/providers/sign-in-with.test.ts'],
+    tests: ['server/sign-in/factors/challenges.test.ts'],
     rows: [
       [
         'one for another purpose is accepted',
@@ -205,7 +203,6 @@ export const factors = [
         '',
       ],
       ['an old challenge is accepted', 'return at < expiresAt ?', 'return at > 0 ?'],
-      ['a challenge is for every ceremony', 'return `${purpose.ceremony} ${', 'return `${'],
       ['a challenge is for every user', "purpose.ceremony === 'create' ? purpose.userId : ''", "''"],
     ],
   }),

@@ -211,11 +211,6 @@ export const requests = [
         ') return undefined',
       ],
       [
-        'an origin that only begins so is accepted',
-        'text === one || /^[/?#]$/.test(nextOf(text, one))',
-        'text.startsWith(one)',
-      ],
-      [
         'two slashes lead to another host',
         "url.origin !== here || text.startsWith('//') || url.pathname.startsWith('//')",
         "url.pathname === 'x'",

@@ -81,7 +81,11 @@ export const tokens = [
         'if (now() >= subject.expiresAt || revocations.isRevoked(subject)) return null',
         'if (revocations.isRevoked(subject)) return null',
       ],
-      ['its sign-in is renewed for ever', 'if (isTooOld || !(await', 'if (!(await'],
+      [
+        'it outlives the time in which its sign-in is renewed',
+        'return Math.min(this.#options.now() + this.#options.lifetimeMs, signedInAt + this.#options.chainMs)',
+        'return signedInAt === 0 ? 0 : this.#options.now() + this.#options.lifetimeMs',
+      ],
     ],
   }),
   ...checksIn('token', {
@@ -94,6 +98,17 @@ export const tokens = [
         'if (now() >= subject.expiresAt) return null',
       ],
       [
+        'a row with another generation renews it',
+        'return known === generation || (known < generation && this.#options.revocations.isExcepted(subject, generation))',
+        'return known >= 0',
+      ],
+    ],
+  }),
+  ...checksIn('token', {
+    file: accessToken,
+    tests: ['server/sign-in/token/access-token.test.ts'],
+    rows: [
+      [
         'one is issued for a password that was changed during its check',
         'if (this.#options.revocations.isRevoked(signIn)) throw invalidCredentials()',
         '',
@@ -102,11 +117,6 @@ export const tokens = [
         'a sign-in counts from its end, and not from when the password was read',
         'const { id: userId, username, credentialGeneration: generation } = user\n    const signIn',
         'const { id: userId, username } = user\n    const generation = 1_000\n    const signIn',
-      ],
-      [
-        'a row with another generation renews it',
-        'return known === generation || (known < generation && this.#options.revocations.isExcepted(subject, generation))',
-        'return known >= 0',
       ],
     ],
   }),
