@@ -13,7 +13,7 @@ test('a challenge is found for its own purpose and for no other (A18)', async ()
     addChallenge: async (one) => {
       added.push(one)
     },
-    findChallenge: async ({ userId, hash }) => added.find((one) => one.userId === userId && one.hash === hash),
+    findChallenge: async (key) => added.find((one) => one.userId === key.userId && one.hash === key.hash),
   }
   const dependencies = { store, now: () => 1_000 }
   const userId = newId(1_000)
