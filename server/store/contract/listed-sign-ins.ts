@@ -121,6 +121,7 @@ export function listedSignInPromises(promise: PromiseOf): void {
       await endOne(world, ann, ended)
       await world.signIn(ann, { signInId: expired, seconds: 1_001 })
       const before = await world.store.tokenRevocations(at(6))
+      // None of them has an entry in the audit log of this user.
       for (const signInId of [bens, bensToken, ended, expired, newId()])
         for (const disowned of [undefined, device('Firefox on Linux')])
           assert.equal(await endOne(world, ann, signInId, { disowned }), 'absent')
@@ -129,6 +130,20 @@ export function listedSignInPromises(promise: PromiseOf): void {
       assert.deepEqual([user?.deviceGeneration, user?.passwordReportedAt], [0, null])
     },
   )
+
+  promise('a sign-in that has ended can be disowned, by its own user', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ended = newId()
+    await tokenSignIn(world, ann, ended)
+    assert.equal(await endOne(world, ann, ended), 'stateless')
+    const disowned = device('Firefox on Linux')
+    assert.equal(await endOne(world, ann, ended), 'absent')
+    assert.equal(await endOne(world, ben, ended, { disowned }), 'absent')
+    assert.equal(await endOne(world, ann, ended, { disowned }), 'stateless')
+    const [anns, bens] = [await world.store.findUser(ann.id), await world.store.findUser(ben.id)]
+    assert.deepEqual([anns?.deviceGeneration, anns?.passwordReportedAt], [1, at(5)])
+    assert.deepEqual([bens?.deviceGeneration, bens?.passwordReportedAt], [0, null])
+  })
 
   promise('ends the caller’s own stateless sign-in although the audit log has no entry of it', async (world) => {
     const ann = await world.addUser('ann')

@@ -59,7 +59,7 @@ export interface SignIns {
    * Ends one sign-in that is alive, with its tokens, and returns its variant. With `isOwn` it is the caller's stateless sign-in, which
    * is alive. With `disowned` the user did not sign in there: in the same step the password counts as reported, the device generation
    * rises, and only the device `disowned` stays known. A sign-in that is unknown, has ended or is another user's is absent, and nothing
-   * changes.
+   * changes; but one that has ended can be disowned as long as the audit log has it: who was there knows the password.
    */
   endSignIn(
     change: UserChange & { signInId: string; alive: AliveSignIns; isOwn: boolean; disowned?: SeenDevice },

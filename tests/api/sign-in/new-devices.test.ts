@@ -68,6 +68,17 @@ const disown = (id: string, proof: Proof) =>
 const ofDevice = ({ deviceToken, cookies }: SignedIn): From => (cookies === '' ? { deviceToken } : { cookies })
 
 for (const variant of variants) {
+  test(`a ${variant} sign-in that has ended can still be disowned: the password is known to somebody else`, async () => {
+    const user = await app.user()
+    const own = await signIn(user, variant)
+    const foreign = await signIn(user, variant, { userAgent: chrome, address: '203.0.113.7' })
+    const [{ id }] = (await app.get('/api/me/sessions', foreign.proof)).json().data.items
+    assert.equal((await app.post('/logout', undefined, foreign.proof)).status, 204)
+    assert.equal((await disown(id, own.proof)).status, 200)
+    assert.equal((await app.get('/api/me', own.proof)).json().data.passwordChangeRequired, true)
+    assert.equal((await login(user, variant, { userAgent: chrome, address: '203.0.113.7' })).status, 403)
+  })
+
   test(`a ${variant} sign-in whose password is being checked when another one is disowned does not begin`, async () => {
     const user = await app.user()
     const own = await signIn(user, variant)

@@ -117,6 +117,11 @@ begin
     variant := 'stateless';
     if not is_own then
       perform 1 from token_sign_ins(of_user, alive ->> 'sinceId') t where t.sign_in = end_sign_in.sign_in;
+      -- A sign-in that has ended can still be disowned. Its entry has the time of its id.
+      if not found and disowned is not null then
+        perform 1 from audit a where a.user_id = of_user and a.id >= substr(end_sign_in.sign_in, 1, 13)
+          and a.sign_in_id = end_sign_in.sign_in and a.event = 'sign-in' limit 1;
+      end if;
       if not found then return null; end if;
     end if;
   end if;

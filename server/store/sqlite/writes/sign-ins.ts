@@ -21,7 +21,8 @@ type End = Input<'endSignIn'>
 export function endSignIn(context: WriteContext, end: End): 'stateful' | 'stateless' | 'absent' {
   const { userId, signInId, at, revocationExpiresAt, disowned } = end
   const variant = isSessionAlive(context, end) ? 'stateful' : 'stateless'
-  if (variant === 'stateless' && !end.isOwn && !isTokenAlive(context, end)) return 'absent'
+  const isFound = variant === 'stateful' || end.isOwn || isTokenAlive(context, end)
+  if (!isFound && !(disowned !== undefined && isRecorded(context, end))) return 'absent'
   // Ends the session too.
   revokeTokens(context, { userId, signInId, notBefore: at, expiresAt: revocationExpiresAt })
   if (disowned !== undefined) {
@@ -39,6 +40,14 @@ function isSessionAlive({ sql }: WriteContext, { userId, signInId, alive }: End)
   const found = sql.get`
     select 1 from session where user_id = ${userId} and sign_in_id = ${signInId}
       and created_at > ${createdAfter} and last_seen_at > ${lastSeenAfter} and last_seen_at <= ${lastSeenUntil}`
+  return found !== undefined
+}
+
+/** The entry of a sign-in has the time of its id. */
+function isRecorded({ sql }: WriteContext, { userId, signInId }: End): boolean {
+  const found = sql.get`
+    select 1 from audit where user_id = ${userId} and id >= substr(${signInId}, 1, 13)
+      and sign_in_id = ${signInId} and event = 'sign-in' limit 1`
   return found !== undefined
 }
 
