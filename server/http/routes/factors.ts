@@ -70,6 +70,7 @@ export const remove: Operation<Subject> = {
   tag: 'sign-in',
   summary: 'Removes a second factor; with the last one, the recovery codes end',
   responses: { 204: 'none' },
+  refusals: ['CONFLICT'],
   handle: removeOne,
 }
 

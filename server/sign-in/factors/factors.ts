@@ -78,14 +78,19 @@ export async function secretOf({ sealing }: Pick<FactorDependencies, 'sealing'>,
   })
 }
 
-/** Throws NOT_FOUND. */
+/** Throws NOT_FOUND; CONFLICT if it is the last way to sign in. */
 export async function removeFactor(
   { store, now }: FactorDependencies,
   userId: string,
   { id, source }: { id: string; source: Source },
 ): Promise<void> {
   const audit = [auditEntry(source, { event: 'factor-removed', at: now(), userId, detail: { factorId: id } })]
-  if ((await store.removeFactor({ userId, factorId: id, audit })) === 'absent') throw noSuchFactor()
+  const outcome = await store.removeFactor({ userId, factorId: id, audit })
+  if (outcome === 'absent') throw noSuchFactor()
+  if (outcome === 'last')
+    throw new CarillonError('CONFLICT', 'This passkey is the only way to sign in to this account', {
+      remedy: 'First add another passkey, set a password, or link an account at a provider.',
+    })
 }
 
 /** The codes before end. Throws CONFLICT without a factor. */

@@ -177,6 +177,18 @@ export function factorPromises(promise: PromiseOf): void {
     assert.equal(await world.store.useRecoveryCode(use), 'refused')
   })
 
+  promise('keeps a passkey that is the last way to sign in, until there is another one', async (world) => {
+    const [userId, key, other] = [newId(), passkey(), passkey()]
+    await world.store.addUser({ id: userId, username: null, displayName: null, createdAt: at(1), passwordHash: null })
+    const person = { id: userId, username: '', passwordHash: '' }
+    await add(world, person, key)
+    const remove = (factorId: string) => world.store.removeFactor({ userId, factorId })
+    assert.equal(await remove(key.id), 'last')
+    assert.equal((await world.store.factorsOf(userId)).factors.length, 1)
+    await add(world, person, other)
+    assert.deepEqual([await remove(key.id), await remove(other.id)], ['done', 'last'])
+  })
+
   promise('a challenge is used once, and only until it expires', async (world) => {
     const { store } = world
     const ann = await world.addUser('ann')

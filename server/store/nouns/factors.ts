@@ -52,8 +52,11 @@ export interface Factors {
   confirmFactor(
     confirm: { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes & Audited,
   ): Promise<'done' | 'first' | 'absent' | 'refused'>
-  /** Removes a factor. With the last confirmed one, the recovery codes end. */
-  removeFactor(remove: { userId: string; factorId: string } & Audited): Promise<'done' | 'absent'>
+  /**
+   * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'last' and changes nothing if it is a passkey,
+   * and the user could not sign in without it: no password, no other passkey, no account at a provider.
+   */
+  removeFactor(remove: { userId: string; factorId: string } & Audited): Promise<'done' | 'absent' | 'last'>
   /**
    * Uses a confirmed factor once: a code of a time step that is later than each one before, or a passkey whose counter rose (or that has
    * none). Returns 'refused' otherwise, and 'no-challenge' if the challenge is unknown, used or expired; then it changes nothing. Of uses

@@ -44,9 +44,10 @@ export async function confirmFactor(
 export async function removeFactor(
   db: Database,
   { userId, factorId, audit }: Input<'removeFactor'>,
-): Promise<'done' | 'absent'> {
-  const row = await db.one('removeFactor', 'select remove_factor($1, $2, $3)', [userId, factorId, auditText(audit)])
-  return row?.[0] === true ? 'done' : 'absent'
+): Promise<'done' | 'absent' | 'last'> {
+  const values = [userId, factorId, auditText(audit)]
+  const row = await db.one('removeFactor', 'select remove_factor_unless_last($1, $2, $3)', values)
+  return row?.[0] as 'done' | 'absent' | 'last'
 }
 
 export async function useFactor(db: Database, use: Input<'useFactor'>): Promise<FactorOutcome> {

@@ -59,15 +59,28 @@ begin
   return case when is_first then 'first' else 'done' end;
 end $$;
 
-create or replace function remove_factor(of_user text, of_factor text, audit_entries jsonb) returns boolean language plpgsql as $$
+-- Keeps a passkey that is the last way to sign in: no password, no other passkey, no account at a provider.
+create or replace function remove_factor_unless_last(of_user text, of_factor text, audit_entries jsonb)
+returns text language plpgsql as $$
+declare
+  signs_in boolean;
 begin
   perform lock_users();
   perform 1 from "user" where id = of_user for update;
+  select kind = 'passkey' and confirmed_at is not null into signs_in from factor where user_id = of_user and id = of_factor;
+  if not found then return 'absent'; end if;
+  if signs_in then
+    perform 1 from "user" u where u.id = of_user and (
+      (u.username is not null and u.password_hash is not null)
+      or exists (select from factor f
+        where f.user_id = of_user and f.id <> of_factor and f.kind = 'passkey' and f.confirmed_at is not null)
+      or exists (select from provider_account a where a.owner_id = of_user));
+    if not found then return 'last'; end if;
+  end if;
   delete from factor where user_id = of_user and id = of_factor;
-  if not found then return false; end if;
   if not has_factor(of_user) then delete from recovery_code where user_id = of_user; end if;
   perform record_audit(audit_entries);
-  return true;
+  return 'done';
 end $$;
 
 create or replace function replace_recovery_codes(of_user text, code_hashes text[], moment bigint, audit_entries jsonb)

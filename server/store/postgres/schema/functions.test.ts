@@ -55,7 +55,7 @@ const hashes: Record<number, string> = {
   35: '217e916ab48bf5da',
   36: 'abf31432573379d9',
   37: '0cfc71d1610cf8f0',
-  38: 'fcbda14aa75e62ef',
+  38: '5922aa93de42d631',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

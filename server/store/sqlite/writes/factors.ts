@@ -50,13 +50,27 @@ export function confirmFactor(
 export function removeFactor(
   context: WriteContext,
   { userId, factorId, audit }: Input<'removeFactor'>,
-): 'done' | 'absent' {
+): 'done' | 'absent' | 'last' {
   const { sql } = context
-  const { changes } = sql.run`delete from factor where user_id = ${userId} and id = ${factorId}`
-  if (changes === 0) return 'absent'
+  const factor = sql.get`
+    select kind = 'passkey' and confirmed_at is not null as "signsIn" from factor
+    where user_id = ${userId} and id = ${factorId}`
+  if (factor === undefined) return 'absent'
+  if (factor.signsIn === 1 && !hasOtherWay(sql, userId, factorId)) return 'last'
+  sql.run`delete from factor where user_id = ${userId} and id = ${factorId}`
   if (!hasFactor(sql, userId)) sql.run`delete from recovery_code where user_id = ${userId}`
   recordAudit(context, audit)
   return 'done'
+}
+
+function hasOtherWay(sql: WriteContext['sql'], userId: string, factorId: string): boolean {
+  const other = sql.get`
+    select 1 from user u where u.id = ${userId} and (
+      (u.username is not null and u.password_hash is not null)
+      or exists (select 1 from factor f
+        where f.user_id = u.id and f.id <> ${factorId} and f.kind = 'passkey' and f.confirmed_at is not null)
+      or exists (select 1 from provider_account a where a.owner_id = u.id))`
+  return other !== undefined
 }
 
 export function useFactor(context: WriteContext, use: Input<'useFactor'>): FactorOutcome {
