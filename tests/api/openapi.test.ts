@@ -382,11 +382,22 @@ test('the description is correct for passkeys (I9)', async () => {
   for (const status of [201, 422]) assert.equal(await sent('/api/me/factors/passkeys', { response }, proof), status)
   const again = { response: (await created({ id: second.id })).response }
   assert.equal(await sent('/api/me/factors/passkeys', again, proof), 409)
+  assert.equal((await record({ method: 'DELETE', ...(await lastPasskey()) })).status, 409)
   const unknown = { response: { ...(await signedByPasskey()).response, id: 'AAAA', rawId: 'AAAA' } }
   const statuses: number[] = []
   while (statuses.at(-1) !== 429) statuses.push(await sent('/login/passkey', unknown))
   assert.deepEqual(new Set(statuses), new Set([401, 429]))
 })
+
+/** The path of a passkey, and the proof of its user, who has no other way to sign in. */
+async function lastPasskey() {
+  const user = await app.user()
+  const headers = await app.signIn(user, 'stateful')
+  await addPasskey(app, new SoftwareAuthenticator({ origin: `http://${localhost}` }), user)
+  await app.database.change(`update "user" set password_hash = null where id = '${user.id}'`)
+  const [factor] = (await app.store.factorsOf(user.id)).factors
+  return { path: `/api/me/factors/${factor?.id}`, headers }
+}
 
 async function sessionOf(body: object): Promise<Proof> {
   const path = '/login/passkey'

@@ -283,7 +283,7 @@ const paths: Path[] = [
   {
     of: 'disableUser',
     run: () => disableUser(db, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
-    reads: [user, allSessions, revocation, ...expired],
+    reads: [user, allSessions, links, revocation, ...expired],
   },
   {
     // Rarely: it reads every outcome of a day, and all that the user has.
@@ -417,7 +417,7 @@ const paths: Path[] = [
   {
     of: 'removeFactor',
     run: () => removeFactor(db, { userId: 'u1', factorId: 'f5001' }),
-    reads: [user, factor, oneFactor],
+    reads: [user, factor, oneFactor, 'provider_account by provider_account_by_owner (owner_id) alone'],
   },
   {
     of: 'resetFactors',
