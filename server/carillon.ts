@@ -7,7 +7,7 @@ import { CarillonError } from './errors.ts'
 /** In the order of --help. Each is imported only if it runs, so that the service does not load the other commands. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
-  user: async () => (await import('./commands/user.ts')).userCommand(),
+  user: async () => (await import('./commands/user/user.ts')).userCommand(),
   key: async () => (await import('./commands/key.ts')).keyCommand(),
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
   secret: async () => (await import('./commands/secret.ts')).secretCommand(),

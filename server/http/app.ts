@@ -18,11 +18,11 @@ import {
   refuseMisdirected,
   refuseOtherSpelling,
 } from './request/checks.ts'
-import { allowOrigin } from './request/cors.ts'
-import { isSafeMethod } from './request/cross-site.ts'
-import { knownHosts } from './request/known-hosts.ts'
+import { allowOrigin } from './request/origin/cors.ts'
+import { isSafeMethod } from './request/origin/cross-site.ts'
+import { knownHosts } from './request/origin/known-hosts.ts'
+import { RefusedOrigins } from './request/origin/refused-origins.ts'
 import { parseQuery, readQuery } from './request/query.ts'
-import { RefusedOrigins } from './request/refused-origins.ts'
 import { targetToRoute } from './request/spelling.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'

@@ -21,7 +21,7 @@ import type { SigningKeys } from '../sign-in/token/signing-keys.ts'
 import type { UserDependencies } from '../sign-in/users/users.ts'
 import type { Store } from '../store/store.ts'
 import type { ServedScripts } from './response/served-scripts.ts'
-import type { SignInLog } from './routes/sign-in-log.ts'
+import type { SignInLog } from './routes/sign-in/sign-in-log.ts'
 
 export type AppDependencies = {
   store: Pick<

@@ -24,12 +24,17 @@ test('one statement of each engine adds rows; rows are removed by the retention 
     of('insert')
       .map(({ file }) => file)
       .toSorted(),
-    ['postgres/functions/audit.sql', 'sqlite/writes/audit.ts'],
+    ['postgres/functions/audit.sql', 'sqlite/writes/sign-in/audit.ts'],
   )
   assert.deepEqual(
     of('delete')
       .map(({ file }) => file)
       .toSorted(),
-    ['postgres/audit.ts', 'postgres/functions/erasure.sql', 'sqlite/writes/audit.ts', 'sqlite/writes/erasure.ts'],
+    [
+      'postgres/functions/erasure.sql',
+      'postgres/sign-in/audit.ts',
+      'sqlite/writes/erasure.ts',
+      'sqlite/writes/sign-in/audit.ts',
+    ],
   )
 })

@@ -4,7 +4,7 @@ import { maxDeviceTokenLength } from '../../sign-in/devices/device-tokens.ts'
 import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
 import { maxExternalIdLength } from '../../sign-in/users/external-id.ts'
 import { maxDisplayNameLength, maxEmailLength, maxLocaleLength } from '../../sign-in/users/profile.ts'
-import { maxReturnToLength } from '../request/return-to.ts'
+import { maxReturnToLength } from '../request/origin/return-to.ts'
 import {
   anything,
   array,

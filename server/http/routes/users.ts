@@ -15,8 +15,8 @@ import {
 } from '../openapi/request-schemas.ts'
 import { maxKeys } from '../request/strict-json.ts'
 import { displayAccount, sendData } from '../response/send.ts'
-import { usersFor } from './finish-sign-in.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
+import { usersFor } from './sign-in/finish-sign-in.ts'
 
 type Request = GuardedRequest<Producer>
 

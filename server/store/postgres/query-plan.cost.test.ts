@@ -3,15 +3,27 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
-import { signingKey } from '../contract/signing-keys.ts'
+import { signingKey } from '../contract/sign-in/signing-keys.ts'
 import type { AuditEntry, Delivery, PageRequest } from '../store.ts'
-import { lastSettingsEntry, listAudit, recordAudit, removeOldAudit } from './audit.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import { changesSince } from './changes.ts'
 import { Database } from './connection/connection.ts'
 import { openPool } from './connection/pool.ts'
 import { changedSeqsText, countStatement } from './deep-pages.ts'
 import { deliver, removeOldDeliveries } from './deliveries.ts'
+import {
+  markAllRead,
+  markRead,
+  markUnread,
+  readCounts,
+  readInbox,
+  readNotification,
+  readPage,
+  undoReadAll,
+} from './inbox.ts'
+import { fromStatement } from './pages.ts'
+import { migrate } from './schema/migrate.ts'
+import { lastSettingsEntry, listAudit, recordAudit, removeOldAudit } from './sign-in/audit.ts'
 import {
   addChallenge,
   addFactor,
@@ -25,30 +37,25 @@ import {
   useChallenge,
   useFactor,
   useRecoveryCode,
-} from './factors.ts'
-import { clearGuesses, forgetGuesses, guessRefusals, removeOldGuesses, reserveGuess } from './guesses.ts'
+} from './sign-in/factors.ts'
+import { clearGuesses, forgetGuesses, guessRefusals, removeOldGuesses, reserveGuess } from './sign-in/guesses.ts'
+import { addLink, findLink, removeExpiredLinks, resetPassword } from './sign-in/links.ts'
 import {
-  markAllRead,
-  markRead,
-  markUnread,
-  readCounts,
-  readInbox,
-  readNotification,
-  readPage,
-  undoReadAll,
-} from './inbox.ts'
-import { addLink, findLink, removeExpiredLinks, resetPassword } from './links.ts'
-import { fromStatement } from './pages.ts'
-import { addProducer, findProducer, listProducers, revokeProducer, rotateProducer, touchProducer } from './producers.ts'
+  addProducer,
+  findProducer,
+  listProducers,
+  revokeProducer,
+  rotateProducer,
+  touchProducer,
+} from './sign-in/producers.ts'
 import {
   addProviderUser,
   linkProviderAccount,
   providerAccounts,
   unlinkProviderAccount,
   useProviderAccount,
-} from './provider-accounts.ts'
-import { migrate } from './schema/migrate.ts'
-import { factorsSealedOtherwise, resealFactors } from './sealed-texts.ts'
+} from './sign-in/provider-accounts.ts'
+import { factorsSealedOtherwise, resealFactors } from './sign-in/sealed-texts.ts'
 import {
   addSession,
   confirmSession,
@@ -57,11 +64,16 @@ import {
   removeStaleSessions,
   signInOfSession,
   touchSession,
-} from './sessions.ts'
-import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-ins.ts'
-import { addSigningKey, dropSigningKey, resealSigningKeys, retireSigningKeys, signingKeys } from './signing-keys.ts'
-import { operations } from './store.ts'
-import { revokeIssuedTokens, revokeTokens, tokenRevocations } from './tokens.ts'
+} from './sign-in/sessions.ts'
+import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-in/sign-ins.ts'
+import {
+  addSigningKey,
+  dropSigningKey,
+  resealSigningKeys,
+  retireSigningKeys,
+  signingKeys,
+} from './sign-in/signing-keys.ts'
+import { revokeIssuedTokens, revokeTokens, tokenRevocations } from './sign-in/tokens.ts'
 import {
   addUser,
   deleteUser,
@@ -78,7 +90,8 @@ import {
   resetFactors,
   setPassword,
   updateUser,
-} from './users.ts'
+} from './sign-in/users.ts'
+import { operations } from './store.ts'
 
 /** A call, and the tables that it reads: how, and (in brackets) by which columns of an index. */
 type Path = { of: string; run: () => Promise<unknown>; reads: string[]; partitions?: number }

@@ -1,15 +1,15 @@
 // Second factors, challenges, passkeys and fresh sign-ins.
 import { checksIn } from '../mutation.ts'
 
-const secondFactor = ['tests/api/sign-in/second-factor.test.ts']
-const factorTests = ['tests/api/sign-in/factors.test.ts']
-const passkeys = ['tests/api/sign-in/passkeys.test.ts']
-const passkeyFactors = ['tests/api/sign-in/passkey-factors.test.ts']
-const storeFactors = 'server/store/sqlite/writes/factors.ts'
+const secondFactor = ['tests/api/factors/second-factor.test.ts']
+const factorTests = ['tests/api/factors/factors.test.ts']
+const passkeys = ['tests/api/factors/passkeys.test.ts']
+const passkeyFactors = ['tests/api/factors/passkey-factors.test.ts']
+const storeFactors = 'server/store/sqlite/writes/sign-in/factors.ts'
 
 export const factors = [
   ...checksIn('second factor', {
-    file: 'server/http/routes/second-factor.ts',
+    file: 'server/http/routes/sign-in/second-factor.ts',
     tests: secondFactor,
     rows: [
       [
@@ -113,7 +113,7 @@ export const factors = [
     rows: [['the guard does not ask', '  refuseStale(subject, dependencies.users.now())\n', '']],
   }),
   ...checksIn('fresh sign-in', {
-    file: 'server/http/routes/confirm.ts',
+    file: 'server/http/routes/account/confirm.ts',
     tests: factorTests,
     rows: [
       [

@@ -9,7 +9,7 @@ const provider = 'server/sign-in/providers/provider.ts'
 
 export const linksAndProviders = [
   ...checksIn('link', {
-    file: 'server/store/sqlite/writes/links.ts',
+    file: 'server/store/sqlite/writes/sign-in/links.ts',
     tests: links,
     rows: [
       [
@@ -44,7 +44,7 @@ export const linksAndProviders = [
     ],
   }),
   ...checksIn('link', {
-    file: 'server/http/routes/passwords.ts',
+    file: 'server/http/routes/account/passwords.ts',
     tests: links,
     rows: [['wrong ones are not counted', "    await guesses.begin({ address: source.address }, 'link')\n", '']],
   }),
@@ -130,7 +130,7 @@ export const linksAndProviders = [
     ],
   }),
   ...checksIn('provider', {
-    file: 'server/http/routes/providers.ts',
+    file: 'server/http/routes/sign-in/providers.ts',
     tests: linked,
     rows: [
       [
@@ -141,7 +141,7 @@ export const linksAndProviders = [
     ],
   }),
   ...checksIn('provider', {
-    file: 'server/http/routes/providers.ts',
+    file: 'server/http/routes/sign-in/providers.ts',
     tests: signInWith,
     rows: [
       [

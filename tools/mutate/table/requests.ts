@@ -8,7 +8,7 @@ const crossSite = ['tests/api/requests/cross-site.test.ts']
 const hosts = ['tests/api/requests/host-names.test.ts']
 const spelling = ['tests/api/requests/spelling.test.ts']
 const bodies = ['tests/api/requests/checks.test.ts']
-const passkeys = ['tests/api/sign-in/passkeys.test.ts']
+const passkeys = ['tests/api/factors/passkeys.test.ts']
 const checks = 'server/http/request/checks.ts'
 
 export const requests = [
@@ -52,12 +52,12 @@ export const requests = [
     ],
   }),
   ...checksIn('host', {
-    file: 'server/http/request/known-hosts.ts',
+    file: 'server/http/request/origin/known-hosts.ts',
     tests: hosts,
     rows: [['every name is known', 'if (!known.has(name) && !isIP(', 'if (false && !isIP(']],
   }),
   ...checksIn('CORS', {
-    file: 'server/http/request/cors.ts',
+    file: 'server/http/request/origin/cors.ts',
     tests: ['tests/api/requests/cors.test.ts'],
     rows: [
       [
@@ -86,7 +86,7 @@ export const requests = [
     ],
   }),
   ...checksIn('cross-site', {
-    file: 'server/http/request/cross-site.ts',
+    file: 'server/http/request/origin/cross-site.ts',
     tests: crossSite,
     rows: [
       [
@@ -202,8 +202,8 @@ export const requests = [
     ],
   }),
   ...checksIn('return to', {
-    file: 'server/http/request/return-to.ts',
-    tests: ['server/http/request/return-to.test.ts'],
+    file: 'server/http/request/origin/return-to.ts',
+    tests: ['server/http/request/origin/return-to.test.ts'],
     rows: [
       [
         'backslashes and line breaks are accepted',

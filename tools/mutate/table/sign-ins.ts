@@ -99,7 +99,7 @@ export const signIns = [
     ],
   }),
   ...checksIn('password change', {
-    file: 'server/http/routes/passwords.ts',
+    file: 'server/http/routes/account/passwords.ts',
     tests: ['tests/api/passwords/change.test.ts'],
     rows: [['the current one is not compared', '  await checkCredentials(dependencies, account, presented)\n', '']],
   }),
@@ -130,7 +130,7 @@ export const signIns = [
     ],
   }),
   ...checksIn('device', {
-    file: 'server/http/routes/finish-sign-in.ts',
+    file: 'server/http/routes/sign-in/finish-sign-in.ts',
     tests: ['tests/api/sign-in/new-devices.test.ts'],
     rows: [
       [

@@ -134,7 +134,7 @@ export const tokens = [
   }),
   ...checksIn('token', {
     file: accessToken,
-    tests: ['tests/api/sign-in/factors.test.ts'],
+    tests: ['tests/api/factors/factors.test.ts'],
     rows: [
       [
         'a confirmed one of a session outlives it',
@@ -144,7 +144,7 @@ export const tokens = [
     ],
   }),
   ...checksIn('token', {
-    file: 'server/http/routes/sign-in.ts',
+    file: 'server/http/routes/sign-in/sign-in.ts',
     tests: generation,
     rows: [
       [

@@ -1,10 +1,10 @@
 // Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
 import { erasedKey } from '../../erased-key.ts'
 import type { DeliveryOutcome, Input } from '../../store.ts'
-import { recordAudit } from './audit.ts'
 import type { WriteContext } from './context.ts'
-import { forgetGuesses } from './guesses.ts'
-import { revokeTokens } from './tokens.ts'
+import { recordAudit } from './sign-in/audit.ts'
+import { forgetGuesses } from './sign-in/guesses.ts'
+import { revokeTokens } from './sign-in/tokens.ts'
 
 export function deleteUser(context: WriteContext, change: Input<'deleteUser'>): 'done' | 'absent' {
   const { sql, signal } = context

@@ -1,19 +1,20 @@
 // Every write of the store on SQLite, by its name: each exported function of this folder.
-import * as audit from './audit.ts'
+
 import * as deliveries from './deliveries.ts'
 import * as erasure from './erasure.ts'
-import * as factors from './factors.ts'
-import * as guesses from './guesses.ts'
 import * as inbox from './inbox.ts'
-import * as links from './links.ts'
-import * as producers from './producers.ts'
-import * as providerAccounts from './provider-accounts.ts'
-import * as sealedTexts from './sealed-texts.ts'
-import * as sessions from './sessions.ts'
-import * as signIns from './sign-ins.ts'
-import * as signingKeys from './signing-keys.ts'
-import * as tokens from './tokens.ts'
-import * as users from './users.ts'
+import * as audit from './sign-in/audit.ts'
+import * as factors from './sign-in/factors.ts'
+import * as guesses from './sign-in/guesses.ts'
+import * as links from './sign-in/links.ts'
+import * as producers from './sign-in/producers.ts'
+import * as providerAccounts from './sign-in/provider-accounts.ts'
+import * as sealedTexts from './sign-in/sealed-texts.ts'
+import * as sessions from './sign-in/sessions.ts'
+import * as signIns from './sign-in/sign-ins.ts'
+import * as signingKeys from './sign-in/signing-keys.ts'
+import * as tokens from './sign-in/tokens.ts'
+import * as users from './sign-in/users.ts'
 
 export const writes = {
   ...users,

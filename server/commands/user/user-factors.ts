@@ -1,0 +1,75 @@
+// `carillon user factors`: list the second factors of a user, and remove them all for a user who has lost them.
+import { Command } from 'commander'
+import { resetFactors } from '../../sign-in/factors/reset.ts'
+import { findUser, type UserKey } from '../../sign-in/users/users.ts'
+import { withSettings } from '../settings.ts'
+import { confirm } from '../terminal/confirmation.ts'
+import { day, type Output, print, table } from '../terminal/output.ts'
+import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
+
+const resetHelp = `
+For a user who has lost every factor and the recovery codes. Make sure who asks for it: afterwards the password alone signs in. Every
+session and token of the user ends, because a lost phone may be signed in.
+
+Examples:
+  npx carillon user factors reset ann
+  npx carillon user factors reset --external-id customer-42 --yes`
+
+export function factorsCommand(): Command {
+  const factors = new Command('factors').description('List the second factors of a user, or remove them all')
+  named(factors.command('list [name]'))
+    .description('List the second factors of a user, without their secrets')
+    .action((name, options: KeyOptions, command) => listAll(command, keyOf(name, options), options))
+  named(factors.command('reset [name]'))
+    .description('Remove every second factor, passkey and recovery code of a user; every session and token ends')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', resetHelp)
+    .action((name, options: KeyOptions & { yes?: boolean }, command) =>
+      resetAll(command, keyOf(name, options), options),
+    )
+  for (const command of factors.commands) withSettings(command, 'user')
+  return factors
+}
+
+function listAll(command: Command, key: UserKey, options: Output): Promise<void> {
+  return withUsers(command, async (users) => {
+    const user = await findUser(users, key)
+    const { factors, recoveryCodesLeft } = await users.store.factorsOf(user.id)
+    const items = factors.map(({ id, kind, label, createdAt, confirmedAt, lastUsedAt }) => ({
+      id,
+      kind,
+      label,
+      confirmed: confirmedAt !== null,
+      createdAt,
+      lastUsedAt,
+    }))
+    const rows = items.map(({ id, kind, label, confirmed, createdAt, lastUsedAt }) => [
+      id,
+      kind,
+      label,
+      confirmed ? 'yes' : 'no',
+      day(createdAt),
+      day(lastUsedAt),
+    ])
+    print(options, { items, recoveryCodesLeft }, () => {
+      if (items.length === 0) return `${nameOf(user)} has no second factor`
+      const lines = table(['id', 'kind', 'label', 'confirmed', 'added', 'last used'], rows)
+      return [...[lines].flat(), `recovery codes left: ${recoveryCodesLeft}`]
+    })
+  })
+}
+
+function resetAll(command: Command, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
+  return withUsers(command, async (users) => {
+    const user = await findUser(users, key)
+    await confirm(`Remove every second factor of ${nameOf(user)} (${user.id}) and end every sign-in?`, options)
+    const removed = await resetFactors(users, user)
+    const { id, username, externalId } = user
+    const value = { id, username, ...(externalId !== null && { externalId }), removed }
+    print(
+      options,
+      value,
+      () => `Removed ${removed} second factors of ${nameOf(user)}; every session and token has ended`,
+    )
+  })
+}

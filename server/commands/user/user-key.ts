@@ -1,0 +1,43 @@
+// What the subcommands of `carillon user` share: which user is meant, and the dependencies of their work.
+import type { Command } from 'commander'
+import type { Config } from '../../config/settings.ts'
+import { Passwords } from '../../sign-in/password/passwords.ts'
+import type { UserDependencies, UserKey } from '../../sign-in/users/users.ts'
+import { breachesOf } from '../../start/password-settings.ts'
+import type { Store, User } from '../../store/store.ts'
+import { configOf, operatorSource, withStore } from '../settings.ts'
+import { type Output, WrongUse } from '../terminal/output.ts'
+
+export type KeyOptions = Output & { externalId?: string; id?: string }
+
+/** Adds the options that name a user in place of the username. */
+export function named(command: Command): Command {
+  return command
+    .option('--external-id <id>', 'the user with this id in your application, in place of a username')
+    .option('--id <id>', 'the user with this id of Carillon, in place of a username')
+}
+
+/** Throws WrongUse unless exactly one names the user. */
+export function keyOf(username: string | undefined, { externalId, id }: KeyOptions): UserKey {
+  const given = [username, externalId, id].filter((value) => value !== undefined)
+  if (given.length !== 1) throw new WrongUse('Name the user once: by username, by --external-id or by --id')
+  if (username !== undefined) return { username }
+  return externalId === undefined ? { id: id as string } : { externalId }
+}
+
+/** For people. */
+export function nameOf({ username, externalId, id }: User): string {
+  return username ?? externalId ?? id
+}
+
+export function withUsers(
+  command: Command,
+  work: (dependencies: UserDependencies & { store: Store }, config: Config) => Promise<void>,
+): Promise<void> {
+  const config = configOf(command, 'user')
+  const passwords = new Passwords({ threads: 4 })
+  const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config) }
+  return withStore(config, (store) =>
+    work({ ...rules, store, passwords, now: store.clock ?? Date.now, source: operatorSource() }, config),
+  )
+}

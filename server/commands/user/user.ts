@@ -1,0 +1,224 @@
+// `carillon user`: add, list, rename, disable, enable, delete, password. Each of the others has a file: user-*.ts.
+import { Command } from 'commander'
+import {
+  addUser,
+  addUserWithoutName,
+  changeUser,
+  deleteUser,
+  disableUser,
+  enableUser,
+  findUser,
+  makePassphrase,
+  setPassword,
+  type UserDependencies,
+  type UserKey,
+} from '../../sign-in/users/users.ts'
+import type { User } from '../../store/store.ts'
+import { withSettings } from '../settings.ts'
+import { confirm } from '../terminal/confirmation.ts'
+import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
+import { passwordFromStdin } from '../terminal/password-input.ts'
+import { factorsCommand } from './user-factors.ts'
+import { importFrom, importHelp } from './user-import.ts'
+import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
+import { linkCommand } from './user-link.ts'
+import { unlockCommand } from './user-unlock.ts'
+
+const fromStdin = [
+  '--password-stdin',
+  'read the password from stdin; without this option one is generated and displayed once',
+] as const
+const listedAtOnce = 500
+
+export function userCommand(): Command {
+  const user = new Command('user').description(
+    'Add, import, list, rename, disable, enable and delete users, set passwords',
+  )
+  addCommand(user)
+  user
+    .command('import <file>')
+    .description('Import users and the hashes of their passwords from a file with one JSON object per line; - is stdin')
+    .addHelpText('after', importHelp)
+    .action((file, options, command) => withUsers(command, (users) => importFrom(users, file, options)))
+  user
+    .command('list')
+    .description('List the users in the order of their creation')
+    .option('--search <text>', 'only those whose username, display name, e-mail address or external id contains it')
+    .option('--external-id <id>', 'only the one with this external id')
+    .action((options, command) => withUsers(command, (users) => listAll(users, options)))
+  named(
+    user.command('rename').argument('<names...>', 'the username, unless an option names the user; the new username'),
+  )
+    .description('Give a user another username; sessions and tokens stay')
+    .addHelpText('after', renameHelp)
+    .action((names, options, command) => renameOne(command, names, options))
+  named(user.command('disable [name]'))
+    .description('Disable a user: every session and token ends')
+    .action((name, options, command) => disableOne(command, keyOf(name, options), options))
+  named(user.command('enable [name]'))
+    .description('Enable a disabled user; ended sessions and tokens stay ended')
+    .action((name, options, command) => enableOne(command, keyOf(name, options), options))
+  named(user.command('delete [name]'))
+    .description('Erase a user with inbox, sessions and tokens; this cannot be undone')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', deleteHelp)
+    .action((name, options, command) => deleteOne(command, keyOf(name, options), options))
+  user
+    .command('password <name>')
+    .description('Set a password: every session and token ends')
+    .option(...fromStdin)
+    .action((name, options, command) => withUsers(command, (users) => changePassword(users, name, options)))
+  user.addCommand(linkCommand())
+  user.addCommand(unlockCommand())
+  for (const command of user.commands) withSettings(command, 'user')
+  user.addCommand(factorsCommand())
+  return user
+}
+
+function addCommand(user: Command): void {
+  user
+    .command('add [name]')
+    .description('Add a user: with a name and a password to sign in here, or with an external id alone')
+    .option('--external-id <id>', 'the id of the user in your application')
+    .option('--display-name <text>', 'the name to show')
+    .option('--locale <tag>', 'a language tag, such as de-CH')
+    .option('--email <address>', 'the e-mail address')
+    .option(...fromStdin)
+    .addHelpText('after', addHelp)
+    .action((name, options, command) => addOne(command, name, options))
+}
+
+const addHelp = `
+Examples:
+  npx carillon user add ann
+  npx carillon user add ann --password-stdin < password.txt
+  npx carillon user add --external-id customer-42 --display-name 'Kim Park' --locale de-CH`
+
+const renameHelp = `
+Examples:
+  npx carillon user rename ann anna
+  npx carillon user rename --external-id customer-42 kim`
+
+const deleteHelp = `
+To keep a user's data and refuse every sign-in, disable the user.
+
+Examples:
+  npx carillon user delete ann
+  npx carillon user delete --external-id customer-42 --yes`
+
+type Chosen = { password: string; isGenerated: boolean }
+type PasswordOptions = Output & { passwordStdin?: boolean }
+type AddOptions = PasswordOptions & { externalId?: string; displayName?: string; locale?: string; email?: string }
+
+async function addOne(command: Command, username: string | undefined, options: AddOptions): Promise<void> {
+  const { externalId, displayName, locale, email } = options
+  const profile = {
+    ...(displayName !== undefined && { displayName }),
+    ...(locale !== undefined && { locale }),
+    ...(email !== undefined && { email }),
+  }
+  if (username !== undefined)
+    return withUsers(command, async (dependencies) => {
+      const chosen = await passwordFrom(options)
+      const wanted = { username, ...chosen, ...(externalId !== undefined && { externalId }), ...profile }
+      const user = await addUser(dependencies, wanted)
+      const value = { id: user.id, username: user.username, ...(externalId !== undefined && { externalId }) }
+      printWithPassword(options, value, chosen, `Added ${user.username} (${user.id})`)
+    })
+  if (externalId === undefined) throw new WrongUse('Give the user a name, or an --external-id')
+  if (options.passwordStdin) throw new WrongUse('A user with a password needs a name to sign in by')
+  return withUsers(command, async (dependencies) => {
+    const { id } = await addUserWithoutName(dependencies, { externalId, ...profile })
+    print(options, { id, externalId }, () => `Added ${externalId} (${id})`)
+  })
+}
+
+async function changePassword(dependencies: UserDependencies, username: string, options: PasswordOptions) {
+  const chosen = await passwordFrom(options)
+  await setPassword(dependencies, { username, ...chosen })
+  printWithPassword(options, { username }, chosen, `Set the password of ${username}; every session and token has ended`)
+}
+
+/** The password is in the output only if it was generated: the user has to learn it. */
+function printWithPassword(options: Output, value: object, { password, isGenerated }: Chosen, line: string): void {
+  print(options, { ...value, ...(isGenerated && { password }) }, () =>
+    isGenerated ? [line, `password: ${password}`, 'It is displayed once.'] : line,
+  )
+}
+
+async function renameOne(command: Command, names: readonly string[], options: KeyOptions): Promise<void> {
+  const isNamed = options.externalId === undefined && options.id === undefined
+  const [newName = '', ...others] = names.toReversed()
+  if (others.length !== (isNamed ? 1 : 0))
+    throw new WrongUse('Give the username and the new one, or --external-id or --id and the new one')
+  const key = keyOf(others[0], options)
+  return withUsers(command, async (dependencies) => {
+    const before = await findUser(dependencies, key)
+    const { id, username } = await changeUser(dependencies, { id: before.id }, { username: newName })
+    print(options, { id, username }, () => `Renamed ${nameOf(before)} to ${username}`)
+  })
+}
+
+function disableOne(command: Command, key: UserKey, options: Output): Promise<void> {
+  return withUsers(command, async (dependencies) => {
+    const user = await disableUser(dependencies, key)
+    const done = `Disabled ${nameOf(user)}; every session and token has ended`
+    print(options, identityOf(user, { disabled: true }), () => done)
+  })
+}
+
+function enableOne(command: Command, key: UserKey, options: Output): Promise<void> {
+  return withUsers(command, async (dependencies) => {
+    const user = await enableUser(dependencies, key)
+    print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
+  })
+}
+
+function deleteOne(command: Command, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
+  return withUsers(command, async (dependencies) => {
+    const user = await findUser(dependencies, key)
+    await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
+    await deleteUser(dependencies, { id: user.id })
+    print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
+  })
+}
+
+function identityOf({ id, username, externalId }: User, state: object): object {
+  return { id, username, ...(externalId !== null && { externalId }), ...state }
+}
+
+type ListOptions = Output & { search?: string; externalId?: string }
+
+async function listAll({ store }: UserDependencies, options: ListOptions): Promise<void> {
+  const users = await everyUser(store, options)
+  const isFiltered = options.search !== undefined || options.externalId !== undefined
+  const rows = users.map(({ username, externalId, id, createdAt, disabledAt }) => [
+    username ?? '-',
+    externalId ?? '-',
+    id,
+    day(createdAt),
+    day(disabledAt),
+  ])
+  print(options, users.map(listed), () => {
+    if (users.length > 0) return table(['username', 'external id', 'id', 'created', 'disabled'], rows)
+    return isFiltered ? 'No user fits' : 'There are no users yet. Add one with: carillon user add NAME'
+  })
+}
+
+/** Scripts search the output for passwords that should not be there; the audit log says who reported one. */
+function listed({ passwordReportedAt: _, ...user }: User) {
+  return { ...user, emailVerified: user.emailVerifiedAt !== null }
+}
+
+async function everyUser(store: UserDependencies['store'], { search, externalId }: ListOptions): Promise<User[]> {
+  const filter = { ...(search !== undefined && { search }), ...(externalId !== undefined && { externalId }) }
+  const users: User[] = []
+  for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
+    page = await store.listUsers({ after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })
+  return users
+}
+
+async function passwordFrom({ passwordStdin }: PasswordOptions): Promise<Chosen> {
+  if (!passwordStdin) return { password: makePassphrase(), isGenerated: true }
+  return { password: await passwordFromStdin(), isGenerated: false }
+}

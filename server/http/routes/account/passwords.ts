@@ -1,0 +1,168 @@
+// The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
+import type { FastifyReply } from 'fastify'
+import { CarillonError } from '../../../errors.ts'
+import { networkOfClient } from '../../../ip-addresses.ts'
+import { deviceLabel } from '../../../sign-in/devices/device-label.ts'
+import { offeredFactors } from '../../../sign-in/factors/factors.ts'
+import { createLink, findLiveLink, linkInvalid, resetPassword } from '../../../sign-in/links/links.ts'
+import { checkCredentials } from '../../../sign-in/password/credentials.ts'
+import type { Subject } from '../../../sign-in/subject.ts'
+import { changePassword, type UserKey } from '../../../sign-in/users/users.ts'
+import type { Producer } from '../../../store/store.ts'
+import { iso } from '../../../times.ts'
+import type { Dependencies } from '../../dependencies.ts'
+import { ForgotBody, LinkBody, PasswordChangeBody, ResetBody } from '../../openapi/request-schemas.ts'
+import { sessionSecret } from '../../request/guards.ts'
+import { ownSignIn } from '../../request/own-sign-in.ts'
+import { presentedDevices } from '../../request/presented-devices.ts'
+import { goneSignal } from '../../response/event-stream.ts'
+import { sendData } from '../../response/send.ts'
+import type { GuardedRequest, Operation } from '../operation.ts'
+import { type RequestSource, sourceOf, usersFor } from '../sign-in/finish-sign-in.ts'
+import { findEnabledUser } from '../sign-in/sign-in.ts'
+import { externalIdOf, idOf } from '../users.ts'
+
+/** Longer than any password that is accepted, so that the policy says what is wrong with a long one. */
+export const passwordBodyLimit = 16 * 1024
+
+export const linkById: Operation<Producer> = {
+  id: 'createUserLink',
+  tag: 'users',
+  summary: 'A link by which this user sets a password, once; it replaces an earlier one of the same purpose',
+  body: LinkBody,
+  responses: { 201: 'UserLinkResponse' },
+  refusals: ['CONFLICT'],
+  handle: (dependencies, request, reply) => sendLink(dependencies, { id: idOf(request) }, { request, reply }),
+}
+
+export const linkByExternalId: Operation<Producer> = {
+  ...linkById,
+  id: 'createExternalUserLink',
+  summary: 'The same, by external id',
+  freeText: 'externalId',
+  handle: (dependencies, request, reply) =>
+    sendLink(dependencies, { externalId: externalIdOf(request) }, { request, reply }),
+}
+
+type Exchange = { request: GuardedRequest<Producer>; reply: FastifyReply }
+
+async function sendLink(dependencies: Dependencies, key: UserKey, { request, reply }: Exchange) {
+  const { purpose } = request.body as LinkBody
+  const users = usersFor(dependencies, request)
+  const { url, expiresAt } = await createLink(users, dependencies.links, key, { purpose })
+  return sendData(reply.code(201), { url, expiresAt: iso(expiresAt) })
+}
+
+export const reset: Operation<null> = {
+  id: 'resetPassword',
+  tag: 'sign-in',
+  summary: 'Set a new password with the token of a one-time link: every session and token of the user ends',
+  body: ResetBody,
+  bodyLimit: passwordBodyLimit,
+  responses: { 204: 'none' },
+  refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: setByLink,
+}
+
+/** An invalid link names no account. */
+const noAccount = { name: '', user: undefined }
+
+/**
+ * A wrong token counts as a guess of its address. A right one is not delayed by the guesses of others at that address: 32 random bytes
+ * are not guessed, and the owner of an account that is being attacked needs a way in (docs/decisions/0042-links-and-mail.md).
+ */
+async function setByLink(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { token, newPassword } = request.body as ResetBody
+  const { guesses, signInLog } = dependencies
+  const source = sourceOf(dependencies, request)
+  const users = { ...dependencies.users, source }
+  const link = await findLiveLink(users, token)
+  if (link === undefined) {
+    signInLog.refused(source, noAccount, { event: 'link-refused', code: 'LINK_INVALID' })
+    await guesses.begin({ address: source.address }, 'link')
+    throw linkInvalid()
+  }
+  try {
+    await resetPassword(users, link, { token, newPassword })
+  } catch (error) {
+    // It was used, or voided, while the new password was being hashed.
+    const refused = { event: 'link-refused', code: 'LINK_INVALID' } as const
+    if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
+    throw error
+  }
+  if (link.purpose === 'reset') await notifyOfPassword(dependencies, source, { userId: link.userId, signInId: null })
+  return reply.code(204).send()
+}
+
+export const forgot: Operation<null> = {
+  id: 'requestPasswordReset',
+  tag: 'sign-in',
+  summary: 'Send a link to set a new password by e-mail; the response is the same whether there is such a user or not',
+  body: ForgotBody,
+  responses: { 202: 'none' },
+  refusals: ['NOT_FOUND'],
+  handle: requestMail,
+}
+
+/** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
+async function requestMail(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { forgotten } = dependencies
+  if (forgotten === undefined)
+    throw new CarillonError('NOT_FOUND', 'This service sends no mail', {
+      remedy: 'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
+    })
+  const { username, email } = request.body as ForgotBody
+  const whose = username === undefined ? { email: email as string } : { username }
+  forgotten.request(whose, sourceOf(dependencies, request))
+  return reply.code(202).send()
+}
+
+export const change: Operation<Subject> = {
+  id: 'changePassword',
+  tag: 'sign-in',
+  summary:
+    'Set a new password with the current one: every other session and token of the user ends, this sign-in stays',
+  body: PasswordChangeBody,
+  bodyLimit: passwordBodyLimit,
+  responses: { 204: 'none' },
+  refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: changeOwn,
+}
+
+/** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
+async function changeOwn(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
+  const { currentPassword, newPassword } = request.body as PasswordChangeBody
+  const { store, devices, deviceCookie } = dependencies
+  const source = sourceOf(dependencies, request)
+  const signal = goneSignal(reply)
+  const { id, username } = await findEnabledUser(dependencies, request.caller)
+  // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
+  const found = username === null ? undefined : await store.findCredentials(username)
+  const account = { name: username ?? '', user: found?.id === id ? found : undefined }
+  const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
+  const presented = { password: currentPassword, device, address: networkOfClient(source.address), signal }
+  await checkCredentials(dependencies, account, presented)
+  const own = await ownSignIn(dependencies, request)
+  await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
+  await renewFreshness(dependencies, request)
+  await notifyOfPassword(dependencies, source, { userId: id, signInId: own.exceptSignInId })
+  return reply.code(204).send()
+}
+
+/**
+ * Not for a user with a second factor: whoever has learned the password could then remove the factor (confirm.ts). A token cannot become
+ * fresh, only another one can: POST /api/me/confirm.
+ */
+async function renewFreshness(dependencies: Dependencies, { caller, raw }: GuardedRequest<Subject>): Promise<void> {
+  const { factors, sessions, cookie } = dependencies
+  if (caller.proof !== 'session' || offeredFactors(await factors.store.factorsOf(caller.userId)).length > 0) return
+  await sessions.confirm(sessionSecret(raw.headers.cookie, cookie.name) ?? '', [])
+}
+
+function notifyOfPassword(
+  { newDevices, users }: Dependencies,
+  { address, userAgent }: RequestSource,
+  whose: { userId: string; signInId: string | null },
+): Promise<void> {
+  return newDevices.sendPasswordChanged({ ...whose, device: deviceLabel(userAgent), address, at: users.now() })
+}

@@ -1,0 +1,322 @@
+// The routes of a sign-in with a provider (OpenID Connect): which providers there are, the redirect to one, the way back, and the code
+// that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.ts.
+
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CarillonError, invalidRequest, type SecondFactor } from '../../../errors.ts'
+import { linkAccount, noActiveUser, signInEnded, userOfAccount } from '../../../sign-in/providers/accounts.ts'
+import {
+  beginFlow,
+  type Flow,
+  flowId,
+  flowLifetimeMs,
+  type Linking,
+  openFlow,
+  sealFlow,
+} from '../../../sign-in/providers/flow.ts'
+import type { Provider } from '../../../sign-in/providers/provider.ts'
+import { equalSecrets, hashOf } from '../../../sign-in/secrets.ts'
+import type { TokenSubject } from '../../../sign-in/token/access-token.ts'
+import type { User } from '../../../store/store.ts'
+import type { Dependencies } from '../../dependencies.ts'
+import { ProviderCodeBody, ProviderQuery } from '../../openapi/request-schemas.ts'
+import { string } from '../../openapi/schema.ts'
+import { sessionSecret, visitor } from '../../request/guards.ts'
+import { returnTo } from '../../request/origin/return-to.ts'
+import { setCookie } from '../../response/cookies.ts'
+import { sendObject } from '../../response/send.ts'
+import type { GuardedRequest, Operation } from '../operation.ts'
+import { type Exchange, type RequestSource, sourceOf } from './finish-sign-in.ts'
+import { continueSignIn } from './second-factor.ts'
+
+/** How long a page has to exchange its code. */
+const codeLifetimeMs = 60_000
+/** Sign-ins that one browser may have open. More of these cookies would fill the header fields of its requests. */
+const maxFlows = 4
+const purpose = 'provider'
+
+export const providerParameter = { provider: string({ description: 'The name of a provider in CARILLON_PROVIDERS' }) }
+
+export const list: Operation<null> = {
+  id: 'listProviders',
+  tag: 'sign-in',
+  summary: 'The providers with which users can sign in, for the buttons of a page',
+  responses: { 200: 'ProviderList' },
+  handle: listProviders,
+}
+
+async function listProviders({ providers, publicUrl }: Dependencies, _: FastifyRequest, reply: FastifyReply) {
+  const items = [...providers.all.values()].map(({ setting: { name, displayName } }) => {
+    return { name, displayName, url: `${publicUrl()}/login/with/${name}` }
+  })
+  return sendObject(reply, { items })
+}
+
+export const start: Operation<null> = {
+  id: 'signInWith',
+  tag: 'sign-in',
+  summary: 'Sign in with a provider: a page sends the browser here, and it goes on to the provider',
+  parameters: providerParameter,
+  query: ProviderQuery,
+  responses: { 302: 'none' },
+  refusals: ['UNAVAILABLE'],
+  handle: startSignIn,
+}
+
+async function startSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { variant = dependencies.variant, return_to: wanted, challenge } = request.query as ProviderQuery
+  const provider = providerOf(dependencies, request)
+  const place = readReturnTo(dependencies, 'return_to', wanted)
+  const begun = { provider: provider.setting.name, variant, returnTo: place, challenge }
+  return reply
+    .code(302)
+    .header('location', await begin(dependencies, { provider, begun }, { request, reply }))
+    .send()
+}
+
+type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }
+
+/** Sets the cookie of a new flow, and returns the address at the provider. */
+export async function begin(dependencies: Dependencies, { provider, begun }: Begin, { request, reply }: Exchange) {
+  const { sealing, now } = dependencies.providers
+  const flow = beginFlow(begun, now())
+  const address = await provider.authorizationUrl(redirectUri(dependencies, provider), flow)
+  // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
+  for (const name of flowCookies(dependencies, request).slice(0, 1 - maxFlows))
+    setCookie(reply, { ...dependencies.cookie, name }, '')
+  setCookie(reply, flowCookie(dependencies, flow.state), await sealFlow(sealing, flow))
+  return address
+}
+
+/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the account page. */
+export function readReturnTo(dependencies: Dependencies, field: string, wanted: string | null | undefined): string {
+  const { cookie, publicUrl, allowedOrigins } = dependencies
+  if (typeof wanted !== 'string') return `${cookie.path.replace(/\/$/, '')}/account`
+  const place = returnTo(wanted, { publicUrl: publicUrl(), allowedOrigins })
+  if (place !== undefined) return place
+  const reason = 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
+  throw invalidRequest([{ field, reason }])
+}
+
+export const callback: Operation<null> = {
+  id: 'finishSignInWith',
+  tag: 'sign-in',
+  summary: 'Where the provider sends the browser back: it goes on to `return_to`',
+  parameters: providerParameter,
+  responses: { 303: 'none' },
+  refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
+  handle: comeBack,
+}
+
+async function comeBack(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const provider = providerOf(dependencies, request)
+  const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+  const { search } = new URL(request.url, 'http://localhost')
+  const response = new URL(redirectUri(dependencies, provider) + search)
+  const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
+  const forget = () => setCookie(reply, flowCookie(dependencies, flow.state), '')
+  let user: User | undefined
+  try {
+    const signedIn = { provider, identity: await provider.identify(response, flow), source }
+    if (flow.linking === undefined) user = await userOfAccount(dependencies.providers, signedIn)
+    const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
+    // The cookie of the flow proves later that this browser may exchange the code.
+    if (next?.code === undefined || flow.challenge !== undefined) forget()
+    return reply.code(303).header('location', landing(flow.returnTo, next)).send()
+  } catch (error) {
+    forget()
+    noteRefusal(dependencies, error, { user, source, variant: flow.variant })
+    throw error
+  }
+}
+
+type Attempt = { user: User | undefined; source: RequestSource; variant: Flow['variant'] }
+
+/** A failure of the provider or of the service is not a refusal. Without a known user, the entry has a hash of the provider's name. */
+function noteRefusal({ signInLog }: Dependencies, error: unknown, { user, source, variant }: Attempt): void {
+  const { code, status = 500 } = error as Partial<CarillonError>
+  if (code === undefined || code === 'SECOND_FACTOR_REQUIRED' || status >= 500) return
+  signInLog.refused(source, { name: source.actor, user }, { code, variant })
+}
+
+type Finished = {
+  flow: Flow
+  user: User | undefined
+  signedIn: Parameters<typeof userOfAccount>[1] & { source: RequestSource }
+}
+/** What the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
+type Next = { code?: string; secondFactor?: SecondFactor } | undefined
+
+async function finishFlow(
+  dependencies: Dependencies,
+  { flow, user, signedIn }: Finished,
+  exchange: Exchange,
+): Promise<Next> {
+  if (flow.linking !== undefined) {
+    await refuseEnded(dependencies, exchange.request, flow.linking)
+    await linkAccount(dependencies.providers, signedIn, flow.linking)
+    return undefined
+  }
+  if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
+  if (flow.variant === 'stateless') return { code: await newCode(dependencies, user, flow) }
+  const { source } = signedIn
+  try {
+    await continueSignIn(dependencies, user, { variant: 'stateful', method: 'provider', source }, exchange)
+    return undefined
+  } catch (error) {
+    const { secondFactor, code } = error as Partial<CarillonError>
+    if (secondFactor !== undefined) return { secondFactor }
+    throw code === 'INVALID_CREDENTIALS' ? noActiveUser(signedIn.provider) : error
+  }
+}
+
+/** In the fragment, which browsers send to no server. */
+function landing(place: string, next: Next): string {
+  const { code, secondFactor } = next ?? {}
+  const facts = new URLSearchParams()
+  if (code !== undefined) facts.set('sign-in-code', code)
+  if (secondFactor !== undefined) {
+    facts.set('challenge', secondFactor.challenge)
+    facts.set('factors', secondFactor.factors.join(' '))
+  }
+  return facts.size === 0 ? place : `${place.replace(/#.*$/, '')}#${facts}`
+}
+
+export const exchangeCode: Operation<null> = {
+  id: 'exchangeSignInCode',
+  tag: 'sign-in',
+  summary: 'An access token for the code that a stateless sign-in with a provider added to `return_to`',
+  parameters: providerParameter,
+  body: ProviderCodeBody,
+  responses: { 200: 'StatelessLogin' },
+  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
+  handle: sendToken,
+}
+
+async function sendToken(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const provider = providerOf(dependencies, request)
+  const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+  let user: User | undefined
+  try {
+    user = await userOfCode(dependencies, { provider, request, reply })
+    const facts = { variant: 'stateless', method: 'provider', source } as const
+    return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
+  } catch (error) {
+    noteRefusal(dependencies, error, { user, source, variant: 'stateless' })
+    throw error
+  }
+}
+
+/** Uses the code up. Throws INVALID_CREDENTIALS. */
+async function userOfCode(dependencies: Dependencies, { provider, request, reply }: Exchange & { provider: Provider }) {
+  const { code, verifier } = request.body as ProviderCodeBody
+  const { store, now } = dependencies.providers
+  const key = { userId: code.split('.')[0] as string, hash: hashOf(code), at: now() }
+  const found = await store.findChallenge(key)
+  const data: CodeData | undefined = found?.purpose === purpose ? JSON.parse(found.data) : undefined
+  if (data?.provider !== provider.setting.name) throw invalidCode()
+  if (!(await isBound(dependencies, { request, data, verifier }))) throw invalidCode()
+  const user = (await store.useChallenge(key)) && (await dependencies.store.findUser(key.userId))
+  if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
+  if (data.flow !== undefined)
+    setCookie(reply, { ...dependencies.cookie, name: `${flowPrefix(dependencies)}${data.flow}` }, '')
+  return user
+}
+
+/** Of a code: it is exchanged by who knows the verifier of `challenge`, or by the browser that has the cookie of `flow`. */
+type CodeData = { provider: string; generation: number; challenge?: string; flow?: string; stateHash?: string }
+
+async function newCode({ providers: { store, now } }: Dependencies, user: User, flow: Flow): Promise<string> {
+  const code = `${user.id}.${randomBytes(32).toString('base64url')}`
+  const { challenge, provider, state } = flow
+  const bond = challenge === undefined ? { flow: flowId(state), stateHash: hashOf(state) } : { challenge }
+  const data: CodeData = { provider, generation: user.credentialGeneration, ...bond }
+  const expiresAt = now() + codeLifetimeMs
+  await store.addChallenge({ userId: user.id, hash: hashOf(code), purpose, data: JSON.stringify(data), expiresAt })
+  return code
+}
+
+type Bond = { request: FastifyRequest; data: CodeData; verifier: string | undefined }
+
+/** Else an attacker could let another browser exchange the attacker's code, and so sign it in as the attacker. */
+async function isBound(dependencies: Dependencies, { request, data, verifier }: Bond): Promise<boolean> {
+  if (data.challenge !== undefined) return verifier !== undefined && equalSecrets(hashOf(verifier), data.challenge)
+  const name = `${flowPrefix(dependencies)}${data.flow}`
+  const sealed = sessionSecret(request.raw.headers.cookie, name)
+  const text = sealed === null ? undefined : await dependencies.providers.sealing.open('provider-sign-ins', sealed)
+  return text !== undefined && equalSecrets(hashOf((JSON.parse(text) as Flow).state), data.stateHash ?? '')
+}
+
+/** The same for every code that is not valid here and now. */
+function invalidCode(): CarillonError {
+  return new CarillonError(
+    'INVALID_CREDENTIALS',
+    'This code is not valid here: it was used, has expired, or belongs to another browser',
+    {
+      remedy: 'Sign in again.',
+    },
+  )
+}
+
+/** Throws NOT_FOUND. */
+export function providerOf({ providers }: Dependencies, { params }: FastifyRequest): Provider {
+  const provider = providers.all.get((params as { provider: string }).provider)
+  if (provider === undefined)
+    throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
+  return provider
+}
+
+function redirectUri({ publicUrl }: Dependencies, { setting }: Provider): string {
+  return `${publicUrl()}/login/with/${setting.name}/callback`
+}
+
+/** '' without one, or with several. */
+function oneState({ searchParams }: URL): string {
+  const [state = '', ...others] = searchParams.getAll('state')
+  return others.length === 0 ? state : ''
+}
+
+type Wanted = { request: FastifyRequest; provider: Provider; state: string }
+
+/** Throws INVALID_REQUEST without the cookie of this flow: another browser began it, or nobody did. */
+async function flowOf(dependencies: Dependencies, { request, provider, state }: Wanted): Promise<Flow> {
+  const { sealing, now } = dependencies.providers
+  const sealed = sessionSecret(request.raw.headers.cookie, flowCookie(dependencies, state).name)
+  const expected = { state, provider: provider.setting.name, now: now() }
+  const flow = sealed === null ? undefined : await openFlow(sealing, sealed, expected)
+  if (flow !== undefined) return flow
+  const minutes = flowLifetimeMs / 60_000
+  throw new CarillonError(
+    'INVALID_REQUEST',
+    `This sign-in did not begin in this browser in the last ${minutes} minutes`,
+    {
+      remedy: `Begin again at ${dependencies.publicUrl()}/login/with/${provider.setting.name}.`,
+    },
+  )
+}
+
+function flowPrefix({ cookie }: Dependencies): string {
+  return `${cookie.name}-with-`
+}
+
+function flowCookie(dependencies: Dependencies, state: string) {
+  return { ...dependencies.cookie, name: flowPrefix(dependencies) + flowId(state), lifetimeMs: flowLifetimeMs }
+}
+
+/** The names of the cookies of flows that the browser sends, in its order. */
+function flowCookies(dependencies: Dependencies, { raw }: FastifyRequest): string[] {
+  const names = (raw.headers.cookie ?? '').split(';').map((pair) => pair.split('=')[0]?.trim() ?? '')
+  return names.filter((name) => name.startsWith(flowPrefix(dependencies)) && /^[\w-]+$/.test(name))
+}
+
+/** Throws FORBIDDEN if the sign-in that began to link an account has ended since. */
+async function refuseEnded(dependencies: Dependencies, request: FastifyRequest, linking: Linking): Promise<void> {
+  const { proof, userId, signInId } = linking
+  if (proof === 'session') {
+    const caller = await visitor.admit(dependencies, request)
+    if (caller?.userId !== userId || caller.signInId !== signInId) throw signInEnded()
+  } else if (
+    dependencies.accessTokens.validUntil({ ...linking, expiresAt: Infinity } as unknown as TokenSubject) === null
+  )
+    throw signInEnded()
+}

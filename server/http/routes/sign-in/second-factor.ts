@@ -1,0 +1,117 @@
+// The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
+// has one. POST /login/second-factor then ends it.
+import type { FastifyReply } from 'fastify'
+import { type CarillonError, invalidRequest, type SecondFactorKind, secondFactorRequired } from '../../../errors.ts'
+import { auditEntry } from '../../../sign-in/audit/entry.ts'
+import { findChallenge, makeChallenge } from '../../../sign-in/factors/challenges.ts'
+import { offeredFactors } from '../../../sign-in/factors/factors.ts'
+import type { Assertion } from '../../../sign-in/factors/passkeys/passkeys.ts'
+import { challengeEnded, proveByCode, proveByPasskey } from '../../../sign-in/factors/proofs.ts'
+import type { ChallengeKey, User } from '../../../store/store.ts'
+import type { Dependencies } from '../../dependencies.ts'
+import { SecondFactorBody } from '../../openapi/factor-schemas.ts'
+import { presentedDevices } from '../../request/presented-devices.ts'
+import { relyingPartyFor } from '../../request/relying-party.ts'
+import { sendObject } from '../../response/send.ts'
+import type { GuardedRequest, Operation } from '../operation.ts'
+import { type Exchange, finishSignIn, type SignInFacts, sourceOf, type Variant } from './finish-sign-in.ts'
+import { refusalCode } from './sign-in-log.ts'
+
+/** The purpose of its challenge, and what the challenge says of the first step. */
+const purpose = 'second-factor'
+type FirstStep = { variant: Variant; generation: number }
+/** A sign-in that waits for its second factor. `challenge` is used up with the factor. */
+type WaitingSignIn = { user: User; variant: Variant; challenge: ChallengeKey }
+
+/** For a user whose password was right. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
+export async function continueSignIn(
+  dependencies: Dependencies,
+  user: User,
+  facts: SignInFacts,
+  exchange: Exchange,
+): Promise<object> {
+  const offered = offeredFactors(await dependencies.factors.store.factorsOf(user.id))
+  if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
+  throw await demandSecondFactor(dependencies, user, { facts, offered })
+}
+
+/** Makes a challenge that completes the sign-in with one of the factors. */
+export async function demandSecondFactor(
+  { factors }: Dependencies,
+  user: User,
+  { facts, offered }: { facts: SignInFacts; offered: readonly SecondFactorKind[] },
+): Promise<CarillonError> {
+  const { source, method, variant } = facts
+  const detail = { variant, method }
+  const entry = auditEntry(source, { event: 'second-factor-required', at: factors.now(), userId: user.id, detail })
+  const data: FirstStep = { variant, generation: user.credentialGeneration }
+  const challenge = await makeChallenge(factors, { userId: user.id, purpose, data, audit: [entry] })
+  return secondFactorRequired({ challenge, factors: offered })
+}
+
+/** For a body with a passkey: what browsers return has 20 keys, and with an RSA key 3 KB. */
+export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
+
+export const complete: Operation<null> = {
+  id: 'completeSignIn',
+  tag: 'sign-in',
+  summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
+  body: SecondFactorBody,
+  ...passkeyLimits,
+  responses: { 200: 'Login' },
+  refusals: ['INVALID_CREDENTIALS', 'UNAUTHORIZED', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: completeSignIn,
+}
+
+/** A challenge that is unknown or has ended proves nothing about the user whom it names. */
+const noAccount = { name: '', user: undefined }
+
+async function completeSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { challenge: text, ...body } = request.body as SecondFactorBody
+  const { devices, deviceCookie } = dependencies
+  const source = sourceOf(dependencies, request)
+  const { user, variant, challenge } = await findWaiting(dependencies, text).catch((error: unknown) => {
+    const refused = refusalCode(error)
+    if (refused !== undefined) dependencies.signInLog.refused(source, noAccount, { code: refused })
+    throw error
+  })
+  const presented = presentedFactor(body)
+  const device = devices.knownDevice(presentedDevices(request, deviceCookie), user)
+  try {
+    const proving = { userId: user.id, address: source.address, device, challenge }
+    const method =
+      'passkey' in presented
+        ? await proveByPasskey(dependencies.factors, presented.passkey, {
+            ...proving,
+            relyingParty: relyingPartyFor(dependencies, request),
+            source,
+          })
+        : await proveByCode(dependencies.factors, presented, proving)
+    const facts = { variant, method, source }
+    return sendObject(reply, await finishSignIn(dependencies, user, facts, { request, reply }))
+  } catch (error) {
+    const account = { name: user.username ?? user.id, user }
+    const refused = refusalCode(error)
+    if (refused !== undefined) dependencies.signInLog.refused(source, account, { code: refused, variant })
+    throw error
+  }
+}
+
+/** Throws INVALID_REQUEST unless there is exactly one. */
+function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>) {
+  if (code !== undefined && recoveryCode === undefined && passkey === undefined) return { code }
+  if (recoveryCode !== undefined && code === undefined && passkey === undefined) return { recoveryCode }
+  if (passkey !== undefined && code === undefined && recoveryCode === undefined)
+    return { passkey: passkey as Assertion }
+  throw invalidRequest([{ field: 'code', reason: 'or recoveryCode, or passkey: send exactly one of them' }])
+}
+
+/** Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased. */
+export async function findWaiting(dependencies: Dependencies, text: string): Promise<WaitingSignIn> {
+  const found = await findChallenge(dependencies.factors, text, purpose)
+  const user = found === undefined ? undefined : await dependencies.store.findUser(found.key.userId)
+  if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
+  const { variant, generation } = found.data as FirstStep
+  if (generation !== user.credentialGeneration) throw challengeEnded()
+  return { user, variant, challenge: found.key }
+}

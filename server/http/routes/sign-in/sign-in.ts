@@ -1,0 +1,127 @@
+// The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
+import type { FastifyReply } from 'fastify'
+import { notAuthenticated } from '../../../errors.ts'
+import { networkOfClient } from '../../../ip-addresses.ts'
+import { endPresented } from '../../../sign-in/end-presented.ts'
+import { checkCredentials, findAccount } from '../../../sign-in/password/credentials.ts'
+import type { Subject } from '../../../sign-in/subject.ts'
+import type { User } from '../../../store/store.ts'
+import { iso } from '../../../times.ts'
+import type { Dependencies } from '../../dependencies.ts'
+import { LoginBody } from '../../openapi/request-schemas.ts'
+import { comesFromOtherSite } from '../../request/checks.ts'
+import { presentedTokens, sessionSecrets } from '../../request/guards.ts'
+import { presentedDevices } from '../../request/presented-devices.ts'
+import { setCookie } from '../../response/cookies.ts'
+import { goneSignal } from '../../response/event-stream.ts'
+import { displayUser, sendData, sendObject } from '../../response/send.ts'
+import type { GuardedRequest, Operation } from '../operation.ts'
+import { sourceOf } from './finish-sign-in.ts'
+import { continueSignIn } from './second-factor.ts'
+import { refusalCode } from './sign-in-log.ts'
+
+export const login: Operation<null> = {
+  id: 'signIn',
+  tag: 'sign-in',
+  summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
+  body: LoginBody,
+  acceptsForm: true,
+  responses: { 200: 'Login' },
+  refusals: ['INVALID_CREDENTIALS', 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: logIn,
+}
+
+async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { variant = dependencies.variant, username, password } = request.body as LoginBody
+  const { signInLog, devices, deviceCookie } = dependencies
+  const source = sourceOf(dependencies, request)
+  const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
+  const presented = presentedDevices(request, deviceCookie)
+  const hasDeviceToken = presented.length > 0
+  const account = await findAccount(dependencies, username, { address: turn.address, hasDeviceToken })
+  const device = devices.knownDevice(presented, account.user)
+  try {
+    const user = await checkCredentials(dependencies, account, { password, device, ...turn })
+    return sendObject(
+      reply,
+      await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply }),
+    )
+  } catch (error) {
+    const code = refusalCode(error)
+    if (code !== undefined) signInLog.refused(source, account, { code, variant })
+    throw error
+  }
+}
+
+export const logout: Operation<null> = {
+  id: 'signOut',
+  tag: 'sign-in',
+  summary: 'Sign out: ends every session and token that the request presents; 204 even if none was valid',
+  responses: { 204: 'none' },
+  refusals: ['UNAVAILABLE'],
+  handle: logOut,
+}
+
+async function logOut(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { cookie, allowedOrigins } = dependencies
+  const source = sourceOf(dependencies, request)
+  // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
+  const isForeign = comesFromOtherSite(request, allowedOrigins)
+  const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
+  await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw), source })
+  if (!isForeign) setCookie(reply, cookie, '')
+  return reply.header('clear-site-data', '"cache"').code(204).send()
+}
+
+export const restricted: Operation<Subject> = {
+  id: 'getRestricted',
+  tag: 'sign-in',
+  summary: 'The restricted route: 200 with valid proof, 401 without',
+  responses: { 200: 'RestrictedResponse' },
+  handle: sendCaller,
+}
+
+async function sendCaller(_: Dependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
+  const { userId, username, proof } = caller
+  return sendData(reply, { userId, username, proof })
+}
+
+export const session: Operation<Subject | null> = {
+  id: 'getSession',
+  tag: 'sign-in',
+  summary: 'Who is signed in, if anyone: null and no error without a valid proof',
+  responses: { 200: 'SessionResponse' },
+  handle: sendSession,
+}
+
+async function sendSession({ store }: Dependencies, { caller }: GuardedRequest<Subject | null>, reply: FastifyReply) {
+  const user = caller === null ? undefined : await store.findUser(caller.userId)
+  if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
+  return sendData(reply, displaySession(user, caller))
+}
+
+export const me: Operation<Subject> = {
+  id: 'getMe',
+  tag: 'sign-in',
+  summary: 'The signed-in user and the proof in use',
+  responses: { 200: 'MeResponse' },
+  handle: sendMe,
+}
+
+async function sendMe(dependencies: Dependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
+  const user = await findEnabledUser(dependencies, caller)
+  return sendData(reply, displaySession(user, caller))
+}
+
+export function displaySession(user: User, { proof, expiresAt }: Subject) {
+  const passwordChangeRequired = user.passwordReportedAt !== null
+  const emailVerified = user.emailVerifiedAt !== null
+  return { user: displayUser(user), proof, expiresAt: iso(expiresAt), emailVerified, passwordChangeRequired }
+}
+
+/** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */
+export async function findEnabledUser({ store }: Dependencies, { userId }: Subject) {
+  const user = await store.findUser(userId)
+  if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
+  return user
+}

@@ -1,0 +1,38 @@
+// Counts guesses on PostgreSQL. The limits are in functions/guesses.sql.
+import { guessClockLeewayMs } from '../../operations.ts'
+import type { GuessLimits, GuessRefusal, Input } from '../../store.ts'
+import type { Database } from '../connection/connection.ts'
+import { auditText } from './audit-text.ts'
+
+export async function guessRefusals(db: Database, limits: GuessLimits): Promise<GuessRefusal[]> {
+  const row = await db.one('guessRefusals', 'select guess_refusals($1, $2, $3, $4, $5, $6, $7, $8)', valuesOf(limits))
+  return row?.[0] as unknown as GuessRefusal[]
+}
+
+export async function reserveGuess(db: Database, limits: GuessLimits): Promise<GuessRefusal[]> {
+  const row = await db.one('reserveGuess', 'select reserve_guess($1, $2, $3, $4, $5, $6, $7, $8)', valuesOf(limits))
+  return row?.[0] as unknown as GuessRefusal[]
+}
+
+function valuesOf({ counts, rate, at }: GuessLimits) {
+  const { key = null, intervalMs = 0, burst = 0 } = rate ?? {}
+  return [[...counts.keys], [...counts.delaysMs], counts.keptMs, key, intervalMs, burst, guessClockLeewayMs, at]
+}
+
+export async function clearGuesses(db: Database, { keys, rate }: Input<'clearGuesses'>): Promise<void> {
+  const values = [[...keys], rate?.key ?? null, rate?.intervalMs ?? 0]
+  await db.one('clearGuesses', 'select clear_guesses($1, $2, $3)', values)
+}
+
+export async function forgetGuesses(db: Database, change: Input<'forgetGuesses'>): Promise<'done' | 'absent'> {
+  const { prefix, audit } = change
+  const row = await db.one('forgetGuesses', 'select forget_guesses($1, $2)', [prefix, auditText(audit)])
+  return row?.[0] === true ? 'done' : 'absent'
+}
+
+export async function removeOldGuesses(db: Database, before: number): Promise<void> {
+  const text = `delete from guess_count where ctid in (
+      select ctid from guess_count where expires_at < $1 order by expires_at limit $2
+    )`
+  await db.removeInBatches('removeOldGuesses', text, [before])
+}

@@ -1,0 +1,123 @@
+// The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
+import { toInbox } from '../../operations.ts'
+import type {
+  EndedSession,
+  Familiarity,
+  Input,
+  LiveSession,
+  NewSession,
+  PageRequest,
+  SessionKey,
+  SessionSignIn,
+} from '../../store.ts'
+import type { Database, Row } from '../connection/connection.ts'
+import { isDeepPage, pageParameters, pageStatements, toPage } from '../pages.ts'
+import { auditText } from './audit-text.ts'
+
+type Added = { revoked: { userId: string; signInId: string }[]; device?: Familiarity } | 'refused'
+type Started = { ended: Pick<EndedSession, 'userId' | 'signInId' | 'hadTokens'>[]; device: Familiarity | null }
+
+export async function addSession(db: Database, session: NewSession): Promise<Added> {
+  const { userId, secretHash, checkedGeneration, at, replaces, revocationExpiresAt, audit } = session
+  const { signInId, device, address, maxSessions, from } = session
+  const where = JSON.stringify({ signInId, device, address, maxSessions, from })
+  const ends = [...columnsOf(replaces), revocationExpiresAt]
+  const values = [userId, secretHash, checkedGeneration, at, ...ends, where, auditText(audit)]
+  const row = await db.one('addSession', 'select start_session($1, $2, $3, $4, $5, $6, $7, $8, $9)', values)
+  const started = row?.[0] as Started | null
+  if (started === null) return 'refused'
+  signalEnds(db, started.ended)
+  const revoked = started.ended.flatMap((one) =>
+    one.signInId !== null && one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : [],
+  )
+  return { revoked, ...(started.device !== null && { device: started.device }) }
+}
+
+/** How many columns of a row come before its inbox. */
+const sessionWidth = 5
+
+const sessionText = `
+  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
+    coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
+    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
+    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0)
+  from session s left join inbox i on i.user_id = $1
+  where s.user_id = $1 and s.secret_hash = $2`
+
+export async function findSession(db: Database, key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined> {
+  const { userId, secretHash } = key
+  if (page === undefined) {
+    const row = await db.one('session', sessionText, [userId, secretHash])
+    return row && toSession(userId, row)
+  }
+  const { name, text } = pageStatements(page).withSession
+  const row = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
+  if (row === undefined) return undefined
+  const found = toPage(row, sessionWidth)
+  return { ...toSession(userId, row), ...(!isDeepPage(page, found) && { page: found }) }
+}
+
+function toSession(userId: string, row: Row): LiveSession {
+  const [username, createdAt, lastSeenAt] = row as unknown as [string, number, number]
+  const [signInId, confirmedAt] = row.slice(3) as [string | null, number]
+  const inbox = toInbox(row, sessionWidth)
+  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
+}
+
+export async function confirmSession(
+  db: Database,
+  { userId, secretHash, at, audit }: Input<'confirmSession'>,
+): Promise<'done' | 'absent'> {
+  const values = [userId, secretHash, at, auditText(audit)]
+  const row = await db.one('confirmSession', 'select confirm_session($1, $2, $3, $4)', values)
+  return row?.[0] === true ? 'done' : 'absent'
+}
+
+export async function touchSession(db: Database, { userId, secretHash, at }: Input<'touchSession'>): Promise<void> {
+  const text = 'update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2'
+  await db.change('touchSession', text, [userId, secretHash, at])
+}
+
+export async function signInOfSession(
+  db: Database,
+  { userId, secretHash, newSignInId }: Input<'signInOfSession'>,
+): Promise<SessionSignIn | undefined> {
+  const text = `select sign_in as "signInId", generation as "credentialGeneration", created as "createdAt",
+      last_seen as "lastSeenAt"
+    from sign_in_of_session($1, $2, $3) where sign_in is not null`
+  return (await db.objects<SessionSignIn>('signInOfSession', text, [userId, secretHash, newSignInId]))[0]
+}
+
+export async function endSessions(db: Database, end: Input<'endSessions'>): Promise<EndedSession[]> {
+  const text = `select user_id as "userId", nullif(username, '') as username, created_at as "createdAt", last_seen_at as "lastSeenAt",
+      sign_in_id as "signInId", coalesce(has_tokens = 1, sign_in_id is not null) as "hadTokens",
+      case when created_at > $6 and last_seen_at > $7 and last_seen_at <= $8 and $5::jsonb is not null
+        then record_audit(jsonb_build_array(($5::jsonb -> secret_hash) || jsonb_build_object('signInId', sign_in_id))) end
+    from end_sessions_and_tokens($1, $2, $3, $4)`
+  const { keys, at, revocationExpiresAt, audit } = end
+  const live = end.live ?? { createdAfter: -1, lastSeenAfter: -1, lastSeenUntil: Number.MAX_SAFE_INTEGER }
+  const entries = audit && JSON.stringify(Object.fromEntries(keys.map(({ secretHash }, n) => [secretHash, audit[n]])))
+  const bounds = [live.createdAfter, live.lastSeenAfter, live.lastSeenUntil]
+  const values = [...columnsOf(keys), at, revocationExpiresAt, entries ?? null, ...bounds]
+  const rows = await db.objects<EndedSession & { case: unknown }>('endSessions', text, values)
+  const ended = rows.map(({ case: _, ...session }) => session)
+  signalEnds(db, ended)
+  return ended
+}
+
+export async function removeStaleSessions(db: Database, bounds: Input<'removeStaleSessions'>): Promise<void> {
+  const text = `delete from session where (user_id, secret_hash) in (
+      select user_id, secret_hash from session where created_at < $1 or last_seen_at < $2 or last_seen_at > $3 limit $4
+    )`
+  const values = [bounds.createdBefore, bounds.lastSeenBefore, bounds.lastSeenAfter]
+  await db.removeInBatches('removeStaleSessions', text, values)
+}
+
+function signalEnds(db: Database, ended: readonly Pick<EndedSession, 'userId' | 'hadTokens'>[]): void {
+  for (const userId of new Set(ended.map((one) => one.userId))) db.changeSignals.send({ about: 'session', userId })
+  if (ended.some(({ hadTokens }) => hadTokens)) db.changeSignals.send({ about: 'token-revocation' })
+}
+
+function columnsOf(keys: readonly SessionKey[]): [userIds: string[], secretHashes: string[]] {
+  return [keys.map(({ userId }) => userId), keys.map(({ secretHash }) => secretHash)]
+}

@@ -1,0 +1,65 @@
+// The sign-ins of a user, on PostgreSQL. The writes, and which stateless sign-ins are alive, are in functions/sign-ins.sql.
+import { firstIdAt } from '../../../ids.ts'
+import type { AliveSignIns, Familiarity, Input, ListedSignIn } from '../../store.ts'
+import type { Database } from '../connection/connection.ts'
+import { auditText } from './audit-text.ts'
+import { signalEndOfProofs } from './end-of-proofs.ts'
+
+export async function endOtherSignIns(db: Database, change: Input<'endOtherSignIns'>): Promise<'done' | 'refused'> {
+  const { userId, at, revocationExpiresAt, exceptSignInId, exceptGeneration = null } = change
+  const values = [userId, at, revocationExpiresAt, exceptSignInId, exceptGeneration, auditText(change.audit)]
+  const row = await db.one('endOtherSignIns', 'select end_other_sign_ins($1, $2, $3, $4, $5, $6)', values)
+  const outcome = row?.[0] as 'done' | 'refused'
+  if (outcome === 'done') signalEndOfProofs(db, userId)
+  return outcome
+}
+
+export async function listSignIns(db: Database, query: Input<'listSignIns'>): Promise<ListedSignIn[]> {
+  // 'f~' sorts after every id: a session from before migration 0005 is on the first page, where it gets its sign-in.
+  const text = `
+    select sign_in_id as "signInId", secret_hash as "secretHash", variant, created_at as "createdAt",
+      last_seen_at as "lastSeenAt", device, user_agent as "userAgent", address
+    from (
+      select coalesce(sign_in_id, 'f~') collate "C" as place, sign_in_id,
+        case when sign_in_id is null then secret_hash end as secret_hash, 'stateful' as variant,
+        created_at, last_seen_at, device, null as user_agent, address
+      from session
+      where user_id = $1 and created_at > $4 and last_seen_at > $5 and last_seen_at <= $6
+      union all
+      select sign_in collate "C", sign_in, null, 'stateless', created, last_seen, null, agent, from_address
+      from token_sign_ins($1, $7)
+    ) all_sign_ins
+    where place < $3 and ($3 = 'g' or place <> $2)
+    order by place = $2 desc, place desc limit $8`
+  const { userId, ownSignInId, after = 'g', limit } = query
+  const { createdAfter, lastSeenAfter, lastSeenUntil } = query.alive.sessions
+  const values = [createdAfter, lastSeenAfter, lastSeenUntil, firstIdAt(query.alive.tokensSince), limit]
+  return db.objects<ListedSignIn>('listSignIns', text, [userId, ownSignInId, after, ...values])
+}
+
+export async function endSignIn(
+  db: Database,
+  change: Input<'endSignIn'>,
+): Promise<'stateful' | 'stateless' | 'absent'> {
+  const { userId, signInId, isOwn, at, revocationExpiresAt, disowned } = change
+  const device = disowned === undefined ? null : JSON.stringify(disowned)
+  const ends = [at, revocationExpiresAt, auditText(change.audit)]
+  const values = [userId, signInId, aliveText(change.alive), isOwn, device, ...ends]
+  const row = await db.one('endSignIn', 'select end_sign_in($1, $2, $3, $4, $5, $6, $7, $8)', values)
+  const variant = row?.[0] as 'stateful' | 'stateless' | null
+  if (variant !== null) signalEndOfProofs(db, userId)
+  return variant ?? 'absent'
+}
+
+function aliveText({ sessions, tokensSince }: AliveSignIns): string {
+  return JSON.stringify({ ...sessions, sinceId: firstIdAt(tokensSince) })
+}
+
+export async function noteDevice(
+  db: Database,
+  { userId, device, at, audit }: Input<'noteDevice'>,
+): Promise<Familiarity | 'absent'> {
+  const values = [userId, JSON.stringify(device), at, auditText(audit)]
+  const row = await db.one('noteDevice', 'select note_sign_in($1, $2, $3, $4)', values)
+  return (row?.[0] as Familiarity | null) ?? 'absent'
+}

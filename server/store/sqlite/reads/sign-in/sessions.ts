@@ -1,0 +1,36 @@
+// Finds a session, with the state of its user's inbox and, if requested, a page of it.
+import { toInbox } from '../../../operations.ts'
+import type { LiveSession, PageRequest, SessionKey } from '../../../store.ts'
+import type { Reader } from '../../connection.ts'
+import { pageOf } from '../pages.ts'
+
+export const sessionWithInbox = `
+  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
+    coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
+    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
+    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0)
+  from session s left join inbox i on i.user_id = s.user_id
+  where s.user_id = ? and s.secret_hash = ?`
+
+type SessionRow = [
+  username: string,
+  createdAt: number,
+  lastSeenAt: number,
+  signInId: string | null,
+  confirmedAt: number,
+  ...inbox: number[],
+]
+
+export async function findSession(
+  reader: Reader,
+  { userId, secretHash }: SessionKey,
+  page?: PageRequest,
+): Promise<LiveSession | undefined> {
+  const row = reader.one<SessionRow>(sessionWithInbox, userId, secretHash)
+  if (row === undefined) return undefined
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt] = row
+  const inbox = toInbox(row, 5)
+  const session = { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
+  const found = page === undefined ? 'uncounted' : pageOf(reader, { ...page, userId }, { inbox })
+  return found === 'uncounted' ? session : { ...session, page: found }
+}
