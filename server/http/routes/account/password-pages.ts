@@ -99,7 +99,7 @@ const read = new Map<string, PageFile>()
 function file(name: string): PageFile {
   const kept = read.get(name)
   if (kept !== undefined) return kept
-  const text = readFileSync(new URL(`../../pages/${name}`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`../../../pages/${name}`, import.meta.url), 'utf8')
   const found = { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"` }
   read.set(name, found)
   return found
