@@ -6,7 +6,11 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../carillon.ts', import.meta.url))
-const names = ['serve', 'user', 'key', 'audit', 'send', 'tail', 'migrate', 'doctor', 'backup', 'restore', 'move']
+const names = [
+  ...['serve', 'user', 'key', 'keys', 'secret', 'audit', 'send', 'tail'],
+  ...['migrate', 'doctor', 'backup', 'restore', 'move'],
+]
+const fileOf = (name: string) => (name === 'user' ? 'commands/user/user.ts' : `commands/${name}.ts`)
 const reporter = `
   import { registerHooks } from 'node:module'
   registerHooks({ load(url, context, next) { process.stderr.write('loads ' + url + '\\n'); return next(url, context) } })`
@@ -18,13 +22,13 @@ function run(args: readonly string[]): { stdout: string; loaded: string[] } {
   return { stdout, loaded }
 }
 
-const isCommand = (file: string) => names.some((name) => file === `commands/${name}.ts`)
+const isCommand = (file: string) => names.some((name) => file === fileOf(name))
 
 test('a command loads no other command, and only serve loads the routes', () => {
   for (const name of names) {
     const { stdout, loaded } = run([name, '--help'])
     assert.match(stdout, new RegExp(`^Usage: carillon ${name} `))
-    assert.deepEqual(loaded.filter(isCommand), [`commands/${name}.ts`])
+    assert.deepEqual(loaded.filter(isCommand), [fileOf(name)])
     assert.equal(loaded.includes('http/app.ts'), name === 'serve', name)
   }
 })
@@ -32,7 +36,7 @@ test('a command loads no other command, and only serve loads the routes', () => 
 test('--help and an unknown name load every command, to list them or to suggest one', () => {
   const { stdout, loaded } = run(['--help'])
   for (const name of names) assert.match(stdout, new RegExp(`^  ${name} .*\\S`, 'm'))
-  assert.deepEqual(loaded.filter(isCommand).sort(), names.map((name) => `commands/${name}.ts`).sort())
+  assert.deepEqual(loaded.filter(isCommand).sort(), names.map(fileOf).sort())
   assert.equal(run(['srve']).loaded.filter(isCommand).length, names.length)
   for (const name of ['constructor', '']) assert.equal(run([name]).loaded.filter(isCommand).length, names.length, name)
 })

@@ -43,7 +43,9 @@ function shell(commands: string, { cwd, path = process.env.PATH ?? '' }: Run): s
 
 /** Without the settings and the npm of the run that this test is part of. */
 function withoutSettings(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(CARILLON_|npm_|NODE_)/.test(name)))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(CARILLON_|npm_|NODE_(?!EXTRA_CA_CERTS))/.test(name)),
+  )
 }
 
 const readme = readPages(root).find(({ file }) => file === 'README.md')
