@@ -39,11 +39,13 @@ test('a flood of sign-ins writes a warning a second and no stack, and every refu
   const wrong = lines().filter(({ event }) => event === 'sign-in-refused')
   assert.equal(
     wrong.reduce((sum, { count = 1 }) => sum + count, 0),
-    responses.filter(({ status }) => status === 401).length,
+    responses.filter(({ status }) => status === 401 || status === 429).length,
   )
 })
 
 test('50 clients that disconnect while they wait cost no hash (A12)', async () => {
+  // The limit on guesses has forgotten the failures of the test before.
+  app.pass(24 * 3_600_000)
   written.length = 0
   const body = JSON.stringify({ username: 'ann', password: ann.password })
   const request = `POST /login HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
