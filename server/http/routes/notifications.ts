@@ -34,8 +34,7 @@ async function listNotifications({ inbox }: Dependencies, request: Request, repl
   const place = before === undefined ? { page: page ?? 1 } : { before }
   const rendered = await inbox.list(request.caller, { limit, ...filterOf(status, category), ...place })
   reply.header('etag', rendered.etag)
-  const known = request.headers['if-none-match']
-  if (known !== undefined && isKnown(known, rendered.etag)) return reply.code(304).send()
+  if (isKnown(request.headers['if-none-match'], rendered.etag)) return reply.code(304).send()
   return sendJson(reply, rendered.json)
 }
 

@@ -70,8 +70,7 @@ async function sendScript({ scripts }: Dependencies, request: Request, reply: Fa
   if (entry !== undefined) return allowLoading(request, reply, 'no-store').redirect(scripts.hashed(entry))
   const { bytes, etag, encoding } = scripts.file(name, request.headers['accept-encoding'])
   allowLoading(request, reply, 'public, max-age=31536000, immutable').header('etag', etag)
-  const known = request.headers['if-none-match']
-  if (known !== undefined && isKnown(known, etag)) return reply.code(304).send()
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   if (encoding !== 'identity') reply.header('content-encoding', encoding)
   return reply.type('text/javascript; charset=utf-8').send(bytes)
 }

@@ -13,10 +13,10 @@ import {
   UserProfile,
   UserQuery,
 } from '../openapi/request-schemas.ts'
+import { usersFor } from '../request/source.ts'
 import { maxKeys } from '../request/strict-json.ts'
 import { displayAccount, sendData } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
-import { usersFor } from './sign-in/finish-sign-in.ts'
 
 type Request = GuardedRequest<Producer>
 

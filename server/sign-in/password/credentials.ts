@@ -5,7 +5,7 @@ import type { Guesses } from '../guessing/guesses.ts'
 import { findableUsername } from '../users/username.ts'
 import type { Passwords } from './passwords.ts'
 
-/** `passwordHash` is the hash that was checked. A proof is issued only if the stored hash is still this one. */
+/** A proof is issued only if the user still has the credential generation that was read with the password hash. */
 export type CheckedUser = Credentials
 
 /** `name` is the prepared username, or the text that the client sent if no user can have that name. */

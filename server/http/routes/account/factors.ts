@@ -7,9 +7,9 @@ import type { Factor } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { NewTotpBody, TotpConfirmation } from '../../openapi/factor-schemas.ts'
+import { sourceOf } from '../../request/source.ts'
 import { sendData } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
-import { sourceOf } from '../sign-in/finish-sign-in.ts'
 import { findEnabledUser } from '../sign-in/sign-in.ts'
 
 type Request = GuardedRequest<Subject>

@@ -7,9 +7,9 @@ import { refuseFaults } from '../../../sign-in/users/entry.ts'
 import { readProfile } from '../../../sign-in/users/profile.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { OwnProfile } from '../../openapi/request-schemas.ts'
+import { sourceOf } from '../../request/source.ts'
 import { sendData } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
-import { sourceOf } from '../sign-in/finish-sign-in.ts'
 import { displaySession, findEnabledUser } from '../sign-in/sign-in.ts'
 
 /** A display name of the longest text, each character sent as an escape. */

@@ -87,8 +87,7 @@ async function sendStyle(_: Dependencies, request: Request, reply: FastifyReply)
 function sendFile(name: string, type: string, { request, reply }: { request: Request; reply: FastifyReply }) {
   const { text, etag } = file(name)
   reply.headers({ 'cache-control': 'no-cache', etag })
-  const known = request.headers['if-none-match']
-  if (known !== undefined && isKnown(known, etag)) return reply.code(304).send()
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   return reply.type(type).send(text)
 }
 

@@ -15,10 +15,10 @@ import { ForgotBody, LinkBody, PasswordChangeBody, ResetBody } from '../../opena
 import { sessionSecret } from '../../request/guards.ts'
 import { ownSignIn } from '../../request/own-sign-in.ts'
 import { presentedDevices } from '../../request/presented-devices.ts'
+import { type RequestSource, sourceOf, usersFor } from '../../request/source.ts'
 import { goneSignal } from '../../response/event-stream.ts'
 import { sendData } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
-import { type RequestSource, sourceOf, usersFor } from '../sign-in/finish-sign-in.ts'
 import { findEnabledUser } from '../sign-in/sign-in.ts'
 import { externalIdOf, idOf } from '../users.ts'
 

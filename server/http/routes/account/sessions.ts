@@ -11,10 +11,11 @@ import type { Dependencies } from '../../dependencies.ts'
 import { SessionsQuery } from '../../openapi/request-schemas.ts'
 import { ownSignIn } from '../../request/own-sign-in.ts'
 import { presentedDevices } from '../../request/presented-devices.ts'
+import { type RequestSource, sourceOf } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { sendData } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
-import { deviceOf, type RequestSource, sourceOf } from '../sign-in/finish-sign-in.ts'
+import { deviceOf } from '../sign-in/finish-sign-in.ts'
 import { findEnabledUser } from '../sign-in/sign-in.ts'
 
 type Request = GuardedRequest<Subject>

@@ -4,44 +4,24 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, invalidCredentials } from '../../../errors.ts'
 import { newId } from '../../../ids.ts'
 import { networkOfClient } from '../../../ip-addresses.ts'
-import { auditEntry, type Source } from '../../../sign-in/audit/entry.ts'
+import { auditEntry } from '../../../sign-in/audit/entry.ts'
 import { deviceLabel } from '../../../sign-in/devices/device-label.ts'
 import { maxKnownDevices } from '../../../sign-in/devices/new-device-notices.ts'
 import { endPresented, endTokens } from '../../../sign-in/end-presented.ts'
 import type { FactorMethod } from '../../../sign-in/factors/proofs.ts'
-import type { UserDependencies } from '../../../sign-in/users/users.ts'
-import type { AuditEntry, Producer, SeenDevice, User } from '../../../store/store.ts'
+import type { AuditEntry, SeenDevice, User } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { addressOf } from '../../request/address.ts'
 import { presentedTokens, sessionSecrets } from '../../request/guards.ts'
 import { presentedDevices } from '../../request/presented-devices.ts'
+import type { RequestSource } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { displayUser } from '../../response/send.ts'
-import type { GuardedRequest } from '../operation.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export type Exchange = { request: FastifyRequest; reply: FastifyReply }
 /** `method`: what the user proved. */
 export type SignInFacts = { variant: Variant; method: 'password' | FactorMethod | 'provider'; source: RequestSource }
-
-const maxUserAgent = 256
-
-export type RequestSource = Source & { address: string; requestId: string; route: string }
-
-/** Who sends this request, as a user. Call it before the first await: Node does not know the address of a closed connection. */
-export function sourceOf({ trustedProxies }: Dependencies, request: FastifyRequest): RequestSource {
-  const { raw, id } = request
-  const userAgent = raw.headers['user-agent']?.slice(0, maxUserAgent) ?? null
-  const route = request.routeOptions.url ?? ''
-  return { actor: 'user', address: addressOf(raw, trustedProxies), userAgent, requestId: id, route }
-}
-
-/** The changes of users that a producer requests, and that the audit log ascribes to it. */
-export function usersFor(dependencies: Dependencies, request: GuardedRequest<Producer>): UserDependencies {
-  const actor = `producer:${request.caller.id}`
-  return { ...dependencies.users, source: { ...sourceOf(dependencies, request), actor } }
-}
 
 /** `user` as it was read for the check of the proof. Throws INVALID_CREDENTIALS if its proofs have been revoked since. */
 export async function finishSignIn(
@@ -62,7 +42,8 @@ export async function finishSignIn(
   const device = deviceLabel(source.userAgent)
   // A sign-in whose password was checked before the user disowned another one must not begin after it.
   const from = { ...deviceOf(dependencies, source, isKnownDevice), deviceGeneration: user.deviceGeneration }
-  const { familiarity, ...issued } = await issue(dependencies, user, { ...exchange, entry, signInId, from, device })
+  const signIn = { ...exchange, entry, signInId, from, device, presented }
+  const { familiarity, ...issued } = await issue(dependencies, user, signIn)
   if (familiarity === 'new')
     await dependencies.newDevices.send({ userId, signInId, device, address: source.address, at, from })
   return { User: displayUser(user), ...issued }
@@ -82,22 +63,30 @@ function passwordReported(): CarillonError {
   })
 }
 
-type Issue = Exchange & { entry: AuditEntry; signInId: string; from: SeenDevice; device: string | null }
+type Issue = Exchange & {
+  entry: AuditEntry
+  signInId: string
+  from: SeenDevice
+  device: string | null
+  /** The device tokens of the request. */
+  presented: readonly string[]
+}
 
-async function issueToken(dependencies: Dependencies, user: User, { request, reply, entry, signInId, from }: Issue) {
-  const { accessTokens, cookie, deviceCookie, devices, store } = dependencies
+async function issueToken(dependencies: Dependencies, user: User, issue: Issue) {
+  const { request, reply, entry, signInId, from, presented } = issue
+  const { accessTokens, cookie, devices, store } = dependencies
   const { token, expiresAt } = await accessTokens.issue(user, signInId)
   const familiarity = await store.noteDevice({ userId: user.id, device: from, at: entry.at, audit: [entry] })
   if (familiarity === 'absent') throw invalidCredentials()
   const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
   await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
   if (secrets.length > 0) setCookie(reply, cookie, '')
-  const deviceToken = devices.afterSignIn(presentedDevices(request, deviceCookie), user)
+  const deviceToken = devices.afterSignIn(presented, user)
   return { token, expiresAt: iso(expiresAt), deviceToken, variant: 'stateless', familiarity }
 }
 
 async function issueSession(dependencies: Dependencies, user: User, issue: Issue) {
-  const { request, reply, entry, signInId, from, device } = issue
+  const { request, reply, entry, signInId, from, device, presented } = issue
   const { sessions, accessTokens, cookie, deviceCookie, devices } = dependencies
   const replaces = sessionSecrets(request.raw.headers.cookie, cookie.name)
   const detail = { signInId, device, address: entry.address, from, audit: [entry] }
@@ -105,6 +94,6 @@ async function issueSession(dependencies: Dependencies, user: User, issue: Issue
   await endTokens(accessTokens, presentedTokens(request.raw))
   // A client that reads one cookie only reads the first.
   setCookie(reply, cookie, secret)
-  setCookie(reply, deviceCookie, devices.afterSignIn(presentedDevices(request, deviceCookie), user))
+  setCookie(reply, deviceCookie, devices.afterSignIn(presented, user))
   return { expiresAt: iso(expiresAt), variant: 'stateful', familiarity }
 }

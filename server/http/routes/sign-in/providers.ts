@@ -23,10 +23,11 @@ import { ProviderCodeBody, ProviderQuery } from '../../openapi/request-schemas.t
 import { string } from '../../openapi/schema.ts'
 import { sessionSecret, visitor } from '../../request/guards.ts'
 import { returnTo } from '../../request/origin/return-to.ts'
+import { type RequestSource, sourceOf } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { sendObject } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
-import { type Exchange, type RequestSource, sourceOf } from './finish-sign-in.ts'
+import type { Exchange } from './finish-sign-in.ts'
 import { continueSignIn } from './second-factor.ts'
 
 /** How long a page has to exchange its code. */

@@ -12,9 +12,10 @@ import type { Dependencies } from '../../dependencies.ts'
 import { SecondFactorBody } from '../../openapi/factor-schemas.ts'
 import { presentedDevices } from '../../request/presented-devices.ts'
 import { relyingPartyFor } from '../../request/relying-party.ts'
+import { sourceOf } from '../../request/source.ts'
 import { sendObject } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
-import { type Exchange, finishSignIn, type SignInFacts, sourceOf, type Variant } from './finish-sign-in.ts'
+import { type Exchange, finishSignIn, type SignInFacts, type Variant } from './finish-sign-in.ts'
 import { refusalCode } from './sign-in-log.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */

@@ -14,11 +14,11 @@ import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { IssueBody } from '../../openapi/request-schemas.ts'
 import { sessionSecret } from '../../request/guards.ts'
+import { usersFor } from '../../request/source.ts'
 import { isKnown } from '../../response/etag.ts'
 import { displayUser, sendData, sendJson, sendObject } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 import { externalIdOf, idOf } from '../users.ts'
-import { usersFor } from './finish-sign-in.ts'
 import { findEnabledUser } from './sign-in.ts'
 
 export const renew: Operation<TokenSubject> = {
@@ -49,8 +49,7 @@ async function sendKeySet({ keys }: Dependencies, { headers }: GuardedRequest<nu
   const text = JSON.stringify(keys.publicKeySet)
   const etag = `"${hashOf(text)}"`
   reply.header('cache-control', `public, max-age=${keySetMaxAgeMs / 1000}`).header('etag', etag)
-  const known = headers['if-none-match']
-  return known !== undefined && isKnown(known, etag) ? reply.code(304).send() : sendJson(reply, text)
+  return isKnown(headers['if-none-match'], etag) ? reply.code(304).send() : sendJson(reply, text)
 }
 
 export const create: Operation<Subject> = {
