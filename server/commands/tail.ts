@@ -53,8 +53,16 @@ type Credentials = { url: string; user: string; password: string; signal: AbortS
 async function signedIn({ url, user, password, signal }: Credentials): Promise<Carillon> {
   const { createCarillon } = await import('carillon-client')
   const credentials = { username: user, password, variant: 'stateless' } as const
-  const signIn = async () => (await createCarillon({ baseUrl: url }).login(credentials, { signal })).token
-  return createCarillon({ baseUrl: url, auth: signIn })
+  const connection = { baseUrl: url, fetch: fetchAsCarillon }
+  const signIn = async () => (await createCarillon(connection).login(credentials, { signal })).token
+  return createCarillon({ ...connection, auth: signIn })
+}
+
+/** So that the user's list of sign-ins says "carillon", not "node". */
+function fetchAsCarillon(url: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('user-agent', 'carillon')
+  return fetch(url, { ...init, headers })
 }
 
 type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: TailEvent) => Promise<void> }
