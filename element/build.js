@@ -1,13 +1,14 @@
-// Bundles the scripts that the service serves: carillon-inbox.js (both elements, with Lit and the client) and
-// carillon-client.js (the client alone). `npm ci` and `npm run build` write them to server/public. Plain JavaScript, so that any
-// version of Node that can install Carillon can run it.
+// Bundles what the service serves to browsers: carillon-inbox.js (both elements, with Lit and the client), carillon-client.js (the client
+// alone), and the scripts and style sheets of its own pages. `npm ci` and `npm run build` write them to server/public. Plain JavaScript, so
+// that any version of Node that can install Carillon can run it.
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
 
-/** @typedef {{ name: string, code: string, imports: string[] }} Script `imports`: what the browser loads with it, at once. */
+/** @typedef {{ name: string, code: string, imports: string[], onDemand: string[] }} Script `imports`: what the browser loads with it, at once. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Where the service looks for them; git ignores it. */
@@ -21,22 +22,51 @@ const entries = {
   'carillon-client': join(root, 'client', 'carillon-client.ts'),
 }
 
+/** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
+const pages = {
+  'page-account': join(root, 'pages', 'account', 'account-page.ts'),
+}
+
+/** Files of the pages that need no bundler. */
+const assets = [join(root, 'pages', 'look', 'page.css'), join(root, 'pages', 'look', 'favicon.svg')]
+
 /**
- * Bundles both scripts, each with the chunks that it loads on demand. The first script of a list is the entry. Each name
- * has a hash of the content, so equal names are equal files.
- * @returns {Promise<Record<string, Script[]>>} by the name without a hash: `carillon-inbox.js`
+ * Bundles all scripts, each with the chunks that it loads on demand. The first script of a list is the entry. Each name
+ * has a hash of the content, so equal names are equal files. A file that needs no bundler is a list of one.
+ * @returns {Promise<Record<string, Script[]>>} by the name without a hash: `carillon-inbox.js`, `page.css`
  */
 export async function bundleAll() {
   /** @type {Record<string, Script[]>} */
   const scripts = {}
   for (const [name, input] of Object.entries(entries))
     if (existsSync(input)) scripts[`${name}.js`] = await bundle({ [name]: input })
+  // The package of the service has no sources of pages, only what was built of them.
+  if (!existsSync(assets[0] ?? '')) return scripts
+  const ofPages = await bundle(pages)
+  for (const name of Object.keys(pages)) scripts[`${name}.js`] = withLoaded(name, ofPages)
+  for (const path of assets) scripts[basename(path)] = [asset(path)]
   return scripts
+}
+
+/** The entry of a page, then everything that it loads, at once or on demand. @param {string} entry @param {Script[]} all @returns {Script[]} */
+function withLoaded(entry, all) {
+  const loaded = new Set(all.filter(({ name }) => name.replace(/-[\da-f]{8}\.js$/, '') === entry))
+  for (const { imports, onDemand } of loaded)
+    for (const one of all) if ([...imports, ...onDemand].includes(one.name)) loaded.add(one)
+  return [...loaded]
+}
+
+/** @param {string} path @returns {Script} */
+function asset(path) {
+  const text = readFileSync(path, 'utf8')
+  const code = path.endsWith('.css') ? smallCss(text) : text.trim()
+  const hash = createHash('sha256').update(code).digest('hex').slice(0, 8)
+  return { name: basename(path).replace('.', `-${hash}.`), code, imports: [], onDemand: [] }
 }
 
 /**
  * The entry comes first, then its chunks.
- * @param {Record<string, string>} input one name with its file @returns {Promise<Script[]>}
+ * @param {Record<string, string>} input names with their files @returns {Promise<Script[]>}
  */
 export async function bundle(input) {
   const bundled = await rolldown({ input, platform: 'browser', cwd: root, logLevel: 'silent', plugins: [smallStyles] })
@@ -51,7 +81,9 @@ export async function bundle(input) {
       chunkFileNames: 'carillon-[name]-[hash].js',
     })
     return output.flatMap((file) =>
-      file.type === 'chunk' ? [{ name: file.fileName, code: file.code, imports: file.imports }] : [],
+      file.type === 'chunk'
+        ? [{ name: file.fileName, code: file.code, imports: file.imports, onDemand: file.dynamicImports }]
+        : [],
     )
   } finally {
     await bundled.close()
@@ -64,14 +96,18 @@ const smallStyles = {
   /** @param {string} code @param {string} id */
   transform(code, id) {
     if (!id.startsWith(join(root, 'element'))) return
-    return code.replaceAll(/\bcss`[^`]*`/g, (style) =>
-      style
-        .replaceAll(/\/\*.*?\*\//gs, '')
-        .replaceAll(/\s+/g, ' ')
-        .replaceAll(/ ?([{};,]) /g, '$1')
-        .replaceAll(/(:) /g, '$1'),
-    )
+    return code.replaceAll(/\bcss`[^`]*`/g, smallCss)
   },
+}
+
+/** @param {string} style */
+function smallCss(style) {
+  return style
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,]) /g, '$1')
+    .replaceAll(/(:) /g, '$1')
+    .trim()
 }
 
 /**

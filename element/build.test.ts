@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { build, bundle, bundleAll, initialSize, servedFolder } from './build.js'
 
 const place = mkdtempSync(join(tmpdir(), 'carillon-build-'))
@@ -22,7 +22,7 @@ const contentOf = (folder: string) =>
 /** Throws unless the manifest and every file that it names are complete. */
 function isComplete(folder: string): void {
   const manifest: Record<string, string[]> = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
-  assert.deepEqual(Object.keys(manifest), ['carillon-inbox.js', 'carillon-client.js'])
+  assert.deepEqual(Object.keys(manifest), Object.keys(bundled))
   const codes = new Map(
     Object.values(bundled)
       .flat()
@@ -73,7 +73,8 @@ test('a build removes the files of earlier builds, and writes no file that is eq
 })
 
 test('the entry of a page is one request, and nothing loads an entry a second time under its name with a hash', () => {
-  for (const [entry, ...chunks] of Object.values(bundled)) {
+  for (const one of ['carillon-inbox.js', 'carillon-client.js']) {
+    const [entry, ...chunks] = bundled[one] ?? []
     assert.deepEqual(entry?.imports, [])
     for (const { name, imports } of chunks) assert.ok(!imports.includes(entry?.name ?? ''), name)
   }
@@ -110,4 +111,15 @@ test('a page that loads the bell, or only the client, receives no more than the 
     const limit = limitOn(page, form)
     assert.ok(size <= limit && limit <= size + 2_500, `${page} says ${limit}, measured are ${size}`)
   }
+})
+
+test('all pages together have at most 120 KB of script by gzip', (t) => {
+  const scripts = Object.entries(bundled).flatMap(([entry, files]) => (entry.endsWith('.js') ? files : []))
+  const sizes = new Map(scripts.map(({ name, code }) => [name, gzipSync(code, { level: 9 }).length]))
+  const client = bundled['carillon-client.js'] ?? []
+  // No page of the service loads the client alone.
+  for (const { name } of client) sizes.delete(name)
+  const size = [...sizes.values()].reduce((sum, one) => sum + one, 0)
+  t.diagnostic(`${size} bytes in ${sizes.size} files`)
+  assert.ok(size <= 120_000, `${size} bytes`)
 })

@@ -33,6 +33,7 @@ import { TokenRevocations } from './sign-in/token/revocations.ts'
 import { SigningKeys } from './sign-in/token/signing-keys.ts'
 import { findableUsername } from './sign-in/users/username.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
+import { pageSettings } from './start/page-settings.ts'
 import { breachesOf, linksAndMails } from './start/password-settings.ts'
 import { reportPreviousSecret } from './start/previous-secret.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
@@ -88,7 +89,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     store,
     deliver: (userId, notice, idempotencyKey) =>
       deliveries.deliver('carillon', { recipients: [{ userId }], ...notice }, { idempotencyKey }),
-    publicUrl: environment.url,
+    pagesUrl: () => environment.url() + config.pagesPrefix,
     log,
     isOn: config.newDeviceNotices,
   })
@@ -237,10 +238,11 @@ async function removeOldAudit(store: Store, before: number): Promise<void> {
   while ((await store.removeOldAudit(before)) > 0);
 }
 
-function namesOf({ publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains }: Config) {
+function namesOf(config: Config) {
+  const { publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains } = config
   const hosts = [publicUrl === undefined ? host : new URL(publicUrl).hostname, ...allowedHosts]
   const isHttps = publicUrl?.startsWith('https:') ?? false
-  return { allowedOrigins, hosts, hstsSubdomains, isHttps }
+  return { allowedOrigins, hosts, hstsSubdomains, isHttps, pages: pageSettings(config) }
 }
 
 /** Browsers keep no cookie for longer (RFC 6265bis, section 5.5). */

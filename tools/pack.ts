@@ -44,7 +44,9 @@ async function buildServer(folder: string): Promise<void> {
     copyFileSync(join(server, file), join(folder, file))
   }
   await buildScripts(join(folder, 'public'))
-  buildClient(join(folder, 'node_modules', 'carillon-client'))
+  const client = join(folder, 'node_modules', 'carillon-client')
+  buildClient(client)
+  bundleTexts(join(folder, 'node_modules', 'carillon-inbox'), client)
   const { optionalDependencies } = manifestOf(root)
   const published = {
     ...manifestOf(server),
@@ -52,11 +54,18 @@ async function buildServer(folder: string): Promise<void> {
     // What installs it and starts its launcher; the launcher starts the Node of the optional dependencies.
     engines: manifestOf(root).engines,
     optionalDependencies,
-    bundleDependencies: ['carillon-client'],
+    bundleDependencies: ['carillon-client', 'carillon-inbox'],
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   copyFileSync(join(server, 'README.md'), join(folder, 'README.md'))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+}
+
+/** The texts of the pages. The service runs no element, so its package needs none of their dependencies. */
+function bundleTexts(folder: string, client: string): void {
+  buildElement(folder, client)
+  const path = join(folder, 'package.json')
+  writeFileSync(path, `${JSON.stringify({ ...manifestOf(folder), dependencies: {} }, null, 2)}\n`)
 }
 
 /** The compiler rewrites imports, and not the file names of worker threads. */

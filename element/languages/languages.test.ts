@@ -23,9 +23,7 @@ function textsOf(strings: Strings): Map<string, string> {
 }
 
 test('every language file is offered', () => {
-  const inFolder = readdirSync(new URL('.', import.meta.url)).flatMap(
-    (file) => file.match(/^([a-z]{2})\.ts$/)?.[1] ?? [],
-  )
+  const inFolder = readdirSync(new URL('.', import.meta.url)).flatMap((file) => file.match(/^[a-z]{2}$/) ?? [])
   assert.deepEqual(inFolder.sort(), [...languages].sort())
 })
 

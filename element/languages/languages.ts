@@ -1,14 +1,14 @@
 // Finds the texts for a language tag: `de-CH` gets German texts with Swiss numbers. English is part of the bundle; the other
 // languages are loaded when an element needs them.
 import { retriedImport } from '../retried-import.ts'
-import { texts as english } from './en.ts'
+import { texts as english } from './en/inbox.ts'
 import { badgeOf, pluralsOf } from './plurals.ts'
 import type { Language, Strings } from './strings.ts'
 
 const loaders: { readonly [language: string]: () => Promise<{ texts: Language }> } = {
-  ar: () => import('./ar.ts'),
-  de: () => import('./de.ts'),
-  fr: () => import('./fr.ts'),
+  ar: () => import('./ar/inbox.ts'),
+  de: () => import('./de/inbox.ts'),
+  fr: () => import('./fr/inbox.ts'),
 }
 
 export const languages: readonly string[] = ['en', ...Object.keys(loaders)]

@@ -197,3 +197,29 @@ export function isLoopback(host: string): boolean {
   const hostname = URL.parse(`http://${isIPv6(host) ? `[${host}]` : host}`)?.hostname ?? ''
   return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname)
 }
+
+/** '' for none, otherwise with a slash at its beginning and none at its end. */
+export function readPrefix(text: string): string {
+  if (text === '/') return ''
+  return /^(?:\/[\w.~-]{1,40}){1,4}$/.test(text) && !/\/\.{1,2}(?:\/|$)/.test(text)
+    ? text
+    : invalid('write / or a path without a slash at its end, such as /hello')
+}
+
+export function readName(text: string): string {
+  const { length } = [...text]
+  return length >= 1 && length <= 40 && !/[\p{Cc}\p{Cs}]/u.test(text) && text.trim() === text
+    ? text
+    : invalid('write a name of 1 to 40 characters')
+}
+
+export function readLogo(text: string): string {
+  return /\.(?:svg|png)$/i.test(text) ? text : invalid('write the path of a file that ends with .svg or .png')
+}
+
+/** In lower case. */
+export function readColour(text: string): string {
+  return /^#[\da-f]{6}$/i.test(text)
+    ? text.toLowerCase()
+    : invalid('write a colour as # and six digits, such as #0a7d4f')
+}

@@ -1,6 +1,7 @@
 // The Fastify instance that serves the route table: limits, request checks before any route, and one place for every failure.
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { CarillonError } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import { isDraining } from './connections/drain.ts'
 import { afterUnreadBody, endAndDrop, isDropping } from './connections/drop-unread.ts'
@@ -29,7 +30,8 @@ import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
 import { ServedScripts } from './response/served-scripts.ts'
 import type { Operation, Route } from './routes/operation.ts'
-import { routes } from './routes.ts'
+import { acceptsHtml } from './routes/pages/page.ts'
+import { routesWith } from './routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -72,6 +74,7 @@ const serverOptions = {
 }
 
 export function createApp(given: AppDependencies): FastifyInstance {
+  const routes = routesWith(given.pages.prefix)
   const dependencies: Dependencies = {
     ...given,
     scripts: new ServedScripts(),
@@ -98,7 +101,16 @@ export function createApp(given: AppDependencies): FastifyInstance {
   /** Sets the security headers itself: a request may fail before any hook has set them. */
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyResponse(request)
-    sendFailure(failures, error, request, reply.headers(headers))
+    reply.headers(headers)
+    const isPage = request.routeOptions.config?.operation?.tag === 'pages' && acceptsHtml(request)
+    sendFailure(failures, error, { request, reply, ...(isPage && { sendAsPage }) })
+  }
+
+  /** Loads its code at the first failure of a page. */
+  function sendAsPage(error: CarillonError, request: FastifyRequest, reply: FastifyReply): void {
+    import('./routes/pages/failure-page.ts')
+      .then(({ sendFailurePage }) => sendFailurePage(dependencies, error, request, reply))
+      .catch((cause: unknown) => sendFailure(failures, cause, { request, reply }))
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined) {

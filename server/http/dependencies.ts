@@ -48,6 +48,7 @@ export type AppDependencies = {
   deviceCookie: Cookie
   /** The public URL, without a slash at its end. If it is not a setting, it is known only after the service listens. */
   publicUrl: () => string
+  pages: PageSettings
   producerKeys: ProducerKeys
   providers: ProviderDependencies
   inbox: Inbox
@@ -67,6 +68,17 @@ export type AppDependencies = {
 export type Dependencies = AppDependencies & {
   scripts: ServedScripts
   documentation: Readonly<Record<'json' | 'page' | 'style', () => string>>
+}
+
+/** The settings of the pages. `prefix`: '' or such as `/hello`, where they are inside the service. */
+export type PageSettings = {
+  prefix: string
+  name: string
+  accent: string | undefined
+  logo: { bytes: Buffer; type: string } | undefined
+  hasDemonstration: boolean
+  /** Of the requests of the demonstration. */
+  hasTrace: boolean
 }
 
 /** `path`: where browsers send it, seen from outside: the path of the public URL. */

@@ -4,7 +4,6 @@ import * as activity from './routes/account/activity.ts'
 import * as confirmation from './routes/account/confirm.ts'
 import * as factors from './routes/account/factors.ts'
 import * as ownProfile from './routes/account/own-profile.ts'
-import * as passwordPages from './routes/account/password-pages.ts'
 import * as passwords from './routes/account/passwords.ts'
 import * as providerAccounts from './routes/account/provider-accounts.ts'
 import * as sessions from './routes/account/sessions.ts'
@@ -14,6 +13,10 @@ import * as health from './routes/health.ts'
 import * as live from './routes/live.ts'
 import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
+import * as accountPage from './routes/pages/account.ts'
+import * as passwordPages from './routes/pages/password-pages.ts'
+import * as signOutPage from './routes/pages/sign-out.ts'
+import * as theme from './routes/pages/theme.ts'
 import * as scripts from './routes/scripts.ts'
 import * as passkeys from './routes/sign-in/passkeys.ts'
 import * as providers from './routes/sign-in/providers.ts'
@@ -22,7 +25,21 @@ import * as signIn from './routes/sign-in/sign-in.ts'
 import * as tokens from './routes/sign-in/tokens.ts'
 import * as users from './routes/users.ts'
 
-export const routes: readonly Route[] = [
+/** The pages for browsers, below CARILLON_PAGES_PREFIX. */
+const pages: readonly Route[] = [
+  route('POST', '/sign-out', open, signOutPage.signOut),
+  route('GET', '/account', visitor, accountPage.account),
+  route('GET', '/reset', open, passwordPages.resetPage),
+  route('GET', '/invite', open, passwordPages.invitePage),
+]
+
+/** Every route. `prefix`: '' or such as `/hello`. */
+export function routesWith(prefix: string): readonly Route[] {
+  const placed = pages.map(({ method, path, guard, operation }) => route(method, prefix + path, guard, operation))
+  return [...api, ...placed]
+}
+
+const api: readonly Route[] = [
   route('POST', '/login', open, signIn.login),
   route('POST', '/login/passkey/options', open, passkeys.requestOptions),
   route('POST', '/login/passkey', open, passkeys.login),
@@ -91,9 +108,8 @@ export const routes: readonly Route[] = [
   route('GET', '/carillon-inbox.js', open, scripts.inboxScript),
   route('GET', '/carillon-client.js', open, scripts.clientScript),
   route('GET', '/carillon-scripts/:name', open, scripts.asset),
-
-  route('GET', '/reset', open, passwordPages.resetPage),
-  route('GET', '/invite', open, passwordPages.invitePage),
+  route('GET', '/carillon-theme.css', open, theme.theme),
+  route('GET', '/carillon-logo', open, theme.logo),
   route('GET', '/password/script.js', open, passwordPages.script),
   route('GET', '/password/style.css', open, passwordPages.style),
 
@@ -104,3 +120,5 @@ export const routes: readonly Route[] = [
   route('GET', '/docs', open, documentation.page),
   route('GET', '/docs/style.css', open, documentation.style),
 ]
+
+export const routes = routesWith('')

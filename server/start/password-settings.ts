@@ -14,9 +14,9 @@ const breachTimeoutMs = 2_000
 
 /** `publicUrl`: where the service is reached, without a slash at its end. */
 export function linkSettings(config: Config, publicUrl: () => string): LinkSettings {
-  const { linkLifetimeMs: lifetimeMs, resetPage, invitePage } = config
+  const { linkLifetimeMs: lifetimeMs, resetPage, invitePage, pagesPrefix } = config
   const pages = { reset: resetPage, invite: invitePage }
-  return { lifetimeMs, pageOf: (purpose) => pages[purpose] ?? `${publicUrl()}/${purpose}` }
+  return { lifetimeMs, pageOf: (purpose) => pages[purpose] ?? `${publicUrl()}${pagesPrefix}/${purpose}` }
 }
 
 type Surroundings = Pick<ForgottenOptions, 'users' | 'guesses' | 'publicUrl' | 'log'> & {

@@ -19,7 +19,12 @@ import { type Forgery, SoftwareAuthenticator } from '../support/software-authent
 
 const provider = await startSignInProvider()
 const app = await startTestService({
-  env: { ...providerSetting(provider, { staff: { createUsers: true } }), CARILLON_SMTP_URL: 'smtp://127.0.0.1:9' },
+  env: {
+    ...providerSetting(provider, { staff: { createUsers: true } }),
+    CARILLON_SMTP_URL: 'smtp://127.0.0.1:9',
+    CARILLON_ACCENT: '#0a7d4f',
+    CARILLON_LOGO: 'pages/look/favicon.svg',
+  },
 })
 provider.addClient(app.url, 'staff')
 const client = new HttpClient(app.url)
@@ -243,7 +248,9 @@ test('the description is correct for every successful use of every route (I9)', 
   }
   for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
     assert.equal((await record({ path })).status, 200, path)
-  for (const path of ['/reset', '/invite']) assert.equal((await record({ path })).status, 200)
+  for (const path of ['/reset', '/invite', '/carillon-theme.css', '/carillon-logo'])
+    assert.equal((await record({ path })).status, 200)
+  assert.equal((await record({ path: '/account', headers: await app.signIn(ann, 'stateful') })).status, 200)
   for (const path of ['/password/script.js', '/password/style.css']) {
     const { headers } = await record({ path })
     assert.equal((await record({ path, headers: { 'if-none-match': headers.get('etag') as string } })).status, 304)
@@ -664,8 +671,9 @@ function wrongRequests(described: Described): HttpRequest[] {
 test('the description is correct for every refusal, on every route (I9)', async () => {
   const requests = [...api.operations.flatMap(wrongRequests), { path: '/nowhere' }]
   // Signing out succeeds with nearly any request, and would end the proof of the requests after it.
-  for (const request of requests.filter(({ path }) => !path?.startsWith('/logout'))) await record(request)
-  for (const request of requests.filter(({ path }) => path?.startsWith('/logout'))) await record(request)
+  const endsSignIn = ({ path = '' }: HttpRequest) => path.startsWith('/logout') || path.startsWith('/sign-out')
+  for (const request of requests.filter((one) => !endsSignIn(one))) await record(request)
+  for (const request of requests.filter(endsSignIn)) await record(request)
   assert.ok(requests.length > 400)
 })
 

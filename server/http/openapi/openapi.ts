@@ -84,6 +84,12 @@ const documents = {
   html: { 'text/html': { schema: string() } },
   css: { 'text/css': { schema: string() } },
   script: { 'text/javascript': { schema: string() } },
+  image: { 'image/svg+xml': { schema: string() }, 'image/png': { schema: string() } },
+  asset: {
+    'text/javascript': { schema: string() },
+    'text/css': { schema: string() },
+    'image/svg+xml': { schema: string() },
+  },
 } as const
 
 const isDocument = (body: ResponseBody): body is keyof typeof documents => body in documents

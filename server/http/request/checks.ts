@@ -117,9 +117,8 @@ export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownH
   })
 }
 
-/** A route that returns a proof to a client without one: another site must not sign a browser in as its own user. */
-function isSignIn({ routeOptions: { url = '' } }: FastifyRequest): boolean {
-  return url === '/login' || url.startsWith('/login/')
+function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boolean {
+  return url === '/login' || url.startsWith('/login/') || config?.operation?.signsIn === true
 }
 
 /** Refuses cross-site requests (SECURITY.md, C1) with an unsafe method and a cookie, and every cross-site login. */

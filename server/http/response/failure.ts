@@ -23,13 +23,24 @@ export function envelope(error: CarillonError, requestId: string): string {
   })
 }
 
-export function sendFailure(log: FailureLog, failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
+type Failed = {
+  request: FastifyRequest
+  reply: FastifyReply
+  /** Sends the body in place of the envelope. */
+  sendAsPage?: (error: CarillonError, request: FastifyRequest, reply: FastifyReply) => void
+}
+
+export function sendFailure(log: FailureLog, failure: unknown, { request, reply, sendAsPage }: Failed): void {
   const error = asCarillonError(failure, request)
   if (error.status >= 429)
     log.note(error, failure, { requestId: request.id, method: request.method, route: request.routeOptions.url })
   if (error.status === 401) reply.header('www-authenticate', challenge(request))
   if (error.challenge !== undefined) reply.header('www-authenticate', error.challenge)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
+  if (sendAsPage !== undefined && !isBodyUnread(request.raw)) {
+    sendAsPage(error, request, reply)
+    return
+  }
   reply.code(error.status).type('application/json; charset=utf-8')
   const text = envelope(error, request.id)
   if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)

@@ -1,4 +1,4 @@
-// Which files are the scripts of pages, and in which encoding does a client get one? element/build.js bundles and compresses them
+// Which files do pages load (scripts, style sheets, the icon), and in which encoding does a client get one? element/build.js bundles and compresses them
 // after `npm ci` (docs/decisions/0038-served-scripts.md). A name is looked up in a map and is never part of a path.
 import { readFileSync } from 'node:fs'
 import { CarillonError, noSuchRoute } from '../../errors.ts'
@@ -21,7 +21,7 @@ export class ServedScripts {
     this.#folder = folder
   }
 
-  /** The name with a hash of `carillon-inbox.js` or another entry. Throws UNAVAILABLE if the scripts are not built. */
+  /** The name with a hash of `carillon-inbox.js`, `page.css` or another entry. Throws UNAVAILABLE if the scripts are not built. */
   hashed(entry: string): string {
     return this.#load().manifest[entry]?.[0] ?? refuseUnbuilt()
   }
@@ -39,8 +39,8 @@ export class ServedScripts {
   entryOf(name: string): string | undefined {
     const { manifest, files } = this.#load()
     if (files.has(name)) return undefined
-    const stem = /^(.+)-[\da-f]{8}\.js$/.exec(name)?.[1]
-    return Object.keys(manifest).find((entry) => entry === `${stem}.js`)
+    const [, stem, ending] = /^(.+)-[\da-f]{8}(\.\w+)$/.exec(name) ?? []
+    return Object.keys(manifest).find((entry) => entry === `${stem}${ending}`)
   }
 
   /** Reads all files at the first request and keeps them: a build that replaces them takes effect at the next start. */
@@ -52,8 +52,8 @@ export class ServedScripts {
   #read(): Built {
     try {
       const manifest = JSON.parse(readFileSync(new URL('manifest.json', this.#folder), 'utf8')) as Manifest
-      const names = Object.values(manifest).flat()
-      return { manifest, files: new Map(names.map((name) => [name, this.#encodingsOf(name)])) }
+      const names = new Set(Object.values(manifest).flat())
+      return { manifest, files: new Map([...names].map((name) => [name, this.#encodingsOf(name)])) }
     } catch (error) {
       return refuseUnbuilt(error)
     }

@@ -8,7 +8,7 @@ import type { Schema } from '../openapi/schema.ts'
 import type { Guard } from '../request/guards.ts'
 
 /** The body of a response: a named JSON shape, events, a document of that type, or none. */
-export type ResponseBody = ResponseName | 'events' | 'json' | 'html' | 'css' | 'script' | 'none'
+export type ResponseBody = ResponseName | 'events' | 'json' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'none'
 
 export type GuardedRequest<Caller> = FastifyRequest & { caller: Caller }
 
@@ -34,6 +34,8 @@ export type Operation<Caller> = {
   /** Checked in place of `body`, if the handler itself checks the rest of it. */
   shallowBody?: Schema
   acceptsForm?: true
+  /** It signs a client in that may have no proof: another site must not sign a browser in as its own user. */
+  signsIn?: true
   /** Works under any host name: for supervisors and backends, and of no use to a page of another site. */
   anyHost?: true
   /** Bytes; 4 KiB by default. */

@@ -1,4 +1,4 @@
-// The scripts that a page loads: the bell and inbox as custom elements, and the client alone. Their short names redirect to names with
+// What a page loads: the bell and inbox as custom elements, the client alone, and the files of the service's own pages. Their short names redirect to names with
 // a hash of the content, which browsers may keep for ever.
 import type { FastifyReply } from 'fastify'
 import type { Dependencies } from '../dependencies.ts'
@@ -55,10 +55,11 @@ function redirect(request: Request, reply: FastifyReply, name: string) {
 export const asset: Operation<null> = {
   id: 'getScript',
   tag: 'scripts',
-  summary: 'A script by its name with a hash, to keep for ever; the current one for another version of it',
+  summary:
+    'A script, style sheet or icon by its name with a hash, to keep for ever; the current one for another version of it',
   parameters: { name: string({ maxLength: 200 }) },
   headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
-  responses: { 200: 'script', 302: 'none', 304: 'none' },
+  responses: { 200: 'asset', 302: 'none', 304: 'none' },
   refusals: ['UNAVAILABLE'],
   handle: sendScript,
 }
@@ -72,5 +73,10 @@ async function sendScript({ scripts }: Dependencies, request: Request, reply: Fa
   allowLoading(request, reply, 'public, max-age=31536000, immutable').header('etag', etag)
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   if (encoding !== 'identity') reply.header('content-encoding', encoding)
-  return reply.type('text/javascript; charset=utf-8').send(bytes)
+  return reply.type(typeOf(name)).send(bytes)
+}
+
+function typeOf(name: string): string {
+  if (name.endsWith('.css')) return 'text/css; charset=utf-8'
+  return name.endsWith('.svg') ? 'image/svg+xml' : 'text/javascript; charset=utf-8'
 }

@@ -38,7 +38,7 @@ type Options = {
   store: Pick<Store, 'noteDevice'>
   /** Sends a notification to one user, once for each `id`. */
   deliver: (userId: string, notice: Notice, id: string) => Promise<unknown>
-  publicUrl: () => string
+  pagesUrl: () => string
   log: Log
   isOn: boolean
 }
@@ -71,12 +71,12 @@ export class NewDeviceNotices {
   /** Resolves soon, whatever happens to the notification. */
   async sendPasswordChanged(by: NewPasswordBy): Promise<void> {
     if (!this.isOn) return
-    const { deliver, publicUrl, log } = this.#options
+    const { deliver, pagesUrl, log } = this.#options
     const { userId, signInId, device, address, at } = by
     const notice = {
       title: 'Your password was changed',
       body: `Somebody set a new password for your account with ${device ?? 'an unknown device'}, from the address ${address}, on ${displayTime(at)}. If that was not you, set another one at once.`,
-      url: `${publicUrl()}/account${signInId === null ? '' : `#session-${signInId}`}`,
+      url: `${pagesUrl()}/account${signInId === null ? '' : `#session-${signInId}`}`,
       category: 'security',
       data: { sessionId: signInId, device, address, at: iso(at) },
     }
@@ -88,12 +88,12 @@ export class NewDeviceNotices {
   }
 
   async #deliver({ userId, signInId, device, address, at, from }: NewDevice): Promise<void> {
-    const { store, deliver, publicUrl } = this.#options
+    const { store, deliver, pagesUrl } = this.#options
     const what = device ?? 'an unknown device'
     const notice = {
       title: `New sign-in from ${what}`,
       body: `Somebody signed in to your account with ${what}, from the address ${address}, on ${displayTime(at)}. If that was not you, open this and choose "That was not me".`,
-      url: `${publicUrl()}/account#session-${signInId}`,
+      url: `${pagesUrl()}/account#session-${signInId}`,
       category: 'security',
       data: { sessionId: signInId, device, address, at: iso(at) },
     }

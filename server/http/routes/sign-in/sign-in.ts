@@ -63,6 +63,16 @@ export const logout: Operation<null> = {
 }
 
 async function logOut(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  await endSignIn(dependencies, request, reply)
+  return reply.code(204).send()
+}
+
+/** Ends every session and token that the request presents, and removes the cookie. */
+export async function endSignIn(
+  dependencies: Dependencies,
+  request: GuardedRequest<null>,
+  reply: FastifyReply,
+): Promise<void> {
   const { cookie, allowedOrigins } = dependencies
   const source = sourceOf(dependencies, request)
   // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
@@ -70,7 +80,7 @@ async function logOut(dependencies: Dependencies, request: GuardedRequest<null>,
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
   await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw), source })
   if (!isForeign) setCookie(reply, cookie, '')
-  return reply.header('clear-site-data', '"cache"').code(204).send()
+  reply.header('clear-site-data', '"cache"')
 }
 
 export const restricted: Operation<Subject> = {

@@ -1,0 +1,64 @@
+// What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Page, View } from '../../../pages/frame.ts'
+import type { Subject } from '../../../sign-in/subject.ts'
+import type { User } from '../../../store/store.ts'
+import type { Dependencies } from '../../dependencies.ts'
+
+/** The path of a page as browsers see it, also behind a proxy that strips the path of the public URL: for `Location`. */
+export function pagePath({ publicUrl, pages }: Pick<Dependencies, 'publicUrl' | 'pages'>, name: string): string {
+  return `${new URL(publicUrl()).pathname.replace(/\/$/, '')}${pages.prefix}/${name}`
+}
+
+/** The enabled user of a proof, whose language and name the page has; undefined without one. */
+export async function readerOf({ store }: Dependencies, subject: Subject | null): Promise<User | undefined> {
+  const user = subject === null ? undefined : await store.findUser(subject.userId)
+  return user?.disabledAt === null ? user : undefined
+}
+
+/** Loads what only pages need at the first of them. */
+export async function viewOf(dependencies: Dependencies, request: FastifyRequest, user?: User): Promise<View> {
+  const [{ textsOf }, { languageFor }] = await Promise.all([
+    import('carillon-inbox/languages'),
+    import('../../../pages/language.ts'),
+  ])
+  const { pages, scripts } = dependencies
+  const language = languageFor(request.headers['accept-language'], user?.locale)
+  const root = '../'.repeat((request.routeOptions.url ?? '/').split('/').length - 2)
+  return {
+    language,
+    texts: await textsOf('frame', language),
+    name: pages.name,
+    root,
+    pages: `${root}${pages.prefix.slice(1)}${pages.prefix && '/'}`,
+    user: user && (user.displayName ?? user.username ?? user.externalId ?? ''),
+    hasDemonstration: pages.hasDemonstration,
+    file: (name) => `${root}carillon-scripts/${scripts.hashed(name)}`,
+    hasTheme: pages.accent !== undefined,
+    logo: pages.logo && `${root}carillon-logo`,
+  }
+}
+
+/** `formAction`: further origins that a form may lead to, also by a redirect of its response. */
+export type Policy = { formAction?: readonly string[]; frames?: true }
+
+/** Its own files and routes only. The referrer is sent to this origin: without it, browsers send `Origin: null` with a form. */
+export async function sendPage(reply: FastifyReply, view: View, page: Page, { formAction = [], frames }: Policy = {}) {
+  const { documentOf } = await import('../../../pages/frame.ts')
+  const policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+    `${frames ? "frame-src 'self'; " : ''}form-action ${["'self'", ...formAction].join(' ')}; frame-ancestors 'none'; base-uri 'none'`
+  return reply
+    .headers({
+      'content-security-policy': policy,
+      'referrer-policy': 'same-origin',
+      vary: 'Accept-Language, Cookie',
+    })
+    .type('text/html; charset=utf-8')
+    .send(documentOf(view, page))
+}
+
+/** Whether the client asks for a page and not for data. */
+export function acceptsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  return headers.accept?.toLowerCase().includes('text/html') ?? false
+}

@@ -1,0 +1,89 @@
+// The frame of every page of the service: head, navigation, sign-out, and the place of the content. All addresses are relative, so that the
+// pages work below any path.
+import type { PageLanguage, TextsOf } from 'carillon-inbox/languages'
+import { type Html, html } from './html.ts'
+
+export type PageName = 'inbox' | 'account' | 'demonstration' | 'sign-in'
+
+/** What a page knows of its reader and its place. */
+export type View = {
+  language: PageLanguage
+  texts: TextsOf<'frame'>
+  /** The name of the service at the top. */
+  name: string
+  /** Relative prefixes: `${root}docs`, `${pages}account`. */
+  root: string
+  pages: string
+  /** The signed-in user's display name or username; undefined if nobody is signed in. */
+  user: string | undefined
+  hasDemonstration: boolean
+  /** Files of the page by their names without a hash. */
+  file: (name: string) => string
+  hasTheme: boolean
+  /** The address of the picture of the operator. */
+  logo: string | undefined
+}
+
+export type Page = {
+  title: string
+  /** The page in the navigation. */
+  current?: PageName
+  main: Html
+  /** Entries such as `page-account.js`. */
+  scripts?: readonly string[]
+  styles?: readonly string[]
+  /** The content needs its script. */
+  needsScript?: true
+  /** A wide page, such as the demonstration. */
+  isWide?: true
+}
+
+/** A whole document. */
+export function documentOf(view: View, page: Page): string {
+  const { language, name, file, texts } = view
+  const styles = ['page.css', ...(page.styles ?? [])]
+  const icon = view.logo ?? file('favicon.svg')
+  const { text } = html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${page.title} · ${name}</title>
+<link rel="icon" href="${icon}">
+${styles.map((style) => html`<link rel="stylesheet" href="${file(style)}">\n`)}${
+  view.hasTheme && html`<link rel="stylesheet" href="${view.root}carillon-theme.css">\n`
+}${page.scripts?.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
+<body${page.isWide && html` class="wide"`}>
+<a class="skip" href="#main">${texts.skipToContent}</a>
+${header(view, page)}
+<main id="main" tabindex="-1">
+${page.needsScript && html`<noscript><p class="fault">${texts.needsScript}</p></noscript>\n`}${page.main}
+</main>
+</body>
+</html>
+`
+  return text
+}
+
+function header(view: View, { current }: Page): Html {
+  const { texts, root, pages, user, name, logo, file } = view
+  const link = (page: PageName, text: string) =>
+    html`<li><a href="${pages}${page}"${page === current && html` aria-current="page"`}>${text}</a></li>`
+  return html`<header class="top">
+<a class="brand" href="${root || './'}"><img src="${logo ?? file('favicon.svg')}" alt="" width="28" height="28">${name}</a>
+<nav aria-label="${texts.navigation}"><ul>
+${user !== undefined && [link('inbox', texts.inbox), link('account', texts.account)]}
+${view.hasDemonstration && link('demonstration', texts.demonstration)}
+<li><a href="${root}docs">${texts.documentation}</a></li>
+${user === undefined && current !== 'sign-in' && link('sign-in', texts.signIn)}
+</ul></nav>
+${
+  user !== undefined &&
+  html`<form class="sign-out" method="post" action="${pages}sign-out">
+<span class="who"><span class="for-readers">${texts.signedInAs} </span>${user}</span>
+<button type="submit">${texts.signOut}</button>
+</form>`
+}
+</header>`
+}

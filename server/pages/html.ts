@@ -1,0 +1,35 @@
+// HTML as a template literal: every value is escaped, unless it is HTML itself.
+
+/** Made by `html` only. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[]
+
+/** Safe as the text of an element and inside a quoted attribute. False and undefined are left out; a list is joined. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return new Html(String.raw({ raw: strings }, ...values.map(textOf)))
+}
+
+function textOf(value: HtmlValue): string {
+  if (value === false || value === undefined) return ''
+  if (value instanceof Html) return value.text
+  return typeof value === 'object' ? value.map(textOf).join('') : escaped(String(value))
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
+}

@@ -1,0 +1,55 @@
+// The colours that an accent colour gives the pages: shades of it that are readable on the backgrounds of both themes.
+
+/** [0, 255] each. */
+type Colour = readonly [red: number, green: number, blue: number]
+
+/** Of pages/look/page.css. */
+const backgrounds = { light: [255, 255, 255], dark: [20, 21, 26] } as const satisfies Record<string, Colour>
+/** For text and controls (WCAG 2.2, 1.4.3). */
+const minContrast = 4.6
+
+/** A style sheet. `accent`: `#rrggbb`. */
+export function themeCss(accent: string): string {
+  const light = readableOn(backgrounds.light, accent)
+  const dark = readableOn(backgrounds.dark, accent)
+  return `:root{--accent:light-dark(${hex(light)},${hex(dark)});--on-accent:light-dark(${textOn(light)},${textOn(dark)})}\n`
+}
+
+/** The colour itself if it can be read, else the nearest shade towards black or white that can. */
+function readableOn(background: Colour, accent: string): Colour {
+  const colour = colourOf(accent)
+  const end = luminance(background) > 0.5 ? 0 : 255
+  for (let share = 0; share < 1; share += 0.02) {
+    const shade = colour.map((part) => Math.round(part + (end - part) * share)) as unknown as Colour
+    if (contrast(shade, background) >= minContrast) return shade
+  }
+  return [end, end, end]
+}
+
+function textOn(colour: Colour): string {
+  return contrast(colour, [255, 255, 255]) >= contrast(colour, [16, 17, 21]) ? '#fff' : '#101115'
+}
+
+function colourOf(text: string): Colour {
+  const value = Number.parseInt(text.slice(1), 16)
+  return [value >> 16, (value >> 8) & 255, value & 255]
+}
+
+function hex(colour: Colour): string {
+  return `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`
+}
+
+/** WCAG 2.2, "contrast ratio". */
+export function contrast(one: Colour, other: Colour): number {
+  const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a)
+  return (lighter + 0.05) / (darker + 0.05)
+}
+
+/** WCAG 2.2, "relative luminance". */
+function luminance(colour: Colour): number {
+  const [red = 0, green = 0, blue = 0] = colour.map((part) => {
+    const share = part / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}

@@ -1,0 +1,37 @@
+// What the settings say about the pages of the service: their place, name and look, and whether there is a demonstration.
+import { readFileSync, statSync } from 'node:fs'
+import type { Config } from '../config/settings.ts'
+import { isLoopback } from '../config/values.ts'
+import { CarillonError, messageOf } from '../errors.ts'
+import type { PageSettings } from '../http/dependencies.ts'
+
+const maxLogoBytes = 256 * 1024
+
+/** Throws UNAVAILABLE if the picture cannot be read. */
+export function pageSettings(config: Config): PageSettings {
+  const { pagesPrefix: prefix, pagesName: name, accent, logo } = config
+  return {
+    prefix,
+    name,
+    accent,
+    logo: logo === undefined ? undefined : readLogo(logo),
+    ...demonstrationSettings(config),
+  }
+}
+
+/** Only for readers on this machine, unless the settings say otherwise. */
+export function demonstrationSettings({ host, publicUrl, demonstration, demonstrationTrace }: Config) {
+  const isHere = isLoopback(host) && (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname))
+  return { hasDemonstration: demonstration ?? isHere, hasTrace: demonstrationTrace ?? isHere }
+}
+
+function readLogo(path: string): PageSettings['logo'] {
+  try {
+    if (statSync(path).size > maxLogoBytes) throw new Error(`it has more than ${maxLogoBytes / 1024} KiB`)
+    return { bytes: readFileSync(path), type: /\.png$/i.test(path) ? 'image/png' : 'image/svg+xml' }
+  } catch (cause) {
+    throw new CarillonError('UNAVAILABLE', `The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`, {
+      cause,
+    })
+  }
+}
