@@ -6,7 +6,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inflate } from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, chromium, firefox, type Page, type Route, webkit } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  firefox,
+  type Page,
+  type Route,
+  webkit,
+} from 'playwright-core'
 
 const packed = new URL('../', import.meta.resolve('@sparticuz/chromium'))
 const archives = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br', 'swiftshader.tar.br']
@@ -41,6 +50,13 @@ export class Chromium implements AsyncDisposable {
       env: { HOME: place, FONTCONFIG_PATH: place, LD_LIBRARY_PATH: join(place, 'al2023', 'lib') },
     })
     return new Chromium(browser, await browser.newContext())
+  }
+
+  /** A further profile, which shares nothing with the others. */
+  async newContext(options: BrowserContextOptions): Promise<BrowserContext> {
+    const context = await this.#browser.newContext(options)
+    context.on('weberror', (failure) => this.uncaught.push(failure.error()))
+    return context
   }
 
   async page(url: string): Promise<Page> {

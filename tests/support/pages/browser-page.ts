@@ -1,0 +1,218 @@
+// For tests: the service's own pages in a real Chromium, each opened in a profile of its own, with what the browser complains about. Behind a proxy
+// if `url` is given. `await using` ends the service and the browser; each opened page then fails its test if there was a complaint.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type * as Axe from 'axe-core'
+import type { BrowserContext, Page, Request } from 'playwright-core'
+import { Chromium } from '../chromium.ts'
+import { startTestService, type TestService, type TestUser } from '../service.ts'
+
+declare global {
+  var axe: typeof Axe
+}
+
+export type PageOptions = {
+  /** Accept-Language and `navigator.language`. */
+  language?: string
+  theme?: 'light' | 'dark'
+  width?: number
+  height?: number
+  hasScript?: false
+  /** Signed in at the profile before the page is opened. */
+  user?: Omit<TestUser, 'id'>
+  /** Opens in the profile of this page: another tab. */
+  beside?: BrowserPage
+}
+
+type Place = { service: TestService; browser: Chromium; url: string }
+
+/** Writes a picture of each state that a test names into this folder, to look at. */
+const { SCREENSHOTS } = process.env
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export class BrowserPages implements AsyncDisposable {
+  readonly service: TestService
+  readonly browser: Chromium
+  /** Without a slash at its end; `host: 'localhost'` for passkeys, which no address can have. */
+  readonly url: string
+
+  private constructor({ service, browser, url }: Place) {
+    this.service = service
+    this.browser = browser
+    this.url = url
+  }
+
+  /** Starts a service with these settings, unless it is given one (with the `url` of a proxy in front of it). */
+  static async start({
+    env = {},
+    service: given,
+    url,
+    host = '127.0.0.1',
+  }: {
+    env?: Record<string, string>
+    service?: TestService
+    url?: string
+    host?: string
+  } = {}): Promise<BrowserPages> {
+    const [service, browser] = await Promise.all([given ?? startTestService({ env }), Chromium.start()])
+    return new BrowserPages({ service, browser, url: url ?? service.url.replace('127.0.0.1', host) })
+  }
+
+  /** `path`: such as `/account#sessions`, or a whole address. Resolves when the page is loaded. */
+  async open(path: string, options: PageOptions = {}): Promise<BrowserPage> {
+    const context = options.beside?.context ?? (await this.#profile(options))
+    if (options.user !== undefined) await this.signIn(context, options.user)
+    const opened = new BrowserPage(await context.newPage(), options.hasScript)
+    await opened.page.goto(new URL(path, `${this.url}/`).href === path ? path : this.url + path)
+    return opened
+  }
+
+  async #profile({ language = 'en', theme = 'light', width = 1280, height = 800, hasScript }: PageOptions) {
+    const context = await this.browser.newContext({
+      locale: language,
+      colorScheme: theme,
+      viewport: { width, height },
+      reducedMotion: 'reduce',
+      javaScriptEnabled: hasScript ?? true,
+    })
+    await context.addInitScript(() =>
+      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+        console.error(`blocked by ${violatedDirective}: ${blockedURI}`),
+      ),
+    )
+    return context
+  }
+
+  /** The cookies of `POST /login`, as this profile keeps them. */
+  async signIn(context: BrowserContext, { username, password }: Omit<TestUser, 'id'>): Promise<void> {
+    const response = await context.request.post(`${this.url}/login`, {
+      data: { username, password, variant: 'stateful' },
+    })
+    assert.equal(response.status(), 200, await response.text())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.browser[Symbol.asyncDispose]()
+    await this.service.stop()
+  }
+}
+
+export class BrowserPage implements AsyncDisposable {
+  readonly page: Page
+  readonly requests: Request[] = []
+  /**
+   * Console errors, uncaught errors, reports of the Content Security Policy, and requests that failed or got a status of 400 or above, such as
+   * `401 POST /sign-in`.
+   */
+  readonly complaints: string[] = []
+  readonly #expected: RegExp[] = []
+  readonly #hasScript: boolean
+
+  constructor(page: Page, hasScript = true) {
+    this.page = page
+    this.#hasScript = hasScript
+    page.on('console', (message) => {
+      // Chromium writes this for each failed request, which `response` reports with its method.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        this.complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => this.complaints.push(String(error)))
+    page.on('request', (request) => this.requests.push(request))
+    page.on('requestfailed', (request) => {
+      const reason = request.failure()?.errorText
+      // What the browser aborts itself when it leaves a page.
+      if (reason !== 'net::ERR_ABORTED') this.complaints.push(`${reason} ${callOf(request)}`)
+    })
+    page.on('response', (response) => {
+      if (response.status() >= 400) this.complaints.push(`${response.status()} ${callOf(response.request())}`)
+    })
+  }
+
+  get context(): BrowserContext {
+    return this.page.context()
+  }
+
+  /** Complaints that belong to the test. Each has to come. */
+  expects(...complaints: RegExp[]): void {
+    this.#expected.push(...complaints)
+  }
+
+  /** The path with query and fragment in the address bar. */
+  get path(): string {
+    const { pathname, search, hash } = new URL(this.page.url())
+    return pathname + search + hash
+  }
+
+  async heading(name: string | RegExp): Promise<void> {
+    await this.page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  }
+
+  /** Waits for a sentence in `role=alert`. */
+  async alerts(sentence: string | RegExp): Promise<void> {
+    await this.page.getByRole('alert').filter({ hasText: sentence }).waitFor()
+  }
+
+  /** The accessible name of what has the focus, or its text, through shadow roots. */
+  focused(): Promise<string> {
+    return this.page.evaluate(() => {
+      let active = document.activeElement
+      while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement
+      const label = active instanceof HTMLInputElement ? active.labels?.[0]?.textContent : undefined
+      return (active?.getAttribute('aria-label') ?? label ?? active?.textContent ?? '').trim()
+    })
+  }
+
+  /** What is displayed now follows the rules of axe (targets of 24 px included) and fits its width, in both themes, wide and at 320 px. */
+  async isAccessible(state: string): Promise<void> {
+    const { page } = this
+    const size = page.viewportSize() ?? { width: 1280, height: 800 }
+    for (const width of new Set([size.width, 320])) {
+      await page.setViewportSize({ ...size, width })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        const name = `${state}-${colorScheme}${width === 320 ? '-320' : ''}`
+        if (SCREENSHOTS !== undefined) await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })
+        assert.deepEqual(await this.violations(), [], name)
+      }
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${state} at ${width} px`)
+    }
+    assert.equal(await page.locator('h1:visible').count(), 1, `${state}: one heading of level 1`)
+    await page.setViewportSize(size)
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
+
+  async violations(): Promise<string[]> {
+    // Evaluated by the debugger: the policy of the page does not stop it.
+    assert.ok(this.#hasScript, 'axe needs script: check this state in a page without `hasScript: false`')
+    if (!(await this.page.evaluate(() => 'axe' in globalThis))) await this.page.evaluate(axeSource)
+    const { violations, passes } = await this.page.evaluate(() =>
+      axe.run({ rules: { 'target-size': { enabled: true } } }),
+    )
+    assert.ok(passes.length > 10, 'axe checked hardly anything')
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+    )
+  }
+
+  /** Closes the tab; its profile too with the last tab. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { context } = this
+    await this.page.close()
+    if (context.pages().length === 0) await context.close()
+    const isExpected = (complaint: string) => this.#expected.some((expected) => expected.test(complaint))
+    assert.deepEqual(
+      this.complaints.filter((complaint) => !isExpected(complaint)),
+      [],
+    )
+    for (const expected of this.#expected)
+      assert.ok(
+        this.complaints.some((one) => expected.test(one)),
+        String(expected),
+      )
+  }
+}
+
+function callOf(request: Request): string {
+  return `${request.method()} ${new URL(request.url()).pathname}`
+}
