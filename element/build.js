@@ -25,10 +25,15 @@ const entries = {
 /** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
 const pages = {
   'page-account': join(root, 'pages', 'account', 'account-page.ts'),
+  'page-theme': join(root, 'pages', 'look', 'theme.ts'),
 }
 
 /** Files of the pages that need no bundler. */
-const assets = [join(root, 'pages', 'look', 'page.css'), join(root, 'pages', 'look', 'favicon.svg')]
+const assets = [
+  join(root, 'pages', 'look', 'page.css'),
+  join(root, 'pages', 'look', 'favicon.svg'),
+  join(root, 'pages', 'account', 'account.css'),
+]
 
 /**
  * Bundles all scripts, each with the chunks that it loads on demand. The first script of a list is the entry. Each name

@@ -69,7 +69,7 @@ test('Arabic texts distinguish six plural forms, and French and English two', as
 })
 
 test('every plural form of Arabic is written out in each of its texts with a number', () => {
-  const source = readFileSync(new URL('ar.ts', import.meta.url), 'utf8')
+  const source = readFileSync(new URL('ar/inbox.ts', import.meta.url), 'utf8')
   const forms = [...source.matchAll(/plurals\(\s*(\{[\s\S]*?\})/g)].map(([, text = '']) => text)
   assert.ok(forms.length > 4)
   const six: (keyof Forms)[] = ['zero', 'one', 'two', 'few', 'many', 'other']

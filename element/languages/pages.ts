@@ -6,6 +6,16 @@ export const pageLanguages = ['en', 'de', 'fr'] as const
 export type PageLanguage = (typeof pageLanguages)[number]
 
 const sections = {
+  account: {
+    en: () => import('./en/account.ts'),
+    de: () => import('./de/account.ts'),
+    fr: () => import('./fr/account.ts'),
+  },
+  requests: {
+    en: () => import('./en/requests.ts'),
+    de: () => import('./de/requests.ts'),
+    fr: () => import('./fr/requests.ts'),
+  },
   frame: {
     en: () => import('./en/frame.ts'),
     de: () => import('./de/frame.ts'),

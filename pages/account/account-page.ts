@@ -1,5 +1,6 @@
-// The script of the account page.
-import { LitElement } from 'lit'
+// The script of the account page: puts the frame with its sections in its place.
+import { AccountFrame } from './account-frame.ts'
 
-document.querySelector('.not-started')?.remove()
-void LitElement
+const place = document.getElementById('account')
+const { root = '', pages = '', passwordMin } = place?.dataset ?? {}
+place?.replaceChildren(new AccountFrame({ root, pages, passwordMinLength: Number(passwordMin) }))

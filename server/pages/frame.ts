@@ -53,7 +53,8 @@ export function documentOf(view: View, page: Page): string {
 <link rel="icon" href="${icon}">
 ${styles.map((style) => html`<link rel="stylesheet" href="${file(style)}">\n`)}${
   view.hasTheme && html`<link rel="stylesheet" href="${view.root}carillon-theme.css">\n`
-}${page.scripts?.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
+}${themeScript(view)}
+${page.scripts?.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
 <body${page.isWide && html` class="wide"`}>
 <a class="skip" href="#main">${texts.skipToContent}</a>
 ${header(view, page)}
@@ -64,6 +65,11 @@ ${page.needsScript && html`<noscript><p class="fault">${texts.needsScript}</p></
 </html>
 `
   return text
+}
+
+/** As early as the style sheet, so that a page does not appear in one theme and change to the other. */
+function themeScript({ file }: View): Html {
+  return html`<script type="module" async blocking="render" src="${file('page-theme.js')}"></script>`
 }
 
 function header(view: View, { current }: Page): Html {

@@ -22,9 +22,11 @@ async function sendAccount(dependencies: Dependencies, request: GuardedRequest<S
     title: view.texts.account,
     current: 'account',
     needsScript: true,
+    isWide: true,
     scripts: ['page-account.js'],
+    styles: ['account.css'],
     main: html`<h1>${view.texts.account}</h1>
-<div id="account" data-root="${view.root}" data-pages="${view.pages}"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
+<div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
   })
 }
 

@@ -1,0 +1,38 @@
+import type { Texts } from '../en/requests.ts'
+
+export const texts: Texts = (plurals) => ({
+  failures: {
+    NETWORK:
+      'Es kam keine Antwort. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal. Ihre Eingaben sind nicht verloren.',
+    UNREADABLE: 'Die Antwort kam nicht von diesem Dienst. Versuchen Sie es später noch einmal.',
+    UNAUTHORIZED: 'Ihre Anmeldung ist beendet.',
+    INVALID_CREDENTIALS: 'Das stimmt nicht. Prüfen Sie die Eingabe und versuchen Sie es noch einmal.',
+    SECOND_FACTOR_REQUIRED:
+      'Dafür brauchen Sie Ihren zweiten Faktor, den dieser Browser nicht verwenden kann. Nehmen Sie einen anderen Browser oder ein anderes Gerät.',
+    FORBIDDEN: 'Der Dienst hat das abgelehnt. Laden Sie die Seite neu und versuchen Sie es noch einmal.',
+    NOT_FOUND: 'Das gibt es nicht mehr. Laden Sie die Seite neu.',
+    CONFLICT: 'Das wurde gleichzeitig an anderer Stelle geändert. Laden Sie die Seite neu.',
+    PAYLOAD_TOO_LARGE: 'Das ist zu lang.',
+    TOO_MANY_REQUESTS: 'Das waren zu viele Versuche.',
+    UNAVAILABLE: 'Der Dienst ist ausgelastet.',
+    other: 'Beim Dienst ist ein Fehler aufgetreten. Versuchen Sie es später noch einmal.',
+  },
+  soon: 'Versuchen Sie es gleich noch einmal.',
+  inSeconds: plurals({
+    one: 'Versuchen Sie es in # Sekunde noch einmal.',
+    other: 'Versuchen Sie es in # Sekunden noch einmal.',
+  }),
+  inMinutes: plurals({
+    one: 'Versuchen Sie es in # Minute noch einmal.',
+    other: 'Versuchen Sie es in # Minuten noch einmal.',
+  }),
+  tryAgain: 'Noch einmal versuchen',
+  signInAgain: 'Neu anmelden',
+  passwordFaults: {
+    too_short: plurals({ one: 'Schreiben Sie mindestens # Zeichen.', other: 'Schreiben Sie mindestens # Zeichen.' }),
+    too_long: 'Schreiben Sie höchstens 256 Zeichen.',
+    too_common: 'Wählen Sie ein anderes: Viele Menschen verwenden dieses Passwort, es ist leicht zu erraten.',
+    contains_name:
+      'Wählen Sie ein anderes: Dieses besteht fast nur aus Ihrem Benutzernamen oder dem Namen dieses Dienstes.',
+  },
+})

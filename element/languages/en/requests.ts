@@ -1,0 +1,35 @@
+// Why a request of a page failed, and why a password was refused: for the scripts of all pages.
+import type { Plurals } from '../plurals.ts'
+
+export type Texts = typeof texts
+
+export const texts = (plurals: Plurals) => ({
+  failures: {
+    NETWORK: 'There was no response. Check your connection, then try again. Nothing that you typed is lost.',
+    UNREADABLE: 'The response did not come from this service. Try again later.',
+    UNAUTHORIZED: 'Your sign-in has ended.',
+    INVALID_CREDENTIALS: 'This is not right. Check it and try again.',
+    SECOND_FACTOR_REQUIRED:
+      'This needs your second factor, which this browser cannot use. Use another browser or device.',
+    FORBIDDEN: 'The service refused this. Load the page again and try again.',
+    NOT_FOUND: 'This does not exist any more. Load the page again.',
+    CONFLICT: 'This was changed elsewhere at the same time. Load the page again.',
+    PAYLOAD_TOO_LARGE: 'This is too long.',
+    TOO_MANY_REQUESTS: 'There were too many attempts.',
+    UNAVAILABLE: 'The service is busy.',
+    other: 'The service failed. Try again later.',
+  },
+  /** After the sentences of TOO_MANY_REQUESTS and UNAVAILABLE. */
+  soon: 'Try again in a moment.',
+  inSeconds: plurals({ one: 'Try again in # second.', other: 'Try again in # seconds.' }),
+  inMinutes: plurals({ one: 'Try again in # minute.', other: 'Try again in # minutes.' }),
+  tryAgain: 'Try again',
+  /** The link after the sentence of UNAUTHORIZED. */
+  signInAgain: 'Sign in again',
+  passwordFaults: {
+    too_short: plurals({ one: 'Write at least # character.', other: 'Write at least # characters.' }),
+    too_long: 'Write at most 256 characters.',
+    too_common: 'Choose another one: many people use this password, so it is easy to guess.',
+    contains_name: 'Choose another one: this is little more than your username or the name of this service.',
+  },
+})

@@ -1,0 +1,32 @@
+import type { Texts } from '../en/requests.ts'
+
+export const texts: Texts = (plurals) => ({
+  failures: {
+    NETWORK:
+      'Il n’y a pas eu de réponse. Vérifiez votre connexion, puis réessayez. Rien de ce que vous avez saisi n’est perdu.',
+    UNREADABLE: 'La réponse ne venait pas de ce service. Réessayez plus tard.',
+    UNAUTHORIZED: 'Votre connexion a pris fin.',
+    INVALID_CREDENTIALS: 'Ce n’est pas correct. Vérifiez votre saisie, puis réessayez.',
+    SECOND_FACTOR_REQUIRED:
+      'Cette action demande votre second facteur, que ce navigateur ne peut pas utiliser. Prenez un autre navigateur ou un autre appareil.',
+    FORBIDDEN: 'Le service a refusé cette action. Rechargez la page, puis réessayez.',
+    NOT_FOUND: 'Cet élément n’existe plus. Rechargez la page.',
+    CONFLICT: 'Cet élément a été modifié ailleurs au même moment. Rechargez la page.',
+    PAYLOAD_TOO_LARGE: 'C’est trop long.',
+    TOO_MANY_REQUESTS: 'Il y a eu trop de tentatives.',
+    UNAVAILABLE: 'Le service est occupé.',
+    other: 'Une erreur s’est produite dans le service. Réessayez plus tard.',
+  },
+  soon: 'Réessayez dans un instant.',
+  inSeconds: plurals({ one: 'Réessayez dans # seconde.', other: 'Réessayez dans # secondes.' }),
+  inMinutes: plurals({ one: 'Réessayez dans # minute.', other: 'Réessayez dans # minutes.' }),
+  tryAgain: 'Réessayer',
+  signInAgain: 'Se reconnecter',
+  passwordFaults: {
+    too_short: plurals({ one: 'Écrivez au moins # caractère.', other: 'Écrivez au moins # caractères.' }),
+    too_long: 'Écrivez au plus 256 caractères.',
+    too_common: 'Choisissez-en un autre : beaucoup de gens utilisent ce mot de passe, il est facile à deviner.',
+    contains_name:
+      'Choisissez-en un autre : celui-ci n’est guère plus que votre nom d’utilisateur ou le nom de ce service.',
+  },
+})

@@ -1,0 +1,153 @@
+// <account-frame>: the account page around its sections: navigation, the demand for a new password, the dialog that confirms a
+// sign-in, and the part of the page that the address names.
+import type { Me } from 'carillon-client'
+import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
+import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import type { Account } from './account-section.ts'
+import { ConfirmDialog } from './confirm-dialog.ts'
+import { faultOf } from './failures.ts'
+import { Failure, isFailure, type Sending, send } from './requests.ts'
+import { sections } from './sections.ts'
+
+/** Of the element in which the service starts the page. */
+type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength'>
+
+export class AccountFrame extends LitElement {
+  static override properties: PropertyDeclarations = {
+    account: { state: true },
+    failure: { state: true },
+  }
+
+  declare account: Account | undefined
+  declare failure: { error: unknown; words: Account['texts']['requests'] } | undefined
+  readonly #place: Place
+  /** The anchor of the address that is not displayed yet. */
+  #target = ''
+
+  constructor(place: Place) {
+    super()
+    this.#place = place
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    addEventListener('hashchange', () => this.#findTarget())
+    this.addEventListener('section-loaded', () => this.#showTarget())
+    this.#findTarget()
+    void this.#start()
+  }
+
+  async #start(): Promise<void> {
+    const language = pageLanguageOf([document.documentElement.lang])
+    const words = await textsOf('requests', language)
+    try {
+      const [me, account] = await Promise.all([this.#readMe(), textsOf('account', language)])
+      const acts = {
+        send: <Data>(path: string, sending?: Sending) => this.#send<Data>(path, sending),
+        refresh: () => this.#refresh(),
+        refreshFrame: () => this.#refreshFrame(),
+      }
+      this.account = { ...this.#place, ...acts, me, language, texts: { account, requests: words }, revision: 0 }
+      this.failure = undefined
+    } catch (error) {
+      this.failure = { error, words }
+    }
+  }
+
+  /** Without a session, this route has no user and is no error, which a browser would display in its console. */
+  async #readMe(): Promise<Me> {
+    const me = await send<Me | null>(`${this.#place.root}api/session`)
+    if (me === null) throw new Failure('UNAUTHORIZED')
+    return me
+  }
+
+  async #send<Data>(path: string, sending?: Sending): Promise<Data> {
+    const url = this.#place.root + path
+    try {
+      return await send<Data>(url, sending)
+    } catch (error) {
+      if (!isFailure(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
+    }
+    await this.querySelector<ConfirmDialog>('confirm-dialog')?.confirm()
+    return send<Data>(url, sending)
+  }
+
+  async #refresh(): Promise<void> {
+    const me = await this.#readMe()
+    if (this.account) this.account = { ...this.account, me, revision: this.account.revision + 1 }
+  }
+
+  /** Takes heading and header from the page in its new state. The sections stay, with all that is typed in them. */
+  async #refreshFrame(): Promise<void> {
+    const [me, text] = await Promise.all([this.#readMe(), this.#readPage()])
+    const page = new DOMParser().parseFromString(text, 'text/html')
+    const language = pageLanguageOf([page.documentElement.lang])
+    const [account, requests] = await Promise.all([textsOf('account', language), textsOf('requests', language)])
+    document.documentElement.lang = language
+    document.title = page.title
+    for (const part of ['.skip', '.top', 'h1'])
+      document
+        .querySelector(part)
+        ?.replaceWith(...(page.querySelector(part) ? [page.querySelector(part) as Element] : []))
+    if (this.account) this.account = { ...this.account, me, language, texts: { account, requests } }
+  }
+
+  async #readPage(): Promise<string> {
+    const response = await fetch(location.pathname, { headers: { accept: 'text/html' } }).catch(() => undefined)
+    if (!response?.ok) throw new Failure('NETWORK')
+    return response.text()
+  }
+
+  #findTarget(): void {
+    this.#target = location.hash.slice(1)
+    this.#showTarget()
+  }
+
+  /** Scrolls to the part that the address names and marks it, also if its section has just loaded it. */
+  #showTarget(): void {
+    const found = this.#target === '' ? null : document.getElementById(this.#target)
+    if (found === null) return
+    this.#target = ''
+    for (const marked of this.querySelectorAll('.target')) marked.classList.remove('target')
+    found.classList.add('target')
+    if (found.tabIndex < 0) found.tabIndex = -1
+    found.focus({ preventScroll: true })
+    found.scrollIntoView({ block: 'start' })
+  }
+
+  override updated(): void {
+    this.#showTarget()
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (this.failure) return this.#failed(this.failure)
+    const { account } = this
+    if (!account) return nothing
+    const { texts, me } = account
+    return html`<nav class="sections" aria-label=${texts.account.sections}><ul>
+${sections.map(({ id, title }) => html`<li><a href="#${id}">${title(account)}</a></li>`)}
+</ul></nav>
+<div>
+${me.passwordChangeRequired ? html`<p class="card demand" role="alert">${texts.account.passwordDemanded} <a href="#password">${texts.account.passwordLink}</a></p>` : nothing}
+${sections.map(
+  ({ id, title, view }) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title(account)}</h2>
+${view(account)}
+</section>`,
+)}
+</div>
+<confirm-dialog .account=${account}></confirm-dialog>`
+  }
+
+  #failed({ error, words }: NonNullable<AccountFrame['failure']>): TemplateResult {
+    return html`<p class="fault" role="alert">${faultOf(error, words, this.#place.pages)}</p>
+<button type="button" @click=${() => this.#start()}>${words.tryAgain}</button>`
+  }
+}
+
+customElements.define('account-frame', AccountFrame)
+customElements.define('confirm-dialog', ConfirmDialog)

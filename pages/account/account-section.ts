@@ -1,0 +1,113 @@
+// What the sections of the account page have in common: the account, and an act with its outcome. A base class, because Lit finds
+// reactive properties by inheritance. The sections are in the document itself and not in shadow roots, so that page.css styles them.
+import type { Me } from 'carillon-client'
+import type { PageLanguage, TextsOf } from 'carillon-inbox/languages'
+import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
+import { faultOf } from './failures.ts'
+import type { Sending } from './requests.ts'
+
+/** What the page gives each section. The page replaces it if anything in it changes. */
+export type Account = {
+  me: Me
+  language: PageLanguage
+  texts: { account: TextsOf<'account'>; requests: TextsOf<'requests'> }
+  /** Relative prefixes: `${root}docs`, `${pages}sign-in`. */
+  root: string
+  pages: string
+  passwordMinLength: number
+  /** How often the user, and what the sections display, was read again. */
+  revision: number
+  /** A request to `path`, such as `api/me`. If it needs a recent sign-in, the user confirms it in a dialog, and it is sent again. */
+  send<Data = undefined>(path: string, sending?: Sending): Promise<Data>
+  /** Reads the user and what the sections display again. */
+  refresh(): Promise<void>
+  /** After a change of name or language: the frame around the sections, from the service. */
+  refreshFrame(): Promise<void>
+}
+
+export abstract class AccountSection extends LitElement {
+  static override properties: PropertyDeclarations = {
+    account: { attribute: false },
+    isBusy: { state: true },
+    failure: { state: true },
+    done: { state: true },
+    loadFailure: { state: true },
+  }
+
+  declare account: Account
+  /** An act is being sent: its buttons are disabled. */
+  declare isBusy: boolean
+  /** Of the last act. */
+  declare failure: unknown
+  /** What the last act has done, in the language of the page at this moment. */
+  declare done: ((account: Account) => string) | undefined
+  declare loadFailure: unknown
+
+  constructor() {
+    super()
+    this.isBusy = false
+  }
+
+  /** The page is one document, so that labels, anchors and password managers work as usual. */
+  protected override createRenderRoot(): HTMLElement {
+    return this
+  }
+
+  /** Reads what the section displays. A section without data of its own has nothing to read. */
+  protected async load(): Promise<void> {}
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const before = changed.get('account') as Account | undefined
+    if (changed.has('account') && before?.revision !== this.account.revision) void this.reload()
+  }
+
+  async reload(): Promise<void> {
+    try {
+      await this.load()
+      this.loadFailure = undefined
+    } catch (error) {
+      this.loadFailure = error
+    }
+    this.requestUpdate()
+    await this.updateComplete
+    // The page may have been opened for something that is in the document only now.
+    this.dispatchEvent(new CustomEvent('section-loaded', { bubbles: true }))
+  }
+
+  /** One act at a time. Its failure, or what it has done, is displayed by `outcome()`. True if it succeeded. */
+  protected async act(work: () => Promise<unknown>, done?: (account: Account) => string): Promise<boolean> {
+    if (this.isBusy) return false
+    this.isBusy = true
+    this.failure = undefined
+    this.done = undefined
+    try {
+      await work()
+      this.done = done
+      return true
+    } catch (error) {
+      this.failure = error
+      return false
+    } finally {
+      this.isBusy = false
+    }
+  }
+
+  /** Live regions have to be in the document before they have a text. */
+  protected outcome(): TemplateResult {
+    const { account, failure, done } = this
+    return html`<p class="fault" role="alert">${this.faultText(failure)}</p>
+<p class="done" role="status">${done?.(account)}</p>`
+  }
+
+  /** In place of the content, if it could not be read. */
+  protected loadFault(): TemplateResult {
+    const { tryAgain } = this.account.texts.requests
+    return html`<p class="fault" role="alert">${this.faultText(this.loadFailure)}</p>
+<button type="button" @click=${() => this.reload()}>${tryAgain}</button>`
+  }
+
+  protected faultText(failure: unknown) {
+    const { texts, pages } = this.account
+    return faultOf(failure, texts.requests, pages)
+  }
+}

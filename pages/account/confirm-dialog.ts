@@ -1,0 +1,142 @@
+// <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
+// factor, or by the password of a user without one (POST /api/me/confirm).
+import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import type { Account } from './account-section.ts'
+import { Cancelled, faultOf } from './failures.ts'
+import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
+import { isFailure, send } from './requests.ts'
+
+type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'
+type Factors = { items: { kind: 'totp' | 'passkey'; confirmed: boolean }[]; recoveryCodesLeft: number }
+
+export class ConfirmDialog extends LitElement {
+  static override properties: PropertyDeclarations = {
+    account: { attribute: false },
+    ways: { state: true },
+    way: { state: true },
+    isBusy: { state: true },
+    failure: { state: true },
+  }
+
+  declare account: Account
+  /** How this user can confirm; the first is offered. */
+  declare ways: readonly Way[]
+  declare way: Way
+  declare isBusy: boolean
+  declare failure: unknown
+  #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined
+
+  constructor() {
+    super()
+    this.ways = ['password']
+    this.way = 'password'
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this
+  }
+
+  /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, Failure if the factors cannot be read. */
+  async confirm(): Promise<void> {
+    this.#settle?.reject(new Cancelled())
+    this.ways = waysOf(await send<Factors>(`${this.account.root}api/me/factors`))
+    this.#choose(this.ways[0] ?? 'password')
+    await this.updateComplete
+    this.#dialog?.showModal()
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject }
+    })
+  }
+
+  get #dialog(): HTMLDialogElement | null {
+    return this.querySelector('dialog')
+  }
+
+  #choose(way: Way): void {
+    this.way = way
+    this.failure = undefined
+  }
+
+  async #prove(event: Event): Promise<void> {
+    event.preventDefault()
+    if (this.isBusy) return
+    this.isBusy = true
+    this.failure = undefined
+    try {
+      const { root } = this.account
+      const proof = this.way === 'passkey' ? await usePasskey(root) : this.#field?.value
+      await send(`${root}api/me/confirm`, { method: 'POST', body: { [this.way]: proof } })
+      this.#settle?.resolve()
+      this.#dialog?.close()
+    } catch (error) {
+      await this.#fail(error)
+    } finally {
+      this.isBusy = false
+    }
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    // Another tab has added a factor since: the password alone does not do any more.
+    if (isFailure(error, 'SECOND_FACTOR_REQUIRED')) {
+      this.ways = waysOf(await send<Factors>(`${this.account.root}api/me/factors`))
+      this.way = this.ways[0] ?? 'password'
+    }
+    this.failure = error
+    await this.updateComplete
+    this.#field?.focus()
+  }
+
+  get #field(): HTMLInputElement | null {
+    return this.querySelector('input')
+  }
+
+  /** After Escape, the button, and a confirmation. */
+  #closed(): void {
+    this.#settle?.reject(new Cancelled())
+    this.#settle = undefined
+    if (this.#field) this.#field.value = ''
+  }
+
+  protected override render(): TemplateResult {
+    const { account, way, ways, isBusy, failure } = this
+    const { confirm } = account.texts.account
+    const others = ways.filter((one) => one !== way)
+    return html`<dialog aria-labelledby="confirm-title" @close=${this.#closed}>
+<form novalidate @submit=${this.#prove}>
+<h2 id="confirm-title">${confirm.title}</h2>
+<p>${confirm.text}</p>
+${way === 'passkey' ? nothing : this.#proofField(way)}
+<p class="fault" id="confirm-fault" role="alert">${this.#faultText(failure)}</p>
+<p class="buttons"><button class="primary" aria-disabled=${isBusy ? 'true' : nothing}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
+<button type="button" @click=${() => this.#dialog?.close()}>${confirm.cancel}</button></p>
+${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#choose(one)}>${confirm.ways[one]}</button></p>`)}
+<p class="hint">${confirm.otherwise}</p>
+</form></dialog>`
+  }
+
+  #proofField(way: Exclude<Way, 'passkey'>): TemplateResult {
+    const { confirm } = this.account.texts.account
+    const kind = { password: 'current-password', code: 'one-time-code', recoveryCode: 'off' } as const
+    return html`<div class="field"><label for="confirm-proof">${confirm.labels[way]}</label>
+<input id="confirm-proof" type=${way === 'password' ? 'password' : 'text'} autocomplete=${kind[way]} inputmode=${way === 'code' ? 'numeric' : 'text'}
+autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure ? 'true' : 'false'}></div>`
+  }
+
+  #faultText(failure: unknown) {
+    const { texts, pages } = this.account
+    const { faults } = texts.account.confirm
+    if (failure instanceof PasskeyRefused || isFailure(failure, 'UNPROCESSABLE')) return faults.passkey
+    if (isFailure(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
+    return faultOf(failure, texts.requests, pages)
+  }
+}
+
+function waysOf({ items, recoveryCodesLeft }: Factors): Way[] {
+  const kinds = new Set(items.filter(({ confirmed }) => confirmed).map(({ kind }) => kind))
+  if (kinds.size === 0) return ['password']
+  return [
+    ...(kinds.has('passkey') && hasPasskeys() ? (['passkey'] as const) : []),
+    ...(kinds.has('totp') ? (['code'] as const) : []),
+    ...(recoveryCodesLeft > 0 ? (['recoveryCode'] as const) : []),
+  ]
+}

@@ -1,0 +1,81 @@
+// <account-password>: another password, with the current one. Every other sign-in of the user ends.
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { AccountSection } from '../account-section.ts'
+import { passwordFaultOf } from '../failures.ts'
+import { isFailure } from '../requests.ts'
+
+export class PasswordSection extends AccountSection {
+  static override properties: PropertyDeclarations = { isShown: { state: true } }
+  declare isShown: boolean
+
+  async #send(event: Event): Promise<void> {
+    event.preventDefault()
+    const [current, next] = [this.#field('current-password'), this.#field('new-password')]
+    // Password managers save the value of a field of this type.
+    this.isShown = false
+    await this.updateComplete
+    const body = { currentPassword: current.value, newPassword: next.value }
+    const isChanged = await this.act(
+      () => this.account.send('api/me/password', { method: 'PUT', body }),
+      ({ texts }) => texts.account.password.changed,
+    )
+    if (!isChanged) return this.#focusRefused(current, next)
+    for (const field of [current, next]) field.value = ''
+    // The other sign-ins are gone from the list, and so is the demand for a new password.
+    await this.account.refresh().catch(() => {})
+  }
+
+  #focusRefused(current: HTMLInputElement, next: HTMLInputElement): void {
+    if (this.#currentFault !== undefined) current.focus()
+    else if (this.#newFault !== undefined) next.focus()
+  }
+
+  get #currentFault(): string | undefined {
+    const { password } = this.account.texts.account
+    if (isFailure(this.failure, 'INVALID_CREDENTIALS')) return password.wrong
+    const isMissing = isFailure(this.failure) && this.failure.details?.some(({ field }) => field === 'currentPassword')
+    return isMissing ? password.missing : undefined
+  }
+
+  get #newFault(): string | undefined {
+    const { texts, passwordMinLength } = this.account
+    return passwordFaultOf(this.failure, texts.requests, passwordMinLength)
+  }
+
+  #field(id: string): HTMLInputElement {
+    return this.querySelector(`#${id}`) as HTMLInputElement
+  }
+
+  protected override render(): TemplateResult {
+    const { me, texts, passwordMinLength } = this.account
+    const { password } = texts.account
+    if (me.user.username === null) return html`<p>${password.none}</p>`
+    const [currentFault, newFault] = [this.#currentFault, this.#newFault]
+    return html`<form novalidate @submit=${this.#send}>
+<input type="text" name="username" autocomplete="username" .value=${me.user.username} hidden readonly>
+${this.#passwordField('current-password', password.current, currentFault)}
+${this.#passwordField('new-password', password.next, newFault, password.rules(passwordMinLength))}
+<p class="buttons"><button class="primary" aria-disabled=${this.isBusy ? 'true' : nothing}>${password.change}</button>
+<button type="button" aria-pressed=${this.isShown ? 'true' : 'false'} @click=${this.#toggle}>${password.show}</button></p>
+<p class="hint">${password.effect}</p>
+${(currentFault ?? newFault) ? nothing : this.outcome()}
+</form>`
+  }
+
+  #toggle(): void {
+    this.isShown = !this.isShown
+  }
+
+  #passwordField(
+    id: 'current-password' | 'new-password',
+    label: string,
+    fault: string | undefined,
+    hint = '',
+  ): TemplateResult {
+    return html`<div class="field"><label for=${id}>${label}</label>
+${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : nothing}
+<input id=${id} type=${this.isShown ? 'text' : 'password'} autocomplete=${id} autocapitalize="none" spellcheck="false"
+aria-describedby="${id}-hint ${id}-fault" aria-invalid=${fault ? 'true' : nothing}>
+<p class="fault" id="${id}-fault" role="alert">${fault}</p></div>`
+  }
+}

@@ -1,0 +1,56 @@
+// <account-preferences>: how the pages look and what they keep on this device. Nothing of it is sent.
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import {
+  displayTheme,
+  keepInbox,
+  keepsInbox,
+  keepTheme,
+  keptTheme,
+  onThemeChange,
+  type Theme,
+  themes,
+} from '../../look/preferences.ts'
+import { AccountSection } from '../account-section.ts'
+
+export class PreferencesSection extends AccountSection {
+  static override properties: PropertyDeclarations = { theme: { state: true }, isKept: { state: true } }
+  declare theme: Theme
+  /** False if the browser refused to keep the last choice. */
+  declare isKept: boolean
+
+  constructor() {
+    super()
+    this.theme = keptTheme()
+    this.isKept = true
+    onThemeChange((theme) => {
+      this.theme = theme
+    })
+  }
+
+  #chooseTheme(theme: Theme): void {
+    this.theme = theme
+    displayTheme(theme)
+    this.isKept = keepTheme(theme)
+  }
+
+  #chooseOffline({ target }: Event): void {
+    this.isKept = keepInbox((target as HTMLInputElement).checked)
+  }
+
+  protected override render(): TemplateResult {
+    const { preferences } = this.account.texts.account
+    return html`<p class="hint">${preferences.hint}</p>
+<fieldset><legend>${preferences.theme}</legend>
+${themes.map(
+  (
+    theme,
+  ) => html`<label class="choice"><input type="radio" name="theme" value=${theme} .checked=${theme === this.theme} @change=${() => this.#chooseTheme(theme)}>
+${preferences.themes[theme]}</label>`,
+)}
+</fieldset>
+<label class="choice"><input type="checkbox" aria-describedby="offline-hint" .checked=${keepsInbox()} @change=${this.#chooseOffline}>
+${preferences.offline}</label>
+<p class="hint" id="offline-hint">${preferences.offlineHint}</p>
+<p class="fault" role="alert">${this.isKept ? nothing : preferences.notKept}</p>`
+  }
+}

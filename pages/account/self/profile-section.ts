@@ -1,0 +1,73 @@
+// <account-profile>: the name that is displayed to others, and the language of the pages and mails.
+import { pageLanguages } from 'carillon-inbox/languages'
+import { html, nothing, type TemplateResult } from 'lit'
+import { AccountSection } from '../account-section.ts'
+import { isFailure } from '../requests.ts'
+
+export class ProfileSection extends AccountSection {
+  async #saveName(event: Event): Promise<void> {
+    event.preventDefault()
+    const displayName = this.#name?.value.trim() || null
+    await this.act(
+      () => this.#change({ displayName }),
+      ({ texts }) => texts.account.profile.nameSaved,
+    )
+    if (isFailure(this.failure, 'INVALID_REQUEST')) this.#name?.focus()
+  }
+
+  async #saveLanguage({ target }: Event): Promise<void> {
+    const select = target as HTMLSelectElement
+    const isSaved = await this.act(
+      () => this.#change({ locale: select.value || null }),
+      ({ texts }) => texts.account.profile.languageSaved,
+    )
+    // The list shows what the service has.
+    if (!isSaved) select.value = this.account.me.user.locale ?? ''
+  }
+
+  async #change(body: { displayName?: string | null; locale?: string | null }): Promise<void> {
+    await this.account.send('api/me', { method: 'PATCH', body })
+    await this.account.refreshFrame()
+  }
+
+  get #name(): HTMLInputElement | null {
+    return this.querySelector('input')
+  }
+
+  protected override render(): TemplateResult {
+    const { me, texts } = this.account
+    const { profile } = texts.account
+    const isRefused = isFailure(this.failure, 'INVALID_REQUEST')
+    const { username, email, displayName, locale } = me.user
+    return html`<dl>
+${username === null ? nothing : html`<div><dt>${profile.username}</dt><dd>${username}</dd></div>`}
+${email === null ? nothing : html`<div><dt>${profile.email}</dt><dd>${email} <span class="hint">${me.emailVerified ? profile.verified : profile.notVerified}</span></dd></div>`}
+</dl>
+<form class="field" novalidate @submit=${this.#saveName}>
+<label for="display-name">${profile.name}</label>
+<div class="row"><input id="display-name" autocomplete="name" aria-describedby="name-hint profile-fault" aria-invalid=${isRefused ? 'true' : nothing} .value=${displayName ?? ''}>
+<button class="primary" aria-disabled=${this.isBusy ? 'true' : nothing}>${profile.save}</button></div>
+<p class="hint" id="name-hint">${profile.nameHint}</p>
+</form>
+<div class="field"><label for="language">${profile.language}</label>
+<select id="language" aria-describedby="language-hint" @change=${this.#saveLanguage}>
+<option value="" ?selected=${locale === null}>${profile.asTheBrowser}</option>
+${languagesFor(locale).map((tag) => html`<option value=${tag} lang=${tag} ?selected=${tag === locale}>${ownNameOf(tag)}</option>`)}
+</select>
+<p class="hint" id="language-hint">${profile.languageHint}</p></div>
+${isRefused ? html`<p class="fault" id="profile-fault" role="alert">${profile.nameRefused}</p>` : this.outcome()}`
+  }
+}
+
+/** Those of the pages, and the one that the user has: an application may have set `de-CH`. */
+function languagesFor(locale: string | null): readonly string[] {
+  return locale === null || pageLanguages.some((language) => language === locale)
+    ? pageLanguages
+    : [...pageLanguages, locale]
+}
+
+/** A reader finds the own language by its own name. */
+function ownNameOf(tag: string): string {
+  const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
+  return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)
+}
