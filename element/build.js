@@ -25,7 +25,7 @@ const entries = {
 /** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
 const pages = {
   'page-account': join(root, 'pages', 'account', 'account-page.ts'),
-  'page-theme': join(root, 'pages', 'look', 'theme.ts'),
+  'every-page': join(root, 'pages', 'look', 'every-page.ts'),
 }
 
 /** Files of the pages that need no bundler. */

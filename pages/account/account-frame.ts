@@ -1,7 +1,7 @@
 // <account-frame>: the account page around its sections: navigation, the demand for a new password, the dialog that confirms a
 // sign-in, and the part of the page that the address names.
 import type { Me } from 'carillon-client'
-import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
+import { type PageLanguage, pageLanguageOf, textsOf } from 'carillon-inbox/languages'
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import type { Account } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
@@ -43,18 +43,21 @@ export class AccountFrame extends LitElement {
 
   async #start(): Promise<void> {
     const language = pageLanguageOf([document.documentElement.lang])
-    const words = await textsOf('requests', language)
+    // Without texts, the place keeps the sentence of the service that the page did not start.
+    const texts = await readTexts(language).catch(() => undefined)
+    if (texts === undefined) return
+    this.parentElement?.querySelector('.not-started')?.remove()
     try {
-      const [me, account] = await Promise.all([this.#readMe(), textsOf('account', language)])
+      const me = await this.#readMe()
       const acts = {
         send: <Data>(path: string, sending?: Sending) => this.#send<Data>(path, sending),
         refresh: () => this.#refresh(),
         refreshFrame: () => this.#refreshFrame(),
       }
-      this.account = { ...this.#place, ...acts, me, language, texts: { account, requests: words }, revision: 0 }
+      this.account = { ...this.#place, ...acts, me, language, texts, revision: 0 }
       this.failure = undefined
     } catch (error) {
-      this.failure = { error, words }
+      this.failure = { error, words: texts.requests }
     }
   }
 
@@ -86,14 +89,14 @@ export class AccountFrame extends LitElement {
     const [me, text] = await Promise.all([this.#readMe(), this.#readPage()])
     const page = new DOMParser().parseFromString(text, 'text/html')
     const language = pageLanguageOf([page.documentElement.lang])
-    const [account, requests] = await Promise.all([textsOf('account', language), textsOf('requests', language)])
+    const texts = await readTexts(language)
     document.documentElement.lang = language
     document.title = page.title
-    for (const part of ['.skip', '.top', 'h1'])
-      document
-        .querySelector(part)
-        ?.replaceWith(...(page.querySelector(part) ? [page.querySelector(part) as Element] : []))
-    if (this.account) this.account = { ...this.account, me, language, texts: { account, requests } }
+    for (const part of ['.skip', '.top', 'h1']) {
+      const renewed = page.querySelector(part)
+      if (renewed) document.querySelector(part)?.replaceWith(renewed)
+    }
+    if (this.account) this.account = { ...this.account, me, language, texts }
   }
 
   async #readPage(): Promise<string> {
@@ -147,6 +150,11 @@ ${view(account)}
     return html`<p class="fault" role="alert">${faultOf(error, words, this.#place.pages)}</p>
 <button type="button" @click=${() => this.#start()}>${words.tryAgain}</button>`
   }
+}
+
+async function readTexts(language: PageLanguage): Promise<Account['texts']> {
+  const [account, requests] = await Promise.all([textsOf('account', language), textsOf('requests', language)])
+  return { account, requests }
 }
 
 customElements.define('account-frame', AccountFrame)

@@ -3,4 +3,4 @@ import { AccountFrame } from './account-frame.ts'
 
 const place = document.getElementById('account')
 const { root = '', pages = '', passwordMin } = place?.dataset ?? {}
-place?.replaceChildren(new AccountFrame({ root, pages, passwordMinLength: Number(passwordMin) }))
+place?.append(new AccountFrame({ root, pages, passwordMinLength: Number(passwordMin) }))

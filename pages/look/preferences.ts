@@ -17,6 +17,18 @@ export const keepsInbox = (): boolean => read('offline') === 'on'
 export const keepTheme = (theme: Theme): boolean => write('theme', theme === 'auto' ? null : theme)
 export const keepInbox = (isKept: boolean): boolean => write('offline', isKept ? 'on' : null)
 
+/** Deletes what the inbox has kept of this service, also if it is the preference no more. Never rejects. */
+export async function forgetInbox(): Promise<void> {
+  // The name under which the client keeps it is its base URL; all scripts are in one folder below that.
+  const server = new URL('../', import.meta.url).href
+  try {
+    const { changeRecord } = await import('../../client/store/kept/record.ts')
+    await changeRecord(server, () => undefined)
+  } catch {
+    // A browser that forbids storage has kept nothing.
+  }
+}
+
 /** Calls `listen` when another tab changes the theme. */
 export function onThemeChange(listen: (theme: Theme) => void): void {
   addEventListener('storage', ({ key, newValue }) => {

@@ -53,7 +53,7 @@ export function documentOf(view: View, page: Page): string {
 <link rel="icon" href="${icon}">
 ${styles.map((style) => html`<link rel="stylesheet" href="${file(style)}">\n`)}${
   view.hasTheme && html`<link rel="stylesheet" href="${view.root}carillon-theme.css">\n`
-}${themeScript(view)}
+}${earlyScript(view)}
 ${page.scripts?.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
 <body${page.isWide && html` class="wide"`}>
 <a class="skip" href="#main">${texts.skipToContent}</a>
@@ -67,9 +67,9 @@ ${page.needsScript && html`<noscript><p class="fault">${texts.needsScript}</p></
   return text
 }
 
-/** As early as the style sheet, so that a page does not appear in one theme and change to the other. */
-function themeScript({ file }: View): Html {
-  return html`<script type="module" async blocking="render" src="${file('page-theme.js')}"></script>`
+/** Its theme is there as early as the style sheet, so that a page does not appear in one theme and change to the other. */
+function earlyScript({ file }: View): Html {
+  return html`<script type="module" async blocking="render" src="${file('every-page.js')}"></script>`
 }
 
 function header(view: View, { current }: Page): Html {

@@ -2,6 +2,7 @@
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import {
   displayTheme,
+  forgetInbox,
   keepInbox,
   keepsInbox,
   keepTheme,
@@ -34,7 +35,9 @@ export class PreferencesSection extends AccountSection {
   }
 
   #chooseOffline({ target }: Event): void {
-    this.isKept = keepInbox((target as HTMLInputElement).checked)
+    const { checked } = target as HTMLInputElement
+    this.isKept = keepInbox(checked)
+    if (!checked) void forgetInbox()
   }
 
   protected override render(): TemplateResult {
