@@ -26,6 +26,7 @@ const entries = {
 const pages = {
   'page-account': join(root, 'pages', 'account', 'account-page.ts'),
   'every-page': join(root, 'pages', 'look', 'every-page.ts'),
+  'page-demonstration': join(root, 'pages', 'demonstration', 'demonstration-page.ts'),
 }
 
 /** Files of the pages that need no bundler. */
@@ -33,6 +34,7 @@ const assets = [
   join(root, 'pages', 'look', 'page.css'),
   join(root, 'pages', 'look', 'favicon.svg'),
   join(root, 'pages', 'account', 'account.css'),
+  join(root, 'pages', 'demonstration', 'demonstration.css'),
 ]
 
 /**

@@ -21,6 +21,11 @@ const sections = {
     de: () => import('./de/frame.ts'),
     fr: () => import('./fr/frame.ts'),
   },
+  demonstration: {
+    en: () => import('./en/demonstration.ts'),
+    de: () => import('./de/demonstration.ts'),
+    fr: () => import('./fr/demonstration.ts'),
+  },
 } as const satisfies { readonly [section: string]: Record<PageLanguage, () => Promise<Section<unknown>>> }
 
 type Section<Texts> = { texts: (plurals: Plurals) => Texts }

@@ -1,0 +1,205 @@
+// The page of the demonstration: the walk through the six steps. experiments.ts has what follows it.
+import type { Plurals } from '../plurals.ts'
+
+export type Texts = typeof texts
+
+export const texts = (plurals: Plurals) => ({
+  title: 'Session or token: watch both at work',
+  lead: 'You sign in once. How does the server know, at your next click, that it is still you? There are two answers, a session and a token. This page sends the same requests in both ways, for real, and shows what the browser keeps, what travels, and what the server keeps.',
+  walk: 'The walk',
+  start: 'Start',
+  experiments: 'Experiments',
+  laneNames: { session: 'Session', token: 'Token' },
+  ideas: {
+    session: {
+      title: 'The server remembers you',
+      text: 'At the sign-in, the server stores a row about you and gives the browser its number, in a cookie. At each request it looks the row up.',
+      like: 'Like a cloakroom: you hold a number, the coat hangs with them.',
+    },
+    token: {
+      title: 'You carry a signed statement',
+      text: 'At the sign-in, the server writes down who you are, signs it and stores nothing. At each request it checks its own signature.',
+      like: 'Like a passport: who knows the seal can read it, and needs to ask nobody.',
+    },
+  },
+  ownWorld:
+    'For you alone, the service makes a small copy of itself: its own database, keys, clock and cookies. What happens in it concerns nobody else, and it is removed after one hour.',
+  begin: 'Start: ask without proof',
+  next: 'Next: ',
+  toExperiments: 'On to the experiments',
+  back: 'Back',
+  stepOf: (number: number) => `Step ${number} of 6`,
+  linkToStep: 'Link to this step',
+  sending: 'Sending the requests of step ',
+  steps: {
+    'without-proof': {
+      short: 'No proof',
+      title: 'Ask without proof',
+      intro: 'The browser requests a page for signed-in users only. Nothing in the request says who is asking.',
+      finding: 'Both get 401. As long as there is no proof, the two variants are the same.',
+    },
+    'sign-in': {
+      short: 'Sign in',
+      title: 'Sign in',
+      intro:
+        'Both lanes send the same username and password. The difference is what the server does once it has found them right.',
+      finding:
+        'On the left of each lane is now a proof. For the session, a row on the server belongs to it. For the token, nothing on the server does.',
+    },
+    'with-proof': {
+      short: 'With proof',
+      title: 'Ask again, with proof',
+      intro:
+        'The request of step 1 once more. The browser adds the cookie by itself; the script of this page adds the token.',
+      finding:
+        'Both get 200. To accept the cookie, the server had to look its row up in the database. To accept the token, a calculation was enough.',
+    },
+    list: {
+      short: 'List',
+      title: 'List the notifications',
+      intro: 'Now something useful: the inbox of the user. Both lanes are the same user, so there is one inbox.',
+      finding:
+        'The two lists are equal. The variant decides how the server finds out who asks, not what that user gets. For the list itself, both need the database.',
+    },
+    'mark-one': {
+      short: 'Mark one',
+      title: 'Mark one as read',
+      intro: 'Each lane marks another notification of the same inbox.',
+      finding:
+        '204: done, and there is nothing to add. Both lanes changed the inbox. A token means that no sign-in is stored; the data of the user is stored all the same.',
+    },
+    'mark-all': {
+      short: 'Mark all',
+      title: 'Mark all as read',
+      intro: 'One request for the whole inbox, however many notifications it has.',
+      finding:
+        'Again 204 in both lanes. The session lane came first and marked what was left; for the token lane there was nothing left to mark, which is no error.',
+    },
+  },
+  columns: { browser: 'The browser keeps', wire: 'On the wire', server: 'The server keeps' },
+  nothingInBrowser: 'Nothing that says who you are.',
+  cookieInBrowser: 'A cookie',
+  cookieNote:
+    'The browser sends it by itself. No script can read it, that of this page included: you see it here from the record of the server.',
+  tokenInBrowser: 'A token, in the memory of this page',
+  tokenNote: 'The script of the page keeps it and adds it to each request. Any script in this page could read it.',
+  validUntil: 'Valid until ',
+  requestBy: 'Request',
+  responseTo: 'Response',
+  allFields: plurals({ one: 'Show # more field', other: 'Show all, # more fields' }),
+  fewerFields: 'Show only what matters',
+  noBody: 'No body',
+  nothingStored: 'Nothing was stored',
+  nothingStoredYet: 'Nothing about this browser.',
+  nothingForToken:
+    'No row belongs to this token. The server keeps one pair of keys, which signs the tokens of all users.',
+  rowStored: 'A row of the table ',
+  kinds: { new: 'new', changed: 'changed', gone: 'removed' },
+  nothingChanged: 'This request changed nothing.',
+  alsoChanged: 'Also changed: ',
+  tables: {
+    session: 'The session of this sign-in',
+    token_cutoff: 'A revocation',
+    known_device: 'A device that the user has signed in on: not a proof, and the same in both lanes',
+    inbox: 'The inbox of the user',
+    notification: 'A notification',
+  },
+  rowFields: {
+    user_id: 'whose session it is',
+    secret_hash: 'a hash of the secret in the cookie: who steals the database cannot make the cookie from it',
+    username: 'the name at the sign-in',
+    created_at: 'the sign-in; the session ends 30 days later',
+    last_seen_at: 'the last use; a session that is not used ends earlier',
+    sign_in_id: 'names this sign-in in the audit log',
+    device: 'browser and system, for the list "Where you are signed in"',
+    address: 'from where the user signed in',
+    confirmed_at: 'when the user last entered the password again',
+    has_tokens: 'whether a token was made from this session',
+  },
+  diagramTitle: 'What happened, in order',
+  diagramOf: (lane: string) => `${lane}: what happened, in order`,
+  actors: { browser: 'Browser', server: 'Server', store: 'Database' },
+  notAsked: 'not asked',
+  noTrace: 'The trace of the server is off here (CARILLON_DEMONSTRATION_TRACE).',
+  proofs: { none: 'without proof', cookie: 'with the cookie', token: 'with the token', password: 'with the password' },
+  arrows: {
+    request: (line: string, proof: string) => `Browser to server: ${line}, ${proof}.`,
+    response: (status: string) => `Server to browser: ${status}.`,
+    store: (what: string, ms: string) => `Server to database: ${what}, ${ms}.`,
+    server: (what: string, ms: string) => `In the server: ${what}, ${ms}.`,
+  },
+  /** Names of calls in the server, some with their result. */
+  calls: {
+    'store.findCredentials': 'read the password hash',
+    'passwords.verify': 'check the password',
+    'store.addSession': 'store the session',
+    'store.findSession': 'look the session up',
+    'accessTokens.issue': 'sign the token',
+    'accessTokens.verify found, signature': 'check the signature',
+    'accessTokens.verify found, remembered': 'recognise the token, checked before',
+    'accessTokens.verify none, signature': 'check the signature: refused',
+    'accessTokens.verify none, remembered': 'recognise the token: refused',
+  },
+  allCalls: plurals({ one: '# call in the server', other: 'All # calls in the server' }),
+  setsCookie: 'sets the cookie',
+  givesToken: 'brings the token',
+  cookieApart: 'The cookie, taken apart',
+  tokenApart: 'The token, taken apart',
+  cookieFields: {
+    name: 'The name under which the browser keeps it. The demonstration has a name of its own, so that your real sign-in stays as it is.',
+    user: 'The id of the user. It is no secret; with it the look-up is one step.',
+    secret: '32 random bytes. Only who has them can be this session. They say nothing, and cannot be guessed.',
+    Path: 'The browser sends the cookie only to addresses below this path.',
+    'Max-Age': 'How many seconds the browser keeps it: 30 days. The server ends the session by its own clock.',
+    HttpOnly: 'No script can read it. A foreign script in the page could use it for requests, but not carry it away.',
+    SameSite: 'Lax: a form or picture of another site does not bring it along; a plain link does.',
+    Secure: 'The browser sends it over HTTPS only.',
+  },
+  tokenPieces: ['Header', 'Claims', 'Signature'],
+  tokenPieceNotes: [
+    'how it is signed',
+    'who it is about and how long it is valid; readable by everyone, secret is nothing of it',
+    'the only part that nobody else can make',
+  ],
+  tokenFields: {
+    alg: 'The kind of signature: Ed25519. The server accepts no other, whatever a token says.',
+    typ: 'This is an access token (RFC 9068), and no other kind of JWT.',
+    kid: 'Which key signed it. The public key is at /.well-known/jwks.json.',
+    preferred_username: 'The name of the user, to show it.',
+    sid: 'The id of this sign-in. By it, a sign-out can revoke all its tokens.',
+    auth_time: 'When the user last entered the password.',
+    gen: 'Counts the password changes of the user. A new password makes all earlier tokens invalid.',
+    iss: 'Who issued it.',
+    aud: 'For whom it is meant. Another service refuses it.',
+    sub: 'The id of the user: whom the token is about.',
+    iat: 'When it was signed.',
+    exp: 'When it ends: 15 minutes later. It is so short because nothing is stored that could be deleted.',
+    jti: 'The id of this one token.',
+    signature:
+      'Made with the private key of the server from everything before it. Change one character above, and it does not fit any more.',
+  },
+  unknownField: 'A further field.',
+  copyCurl: 'Copy as curl',
+  copied: 'Copied. Paste it into a terminal: it sends this request once more.',
+  notCopied: 'The browser does not allow to copy. The command is selected: press Ctrl+C.',
+  visitField: 'leads this request to your copy of the service. It is no proof, and is the same in both lanes.',
+  otherCookies: 'Cookies of this browser for other parts of the service. The record has “…” in place of their values.',
+  titlesOfNotifications: ['Your parcel has arrived', 'Anna has answered you', 'The tea is ready'],
+  unexpected: {
+    session:
+      'This is not the response of this step. Either an experiment has ended the session, or the browser did not send the cookie.',
+    token: 'This is not the response of this step. An experiment has ended the token, or it has expired.',
+  },
+  troubles: {
+    unreachable: 'The service does not respond. What you have seen so far stays here.',
+    gone: 'Your copy of the service is gone: it is removed after one hour, or ten minutes without a request, or when another tab starts anew.',
+    full: 'All places of the demonstration are taken.',
+    tooMany: 'There were too many new demonstrations from your address.',
+    noCookies: 'Your browser does not keep the cookie of this page. Allow cookies for this address, then try again.',
+    other: 'The service refused the request.',
+  },
+  /** After `full` and `tooMany`. */
+  freeIn: plurals({ one: 'Try again in # minute.', other: 'Try again in # minutes.' }),
+  tryAgain: 'Try again',
+  startAgain: 'Start again',
+})

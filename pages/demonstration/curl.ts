@@ -1,0 +1,43 @@
+// A request of the demonstration as a command for a terminal, which sends the same request again.
+import type { Exchange, Sent } from './world.ts'
+
+/** `address`: of the request. `cookieName`: of the session in this world; no other cookie is in the command. */
+export function curlOf({ request }: Pick<Exchange, 'request'>, { address, cookieName }: CurlPlace): string {
+  const method = request.line.split(' ', 1)[0] ?? 'GET'
+  const field = (name: string) => request.fields.find(([one]) => one.toLowerCase() === name)?.[1]
+  const visible = ['carillon-visit', 'content-type'].flatMap((name) => headerOf(name, field(name)))
+  const secret = [...headerOf('authorization', field('authorization')), ...cookieOf(field('cookie'), cookieName)]
+  const hasBody = request.body !== ''
+  // A secret goes through the standard input: arguments are visible to every user of the machine.
+  const input = hasBody ? request.body : secret.join('\n')
+  const parts = [
+    'curl -si',
+    ...(method === (hasBody ? 'POST' : 'GET') ? [] : [`-X ${method}`]),
+    ...visible.map((header) => `-H ${quoted(header)}`),
+    ...(hasBody ? ['-d @-'] : secret.length > 0 ? ['-H @-'] : []),
+    quoted(address),
+  ]
+  const command = parts.join(' \\\n  ').replace(' \\\n  -X', ' -X')
+  return input === '' ? command : `${command} <<'END'\n${input}\nEND`
+}
+
+export type CurlPlace = { address: string; cookieName: string }
+
+/** The address of a request, from the path in its record. */
+export function addressOf({ exchange }: Pick<Sent, 'exchange'>, page: string, base: string): string {
+  const path = exchange.request.line.split(' ')[1] ?? ''
+  return new URL(base + path.slice(path.indexOf('/service') + 1), page).href
+}
+
+function headerOf(name: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [`${name}: ${value}`]
+}
+
+function cookieOf(field: string | undefined, cookieName: string): string[] {
+  const pair = field?.split('; ').find((one) => one.startsWith(`${cookieName}=`))
+  return headerOf('cookie', pair)
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,129 @@
+// The script of the demonstration: starts the walk, follows the address of the page, and renders again after each change.
+import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
+import { render } from 'lit/html.js'
+import { stepIds } from './steps.ts'
+import type { Stage, Texts } from './view/stage.ts'
+import { type Actions, type Copied, walkView } from './view/walk-view.ts'
+import { type Place, Walk } from './walk.ts'
+import { type Lane, World } from './world.ts'
+
+/** Of two columns, and of one on a small page. */
+const columnsFrom = 900
+
+class DemonstrationPage {
+  readonly #host: HTMLElement
+  readonly #texts: Texts
+  readonly #language: string
+  readonly #world: World
+  readonly #walk: Walk
+  readonly #whole = new Set<string>()
+  #copied: Copied
+
+  constructor(host: HTMLElement, texts: Texts, language: string) {
+    this.#host = host
+    this.#texts = texts
+    this.#language = language
+    this.#world = new World(host.dataset.base ?? 'demonstration/')
+    this.#walk = new Walk(this.#world, { prepare: (world) => this.#fillInbox(world), changed: () => this.#render() })
+    addEventListener('hashchange', () => void this.#go(placeIn(location.hash)))
+    new ResizeObserver(() => this.#render()).observe(host)
+  }
+
+  get world(): World {
+    return this.#world
+  }
+
+  async start(): Promise<void> {
+    this.#host.replaceChildren()
+    this.#render()
+    const place = placeIn(location.hash)
+    if (place !== undefined && place !== 'start') await this.#go(place)
+  }
+
+  /** So that the list has something to read, in the language of the reader. */
+  async #fillInbox(world: World): Promise<void> {
+    for (const title of this.#texts.titlesOfNotifications) await world.control('deliver', { title })
+  }
+
+  async #go(place: Place | undefined): Promise<void> {
+    if (place === undefined || this.#walk.sending !== undefined) return
+    this.#copied = undefined
+    await this.#walk.show(place)
+    this.#arrive()
+  }
+
+  /** The address names the step that is shown; the focus is on its heading, or on what went wrong. */
+  #arrive(): void {
+    const { place, trouble } = this.#walk
+    const hash = place === 'start' ? '#start' : `#${place}`
+    if (trouble === undefined && location.hash !== hash) history.pushState(null, '', hash)
+    const target = document.getElementById(trouble === undefined ? (place === 'start' ? 'top' : place) : 'trouble')
+    target?.focus({ preventScroll: true })
+    target?.scrollIntoView({ block: trouble === undefined ? 'start' : 'center' })
+  }
+
+  async #startAgain(): Promise<void> {
+    await this.#walk.restart(this.#walk.trouble?.wanted ?? this.#walk.place)
+    this.#arrive()
+  }
+
+  async #copyCurl(lane: Lane, command: string): Promise<void> {
+    // Absent on plain HTTP beyond localhost.
+    const isDone = await (navigator.clipboard?.writeText(command) ?? Promise.reject()).then(
+      () => true,
+      () => false,
+    )
+    this.#copied = { lane, command, isDone }
+    this.#render()
+    const shown = this.#host.querySelector<HTMLElement>('.command')
+    if (isDone || shown === null) return
+    shown.focus()
+    getSelection()?.selectAllChildren(shown)
+  }
+
+  #toggle(name: string): void {
+    if (!this.#whole.delete(name)) this.#whole.add(name)
+    this.#render()
+  }
+
+  readonly #actions: Actions = {
+    go: (place) => void this.#go(place),
+    startAgain: () => void this.#startAgain(),
+    copyCurl: (lane, command) => void this.#copyCurl(lane, command),
+  }
+
+  #render(): void {
+    const { visit } = this.#world
+    const stage = visit && this.#stage(visit)
+    const view = { walk: this.#walk, texts: this.#texts, stage, actions: this.#actions, copied: this.#copied }
+    render(walkView(view), this.#host)
+  }
+
+  #stage(visit: Stage['visit']): Stage {
+    const width = this.#host.clientWidth
+    const inner = width >= columnsFrom ? (width - 24) / 2 : width
+    return {
+      texts: this.#texts,
+      language: this.#language,
+      visit,
+      whole: this.#whole,
+      toggle: (name) => this.#toggle(name),
+      page: location.href,
+      base: this.#host.dataset.base ?? '',
+      diagramWidth: Math.max(240, Math.floor(inner) - 34),
+    }
+  }
+}
+
+/** The step that an address names; undefined if it names something else on the page. */
+function placeIn(hash: string): Place | undefined {
+  const name = hash.slice(1)
+  return name === '' || name === 'start' ? 'start' : stepIds.find((id) => id === name)
+}
+
+const walkPlace = document.getElementById('walk')
+if (walkPlace !== null) {
+  const language = pageLanguageOf([document.documentElement.lang])
+  const page = new DemonstrationPage(walkPlace, await textsOf('demonstration', language), language)
+  await page.start()
+}

@@ -1,0 +1,111 @@
+// What each side keeps after a step: the browser its proof, the server its rows.
+import { html, nothing } from 'lit/html.js'
+import { changesOf, type KeptRow } from '../kept-rows.ts'
+import { cookieSetBy } from '../proof-parts.ts'
+import type { Results } from '../steps.ts'
+import type { Lane, Row, Sent } from '../world.ts'
+import { cookieText, tokenText } from './proof-text.ts'
+import { isTime, type Stage, timeOf } from './stage.ts'
+
+/** `signedIn`: the exchange of the sign-in; undefined before it. */
+export function browserView(stage: Stage, lane: Lane, signedIn: Sent | undefined) {
+  if (signedIn === undefined) return html`<p class="empty">${stage.texts.nothingInBrowser}</p>`
+  return lane === 'session' ? cookieView(stage, signedIn) : tokenView(stage, signedIn)
+}
+
+function cookieView({ texts, visit }: Stage, { exchange }: Sent) {
+  const cookie = cookieSetBy(exchange, visit.cookieName)
+  if (cookie === undefined) return html`<p class="empty">${texts.nothingInBrowser}</p>`
+  return html`<div class="thing">
+    <h4>${texts.cookieInBrowser}</h4>
+    <code class="block">${cookieText(`${cookie.name}=${cookie.value}`)}</code>
+    <ul class="chips">
+      ${cookie.parts.slice(3).map(({ name, value }) => html`<li>${name}${value && `=${value}`}</li>`)}
+    </ul>
+  </div>
+  <p class="note">${texts.cookieNote}</p>`
+}
+
+function tokenView({ texts, language }: Stage, { data }: Sent) {
+  const { token, expiresAt } = (data ?? {}) as { token?: string; expiresAt?: string }
+  if (token === undefined) return html`<p class="empty">${texts.nothingInBrowser}</p>`
+  return html`<div class="thing">
+    <h4>${texts.tokenInBrowser}</h4>
+    <code class="block">${tokenText(token)}</code>
+    ${expiresAt && html`<p class="note">${texts.validUntil}${timeOf(Date.parse(expiresAt), language)}</p>`}
+  </div>
+  <p class="note">${texts.tokenNote}</p>`
+}
+
+/** The rows that belong to the proof of the lane, then what else the request changed. */
+export function serverView(stage: Stage, lane: Lane, { results, sent }: { results: Results; sent: Sent }) {
+  const signedIn = results.get('sign-in')?.[lane]
+  const changes = changesOf(sent.exchange)
+  const ofProof = rowsOfProof(lane, signedIn === undefined || isBefore(sent, signedIn) ? undefined : signedIn, sent)
+  const others = changes.filter(({ table }) => table !== 'session')
+  return html`${ofProof.length > 0 ? ofProof.map((row) => sessionView(stage, row)) : nothingView(stage, lane, sent)}
+    ${others.map((row) => changeView(stage, row))}`
+}
+
+const isBefore = (one: Sent, other: Sent) => one.exchange.n < other.exchange.n
+
+/** The row that the sign-in stored, as it is after this request. */
+function rowsOfProof(lane: Lane, signedIn: Sent | undefined, { exchange }: Sent): KeptRow[] {
+  if (lane === 'token' || signedIn === undefined) return []
+  const stored = changesOf(signedIn.exchange).filter(({ table, kind }) => table === 'session' && kind === 'new')
+  const hashes = stored.map(({ columns }) => columns.secret_hash)
+  const now = changesOf(exchange)
+  return exchange.rows.after
+    .filter(({ table, columns }) => table === 'session' && hashes.includes(columns.secret_hash ?? null))
+    .map((row) => now.find((change) => isSame(change, row)) ?? { ...row, kind: 'changed', changed: [] })
+}
+
+const isSame = (one: Row, other: Row) =>
+  one.table === other.table && one.columns.secret_hash === other.columns.secret_hash
+
+function nothingView({ texts }: Stage, lane: Lane, { exchange }: Sent) {
+  const isSignIn = lane === 'token' && exchange.request.line.includes('/login')
+  if (isSignIn || exchange.request.fields.some(([name]) => name.toLowerCase() === 'authorization'))
+    return html`<div class="nothing"><b>${texts.nothingStored}</b><p>${texts.nothingForToken}</p></div>`
+  return html`<p class="empty">${texts.nothingStoredYet}</p>`
+}
+
+function sessionView(stage: Stage, row: KeptRow) {
+  const { texts } = stage
+  const isNew = row.kind === 'new'
+  return html`<div class="thing row ${isNew ? 'is-new' : ''}">
+    <h4>${texts.tables.session} ${isNew ? html`<span class="flag">${texts.kinds.new}</span>` : nothing}</h4>
+    <dl class="columns">${columnsView(stage, row, row.columns)}</dl>
+  </div>`
+}
+
+/** Columns with a value, each with what it is for. */
+function columnsView({ texts, language }: Stage, { changed }: KeptRow, columns: Row['columns']) {
+  const explanations: Readonly<Record<string, string>> = texts.rowFields
+  return Object.entries(columns)
+    .filter(([, value]) => value !== null)
+    .map(
+      ([name, value]) => html`<div class=${changed.includes(name) ? 'is-changed' : ''}>
+        <dt>${name}</dt>
+        <dd><code class=${name === 'secret_hash' ? 'of-session' : ''}>${value}</code>
+          ${isTime(value) ? html`<span class="note">${timeOf(value, language)}</span>` : nothing}
+          ${explanations[name] ? html`<span class="note">${explanations[name]}</span>` : nothing}</dd>
+      </div>`,
+    )
+}
+
+/** A row that is no proof: only what is new in it. */
+function changeView({ texts, language }: Stage, { table, kind, columns, changed }: KeptRow) {
+  const titles: Readonly<Record<string, string>> = texts.tables
+  const shown = changed.filter((name) => columns[name] !== null && !/_?id$/.test(name))
+  return html`<div class="thing small">
+    <h4><code>${table}</code> <span class="flag">${texts.kinds[kind]}</span></h4>
+    <p class="note">${titles[table] ?? texts.rowStored + table}</p>
+    <ul class="chips">
+      ${shown.map((name) => {
+        const value = columns[name]
+        return html`<li>${name} = ${isTime(value) ? timeOf(value, language) : value}</li>`
+      })}
+    </ul>
+  </div>`
+}

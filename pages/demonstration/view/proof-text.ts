@@ -1,0 +1,31 @@
+// Text in which the proofs have the colour of their lane. The text itself stays complete: a style shortens what is long.
+import { html } from 'lit/html.js'
+
+const tokenShape = /[\w-]{20,}\.[\w-]{40,}\.[\w-]{80,}/
+
+export function proofText(text: string, cookieName?: string): unknown {
+  const found = tokenShape.exec(text)?.[0]
+  if (found !== undefined) {
+    const [before = '', after = ''] = text.split(found)
+    return html`${before}${tokenText(found)}${after}`
+  }
+  if (cookieName === undefined) return text
+  const at = text.indexOf(`${cookieName}=`)
+  if (at < 0 || (at > 0 && text[at - 1] !== ' ')) return text
+  const end = text.indexOf(';', at) < 0 ? text.length : text.indexOf(';', at)
+  return html`${text.slice(0, at)}${cookieText(text.slice(at, end))}${text.slice(end)}`
+}
+
+/** `pair`: name and value. */
+export function cookieText(pair: string) {
+  const at = pair.indexOf('=') + 1
+  const dot = pair.indexOf('.', at)
+  if (dot < 0) return html`<span class="proof of-session">${pair}</span>`
+  return html`<span class="proof of-session">${pair.slice(0, at)}<span class="short">${pair.slice(at, dot)}</span>.<span class="short">${pair.slice(dot + 1)}</span></span>`
+}
+
+/** The three parts, each in its own shade. */
+export function tokenText(token: string) {
+  const [header, claims, signature] = token.split('.')
+  return html`<span class="proof of-token"><span class="short piece-0">${header}</span>.<span class="short piece-1">${claims}</span>.<span class="short piece-2">${signature}</span></span>`
+}

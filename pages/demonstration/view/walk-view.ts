@@ -1,0 +1,151 @@
+// The walk as a whole: the list of steps, the step that the reader is at with both lanes, and the buttons.
+import { html, nothing } from 'lit/html.js'
+import { addressOf, curlOf } from '../curl.ts'
+import { type StepId, stepIds } from '../steps.ts'
+import type { Walk } from '../walk.ts'
+import { type Lane, lanes, type Sent } from '../world.ts'
+import { apartView } from './apart-view.ts'
+import { diagramView } from './diagram.ts'
+import { browserView, serverView } from './kept-view.ts'
+import { messageView } from './message-view.ts'
+import type { Stage, Texts } from './stage.ts'
+
+/** What the reader can do. */
+export type Actions = {
+  go: (place: Walk['place']) => void
+  startAgain: () => void
+  copyCurl: (lane: Lane, command: string) => void
+}
+/** The lane whose request was copied last, and whether the browser allowed it. */
+export type Copied = { lane: Lane; command: string; isDone: boolean } | undefined
+
+export type WalkView = { walk: Walk; texts: Texts; stage: Stage | undefined; actions: Actions; copied: Copied }
+
+export function walkView(view: WalkView) {
+  const { walk, texts, stage } = view
+  const { place } = walk
+  const result = place === 'start' ? undefined : walk.results.get(place)
+  return html`${stepsView(view)}
+    <div class="step" aria-busy=${walk.sending !== undefined}>
+      ${place === 'start' || result === undefined || stage === undefined ? startView(texts) : stepView(view, { stage, place, result })}
+    </div>
+    ${troubleView(view)}
+    ${forwardView(view)}`
+}
+
+function stepsView({ walk, texts, actions }: WalkView) {
+  const link = (place: Walk['place'], number: number, text: string) => html`<li>
+    <a
+      href="#${place}"
+      class=${walk.results.has(place as StepId) ? 'is-done' : ''}
+      aria-current=${walk.place === place ? 'step' : nothing}
+      @click=${(event: Event) => {
+        event.preventDefault()
+        actions.go(place)
+      }}
+      ><span class="number">${number}</span> ${text}</a
+    >
+  </li>`
+  return html`<nav class="steps" aria-label=${texts.walk}>
+    <ol>
+      ${stepIds.map((id, at) => link(id, at + 1, texts.steps[id].short))}
+      <li><a href="#experiments"><span class="number">?</span> ${texts.experiments}</a></li>
+    </ol>
+  </nav>`
+}
+
+function startView(texts: Texts) {
+  return html`<div class="two ideas">
+      ${lanes.map((lane) => {
+        const { title, text, like } = texts.ideas[lane]
+        return html`<section class="idea lane-${lane}">
+          <p class="lane-name">${texts.laneNames[lane]}</p>
+          <h2>${title}</h2>
+          <p>${text}</p>
+          <p class="like">${like}</p>
+        </section>`
+      })}
+    </div>
+    <p class="note own-world">${texts.ownWorld}</p>`
+}
+
+type Shown = { stage: Stage; place: StepId; result: Readonly<Record<Lane, Sent>> }
+
+function stepView(view: WalkView, { stage, place, result }: Shown) {
+  const { texts, walk } = view
+  const { title, intro, finding } = texts.steps[place]
+  const unexpected = walk.unexpected(place)
+  return html`<header class="step-head">
+      <p class="step-number">${texts.stepOf(stepIds.indexOf(place) + 1)}</p>
+      <h2 id=${place} tabindex="-1">${title} <a class="deep-link" href="#${place}" title=${texts.linkToStep}><span class="for-readers">${texts.linkToStep}</span><span aria-hidden="true">#</span></a></h2>
+      <p class="intro">${intro}</p>
+    </header>
+    ${lanes.map((lane) => laneView(view, { stage, lane, place, sent: result[lane], isUnexpected: unexpected.includes(lane) }))}
+    ${unexpected.length === 0 ? html`<p class="finding">${finding}</p>` : nothing}
+    ${place === 'sign-in' ? apartView(stage, result) : nothing}
+    <h3 class="diagram-title">${texts.diagramTitle}</h3>
+    <div class="two">${lanes.map((lane) => diagramView(stage, lane, result[lane]))}</div>
+    ${result.session.exchange.trace === null ? html`<p class="note">${texts.noTrace}</p>` : nothing}`
+}
+
+type ShownLane = { stage: Stage; lane: Lane; place: StepId; sent: Sent; isUnexpected: boolean }
+
+function laneView(view: WalkView, { stage, lane, place, sent, isUnexpected }: ShownLane) {
+  const { texts, walk } = view
+  const { exchange, status } = sent
+  const signedIn = place === 'without-proof' ? undefined : walk.results.get('sign-in')?.[lane]
+  const name = (kind: string) => `${place} ${lane} ${kind}`
+  return html`<section class="lane lane-${lane}" aria-labelledby="lane-${lane}">
+    <h3 id="lane-${lane}" class="lane-head"><span class="lane-name">${texts.laneNames[lane]}</span> <span class="status ${status < 400 ? 'good' : 'bad'}">${status}</span></h3>
+    ${isUnexpected ? html`<p class="fault lane-fault" role="alert">${texts.unexpected[lane]} <button type="button" @click=${view.actions.startAgain}>${texts.startAgain}</button></p>` : nothing}
+    <div class="columns-3">
+      <div class="side"><h4 class="column-title">${texts.columns.browser}</h4>${browserView(stage, lane, signedIn)}</div>
+      <div class="side wire-side">
+        <h4 class="column-title">${texts.columns.wire}</h4>
+        ${messageView(stage, 'request', { name: name('request'), message: exchange.request })}
+        ${messageView(stage, 'response', { name: name('response'), message: exchange.response })}
+        ${curlView(view, stage, lane, sent)}
+      </div>
+      <div class="side"><h4 class="column-title">${texts.columns.server}</h4>${serverView(stage, lane, { results: walk.results, sent })}</div>
+    </div>
+  </section>`
+}
+
+function curlView({ texts, actions, copied }: WalkView, { page, base, visit }: Stage, lane: Lane, sent: Sent) {
+  const command = curlOf(sent.exchange, { address: addressOf(sent, page, base), cookieName: visit.cookieName })
+  const isCopied = copied?.lane === lane && copied.command === command
+  return html`<div class="curl">
+    <button type="button" class="quiet" @click=${() => actions.copyCurl(lane, command)}>${texts.copyCurl}</button>
+    <div role="status">${isCopied ? html`<span class="note">${copied.isDone ? texts.copied : texts.notCopied}</span>` : nothing}</div>
+    ${isCopied ? html`<pre class="command" tabindex="0">${command}</pre>` : nothing}
+  </div>`
+}
+
+function troubleView({ walk, texts, actions }: WalkView) {
+  if (walk.trouble === undefined) return nothing
+  const { error, wanted } = walk.trouble
+  const minutes = error.retryAfter === undefined ? undefined : Math.ceil(error.retryAfter / 60)
+  const isOver = error.trouble === 'gone'
+  return html`<div class="card trouble" role="alert" id="trouble" tabindex="-1">
+    <p class="fault">${texts.troubles[error.trouble]} ${minutes === undefined ? nothing : texts.freeIn(minutes)}</p>
+    <button type="button" class="primary" @click=${() => (isOver ? actions.startAgain() : actions.go(wanted))}>${isOver ? texts.startAgain : texts.tryAgain}</button>
+  </div>`
+}
+
+function forwardView({ walk, texts, actions }: WalkView) {
+  const { next, sending, place, trouble } = walk
+  if (trouble !== undefined) return nothing
+  const at = place === 'start' ? 0 : stepIds.indexOf(place) + 1
+  const previous = at > 1 ? stepIds[at - 2] : at === 1 ? 'start' : undefined
+  const status = sending === undefined ? '' : `${texts.sending}${stepIds.indexOf(sending) + 1} …`
+  const label = place === 'start' ? texts.begin : next && `${texts.next}${texts.steps[next].title}`
+  return html`<div class="forward">
+    ${previous === undefined ? nothing : html`<button type="button" @click=${() => actions.go(previous)}>${texts.back}</button>`}
+    ${
+      next === undefined
+        ? html`<a class="button primary" href="#experiments">${texts.toExperiments}</a>`
+        : html`<button type="button" class="primary" id="next" aria-disabled=${sending !== undefined} @click=${() => sending === undefined && actions.go(next)}>${label}</button>`
+    }
+    <span class="hint" role="status">${status}</span>
+  </div>`
+}
