@@ -252,6 +252,7 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
           actor: 'user',
           address: '192.0.2.7',
           userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+          device: 'Firefox on Linux',
           signInId: '019a9f63-7d1f-7b03-9c4d-2a7e8f10b6d5',
           count: 1,
           detail: { variant: 'stateful', method: 'password' },

@@ -249,6 +249,9 @@ const Activity = named(
     actor: oneOf(actors, { description: 'Who did it; user is a client, with or without a proof' }),
     address: nullable(string({ description: 'Of the client, if the actor is user' })),
     userAgent: nullable(string()),
+    device: nullable(
+      string({ description: 'From `userAgent`, such as `Firefox on Linux`; null if that says nothing' }),
+    ),
     signInId: nullable(string()),
     count: integer({ minimum: 1, description: 'More than 1 for refusals that were counted together' }),
     detail: named(

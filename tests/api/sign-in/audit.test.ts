@@ -198,6 +198,10 @@ test('a user sees the own entries in pages, and neither those of another user no
     ],
   )
   assert.deepEqual(seen[0]?.detail, { fields: 'displayName' })
+  assert.deepEqual(
+    seen.map(({ device }) => device),
+    [null, 'node', null],
+  )
   const text = JSON.stringify(seen)
   for (const secret of [ben.id, keyId]) assert.ok(!text.includes(secret))
   assert.equal((await app.get('/api/me/activity')).status, 401)

@@ -1,6 +1,7 @@
 // What the audit log says about the signed-in user, for that user: nothing about another one, and nothing about who else acted except
 // what kind of actor it was.
 import type { FastifyReply } from 'fastify'
+import { deviceLabel } from '../../../sign-in/devices/device-label.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
 import type { AuditEntry } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
@@ -45,6 +46,7 @@ function displayActivity({ id, at, event, actor, address, userAgent, signInId, d
     actor: kind,
     address: isOwn ? address : null,
     userAgent: isOwn ? userAgent : null,
+    device: isOwn ? deviceLabel(userAgent) : null,
     signInId,
     count,
     detail: Object.fromEntries(shown) as Partial<Record<(typeof shownDetails)[number], string>>,
