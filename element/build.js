@@ -35,6 +35,7 @@ const assets = [
   join(root, 'pages', 'look', 'favicon.svg'),
   join(root, 'pages', 'account', 'account.css'),
   join(root, 'pages', 'demonstration', 'demonstration.css'),
+  join(root, 'pages', 'account', 'security', 'security.css'),
 ]
 
 /**

@@ -26,6 +26,11 @@ const sections = {
     de: () => import('./de/demonstration.ts'),
     fr: () => import('./fr/demonstration.ts'),
   },
+  security: {
+    en: () => import('./en/security.ts'),
+    de: () => import('./de/security.ts'),
+    fr: () => import('./fr/security.ts'),
+  },
 } as const satisfies { readonly [section: string]: Record<PageLanguage, () => Promise<Section<unknown>>> }
 
 type Section<Texts> = { texts: (plurals: Plurals) => Texts }

@@ -153,8 +153,9 @@ ${view(account)}
 }
 
 async function readTexts(language: PageLanguage): Promise<Account['texts']> {
-  const [account, requests] = await Promise.all([textsOf('account', language), textsOf('requests', language)])
-  return { account, requests }
+  const reading = [textsOf('account', language), textsOf('security', language), textsOf('requests', language)] as const
+  const [account, security, requests] = await Promise.all(reading)
+  return { account, security, requests }
 }
 
 customElements.define('account-frame', AccountFrame)

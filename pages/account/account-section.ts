@@ -10,7 +10,7 @@ import type { Sending } from './requests.ts'
 export type Account = {
   me: Me
   language: PageLanguage
-  texts: { account: TextsOf<'account'>; requests: TextsOf<'requests'> }
+  texts: { account: TextsOf<'account'>; security: TextsOf<'security'>; requests: TextsOf<'requests'> }
   /** Relative prefixes: `${root}docs`, `${pages}sign-in`. */
   root: string
   pages: string

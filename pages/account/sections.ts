@@ -1,6 +1,14 @@
 // Which sections does the account page have, in which order, and how are they named? A section has an anchor, such as account#password.
 import { html, type TemplateResult } from 'lit'
 import type { Account } from './account-section.ts'
+import { ActivitySection } from './security/activity-section.ts'
+import { AddApp } from './security/add-app.ts'
+import { AddPasskey } from './security/add-passkey.ts'
+import { FactorsSection } from './security/factors-section.ts'
+import { ProvidersSection } from './security/providers-section.ts'
+import { QuestionDialog } from './security/question-dialog.ts'
+import { RecoveryCodes } from './security/recovery-codes.ts'
+import { SessionsSection } from './security/sessions-section.ts'
 import { PasswordSection } from './self/password-section.ts'
 import { PreferencesSection } from './self/preferences-section.ts'
 import { ProfileSection } from './self/profile-section.ts'
@@ -19,12 +27,36 @@ export const sections: readonly Section[] = [
     view: (account) => html`<account-password .account=${account}></account-password>`,
   },
   {
+    id: 'factors',
+    title: ({ texts }) => texts.security.factors.title,
+    view: (account) => html`<account-factors .account=${account}></account-factors>
+<account-providers .account=${account}></account-providers>`,
+  },
+  {
+    id: 'sessions',
+    title: ({ texts }) => texts.security.sessions.title,
+    view: (account) => html`<account-sessions .account=${account}></account-sessions>`,
+  },
+  {
     id: 'preferences',
     title: ({ texts }) => texts.account.preferences.title,
     view: (account) => html`<account-preferences .account=${account}></account-preferences>`,
+  },
+  {
+    id: 'activity',
+    title: ({ texts }) => texts.security.activity.title,
+    view: (account) => html`<account-activity .account=${account}></account-activity>`,
   },
 ]
 
 customElements.define('account-profile', ProfileSection)
 customElements.define('account-password', PasswordSection)
 customElements.define('account-preferences', PreferencesSection)
+customElements.define('account-factors', FactorsSection)
+customElements.define('account-providers', ProvidersSection)
+customElements.define('account-sessions', SessionsSection)
+customElements.define('account-activity', ActivitySection)
+customElements.define('add-app', AddApp)
+customElements.define('add-passkey', AddPasskey)
+customElements.define('question-dialog', QuestionDialog)
+customElements.define('recovery-codes', RecoveryCodes)

@@ -24,7 +24,7 @@ async function sendAccount(dependencies: Dependencies, request: GuardedRequest<S
     needsScript: true,
     isWide: true,
     scripts: ['page-account.js'],
-    styles: ['account.css'],
+    styles: ['account.css', 'security.css'],
     main: html`<h1>${view.texts.account}</h1>
 <div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
   })

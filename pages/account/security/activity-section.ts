@@ -1,0 +1,87 @@
+// <account-activity>: what the audit log says about the user, newest first, in words.
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import { SecuritySection } from './security-section.ts'
+
+/** As the service responds. */
+type Entry = {
+  id: string
+  at: string
+  event: string
+  actor: 'user' | 'application' | 'operator' | 'provider' | 'service'
+  address: string | null
+  device: string | null
+  signInId: string | null
+  count: number
+  detail: { method?: string }
+}
+type Page = { items: Entry[]; next: string | null }
+
+const pageSize = 10
+
+export class ActivitySection extends SecuritySection {
+  static override properties: PropertyDeclarations = { items: { state: true }, next: { state: true } }
+
+  declare items: readonly Entry[] | undefined
+  declare next: string | null
+
+  protected override async load(): Promise<void> {
+    const { items, next } = await this.#read('')
+    this.items = items
+    this.next = next
+  }
+
+  #read(after: string): Promise<Page> {
+    return this.account.send<Page>(`api/me/activity?limit=${pageSize}${after && `&after=${after}`}`)
+  }
+
+  async #loadMore(): Promise<void> {
+    const before = this.items?.length ?? 0
+    const isLoaded = await this.act(async () => {
+      const { items, next } = await this.#read(this.next ?? '')
+      this.items = [...(this.items ?? []), ...items]
+      this.next = next
+    })
+    if (isLoaded) await this.focusOn(`.entries li:nth-child(${before + 1})`)
+  }
+
+  protected override render(): TemplateResult {
+    const { items, texts } = this
+    if (this.loadFailure !== undefined) return this.loadFault()
+    if (items === undefined) return html`<p class="hint">${texts.loading}</p>`
+    return html`<p class="hint">${texts.activity.intro}</p>
+<ol class="entries">${repeat(
+      items,
+      ({ id }) => id,
+      (one) => this.#item(one),
+    )}</ol>
+${
+  this.next === null
+    ? nothing
+    : html`<p class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${this.#loadMore}>${texts.more}</button></p>`
+}
+${this.outcome()}`
+  }
+
+  #item(entry: Entry): TemplateResult {
+    const { id, at, event, signInId, count } = entry
+    const { activity } = this.texts
+    const title = wordsFor(activity.events, event) ?? activity.other(event)
+    return html`<li id="activity-${id}"><div class="about"><strong>${title}</strong>${count > 1 ? html` <span class="badge">${activity.times(count)}</span>` : nothing}
+<div class="hint facts">${this.moment(at, (time) => time)}${this.#facts(entry).map((fact) => html` <span>${fact}</span>`)}</div></div>${
+      event === 'sign-in' && signInId !== null ? html`<a href="#session-${signInId}">${activity.wasNotMe}</a>` : nothing
+    }</li>`
+  }
+
+  #facts({ actor, address, device, detail }: Entry): string[] {
+    const { by, methods } = this.texts.activity
+    const how = wordsFor(methods, detail.method ?? '')
+    const who = actor === 'user' ? [device === null ? '' : this.deviceName(device), address ?? ''] : [by[actor]]
+    return [how ?? '', ...who].filter((fact) => fact !== '')
+  }
+}
+
+/** Undefined for a name that a newer service sends. */
+function wordsFor(words: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(words, name) ? words[name] : undefined
+}

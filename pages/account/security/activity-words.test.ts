@@ -1,0 +1,26 @@
+// The words of the activity: for every event of the audit log that can belong to a user, in each language.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pageLanguages, textsOf } from 'carillon-inbox/languages'
+import { events } from '../../../server/sign-in/audit/events.ts'
+
+/** These are about keys, settings, or several users; the entry of an erased user names no user. */
+const ofTheService = [
+  'user-erased',
+  'users-imported',
+  'key-created',
+  'key-revoked',
+  'key-rotated',
+  'signing-key-rotated',
+  'signing-key-dropped',
+  'secret-rotated',
+  'settings-changed',
+]
+
+test('every event that can belong to a user has words in each language, and no other has', async () => {
+  const expected = Object.keys(events).filter((event) => !ofTheService.includes(event))
+  for (const language of pageLanguages) {
+    const { activity } = await textsOf('security', language)
+    assert.deepEqual(Object.keys(activity.events).sort(), expected.sort(), language)
+  }
+})

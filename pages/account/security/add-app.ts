@@ -1,0 +1,97 @@
+// <add-app>: names an authenticator app, displays its key as a picture and as text, and confirms it by a first code. Sends `added` with the
+// recovery codes, if it is the first factor, or `closed`.
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { copyText } from './copy-text.ts'
+import { SecuritySection } from './security-section.ts'
+
+/** As the service responds. */
+type Totp = { id: string; secret: string; uri: string; qr: string }
+type Added = { recoveryCodes?: string[] }
+
+export class AddApp extends SecuritySection {
+  static override properties: PropertyDeclarations = { totp: { state: true }, picture: { state: true } }
+
+  /** The key that the app gets; undefined until it has a name. */
+  declare totp: Totp | undefined
+  declare picture: Element | undefined
+
+  async #start(event: Event): Promise<void> {
+    event.preventDefault()
+    const label = this.querySelector('input')?.value.trim() || this.texts.factors.app
+    const isStarted = await this.act(async () => {
+      const adding = this.account.send<Totp>('api/me/factors/totp', { method: 'POST', body: { label } })
+      this.totp = await this.explained(adding, { CONFLICT: ({ factors }) => factors.tooMany })
+      this.picture = pictureOf(this.totp.qr)
+    })
+    if (isStarted) await this.focusOn('h3')
+  }
+
+  async #confirm(event: Event): Promise<void> {
+    event.preventDefault()
+    const { id } = this.totp ?? {}
+    const code = this.querySelector('input')?.value.trim()
+    let added: Added = {}
+    const isAdded = await this.act(async () => {
+      const confirming = this.account.send<Added>('api/me/factors/totp/confirm', { method: 'POST', body: { id, code } })
+      added = await this.explained(confirming, {
+        INVALID_CREDENTIALS: ({ factors }) => factors.wrongCode,
+        INVALID_REQUEST: ({ factors }) => factors.wrongCode,
+        NOT_FOUND: ({ factors }) => factors.startAgain,
+        CONFLICT: ({ factors }) => factors.startAgain,
+      })
+    })
+    if (isAdded) this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail: added }))
+    else this.querySelector('input')?.select()
+  }
+
+  #copyKey(): Promise<boolean> {
+    return this.act(
+      () => copyText(this.totp?.secret ?? ''),
+      ({ texts }) => texts.security.copied,
+    )
+  }
+
+  protected override render(): TemplateResult {
+    const { factors } = this.texts
+    return this.totp === undefined
+      ? html`<form class="panel" novalidate @submit=${this.#start}><h3 tabindex="-1">${factors.addApp}</h3>
+<p>${factors.appText}</p>
+<div class="field"><label for="app-name">${factors.name}</label>
+<input id="app-name" maxlength="64" autocomplete="off" value=${factors.app} aria-describedby="app-hint">
+<p class="hint" id="app-hint">${factors.nameHint}</p></div>
+${this.#end(factors.next)}</form>`
+      : this.#connect(this.totp)
+  }
+
+  #connect({ secret, uri }: Totp): TemplateResult {
+    const { factors, copy } = this.texts
+    const isWrong = this.failure !== undefined
+    return html`<form class="panel" novalidate @submit=${this.#confirm}><h3 tabindex="-1">${factors.scanTitle}</h3>
+<div class="connect"><div class="qr" role="img" aria-label=${factors.picture}>${this.picture ?? nothing}</div>
+<div><p>${factors.scan}</p><p><a href=${uri}>${factors.openApp}</a></p>
+<p>${factors.typeKey}<br><code class="key">${secret.match(/.{1,4}/g)?.join(' ')}</code>
+<button type="button" @click=${this.#copyKey}>${copy}</button></p></div></div>
+<div class="field"><label for="app-code">${factors.code}</label>
+<input id="app-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" spellcheck="false"
+aria-describedby="app-code-hint" aria-invalid=${isWrong ? 'true' : 'false'}>
+<p class="hint" id="app-code-hint">${factors.codeHint}</p></div>
+${this.#end(factors.confirm)}</form>`
+  }
+
+  #end(action: string): TemplateResult {
+    return html`${this.outcome()}
+<p class="buttons"><button class="primary" aria-disabled=${this.isBusy}>${action}</button>
+<button type="button" @click=${this.#close}>${this.texts.cancel}</button></p>`
+  }
+
+  #close(): void {
+    this.dispatchEvent(new CustomEvent('closed', { bubbles: true }))
+  }
+}
+
+/** The SVG of the service as an element. Parsing it as XML runs no script. */
+function pictureOf(svg: string): Element {
+  const { documentElement } = new DOMParser().parseFromString(svg, 'image/svg+xml')
+  documentElement.setAttribute('aria-hidden', 'true')
+  return document.importNode(documentElement, true)
+}

@@ -1,0 +1,67 @@
+// <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends `added` with the recovery codes, if it is
+// the first factor, or `closed`.
+import { html, nothing, type TemplateResult } from 'lit'
+import { createPasskey, NoPasskey, obstacleToPasskeys, pageAtLocalhost } from './new-passkey.ts'
+import { Explained, SecuritySection } from './security-section.ts'
+
+type Added = { recoveryCodes?: string[] }
+
+export class AddPasskey extends SecuritySection {
+  async #add(event: Event): Promise<void> {
+    event.preventDefault()
+    const label = this.querySelector('input')?.value.trim() || this.texts.factors.passkey
+    let added: Added = {}
+    const isAdded = await this.act(async () => {
+      const tooMany = { CONFLICT: ({ factors }: typeof this.texts) => factors.tooMany }
+      const refused = { UNPROCESSABLE: ({ factors }: typeof this.texts) => factors.passkeyRefused }
+      const path = 'api/me/factors/passkeys'
+      const options = this.account.send<PublicKeyCredentialCreationOptionsJSON>(`${path}/options`, { method: 'POST' })
+      const response = await this.#create(await this.explained(options, refused))
+      const adding = this.account.send<Added>(path, { method: 'POST', body: { label, response } })
+      added = await this.explained(adding, { ...tooMany, ...refused })
+    })
+    if (isAdded) this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail: added }))
+  }
+
+  async #create(options: PublicKeyCredentialCreationOptionsJSON): Promise<unknown> {
+    try {
+      return await createPasskey(options)
+    } catch (error) {
+      if (!(error instanceof NoPasskey)) throw error
+      const { reason } = error
+      throw new Explained(({ factors }) => (reason === 'exists' ? factors.passkeyExists : factors.passkeyCancelled))
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { factors } = this.texts
+    const obstacle = obstacleToPasskeys()
+    return html`<form class="panel" novalidate @submit=${this.#add}><h3 tabindex="-1">${factors.addPasskey}</h3>
+${obstacle === undefined ? this.#fields() : this.#obstacle(obstacle)}
+${this.outcome()}
+<p class="buttons">${
+      obstacle === undefined
+        ? html`<button class="primary" aria-disabled=${this.isBusy}>${factors.next}</button>`
+        : nothing
+    }<button type="button" @click=${this.#close}>${this.texts.cancel}</button></p></form>`
+  }
+
+  #fields(): TemplateResult {
+    const { factors } = this.texts
+    return html`<p>${factors.passkeyText}</p>
+<div class="field"><label for="passkey-name">${factors.name}</label>
+<input id="passkey-name" maxlength="64" autocomplete="off" value=${factors.passkey} aria-describedby="passkey-hint">
+<p class="hint" id="passkey-hint">${factors.nameHint}</p></div>`
+  }
+
+  #obstacle(obstacle: 'address' | 'unsupported'): TemplateResult {
+    const { factors } = this.texts
+    if (obstacle === 'unsupported') return html`<p>${factors.passkeyUnsupported}</p>`
+    const url = pageAtLocalhost()
+    return html`<p>${factors.passkeyNeedsName} ${url ? html`<a href=${url.href}>${factors.passkeyOpenAt(url.host)}</a>` : nothing}</p>`
+  }
+
+  #close(): void {
+    this.dispatchEvent(new CustomEvent('closed', { bubbles: true }))
+  }
+}

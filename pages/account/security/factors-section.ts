@@ -1,0 +1,150 @@
+// <account-factors>: the passkeys and apps of the user, how many recovery codes are left, and adding, removing and renewing them. How
+// one is added is in add-passkey.ts and add-app.ts.
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import { SecuritySection } from './security-section.ts'
+
+/** As the service responds. */
+type Factor = {
+  id: string
+  kind: 'totp' | 'passkey'
+  label: string
+  confirmed: boolean
+  createdAt: string
+  lastUsedAt: string | null
+}
+type Factors = { items: Factor[]; recoveryCodesLeft: number }
+type Panel = 'add-passkey' | 'add-app'
+
+/** With fewer, the section says to get new ones. */
+const fewCodes = 4
+
+export class FactorsSection extends SecuritySection {
+  static override properties: PropertyDeclarations = {
+    found: { state: true },
+    panel: { state: true },
+    codes: { state: true },
+  }
+
+  declare found: Factors | undefined
+  declare panel: Panel | undefined
+  /** New recovery codes, until the user has kept them. */
+  declare codes: readonly string[] | undefined
+
+  protected override async load(): Promise<void> {
+    this.found = await this.account.send<Factors>('api/me/factors')
+  }
+
+  get #confirmed(): readonly Factor[] {
+    return this.found?.items.filter(({ confirmed }) => confirmed) ?? []
+  }
+
+  async #open(panel: Panel): Promise<void> {
+    this.failure = undefined
+    this.done = undefined
+    this.panel = panel
+    await this.focusOn(`${panel} h3`)
+  }
+
+  async #close(event: Event): Promise<void> {
+    const { panel } = this
+    event.stopPropagation()
+    this.panel = undefined
+    await this.focusOn(`.${panel}`)
+  }
+
+  /** Of an added factor; the codes come with the first one. */
+  async #added({ detail }: CustomEvent<{ recoveryCodes?: readonly string[] }>): Promise<void> {
+    const codes = detail.recoveryCodes
+    const isPasskey = this.panel === 'add-passkey'
+    this.panel = undefined
+    if (codes !== undefined) this.codes = codes
+    await this.act(
+      () => this.account.refresh(),
+      ({ texts }) => texts.security.factors[isPasskey ? 'passkeyAdded' : 'appAdded'],
+    )
+    await this.focusOn(codes === undefined ? undefined : 'recovery-codes h3')
+  }
+
+  async #remove({ id, label, confirmed }: Factor): Promise<void> {
+    const { removeTitle, removeText, removeLastText, remove: action } = this.texts.factors
+    const isLast = confirmed && this.#confirmed.length === 1
+    const work = async () => {
+      await this.ask({ title: removeTitle(label), text: isLast ? removeLastText : removeText, action })
+      const request = this.account.send(`api/me/factors/${id}`, { method: 'DELETE' })
+      await this.explained(request, { CONFLICT: ({ factors }) => factors.onlyWay })
+      if (isLast) this.codes = undefined
+      await this.account.refresh()
+    }
+    if (await this.act(work, ({ texts }) => texts.security.factors.removed)) await this.focusOn()
+  }
+
+  async #renew(): Promise<void> {
+    const { renewTitle: title, renewText: text, renew: action } = this.texts.codes
+    const work = async () => {
+      if (this.found?.recoveryCodesLeft) await this.ask({ title, text, action })
+      const path = 'api/me/factors/recovery-codes'
+      const { recoveryCodes } = await this.account.send<{ recoveryCodes: string[] }>(path, { method: 'POST' })
+      this.codes = recoveryCodes
+      await this.account.refresh()
+    }
+    if (await this.act(work)) await this.focusOn('recovery-codes h3')
+  }
+
+  async #kept(): Promise<void> {
+    this.codes = undefined
+    await this.focusOn('.codes-left')
+  }
+
+  protected override render(): TemplateResult {
+    const { found, texts, panel, account } = this
+    if (this.loadFailure !== undefined) return this.loadFault()
+    if (found === undefined) return html`<p class="hint">${texts.loading}</p>`
+    const hasSome = this.#confirmed.length > 0
+    return html`<p class="hint">${hasSome ? texts.factors.introWith : texts.factors.introWithout}</p>
+<ul class="entries">${repeat(
+      found.items,
+      ({ id }) => id,
+      (one) => this.#item(one),
+    )}</ul>
+${this.codes ? html`<recovery-codes .account=${account} .codes=${this.codes} @kept=${this.#kept}></recovery-codes>` : nothing}
+<div @added=${this.#added} @closed=${this.#close}>${
+      panel === 'add-passkey'
+        ? html`<add-passkey .account=${account}></add-passkey>`
+        : panel === 'add-app'
+          ? html`<add-app .account=${account}></add-app>`
+          : this.#choices()
+    }</div>
+${this.outcome()}
+${hasSome ? this.#codesLeft(found.recoveryCodesLeft) : nothing}
+${this.question()}`
+  }
+
+  #choices(): TemplateResult {
+    const { factors } = this.texts
+    const choice = (panel: Panel, name: string, text: string) =>
+      html`<div><button type="button" class=${panel} @click=${() => this.#open(panel)}>${name}</button><p class="hint">${text}</p></div>`
+    return html`<div class="choices">${choice('add-passkey', factors.addPasskey, factors.passkeyText)}
+${choice('add-app', factors.addApp, factors.appText)}</div>`
+  }
+
+  #item(one: Factor): TemplateResult {
+    const { factors } = this.texts
+    const { kind, label, confirmed, createdAt, lastUsedAt } = one
+    return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${kind === 'passkey' ? factors.passkey : factors.app}</span>
+<div class="hint facts">${
+      confirmed
+        ? html`${this.moment(createdAt, factors.added)}
+${lastUsedAt === null ? html`<span>${factors.neverUsed}</span>` : this.moment(lastUsedAt, factors.used)}`
+        : factors.unfinished
+    }</div></div>
+<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#remove(one)}>${factors.remove}<span class="for-readers">: ${label}</span></button></div></li>`
+  }
+
+  #codesLeft(left: number): TemplateResult {
+    const { codes } = this.texts
+    return html`<h3 class="codes-left">${codes.title}</h3>
+<p><strong class=${left < fewCodes ? 'fault' : nothing}>${codes.left(left)}.</strong> ${left < fewCodes ? codes.few : nothing} ${codes.text}</p>
+<p class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${this.#renew}>${codes.renew}</button></p>`
+  }
+}

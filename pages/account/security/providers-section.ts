@@ -1,0 +1,75 @@
+// <account-providers>: the accounts at providers with which the user can sign in: link and unlink. Without any, it displays nothing.
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { SecuritySection } from './security-section.ts'
+
+/** As the service responds. */
+type Linked = { provider: string | null; displayName: string; email: string | null; createdAt: string }
+type Offered = { name: string; displayName: string }
+
+export class ProvidersSection extends SecuritySection {
+  static override properties: PropertyDeclarations = { linked: { state: true }, offered: { state: true } }
+
+  declare linked: readonly Linked[]
+  declare offered: readonly Offered[]
+
+  constructor() {
+    super()
+    this.linked = []
+    this.offered = []
+  }
+
+  protected override async load(): Promise<void> {
+    const [{ items: offered }, { items: linked }] = await Promise.all([
+      this.account.send<{ items: Offered[] }>('login/providers'),
+      this.account.send<{ items: Linked[] }>('api/me/providers'),
+    ])
+    this.offered = offered
+    this.linked = linked
+  }
+
+  /** The provider leads back to this part of the page. */
+  async #link(provider: string): Promise<void> {
+    await this.act(async () => {
+      const body = { returnTo: `${location.pathname}#factors` }
+      const path = `api/me/providers/${provider}/link`
+      const { url } = await this.account.send<{ url: string }>(path, { method: 'POST', body })
+      location.assign(url)
+    })
+  }
+
+  async #unlink(provider: string, displayName: string): Promise<void> {
+    const { unlinkTitle, unlinkText: text, unlink: action } = this.texts.providers
+    const work = async () => {
+      await this.ask({ title: unlinkTitle(displayName), text, action })
+      const request = this.account.send(`api/me/providers/${provider}`, { method: 'DELETE' })
+      await this.explained(request, { CONFLICT: ({ providers }) => providers.onlyWay })
+      await this.account.refresh()
+    }
+    if (await this.act(work, ({ texts }) => texts.security.providers.unlinked)) await this.focusOn('h3')
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { linked, offered, texts } = this
+    if (this.loadFailure !== undefined) return this.loadFault()
+    if (linked.length === 0 && offered.length === 0) return nothing
+    const others = offered.filter(({ name }) => !linked.some(({ provider }) => provider === name))
+    return html`<h3>${texts.providers.title}</h3>
+<p class="hint">${texts.providers.intro}</p>
+<ul class="entries">${linked.map((one) => this.#item(one))}</ul>
+<p class="buttons">${others.map(
+      ({ name, displayName }) =>
+        html`<button type="button" aria-disabled=${this.isBusy} @click=${() => this.#link(name)}>${texts.providers.linkWith(displayName)}</button>`,
+    )}</p>
+${this.outcome()}${this.question()}`
+  }
+
+  #item({ provider, displayName, email, createdAt }: Linked): TemplateResult {
+    const { providers } = this.texts
+    return html`<li><div class="about"><strong>${displayName}</strong><div class="hint facts">${email === null ? nothing : html`<span>${email}</span>`}
+${this.moment(createdAt, providers.linked)}${provider === null ? html` <span>${providers.gone}</span>` : nothing}</div></div>${
+      provider === null
+        ? nothing
+        : html`<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#unlink(provider, displayName)}>${providers.unlink}<span class="for-readers">: ${displayName}</span></button></div>`
+    }</li>`
+  }
+}

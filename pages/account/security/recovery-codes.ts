@@ -1,0 +1,60 @@
+// <recovery-codes>: new recovery codes, which the service displays once: to copy, download or print. Sends `kept` when the user has them.
+import { html, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { copyText } from './copy-text.ts'
+import { SecuritySection } from './security-section.ts'
+
+export class RecoveryCodes extends SecuritySection {
+  static override properties: PropertyDeclarations = { codes: { attribute: false } }
+
+  declare codes: readonly string[]
+
+  /** A page that goes away with codes that were never kept asks first. */
+  override connectedCallback(): void {
+    super.connectedCallback()
+    addEventListener('beforeunload', refuse)
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    removeEventListener('beforeunload', refuse)
+  }
+
+  get #title(): string {
+    const { username, displayName } = this.account.me.user
+    return this.texts.codes.fileTitle(location.host, username ?? displayName ?? '')
+  }
+
+  #copy(): Promise<boolean> {
+    return this.act(
+      () => copyText(this.codes.join('\n')),
+      ({ texts }) => texts.security.copied,
+    )
+  }
+
+  #download(): void {
+    const text = `${this.#title}\n\n${this.codes.join('\n')}\n`
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+    link.download = this.texts.codes.file
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+
+  protected override render(): TemplateResult {
+    const { texts } = this
+    const { codes } = texts
+    return html`<div class="panel codes"><h3 tabindex="-1">${codes.title}</h3>
+<p class="printed">${this.#title}</p>
+<p>${codes.text} <strong>${codes.shownOnce}</strong></p>
+<ol>${this.codes.map((code) => html`<li><code>${code}</code></li>`)}</ol>
+<p class="buttons"><button type="button" @click=${this.#copy}>${texts.copy}</button>
+<button type="button" @click=${this.#download}>${codes.download}</button>
+<button type="button" @click=${() => print()}>${codes.print}</button></p>
+${this.outcome()}
+<p class="buttons"><button type="button" class="primary" @click=${() => this.dispatchEvent(new CustomEvent('kept'))}>${codes.keep}</button></p></div>`
+  }
+}
+
+function refuse(event: Event): void {
+  event.preventDefault()
+}

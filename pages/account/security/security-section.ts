@@ -1,0 +1,99 @@
+// What the sections about security have in common: their texts and times, sentences of their own for some failures, a question before
+// an act that cannot be undone, and where the focus goes.
+import type { ErrorCode } from 'carillon-client'
+import type { TextsOf } from 'carillon-inbox/languages'
+import { html, type TemplateResult } from 'lit'
+import { type Times, timesOf } from '../../../element/times.ts'
+import { AccountSection } from '../account-section.ts'
+import { Cancelled } from '../failures.ts'
+import { isFailure } from '../requests.ts'
+import type { Question, QuestionDialog } from './question-dialog.ts'
+
+export type SecurityTexts = TextsOf<'security'>
+type Sentence = (texts: SecurityTexts) => string | TemplateResult
+
+/** A failure that the section explains better than the page does. */
+export class Explained extends Error {
+  readonly sentence: Sentence
+
+  constructor(sentence: Sentence) {
+    super()
+    this.sentence = sentence
+  }
+}
+
+export abstract class SecuritySection extends AccountSection {
+  #times: { language: string; times: Times } | undefined
+
+  get texts(): SecurityTexts {
+    return this.account.texts.security
+  }
+
+  /** Of what the service responded, such as `3 days ago`. */
+  relative(at: string): string {
+    return this.#timesOfPage().relative(at, Date.now())
+  }
+
+  absolute(at: string): string {
+    return this.#timesOfPage().absolute(at)
+  }
+
+  /** A formatter is slow to make. */
+  #timesOfPage(): Times {
+    const { language } = this.account
+    if (this.#times?.language !== language) this.#times = { language, times: timesOf(language) }
+    return this.#times.times
+  }
+
+  /** A text about a moment. The exact one is displayed when the reader points at it. */
+  protected moment(at: string, text: (time: string) => string): TemplateResult {
+    return html`<span class="moment" title=${this.absolute(at)}>${text(this.relative(at))}</span>`
+  }
+
+  /** In the order of the language: `Firefox on Linux`, `Firefox auf Linux`. */
+  protected deviceName(label: string | null): string {
+    if (label === null) return this.texts.unknownDevice
+    // A label of the service is `<browser> on <system>`, or the name of a program.
+    const [program = '', system] = label.split(' on ')
+    const name = program === 'A browser' ? this.texts.aBrowser : program
+    return system === undefined ? name : this.texts.deviceOn(name, system)
+  }
+
+  /** Throws Explained if the request fails with one of these codes. */
+  protected async explained<Data>(
+    request: Promise<Data>,
+    sentences: Partial<Record<ErrorCode, Sentence>>,
+  ): Promise<Data> {
+    try {
+      return await request
+    } catch (error) {
+      const sentence = isFailure(error) ? sentences[error.code] : undefined
+      throw sentence === undefined ? error : new Explained(sentence)
+    }
+  }
+
+  protected override faultText(failure: unknown): ReturnType<AccountSection['faultText']> {
+    return failure instanceof Explained ? html`${failure.sentence(this.texts)}` : super.faultText(failure)
+  }
+
+  /** Throws Cancelled, which displays nothing, unless the user agrees. */
+  protected async ask(question: Question): Promise<void> {
+    const dialog = this.querySelector<QuestionDialog>('question-dialog')
+    if (!(await dialog?.ask(question))) throw new Cancelled()
+  }
+
+  /** For `ask`. */
+  protected question(): TemplateResult {
+    return html`<question-dialog .cancel=${this.texts.cancel}></question-dialog>`
+  }
+
+  /** After an act that removed the button with the focus, or put something else in its place. Without `selector`, on the heading. */
+  protected async focusOn(selector?: string): Promise<void> {
+    await this.updateComplete
+    const found = selector === undefined ? null : this.querySelector<HTMLElement>(selector)
+    const target = found ?? this.closest('section')?.querySelector('h2')
+    if (!target) return
+    if (target.tabIndex < 0) target.tabIndex = -1
+    target.focus()
+  }
+}

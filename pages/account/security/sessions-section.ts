@@ -1,0 +1,146 @@
+// <account-sessions>: where is the user signed in? Ends a sign-in, all others, or one that somebody else made. The address may name one
+// of them, as a notification about a new device does: account#session-<id>.
+import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import { SecuritySection, type SecurityTexts } from './security-section.ts'
+
+/** As the service responds. */
+type SignIn = {
+  id: string
+  current: boolean
+  device: string | null
+  address: string | null
+  createdAt: string
+  lastSeenAt: string
+}
+type Page = { items: SignIn[]; next: string | null }
+
+export class SessionsSection extends SecuritySection {
+  static override properties: PropertyDeclarations = {
+    items: { state: true },
+    next: { state: true },
+    named: { state: true },
+  }
+
+  declare items: readonly SignIn[] | undefined
+  declare next: string | null
+  /** The sign-in that the address names. */
+  declare named: string | undefined
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    addEventListener('hashchange', this.#readAddress)
+    this.#readAddress()
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    removeEventListener('hashchange', this.#readAddress)
+  }
+
+  /** The page looks for the sign-in that its address names when this section displays another one. */
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has('named')) this.dispatchEvent(new CustomEvent('section-loaded', { bubbles: true }))
+  }
+
+  readonly #readAddress = (): void => {
+    this.named = /^#session-([\da-f-]{36})$/.exec(location.hash)?.[1]
+  }
+
+  protected override async load(): Promise<void> {
+    const { items, next } = await this.account.send<Page>('api/me/sessions')
+    this.items = items
+    this.next = next
+  }
+
+  async #loadMore(): Promise<void> {
+    const before = this.items?.length ?? 0
+    const isLoaded = await this.act(async () => {
+      const { items, next } = await this.account.send<Page>(`api/me/sessions?after=${this.next}`)
+      this.items = [...(this.items ?? []), ...items]
+      this.next = next
+    })
+    if (isLoaded) await this.focusOn(`.entries li:nth-child(${before + 1})`)
+  }
+
+  async #end({ id }: SignIn): Promise<void> {
+    const gone = { NOT_FOUND: ({ sessions }: SecurityTexts) => sessions.endedAlready }
+    const work = async () => {
+      await this.explained(this.account.send(`api/me/sessions/${id}`, { method: 'DELETE' }), gone)
+      await this.account.refresh()
+    }
+    if (await this.act(work, ({ texts }) => texts.security.sessions.ended)) await this.focusOn()
+  }
+
+  async #endOthers(): Promise<void> {
+    const { endOthersTitle: title, endOthersText: text, endOthers: action } = this.texts.sessions
+    const work = async () => {
+      await this.ask({ title, text, action })
+      await this.account.send('api/me/sessions', { method: 'DELETE' })
+      await this.account.refresh()
+    }
+    if (await this.act(work, ({ texts }) => texts.security.sessions.othersEnded)) await this.focusOn()
+  }
+
+  async #disown(id: string): Promise<void> {
+    const { disownTitle: title, disownText: text, disownAction: action } = this.texts.sessions
+    const path = `api/me/sessions/${id}/disown`
+    const work = async () => {
+      await this.ask({ title, text, action })
+      await this.explained(this.account.send(path, { method: 'POST' }), {
+        NOT_FOUND: ({ sessions }) => sessions.notYours,
+      })
+      await this.account.refresh()
+    }
+    // The frame displays the demand for a new password, and that section is where to set it.
+    if (await this.act(work, ({ texts }) => texts.security.sessions.disowned)) location.hash = 'password'
+  }
+
+  protected override render(): TemplateResult {
+    const { items, texts, named } = this
+    if (this.loadFailure !== undefined) return this.loadFault()
+    if (items === undefined) return html`<p class="hint">${texts.loading}</p>`
+    const isElsewhere = named !== undefined && !items.some(({ id }) => id === named)
+    return html`<p class="hint">${texts.sessions.intro}</p>
+${isElsewhere ? this.#ended(named) : nothing}
+<ul class="entries">${repeat(
+      items,
+      ({ id }) => id,
+      (one) => this.#item(one),
+    )}</ul>
+<p class="buttons">${
+      this.next === null
+        ? nothing
+        : html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#loadMore}>${texts.more}</button>`
+    }${
+      items.length < 2
+        ? nothing
+        : html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#endOthers}>${texts.sessions.endOthers}</button>`
+    }</p>
+${this.outcome()}${this.question()}`
+  }
+
+  /** The one of the address has ended, or it is on a further page. */
+  #ended(id: string): TemplateResult {
+    const { sessions } = this.texts
+    return html`<div id="session-${id}" class="notice"><p>${sessions.linkedEnded}</p>
+<p class="buttons"><button type="button" class="danger" @click=${() => this.#disown(id)}>${sessions.disown}</button></p></div>`
+  }
+
+  #item(one: SignIn): TemplateResult {
+    const { sessions } = this.texts
+    const { id, current, device, address, createdAt, lastSeenAt } = one
+    const name = this.deviceName(device)
+    const which = html`<span class="for-readers">: ${name}${address === null ? nothing : html`, ${address}`}</span>`
+    return html`<li id="session-${id}"><div class="about"><strong>${name}</strong>${
+      current ? html` <span class="badge">${sessions.current}</span>` : nothing
+    }<div class="hint facts">${address === null ? nothing : html`<span>${address}</span>`}
+${this.moment(createdAt, sessions.signedIn)}
+${this.moment(lastSeenAt, sessions.lastSeen)}</div></div>${
+      current
+        ? nothing
+        : html`<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#end(one)}>${sessions.end}${which}</button>
+<button type="button" class="danger" aria-disabled=${this.isBusy} @click=${() => this.#disown(id)}>${sessions.disown}${which}</button></div>`
+    }</li>`
+  }
+}

@@ -1,0 +1,155 @@
+// The account page in a real Chromium: where the user is signed in, "That was not me", and what happened to the account.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { BrowserPages } from '../../support/pages/browser-page.ts'
+
+const pages = await BrowserPages.start()
+after(() => pages[Symbol.asyncDispose]())
+const { service } = pages
+
+const phone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1 Version/19.0 Mobile Safari/604.1'
+
+/** Another sign-in of the user, on a phone. */
+async function onPhone({ username, password }: { username: string; password: string }) {
+  const response = await service.request('/login', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': phone },
+    body: JSON.stringify({ username, password, variant: 'stateful' }),
+  })
+  const proof = { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  const { items } = (await service.get('/api/me/sessions', proof)).json().data
+  return { proof, id: items[0].id as string }
+}
+
+test('a user sees each sign-in with device and address, ends one, and then all others; this device stays signed in', async () => {
+  const user = await service.user()
+  const [first, second] = [await onPhone(user), await onPhone(user)]
+  const token = await service.signIn(user, 'stateless')
+  await using opened = await pages.open('/account#sessions', { user })
+  const { page } = opened
+  const rows = page.locator('#sessions li')
+  await rows.nth(3).waitFor()
+  assert.match((await rows.first().textContent()) ?? '', /Chrome on Linux\s+This device/)
+  await page.locator(`#session-${second.id}`, { hasText: 'Safari on iPhone' }).waitFor()
+  await opened.isAccessible('sessions')
+
+  await page.locator(`#session-${first.id}`).getByRole('button', { name: 'End' }).click()
+  await page.getByRole('status').filter({ hasText: 'The sign-in ended.' }).waitFor()
+  await page.locator(`#session-${first.id}`).waitFor({ state: 'detached' })
+  assert.equal(await opened.focused(), 'Where you are signed in')
+  const isOpen = async (proof: Record<string, string>) => (await service.get('/routeRestreinte', proof)).status === 200
+  assert.deepEqual([await isOpen(first.proof), await isOpen(second.proof)], [false, true])
+
+  await page.getByRole('button', { name: 'End all others' }).click()
+  const dialog = page.getByRole('alertdialog', { name: 'End all other sign-ins?' })
+  assert.equal(await opened.focused(), 'Cancel')
+  await opened.isAccessible('sessions-question')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'hidden' })
+  assert.equal(await opened.focused(), 'End all others')
+  assert.equal(await isOpen(second.proof), true, 'Escape changes nothing')
+  await page.getByRole('button', { name: 'End all others' }).press('Enter')
+  await dialog.getByRole('button', { name: 'End all others' }).press('Enter')
+  await page.getByRole('status').filter({ hasText: 'All other sign-ins ended.' }).waitFor()
+  assert.deepEqual([await isOpen(second.proof), await isOpen(token)], [false, false])
+  await page.reload()
+  await rows.first().waitFor()
+  assert.equal(await rows.count(), 1)
+})
+
+test('the link of a notification marks its sign-in; "That was not me" ends it and leads to a new password', async () => {
+  const user = await service.user()
+  const { id, proof } = await onPhone(user)
+  await using opened = await pages.open(`/account#session-${id}`, { user, language: 'de' })
+  const { page } = opened
+  await page.locator(`#session-${id}.target:focus`).waitFor()
+  await page.locator(`#session-${id}`).getByRole('button', { name: 'Das war ich nicht' }).click()
+  await page
+    .getByRole('alertdialog', { name: 'Waren Sie das nicht?' })
+    .getByRole('button', { name: 'Beenden und neues Passwort setzen' })
+    .click()
+  await page.locator('#password:focus').waitFor()
+  assert.equal((await service.get('/routeRestreinte', proof)).status, 401)
+  const me = await page.evaluate(async () => (await fetch('api/me')).json())
+  assert.equal(me.data.passwordChangeRequired, true)
+  await opened.alerts(/Passwort/)
+  await opened.isAccessible('sessions-disowned')
+})
+
+test('a sign-in that has ended can still be disowned from its link, and an id of nobody says so', async () => {
+  const user = await service.user()
+  const { id, proof } = await onPhone(user)
+  await service.post('/logout', undefined, proof)
+  await using opened = await pages.open(`/account#session-${id}`, { user })
+  const { page } = opened
+  const notice = page.locator(`#session-${id}:focus`)
+  await notice.filter({ hasText: 'has ended' }).waitFor()
+  await opened.isAccessible('sessions-ended')
+  await notice.getByRole('button', { name: 'That was not me' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click()
+  await page.locator('#password:focus').waitFor()
+
+  opened.expects(/404 POST .*disown/)
+  await page.evaluate(() => {
+    location.hash = 'session-01a1fbae-0000-7000-8000-000000000000'
+  })
+  await page.locator('.notice:focus').getByRole('button', { name: 'That was not me' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click()
+  await opened.alerts('There is no such sign-in in your account.')
+})
+
+test('without the service, the page says so, and the same act works when it is back', async () => {
+  const user = await service.user()
+  const { id, proof } = await onPhone(user)
+  await using opened = await pages.open('/account#sessions', { user })
+  const { page } = opened
+  const end = page.locator(`#session-${id}`).getByRole('button', { name: 'End' })
+  await end.waitFor()
+  opened.expects(/ERR_INTERNET_DISCONNECTED DELETE/)
+  await opened.context.setOffline(true)
+  await end.click()
+  await opened.alerts('There was no response.')
+  await opened.context.setOffline(false)
+  await end.click()
+  await page.getByRole('status').filter({ hasText: 'The sign-in ended.' }).waitFor()
+  assert.equal((await service.get('/routeRestreinte', proof)).status, 401)
+})
+
+test('a session that ended meanwhile leads to the sign-in page and back here', async () => {
+  const user = await service.user()
+  await using opened = await pages.open('/account', { user })
+  const { page } = opened
+  const endOthers = page.getByRole('button', { name: 'End', exact: false }).first()
+  const { id } = await onPhone(user)
+  await page.reload()
+  await page.locator(`#session-${id}`).waitFor()
+  const other = await onPhone(user)
+  await service.request('/api/me/sessions', { method: 'DELETE', headers: other.proof })
+  opened.expects(/401 DELETE/)
+  await endOthers.click()
+  const link = page.getByRole('alert').getByRole('link', { name: 'Sign in again' })
+  assert.equal(await link.getAttribute('href'), 'sign-in?return_to=%2Faccount')
+})
+
+test('the activity is in words, in pages, and leads from a sign-in to the place where it can be disowned', async () => {
+  const user = await service.user()
+  for (let count = 0; count < 11; count++) await service.signIn(user, 'stateful')
+  await service.post('/login', { ...user, id: undefined, password: 'wrong' })
+  await using opened = await pages.open('/account#activity', { user })
+  const { page } = opened
+  const rows = page.locator('#activity li')
+  await rows.nth(9).waitFor()
+  assert.equal(await rows.count(), 10)
+  assert.match(
+    (await rows.nth(0).textContent()) ?? '',
+    /You signed in.*with the password.*Chrome on Linux.*127\.0\.0\.1/s,
+  )
+  assert.match((await rows.nth(1).textContent()) ?? '', /A sign-in was refused/)
+  await opened.isAccessible('activity')
+  await page.locator('#activity').getByRole('button', { name: 'Show more' }).click()
+  await rows.nth(10).and(page.locator(':focus')).waitFor()
+  assert.match((await rows.last().textContent()) ?? '', /The account was created.*by the service itself/s)
+  await rows.nth(0).getByRole('link', { name: 'Not you?' }).click()
+  await page.locator('#sessions li:focus', { hasText: 'This device' }).waitFor()
+})
