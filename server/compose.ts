@@ -1,6 +1,7 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
 import type { Clock } from './clock.ts'
 import type { Config } from './config/settings.ts'
+import type { Worlds } from './demonstration/worlds.ts'
 import { messageOf } from './errors.ts'
 import { createApp } from './http/app.ts'
 import type { Cookie, Readiness } from './http/dependencies.ts'
@@ -32,6 +33,7 @@ import { AccessTokens, revocationKeptForMs } from './sign-in/token/access-token.
 import { TokenRevocations } from './sign-in/token/revocations.ts'
 import { SigningKeys } from './sign-in/token/signing-keys.ts'
 import { findableUsername } from './sign-in/users/username.ts'
+import type { UserDependencies } from './sign-in/users/users.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
 import { pageSettings } from './start/page-settings.ts'
 import { breachesOf, linksAndMails } from './start/password-settings.ts'
@@ -46,11 +48,26 @@ type Environment = {
   random: () => number
   /** The public URL; without the setting it is known only after the service listens. */
   url: () => string
+  /** Opens the demonstration; undefined if there is none. */
+  demonstration?: (() => Promise<Worlds>) | undefined
+  own?: OwnParts
 }
+
+/** What a world of the demonstration has in place of the parts that a service makes for itself (start/demonstration.ts). */
+export type OwnParts = {
+  passwords: Passwords
+  cookies: { cookie: Cookie; deviceCookie: Cookie }
+  /** Returns the same part, whose calls are noted. */
+  observed?: Observed
+}
+type Observed = <Part extends object>(name: string, part: Part) => Part
+const unobserved: Observed = (_, part) => part
 
 export type Composition = {
   app: ReturnType<typeof createApp>
   readiness: Readiness
+  users: UserDependencies
+  deliveries: Deliveries
   /** Fills an empty store; undefined if it has a user already. */
   firstStart(): Promise<FirstSignIn | undefined>
   /** Deletes ended sessions, old idempotency keys, old counts of guesses and old entries of the audit log, and replaces signing keys. */
@@ -67,15 +84,16 @@ const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
 export async function compose(bareStore: Store, config: Config, environment: Environment): Promise<Composition> {
-  const { log, clock } = environment
+  const { log, clock, own } = environment
   const { now, wall } = clock
-  const store = auditedStore(bareStore, log)
+  const { observed = unobserved } = own ?? {}
+  const store = auditedStore(observed('store', bareStore), log)
   new OperatorLines({ store, log, now: wall })
   const sealing = await openSealing(store, config, log)
-  const passwords = new Passwords({ threads })
+  const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads }))
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
   const producerKeys = new ProducerKeys({ store, now })
-  const proofs = await composeProofs(store, config, { ...environment, sealing })
+  const proofs = await composeProofs(store, config, { ...environment, sealing, observed })
   const { revocations } = proofs
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
   const users = { store, passwords, ...rules, now, revocations }
@@ -85,14 +103,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const signInLog = new SignInLog({ log, rows: { store: bareStore, now }, nameHash: nameHasher(sealing) })
   const mails = linksAndMails(config, { users, guesses, signInLog, publicUrl: environment.url, log })
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
-  const newDevices = new NewDeviceNotices({
-    store,
-    deliver: (userId, notice, idempotencyKey) =>
-      deliveries.deliver('carillon', { recipients: [{ userId }], ...notice }, { idempotencyKey }),
-    pagesUrl: () => environment.url() + config.pagesPrefix,
-    log,
-    isOn: config.newDeviceNotices,
-  })
+  const newDevices = composeNotices(store, config, { ...environment, deliveries })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const app = createApp({
     store,
@@ -103,7 +114,8 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     ...mails,
     ...proofs,
     variant: config.variant,
-    ...cookiesOf(config),
+    ...(own?.cookies ?? cookiesOf(config)),
+    demonstration: environment.demonstration,
     publicUrl: environment.url,
     signInLog,
     newDevices,
@@ -121,6 +133,8 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   return {
     app,
     readiness,
+    users,
+    deliveries,
     firstStart: () =>
       firstStart({
         store,
@@ -133,13 +147,11 @@ export async function compose(bareStore: Store, config: Config, environment: Env
       }),
     tidy: () =>
       Promise.all([
-        store.removeExpiredLinks(now()),
         proofs.sessions.removeStale(),
         deliveries.removeOld(),
         guesses.removeOld(),
-        store.removeExpiredChallenges(now()),
         proofs.keys.tend(),
-        removeOldAudit(store, now() - config.auditRetentionMs),
+        removeOldRows(store, { at: now(), auditRetentionMs: config.auditRetentionMs }),
       ]),
     recordSettings: () => recordSettings(store, config, now),
     endStreams() {
@@ -172,31 +184,40 @@ async function composeProofs(
     signingKeyLifetimeMs,
     issuers,
   }: Config,
-  { log, clock, url, sealing }: Environment & { sealing: Sealing },
+  { log, clock, url, sealing, observed }: Environment & { sealing: Sealing; observed: Observed },
 ) {
   const { now, wall } = clock
-  const keys = await SigningKeys.open({
-    store,
-    sealing,
-    now,
-    lifetimeMs: signingKeyLifetimeMs,
-    onFailure: (error) =>
-      log.error(
-        { event: 'signing-keys-not-read', err: error },
-        'the signing keys could not be read or replaced; retrying',
-      ),
-  })
-  const revocations = await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
-    log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
+  const keys = observed(
+    'keys',
+    await SigningKeys.open({
+      store,
+      sealing,
+      now,
+      lifetimeMs: signingKeyLifetimeMs,
+      onFailure: (error) =>
+        log.error(
+          { event: 'signing-keys-not-read', err: error },
+          'the signing keys could not be read or replaced; retrying',
+        ),
+    }),
   )
-  const sessions = new Sessions({
-    store,
-    revocations,
-    now,
-    idleMs: sessionIdleMs,
-    lifetimeMs: sessionLifetimeMs,
-    maxPerUser: sessionsPerUser,
-  })
+  const revocations = observed(
+    'revocations',
+    await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
+      log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
+    ),
+  )
+  const sessions = observed(
+    'sessions',
+    new Sessions({
+      store,
+      revocations,
+      now,
+      idleMs: sessionIdleMs,
+      lifetimeMs: sessionLifetimeMs,
+      maxPerUser: sessionsPerUser,
+    }),
+  )
   const signIns = new SignIns({
     store,
     sessions,
@@ -210,7 +231,10 @@ async function composeProofs(
     log.warn({ event: 'issuer-failed', issuer, reason: messageOf(error) }, 'the keys of an issuer could not be read')
   const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
   void foreign?.prefetch()
-  const accessTokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign })
+  const accessTokens = observed(
+    'accessTokens',
+    new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign }),
+  )
   return { keys, revocations, sessions, signIns, accessTokens }
 }
 
@@ -231,6 +255,29 @@ function composeStreams(store: Store, config: Config, { log, clock, random }: En
     log.warn({ event: 'stream-not-read', err: error }, 'the store could not be read for a stream; retrying')
   const live = new Live({ store, now: clock.now, streamLimits, random, onFailure })
   return { live, changes: new ChangesSince({ store, streamLimits }) }
+}
+
+function composeNotices(
+  store: Store,
+  { pagesPrefix, newDeviceNotices: isOn }: Config,
+  { log, url, deliveries }: Environment & { deliveries: Deliveries },
+): NewDeviceNotices {
+  return new NewDeviceNotices({
+    store,
+    deliver: (userId, notice, idempotencyKey) =>
+      deliveries.deliver('carillon', { recipients: [{ userId }], ...notice }, { idempotencyKey }),
+    pagesUrl: () => url() + pagesPrefix,
+    log,
+    isOn,
+  })
+}
+
+async function removeOldRows(store: Store, { at, auditRetentionMs }: { at: number; auditRetentionMs: number }) {
+  await Promise.all([
+    store.removeExpiredLinks(at),
+    store.removeExpiredChallenges(at),
+    removeOldAudit(store, at - auditRetentionMs),
+  ])
 }
 
 /** In batches, so that no other write waits long. */

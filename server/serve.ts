@@ -2,15 +2,18 @@
 // and prints.
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
+import { tmpdir } from 'node:os'
 import { Clock, type TimeSources } from './clock.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Config } from './config/settings.ts'
+import type { Worlds } from './demonstration/worlds.ts'
 import { CarillonError, messageOf } from './errors.ts'
 import { drain } from './http/connections/drain.ts'
 import type { Readiness } from './http/dependencies.ts'
 import type { Log } from './log/log.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
+import { demonstrationSettings } from './start/page-settings.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
@@ -40,7 +43,7 @@ export async function startService(config: Config, { log, clock }: Surroundings)
     // The database's clock, if it has one, is the same for every process of the service.
     const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: () => performance.now() }
     const furthest = new Clock(sources, (aheadMs) => warnOfSetBack(log, aheadMs))
-    return await serve(store, config, { log, clock: furthest })
+    return await serve(store, config, { log, clock: furthest, sources })
   } catch (error) {
     await store.close()
     throw error
@@ -58,9 +61,13 @@ async function openLogged({ database, databasePartitions: partitions }: Config, 
   return store
 }
 
-async function serve(store: Store, config: Config, { log, clock }: { log: Log; clock: Clock }): Promise<Service> {
+type Running = { log: Log; clock: Clock; sources: TimeSources }
+
+async function serve(store: Store, config: Config, { log, clock, sources }: Running): Promise<Service> {
   let url = config.publicUrl ?? ''
-  const composition = await compose(store, config, { log, clock, random: Math.random, url: () => url })
+  const environment = { log, random: Math.random, url: () => url }
+  const demonstration = demonstrationOf(config, { ...environment, sources })
+  const composition = await compose(store, config, { ...environment, clock, demonstration: demonstration?.open })
   const { app, readiness } = composition
   const address = await listen(app, config)
   if (config.publicUrl === undefined) url = reachable(address)
@@ -78,10 +85,42 @@ async function serve(store: Store, config: Config, { log, clock }: { log: Log; c
     async stop() {
       readiness.isReady = false
       clearInterval(cleanup)
-      await drain(app, { graceMs: graceMsFor(config, readiness), endStreams: composition.endStreams })
+      const endStreams = async () => {
+        await Promise.all([composition.endStreams(), demonstration?.end()])
+      }
+      await drain(app, { graceMs: graceMsFor(config, readiness), endStreams })
       await composition.end()
       await store.close()
     },
+  }
+}
+
+type DemonstrationNeeds = { log: Log; sources: TimeSources; random: () => number; url: () => string }
+
+/** Its code is loaded for its first visitor. */
+function demonstrationOf(config: Config, { log, ...surroundings }: DemonstrationNeeds) {
+  if (!demonstrationSettings(config).hasDemonstration) return undefined
+  void removeLeftovers(log)
+  let worlds: Promise<Worlds> | undefined
+  return {
+    open() {
+      worlds ??= import('./start/demonstration.ts').then(({ openWorlds }) => openWorlds({ config, ...surroundings }))
+      return worlds
+    },
+    async end() {
+      await (await worlds)?.end()
+    },
+  }
+}
+
+/** A process that was killed could not remove the folders of its demonstration. */
+async function removeLeftovers(log: Log): Promise<void> {
+  try {
+    const folders = await import('./demonstration/folders.ts')
+    folders.removeLeftovers(tmpdir())
+  } catch (error) {
+    const reason = messageOf(error)
+    log.warn({ event: 'leftovers-not-removed', reason }, 'folders of an earlier demonstration could not be removed')
   }
 }
 

@@ -29,6 +29,8 @@ import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
 import { ServedScripts } from './response/served-scripts.ts'
+import { demonstrationRoutes } from './routes/demonstration/visits.ts'
+import { addWorlds } from './routes/demonstration/world-service.ts'
 import type { Operation, Route } from './routes/operation.ts'
 import { acceptsHtml } from './routes/pages/page.ts'
 import { routesWith } from './routes.ts'
@@ -74,11 +76,13 @@ const serverOptions = {
 }
 
 export function createApp(given: AppDependencies): FastifyInstance {
-  const routes = routesWith(given.pages.prefix)
+  const { demonstration, pages } = given
+  const published = routesWith(pages.prefix)
+  const routes = demonstration === undefined ? published : [...published, ...demonstrationRoutes(pages.prefix)]
   const dependencies: Dependencies = {
     ...given,
     scripts: new ServedScripts(),
-    documentation: documentationOf(routes, { url: given.publicUrl, cookieName: given.cookie.name }),
+    documentation: documentationOf(published, { url: given.publicUrl, cookieName: given.cookie.name }),
   }
   const { log, allowedOrigins } = given
   const failures = new FailureLog(log)
@@ -154,6 +158,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
   })
   if (log.isLevelEnabled('debug')) logResponses(app, log)
   for (const each of routes) addRoute(app, each, dependencies)
+  if (demonstration !== undefined) addWorlds(app, pages.prefix, demonstration)
   return app
 }
 

@@ -1,4 +1,5 @@
 // The rest of the service, as the HTTP layer sees it: what compose.ts passes to createApp, and what every handler receives.
+import type { Worlds } from '../demonstration/worlds.ts'
 import type { Deliveries } from '../inbox/delivery/deliver.ts'
 import type { Inbox } from '../inbox/inbox.ts'
 import type { ChangesSince } from '../inbox/live/changes.ts'
@@ -49,6 +50,8 @@ export type AppDependencies = {
   /** The public URL, without a slash at its end. If it is not a setting, it is known only after the service listens. */
   publicUrl: () => string
   pages: PageSettings
+  /** Undefined if there is no demonstration. Its code is loaded at the first call. */
+  demonstration: (() => Promise<Worlds>) | undefined
   producerKeys: ProducerKeys
   providers: ProviderDependencies
   inbox: Inbox
@@ -82,7 +85,7 @@ export type PageSettings = {
 }
 
 /** `path`: where browsers send it, seen from outside: the path of the public URL. */
-export type Cookie = { name: string; path: string; isSecure: boolean; lifetimeMs: number }
+export type Cookie = { name: string; path: string; isSecure: boolean; lifetimeMs: number; sameSite?: 'Strict' | 'Lax' }
 
 /** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
 export type Readiness = { isReady: boolean; askedAt: number }

@@ -17,7 +17,17 @@ const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
   {
     room: ['server/http/**'],
-    knows: ['server/sign-in/**', 'server/inbox/**', 'server/pages/**', 'server/store/store.ts'],
+    knows: [
+      'server/sign-in/**',
+      'server/inbox/**',
+      'server/pages/**',
+      'server/demonstration/**',
+      'server/store/store.ts',
+    ],
+  },
+  {
+    room: ['server/demonstration/**'],
+    knows: ['server/sign-in/**', 'server/store/{store,unavailable}.ts', 'server/store/sqlite/database.ts'],
   },
   { room: ['server/pages/**'], knows: [] },
   { room: ['server/sign-in/**'], knows: ['server/store/{store,erased-key}.ts'] },
@@ -46,7 +56,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
   {
     room: composition,
     knows: [
-      'server/{config,http,sign-in,inbox,outbound,doctor,start}/**',
+      'server/{config,http,sign-in,inbox,outbound,doctor,start,demonstration}/**',
       'server/{carillon,serve,compose}.ts',
       'server/store/*.ts',
       'server/store/transfer/**',
@@ -83,7 +93,7 @@ const rooms: Record<string, string[]> = {
   'pino-pretty': ['server/log/log.ts'],
   uqr: ['server/sign-in/factors/**'],
   uuid: ['server/ids.ts'],
-  'node:http': ['server/http/**'],
+  'node:http': ['server/http/**', 'server/demonstration/**'],
   'node:sqlite': ['server/store/sqlite/**', 'server/doctor/store/sqlite.ts'],
 }
 

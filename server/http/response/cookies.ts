@@ -3,11 +3,15 @@ import type { FastifyReply } from 'fastify'
 import type { Cookie } from '../dependencies.ts'
 
 /** Readable by no script, sent by no other site's form, kept to this host by `__Host-` if the public URL has no path. '' removes it. */
-export function setCookie(reply: FastifyReply, { name, path, isSecure, lifetimeMs }: Cookie, value: string): void {
+export function setCookie(
+  reply: FastifyReply,
+  { name, path, isSecure, lifetimeMs, sameSite = 'Lax' }: Cookie,
+  value: string,
+): void {
   const secure = isSecure ? '; Secure' : ''
   const maxAgeSeconds = value === '' ? 0 : Math.floor(lifetimeMs / 1000)
   reply.header(
     'set-cookie',
-    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`,
+    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${secure}`,
   )
 }

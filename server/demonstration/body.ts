@@ -1,0 +1,24 @@
+// A copy of a body for the transcript, as text.
+const maxBodyBytes = 16 * 1024
+
+/** The text of a body; what is longer is cut. */
+export class Body {
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+
+  add(chunk: unknown, encoding?: unknown): void {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encodingOf(encoding)) : Buffer.from(chunk)
+    const kept = bytes.subarray(0, maxBodyBytes - this.#bytes)
+    this.#bytes += kept.length
+    if (kept.length > 0) this.#chunks.push(kept)
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8')
+  }
+}
+
+function encodingOf(encoding: unknown): BufferEncoding {
+  return typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'
+}

@@ -1,0 +1,55 @@
+// One request to a world and its response, as they are on the wire: lines, spelling and order of the fields, and bodies as text.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Body } from './body.ts'
+import { maskedCookies } from './cookies.ts'
+import type { Row } from './rows.ts'
+import type { Call } from './trace.ts'
+
+export type Fields = readonly (readonly [name: string, value: string])[]
+export type Message = { line: string; fields: Fields; body: string }
+export type Exchange = {
+  n: number
+  request: Message
+  /** The line is empty until the response has begun. */
+  response: Message
+  /** Null if the operator shows none. */
+  trace: readonly Call[] | null
+  rows: { before: readonly Row[]; after: readonly Row[] }
+}
+
+/** Of a request as Node has read it. Cookies that are not the world's have `…` as their value. */
+export function requestOf({ method, url, httpVersion, rawHeaders }: IncomingMessage, names: ReadonlySet<string>) {
+  const fields: [string, string][] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const [name, value] = [rawHeaders[i] as string, rawHeaders[i + 1] as string]
+    fields.push([name, name.toLowerCase() === 'cookie' ? maskedCookies(value, names) : value])
+  }
+  return { line: `${method} ${url} HTTP/${httpVersion}`, fields }
+}
+
+/** Collects what the service writes; call it before the service has the response. A response to HEAD has no body. */
+export function collectBody(response: ServerResponse): Body {
+  const body = new Body()
+  const { write, end } = response
+  const isWanted = response.req.method !== 'HEAD'
+  response.write = ((...values: Parameters<typeof write>) => {
+    if (isWanted) body.add(values[0], values[1])
+    return write.apply(response, values)
+  }) as typeof write
+  response.end = ((...values: Parameters<typeof end>) => {
+    if (isWanted) body.add(values[0], values[1])
+    return end.apply(response, values)
+  }) as typeof end
+  return body
+}
+
+/** `_header` is the very text that Node writes to the connection, with the fields that Node adds itself, such as `Date`. */
+export function responseOf(response: ServerResponse): Omit<Message, 'body'> {
+  const { _header: head } = response as ServerResponse & { _header?: string | null }
+  const [line = '', ...lines] = (head ?? '').split('\r\n').filter((text) => text !== '')
+  const fields = lines.map((text) => {
+    const colon = text.indexOf(': ')
+    return [text.slice(0, colon), text.slice(colon + 2)] as const
+  })
+  return { line, fields }
+}

@@ -1,0 +1,46 @@
+// The folders of the demonstration's worlds, below the folder for temporary files: readable by this user only, removed with
+// their world, and those of a process that was killed at the next start.
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
+import { join } from 'node:path'
+
+/** The machine is part of the name, because containers can share a folder and count their processes alone. */
+const prefix = `carillon-demonstration-${hostname().replaceAll(/[^\w]/g, '_')}-`
+
+const made = new Set<string>()
+
+/** Mode 0700, and a random name: another user of the machine can neither read it nor have made it before. */
+export function makeFolder(parent: string): string {
+  const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`))
+  made.add(path)
+  return path
+}
+
+export function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true })
+  made.delete(path)
+}
+
+/** Removes the folders of this user's processes that no longer run. In a container, the process before had the same number. */
+export function removeLeftovers(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN
+    const path = join(parent, name)
+    if (Number.isNaN(pid) || made.has(path) || !isOwnFolder(path)) continue
+    if (pid === process.pid || !isRunning(pid)) removeFolder(path)
+  }
+}
+
+/** Not a link, and not a folder that another user has put there. */
+function isOwnFolder(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isDirectory() === true && (userInfo().uid === -1 || found.uid === userInfo().uid)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,37 @@
+// The database of one world is away for some seconds: every operation of its store fails, as if the system refused it.
+import type { Store } from '../store/store.ts'
+import { takenBack } from '../store/unavailable.ts'
+
+export class Outage {
+  #end: NodeJS.Timeout | undefined
+  /** By the clock of the process; null if there is none. */
+  endsAt: number | null = null
+
+  /** A second outage replaces the first. By a timer and not by the clock of the world, which the visitor sets forward. */
+  begin(seconds: number, now: number): number {
+    this.stop()
+    const endsAt = now + seconds * 1_000
+    this.endsAt = endsAt
+    this.#end = setTimeout(() => this.stop(), seconds * 1_000).unref()
+    return endsAt
+  }
+
+  stop(): void {
+    clearTimeout(this.#end)
+    this.endsAt = null
+  }
+
+  /** The store, whose operations reject with UNAVAILABLE during an outage. It can still be closed, and listened to. */
+  around(store: Store): Store {
+    return new Proxy(store, {
+      get: (target, key) => {
+        const value = Reflect.get(target, key, target)
+        if (typeof value !== 'function' || key === 'close' || key === 'onChange') return value
+        return (...values: unknown[]) =>
+          this.endsAt === null
+            ? value.apply(target, values)
+            : Promise.reject(takenBack(new Error('an outage of the demonstration')))
+      },
+    })
+  }
+}

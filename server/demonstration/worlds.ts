@@ -1,0 +1,173 @@
+// The worlds of the demonstration: one for each visitor, made on demand, limited in number, gone after an hour, or ten minutes without
+// a request. A visitor is known by a cookie whose secret only the browser has.
+import { randomBytes } from 'node:crypto'
+import { CarillonError } from '../errors.ts'
+import { networkOfClient } from '../ip-addresses.ts'
+import { equalSecrets, hashOf } from '../sign-in/secrets.ts'
+import { makePassphrase } from '../sign-in/users/users.ts'
+import { World, type WorldCookie, type WorldCookies, type WorldOptions } from './world.ts'
+
+export type WorldsOptions = Pick<WorldOptions, 'compose' | 'hasTrace' | 'parent' | 'wall'> & {
+  /** Milliseconds that never go back. */
+  monotonic: () => number
+  /** As browsers see it, such as `/bell/demonstration`: the `Path` of every cookie. Known after the service listens. */
+  base: () => string
+  isSecure: () => boolean
+}
+
+/** A world takes 20 MiB (docs/decisions/0050-demonstration.md). */
+const maxWorlds = 10
+const lifetimeMs = 3_600_000
+const idleMs = 600_000
+const checkEveryMs = 10_000
+/** How many one address may make in ten minutes. */
+const maxForAddress = 30
+const countedForMs = 600_000
+
+/** What the inbox has at the beginning: names of the field, in no language. */
+const titles = ['session', 'token', 'Carillon']
+
+type Visit = { world: World; secretHash: string; startedAt: number; usedAt: number }
+
+export class Worlds {
+  readonly #options: WorldsOptions
+  readonly #visits = new Map<string, Visit>()
+  readonly #made = new Map<string, number[]>()
+  #opening: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  #checking: NodeJS.Timeout | undefined
+  #isEnding = false
+
+  constructor(options: WorldsOptions) {
+    this.#options = options
+  }
+
+  /** The cookie of the visitor. No other site has a reason to lead here with it. */
+  get visitCookie(): WorldCookie {
+    return { ...this.#cookie('carillon-visit', lifetimeMs), sameSite: 'Strict' }
+  }
+
+  /** The names differ from those of the service, so that neither replaces the other in a browser. */
+  get #cookies(): WorldCookies {
+    const thirtyDaysMs = 30 * 24 * 3_600_000
+    return {
+      cookie: this.#cookie('carillon-demonstration', thirtyDaysMs),
+      deviceCookie: this.#cookie('carillon-demonstration-device', thirtyDaysMs),
+    }
+  }
+
+  /** `__Secure-` and not `__Host-`, which requires `Path=/`. */
+  #cookie(name: string, forMs: number): WorldCookie {
+    const isSecure = this.#options.isSecure()
+    return { name: isSecure ? `__Secure-${name}` : name, path: this.#options.base(), isSecure, lifetimeMs: forMs }
+  }
+
+  /**
+   * Makes a world, which replaces the one of `previous`. `secret` is the new cookie. Throws TOO_MANY_REQUESTS if the address has made
+   * many, and UNAVAILABLE with the seconds until a place is free.
+   */
+  async open(address: string, previous: World | undefined): Promise<{ world: World; secret: string }> {
+    this.#refuseMany(networkOfClient(address))
+    if (previous !== undefined) await this.#end(previous)
+    this.#endOver()
+    if (this.#isEnding || this.#visits.size + this.#waiting >= maxWorlds) throw this.#full()
+    this.#waiting++
+    // One at a time: each takes some 100 ms of processor time, in which other requests must have their turn.
+    const opened = this.#opening.then(() => this.#openNext())
+    this.#opening = opened.catch(() => {})
+    try {
+      return await opened
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async #openNext(): Promise<{ world: World; secret: string }> {
+    const { compose, hasTrace, parent, wall, monotonic } = this.#options
+    const id = randomBytes(8).toString('base64url')
+    const credentials = { username: 'visitor', password: makePassphrase() }
+    const options = { id, credentials, cookies: this.#cookies, hasTrace, parent, wall, compose }
+    const world = await World.open(options, titles)
+    const secret = randomBytes(16).toString('base64url')
+    const at = monotonic()
+    this.#visits.set(id, { world, secretHash: hashOf(secret), startedAt: at, usedAt: at })
+    this.#checking ??= setInterval(() => this.#endOver(), checkEveryMs).unref()
+    if (this.#isEnding) await this.#end(world)
+    return { world, secret }
+  }
+
+  /** The world of the visitor with this cookie. */
+  ofSecret(secret: string | null): World | undefined {
+    if (secret === null) return undefined
+    const hash = hashOf(secret)
+    return this.#used([...this.#visits.values()].find(({ secretHash }) => equalSecrets(secretHash, hash)))
+  }
+
+  /** For requests that must have no cookie. The id opens nothing: it says which service shall judge the request. */
+  ofId(id: string): World | undefined {
+    return this.#used(this.#visits.get(id))
+  }
+
+  #used(visit: Visit | undefined): World | undefined {
+    const at = this.#options.monotonic()
+    if (visit === undefined || isOver(visit, at)) return undefined
+    visit.usedAt = at
+    return visit.world
+  }
+
+  /** Milliseconds until it is gone, even if it is used. */
+  remainingMs({ options: { id } }: World): number {
+    const { startedAt } = this.#visits.get(id) ?? { startedAt: Number.NEGATIVE_INFINITY }
+    return Math.max(0, startedAt + lifetimeMs - this.#options.monotonic())
+  }
+
+  #refuseMany(network: string): void {
+    const at = this.#options.monotonic()
+    for (const [other, times] of this.#made) if ((times.at(-1) ?? 0) <= at - countedForMs) this.#made.delete(other)
+    const times = (this.#made.get(network) ?? []).filter((time) => time > at - countedForMs)
+    if (times.length >= maxForAddress) {
+      const retryAfter = Math.ceil(((times[0] as number) + countedForMs - at) / 1_000)
+      const problem = `Your address has started ${maxForAddress} demonstrations in ten minutes`
+      throw new CarillonError('TOO_MANY_REQUESTS', problem, { retryAfter })
+    }
+    this.#made.set(network, [...times, at])
+  }
+
+  #full(): CarillonError {
+    const at = this.#options.monotonic()
+    const ends = [...this.#visits.values()].map((visit) => endOf(visit) - at)
+    const retryAfter = Math.max(1, Math.ceil(Math.min(lifetimeMs, ...ends) / 1_000))
+    const problem = `All ${maxWorlds} places of the demonstration are taken`
+    const remedy = `Try again in ${Math.ceil(retryAfter / 60)} minutes.`
+    return new CarillonError('UNAVAILABLE', problem, { remedy, retryAfter, report: 'overload' })
+  }
+
+  #endOver(): void {
+    const at = this.#options.monotonic()
+    for (const visit of this.#visits.values()) if (isOver(visit, at)) void this.#end(visit.world)
+  }
+
+  async #end(world: World): Promise<void> {
+    if (!this.#visits.delete(world.options.id)) return
+    if (this.#visits.size === 0) {
+      clearInterval(this.#checking)
+      this.#checking = undefined
+    }
+    await world.end()
+  }
+
+  /** Ends every world, and makes no further one. */
+  async end(): Promise<void> {
+    this.#isEnding = true
+    await this.#opening
+    await Promise.all([...this.#visits.values()].map(({ world }) => this.#end(world)))
+  }
+}
+
+function endOf({ startedAt, usedAt }: Visit): number {
+  return Math.min(startedAt + lifetimeMs, usedAt + idleMs)
+}
+
+function isOver(visit: Visit, at: number): boolean {
+  return at >= endOf(visit)
+}

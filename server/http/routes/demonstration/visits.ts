@@ -1,0 +1,182 @@
+// The demonstration as its page uses it: start a world, read its state and its transcript, and change what happens in it. The page itself
+// is in routes/pages/; the requests that it shows go to the world (world-service.ts). No application uses these routes, so the published
+// description of the API does not have them.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { World } from '../../../demonstration/world.ts'
+import type { Worlds } from '../../../demonstration/worlds.ts'
+import { CarillonError, invalidRequest } from '../../../errors.ts'
+import { iso } from '../../../times.ts'
+import type { Dependencies } from '../../dependencies.ts'
+import { integer, object, oneOf, string, type TypeOf } from '../../openapi/schema.ts'
+import { addressOf } from '../../request/address.ts'
+import { open, sessionSecret } from '../../request/guards.ts'
+import { setCookie } from '../../response/cookies.ts'
+import { sendData } from '../../response/send.ts'
+import { type GuardedRequest, type Operation, type Route, route } from '../operation.ts'
+import { otherSite } from './other-site.ts'
+
+type Request = GuardedRequest<null>
+
+const start: Operation<null> = {
+  id: 'startDemonstration',
+  tag: 'pages',
+  summary: 'Start a demonstration, or start it again: a temporary service with a user of its own',
+  // It needs no proof: a page of another site must not take the places.
+  signsIn: true,
+  responses: { 201: 'json' },
+  refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: startVisit,
+}
+
+async function startVisit(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const address = addressOf(request.raw, dependencies.trustedProxies)
+  const worlds = await worldsOf(dependencies)
+  const { world, secret } = await worlds.open(address, ownWorld(worlds, request))
+  setCookie(reply, worlds.visitCookie, secret)
+  return sendData(reply.code(201), displayVisit(dependencies, worlds, world))
+}
+
+const visit: Operation<null> = {
+  id: 'getDemonstration',
+  tag: 'pages',
+  summary: 'The state of the demonstration of this browser, and what its server keeps now',
+  responses: { 200: 'json' },
+  refusals: ['NOT_FOUND'],
+  handle: sendVisit,
+}
+
+async function sendVisit(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const { worlds, world } = await worldOf(dependencies, request)
+  return sendData(reply, { ...displayVisit(dependencies, worlds, world), ...displayState(world) })
+}
+
+function displayVisit({ users }: Dependencies, worlds: Worlds, world: World) {
+  const { id, credentials, hasTrace, cookies } = world.options
+  const expiresAt = iso(users.now() + worlds.remainingMs(world))
+  const { name: cookieName, path: base } = cookies.cookie
+  return { id, user: credentials, expiresAt, hasTrace, cookieName, base }
+}
+
+function displayState(world: World) {
+  const { now, outageEndsAt, ...state } = world.state
+  return { now: iso(now), outageEndsAt: outageEndsAt === null ? null : iso(outageEndsAt), ...state }
+}
+
+const exchange: Operation<null> = {
+  id: 'getExchange',
+  tag: 'pages',
+  summary:
+    'One request of the demonstration and its response as they were on the wire, with what the server did and kept',
+  responses: { 200: 'json' },
+  refusals: ['NOT_FOUND'],
+  handle: sendExchange,
+}
+
+async function sendExchange(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const { world } = await worldOf(dependencies, request)
+  const { n } = request.params as { n: string }
+  return sendData(reply, await world.exchange(Number(n)))
+}
+
+const day = 24 * 3_600
+const limits = { outage: 10, advance: 35 * day } as const
+const DemonstrationControl = object(
+  { action: oneOf(['restart', 'outage', 'advance', 'change-cookie', 'revoke', 'deliver']) },
+  { seconds: integer({ minimum: 1, maximum: limits.advance }), title: string({ minLength: 1, maxLength: 200 }) },
+)
+type DemonstrationControl = TypeOf<typeof DemonstrationControl>
+
+const control: Operation<null> = {
+  id: 'controlDemonstration',
+  tag: 'pages',
+  summary: 'Restart the server of the demonstration, take its database away, advance its clock, and more',
+  body: DemonstrationControl,
+  responses: { 200: 'json' },
+  refusals: ['NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: controlWorld,
+}
+
+async function controlWorld(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const { world } = await worldOf(dependencies, request)
+  const wanted = request.body as DemonstrationControl
+  return sendData(reply, { action: wanted.action, ...(await act(world, wanted, { request, reply })) })
+}
+
+async function act(world: World, wanted: DemonstrationControl, exchanged: Exchanged): Promise<object> {
+  switch (wanted.action) {
+    case 'restart':
+      return world.restart()
+    case 'outage': {
+      const seconds = secondsOf(wanted, limits.outage)
+      return { seconds, endsAt: iso(world.outage(seconds)) }
+    }
+    case 'advance': {
+      const seconds = secondsOf(wanted, limits.advance)
+      const { now, offsetMs } = world.advance(seconds)
+      return { seconds, now: iso(now), offsetMs }
+    }
+    case 'change-cookie':
+      return changeCookie(world, exchanged)
+    case 'revoke':
+      await world.revokeAll()
+      return {}
+    case 'deliver':
+      if (wanted.title === undefined) throw invalidRequest([{ field: 'title', reason: 'is missing' }])
+      return { id: await world.deliver(wanted.title) }
+  }
+}
+
+function secondsOf({ seconds }: DemonstrationControl, max: number): number {
+  if (seconds !== undefined && seconds <= max) return seconds
+  throw invalidRequest([{ field: 'seconds', reason: `must be a whole number from 1 to ${max}` }])
+}
+
+type Exchanged = { request: FastifyRequest; reply: FastifyReply }
+
+/** Only the server can: no script can read or set the cookie. Throws CONFLICT if there is none. */
+function changeCookie(world: World, { request, reply }: Exchanged) {
+  const { cookie } = world.options.cookies
+  const secret = sessionSecret(request.raw.headers.cookie, cookie.name)
+  if (secret === null || secret === '')
+    throw new CarillonError('CONFLICT', 'There is no session cookie to change', { remedy: 'Sign in first.' })
+  // In the random part, and not its last character, some of whose bits count for nothing.
+  const position = secret.length - 20
+  const from = secret.charAt(position)
+  const to = from === 'A' ? 'B' : 'A'
+  setCookie(reply, cookie, secret.slice(0, position) + to + secret.slice(position + 1))
+  return { cookieName: cookie.name, position, from, to }
+}
+
+export function demonstrationRoutes(prefix: string): Route[] {
+  const at = `${prefix}/demonstration`
+  return [
+    route('POST', `${at}/visits`, open, start),
+    route('GET', `${at}/visit`, open, visit),
+    route('GET', `${at}/exchanges/:n`, open, exchange),
+    route('POST', `${at}/controls`, open, control),
+    route('GET', `${at}/other-site`, open, otherSite),
+  ]
+}
+
+/** The world of the visitor, by the cookie alone. Throws NOT_FOUND. */
+async function worldOf(dependencies: Dependencies, request: FastifyRequest): Promise<{ worlds: Worlds; world: World }> {
+  const worlds = await worldsOf(dependencies)
+  const world = ownWorld(worlds, request)
+  if (world === undefined) throw noSuchVisit()
+  return { worlds, world }
+}
+
+function ownWorld(worlds: Worlds, { raw }: FastifyRequest): World | undefined {
+  return worlds.ofSecret(sessionSecret(raw.headers.cookie, worlds.visitCookie.name))
+}
+
+/** Without a demonstration, these routes are not there. */
+function worldsOf({ demonstration }: Dependencies): Promise<Worlds> {
+  return (demonstration as NonNullable<typeof demonstration>)()
+}
+
+export function noSuchVisit(): CarillonError {
+  return new CarillonError('NOT_FOUND', 'This browser has no demonstration, or it has ended', {
+    remedy: 'Start one: POST demonstration/visits.',
+  })
+}

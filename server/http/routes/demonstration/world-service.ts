@@ -1,0 +1,58 @@
+// Passes requests below `/demonstration/service` to the service of the visitor's world, after the request checks and before the body is
+// read, so that the world reads it itself. These are no routes of this service, so they are not in the table.
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Body } from '../../../demonstration/body.ts'
+import type { World } from '../../../demonstration/world.ts'
+import type { Worlds } from '../../../demonstration/worlds.ts'
+import { sessionSecret } from '../../request/guards.ts'
+import { noSuchVisit } from './visits.ts'
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const notPassed = () => Promise.reject(noSuchVisit())
+
+export function addWorlds(app: FastifyInstance, prefix: string, open: () => Promise<Worlds>): void {
+  const place = `${prefix}/demonstration/service`
+  const onRequest = (request: FastifyRequest, reply: FastifyReply) => passOn({ request, reply, place, open })
+  app.route({ method: [...methods], url: `${place}/*`, onRequest, handler: notPassed })
+}
+
+type Passed = { request: FastifyRequest; reply: FastifyReply; place: string; open: () => Promise<Worlds> }
+
+async function passOn({ request: { raw }, reply, place, open }: Passed): Promise<void> {
+  // Before the first await: Node may pass the body on in this turn.
+  const body = copyOfBody(raw)
+  const url = raw.url ?? ''
+  const target = withoutVisit(url.slice(url.indexOf(place) + place.length))
+  const world = worldOf(await open(), raw, target.visit)
+  const connection = reply.getHeader('connection')
+  if (connection !== undefined) reply.raw.setHeader('Connection', connection)
+  world.serve(raw, reply.raw, { target: target.path, body })
+  reply.hijack()
+}
+
+/** What arrives of a body, also if nothing reads it. */
+function copyOfBody(raw: IncomingMessage): Body {
+  const body = new Body()
+  const { push } = raw
+  raw.push = (chunk, encoding) => {
+    body.add(chunk, encoding)
+    return push.call(raw, chunk, encoding)
+  }
+  return body
+}
+
+/** The form of another site can send no field, and the browser no cookie with it: it names the world in the query. */
+function withoutVisit(target: string): { path: string; visit: string | undefined } {
+  const [, path, visit] = /^([^?]*)\?visit=([\w-]{1,32})$/.exec(target) ?? []
+  return { path: path ?? target, visit }
+}
+
+/** The id in the field or in the query, otherwise the visitor's cookie. Throws NOT_FOUND. */
+function worldOf(worlds: Worlds, { headers }: IncomingMessage, inQuery: string | undefined): World {
+  const id = headers['carillon-visit'] ?? inQuery
+  const { name } = worlds.visitCookie
+  const world = typeof id === 'string' ? worlds.ofId(id) : worlds.ofSecret(sessionSecret(headers.cookie, name))
+  if (world === undefined) throw noSuchVisit()
+  return world
+}

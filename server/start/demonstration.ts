@@ -1,0 +1,102 @@
+// Composes the worlds of the demonstration: each is the product itself on a temporary SQLite database, with the defaults of all settings,
+// and with keys, cookies and a clock of its own. Loaded by the first request for one.
+import { tmpdir } from 'node:os'
+import { Clock, type TimeSources } from '../clock.ts'
+import { type Composition, compose } from '../compose.ts'
+import { readConfig } from '../config/read.ts'
+import type { Config } from '../config/settings.ts'
+import { observed } from '../demonstration/trace.ts'
+import type { ComposedService, ServicePlace } from '../demonstration/world.ts'
+import { Worlds } from '../demonstration/worlds.ts'
+import { createLog, type Log } from '../log/log.ts'
+import { Passwords } from '../sign-in/password/passwords.ts'
+import { addUser, disableUser, enableUser } from '../sign-in/users/users.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { demonstrationSettings } from './page-settings.ts'
+
+type Surroundings = { config: Config; sources: TimeSources; random: () => number; url: () => string }
+
+export async function openWorlds(surroundings: Surroundings): Promise<Worlds> {
+  const { config, sources, url } = surroundings
+  // Its sign-ins are no events of this service, and its outages no failures.
+  const log = await createLog({ level: 'silent', isTerminal: false })
+  // One hash at a time for all visitors together: the sign-ins of the service's own users keep the other threads.
+  const passwords = new Passwords({ threads: 1 })
+  const { hasTrace } = demonstrationSettings(config)
+  const base = () => `${new URL(url()).pathname.replace(/\/$/, '')}${config.pagesPrefix}/demonstration`
+  return new Worlds({
+    parent: tmpdir(),
+    hasTrace,
+    wall: sources.wall,
+    monotonic: sources.monotonic,
+    base,
+    isSecure: () => url().startsWith('https:'),
+    compose: (place) => composeWorld(place, { ...surroundings, log, passwords, hasTrace }),
+  })
+}
+
+type Shared = Surroundings & { log: Log; passwords: Passwords; hasTrace: boolean }
+
+async function composeWorld(place: ServicePlace, shared: Shared): Promise<ComposedService> {
+  const { sources, random, url, log, passwords, hasTrace, config } = shared
+  const clock = new Clock(
+    { wall: () => sources.wall() + place.offsetMs(), monotonic: () => sources.monotonic() + place.offsetMs() },
+    () => {},
+  )
+  const settings = settingsOf(config, { database: place.database, url: url() })
+  const { store } = await openStore(settings.database)
+  try {
+    const own = { passwords, cookies: place.cookies, ...(hasTrace && { observed }) }
+    const composition = await compose(place.outage.around(store), settings, {
+      log,
+      clock,
+      random,
+      url: () => settings.publicUrl as string,
+      own,
+    })
+    await composition.app.ready()
+    composition.readiness.isReady = true
+    return serviceOf(composition, store)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** What the operator has set for this service does not apply, but for the addresses at which it is reached. */
+function settingsOf(config: Config, { database, url }: { database: string; url: string }): Config {
+  return {
+    ...readConfig({}),
+    database: { engine: 'sqlite', path: database },
+    publicUrl: `${url}${config.pagesPrefix}/demonstration/service`,
+    allowedHosts: [config.host, ...config.allowedHosts],
+    trustedProxies: config.trustedProxies,
+    demonstration: false,
+    streams: 8,
+  }
+}
+
+function serviceOf(composition: Composition, store: Store): ComposedService {
+  const { app, users, deliveries } = composition
+  return {
+    handle: app.routing,
+    async addUser(credentials) {
+      return (await addUser(users, { ...credentials, isGenerated: true })).id
+    },
+    async deliver(userId, title) {
+      const { results } = await deliveries.deliver('demonstration', { recipients: [{ userId }], title })
+      return results[0]?.id ?? ''
+    },
+    async revokeAll(id) {
+      await disableUser(users, { id })
+      await enableUser(users, { id })
+    },
+    async end() {
+      await composition.endStreams()
+      await app.close()
+      await composition.end()
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,99 @@
+// For tests: a visitor of the demonstration. Keeps the cookies as a browser does, and sends requests in both lanes.
+import type { HttpResponse, TestService } from '../service.ts'
+
+const json = { 'content-type': 'application/json' }
+
+type Sent = { method?: string; body?: unknown; headers?: Record<string, string> }
+
+export class Visitor {
+  readonly #app: TestService
+  readonly cookies = new Map<string, string>()
+  id = ''
+  user = { username: '', password: '' }
+  cookieName = ''
+  base = ''
+
+  constructor(app: TestService) {
+    this.#app = app
+  }
+
+  static async of(app: TestService): Promise<Visitor> {
+    const visitor = new Visitor(app)
+    const response = await visitor.start()
+    if (response.status !== 201) throw new Error(`no demonstration: ${response.status} ${response.text}`)
+    return visitor
+  }
+
+  get cookie(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  }
+
+  async start(headers: Record<string, string> = {}): Promise<HttpResponse> {
+    const response = await this.send('visits', { method: 'POST', headers })
+    if (response.status === 201) Object.assign(this, response.json().data)
+    return response
+  }
+
+  /** Like the page: with all cookies, below `demonstration/`. */
+  async send(path: string, { method = 'GET', body, headers = {} }: Sent = {}): Promise<HttpResponse> {
+    const response = await this.#app.request(`/demonstration/${path}`, {
+      method,
+      redirect: 'manual',
+      headers: { ...(this.cookies.size > 0 && { cookie: this.cookie }), ...(body !== undefined && json), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    for (const text of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? []
+      if (value === '') this.cookies.delete(name)
+      else this.cookies.set(name, value)
+    }
+    return response
+  }
+
+  /** A request of the session lane. */
+  session(path: string, sent: Sent = {}): Promise<HttpResponse> {
+    return this.send(`service/${path}`, { ...sent, headers: { 'carillon-visit': this.id, ...sent.headers } })
+  }
+
+  /** A request of the token lane: no cookie. */
+  token(path: string, token: string | undefined, { method = 'GET', body }: Sent = {}): Promise<HttpResponse> {
+    return this.#app.request(`/demonstration/service/${path}`, {
+      method,
+      headers: {
+        'carillon-visit': this.id,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && json),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  }
+
+  async signIn(): Promise<string> {
+    await this.session('login', { method: 'POST', body: { ...this.user, variant: 'stateful' } })
+    const response = await this.token('login', undefined, {
+      method: 'POST',
+      body: { ...this.user, variant: 'stateless' },
+    })
+    return response.json().token
+  }
+
+  async control(action: string, more: object = {}): Promise<HttpResponse> {
+    return this.send('controls', { method: 'POST', body: { action, ...more } })
+  }
+
+  async exchange(response: HttpResponse) {
+    const n = response.headers.get('carillon-exchange')
+    return (await this.send(`exchanges/${n}`)).json().data
+  }
+
+  async state() {
+    return (await this.send('visit')).json().data
+  }
+}
+
+/** The tables of the rows, with their number. */
+export function countedRows(rows: readonly { table: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { table } of rows) counts[table] = (counts[table] ?? 0) + 1
+  return counts
+}
