@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, posix } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -193,17 +203,25 @@ test('every link leads to an existing file and heading', () => {
   assert.deepEqual(broken, [])
 })
 
-test('docs/scale.md and docs/integrate.md show the proxy configurations exactly as their files have them', () => {
+test('the pages show the proxy configurations exactly as their files have them', () => {
   const folder = join(root, 'docs/proxies')
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => !file.endsWith('with-a-path'),
+  const shownBy: Readonly<Record<string, readonly string[]>> = {
+    'docs/scale.md': ['Caddyfile', 'haproxy.cfg', 'nginx.conf'],
+    'docs/integrate.md': ['with-a-path/Caddyfile', 'with-a-path/nginx.conf'],
+    'docs/forward-authentication.md': ['Caddyfile', 'nginx.conf', 'traefik.yml'].map(
+      (name) => `forward-authentication/${name}`,
+    ),
+  }
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    statSync(join(folder, file)).isFile(),
   )
-  const withPath = ['with-a-path/Caddyfile', 'with-a-path/nginx.conf']
-  assert.deepEqual(files.sort(), ['Caddyfile', 'haproxy.cfg', 'nginx.conf', ...withPath])
-  for (const file of files) {
-    const page = readFileSync(join(root, withPath.includes(file) ? 'docs/integrate.md' : 'docs/scale.md'), 'utf8')
-    const printed = page.split(`[${posix.basename(file)}](proxies/${file}):\n\n`)[1] ?? ''
-    assert.equal(/^```\w+\n(.*?)```/s.exec(printed)?.[1], readFileSync(join(folder, file), 'utf8'), file)
+  assert.deepEqual(files.sort(), Object.values(shownBy).flat().sort())
+  for (const [place, shown] of Object.entries(shownBy)) {
+    const page = readFileSync(join(root, place), 'utf8')
+    for (const file of shown) {
+      const printed = page.split(`[${posix.basename(file)}](proxies/${file}):\n\n`)[1] ?? ''
+      assert.equal(/^```\w+\n(.*?)```/s.exec(printed)?.[1], readFileSync(join(folder, file), 'utf8'), file)
+    }
   }
 })
 

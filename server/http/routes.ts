@@ -1,5 +1,17 @@
 // The route table: every route with its method, path, guard and operation. app.ts serves it, and openapi.json is made from it.
-import { fresh, inbox, longLived, open, producer, restricted, token, user, visitor } from './request/guards.ts'
+import {
+  fresh,
+  inbox,
+  longLived,
+  open,
+  producer,
+  restricted,
+  token,
+  unscopedVisitor,
+  user,
+  verified,
+  visitor,
+} from './request/guards.ts'
 import * as activity from './routes/account/activity.ts'
 import * as confirmation from './routes/account/confirm.ts'
 import * as factors from './routes/account/factors.ts'
@@ -24,13 +36,14 @@ import * as providers from './routes/sign-in/providers.ts'
 import * as secondFactor from './routes/sign-in/second-factor.ts'
 import * as signIn from './routes/sign-in/sign-in.ts'
 import * as tokens from './routes/sign-in/tokens.ts'
+import * as forward from './routes/sign-in/verify.ts'
 import * as users from './routes/users.ts'
 
 /** The pages for browsers, below CARILLON_PAGES_PREFIX. */
 const pages: readonly Route[] = [
   route('POST', '/sign-out', open, signOutPage.signOut),
-  route('GET', '/account', visitor, accountPage.account),
   route('GET', '/demonstration', visitor, demonstrationPage.demonstration),
+  route('GET', '/account', unscopedVisitor, accountPage.account),
   route('GET', '/reset', open, passwordPages.resetPage),
   route('GET', '/invite', open, passwordPages.invitePage),
 ]
@@ -58,6 +71,7 @@ const api: readonly Route[] = [
   route('PUT', '/api/me/password', user, passwords.change),
   route('GET', '/.well-known/jwks.json', open, tokens.keySet),
   route('GET', '/api/session', visitor, signIn.session),
+  route('GET', '/verify', verified, forward.verify),
   route('GET', '/api/me', inbox, signIn.me),
   route('POST', '/api/me/token', user, tokens.create),
   route('GET', '/api/me/activity', user, activity.list),

@@ -246,6 +246,8 @@ test('the description is correct for every successful use of every route (I9)', 
     ] as const)
       assert.equal((await record({ method, path, headers })).status, 204)
   }
+  assert.equal((await record({ path: '/verify', headers: token })).status, 200)
+  assert.equal((await record({ path: '/verify', headers: { accept: 'text/html' } })).status, 302)
   for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
     assert.equal((await record({ path })).status, 200, path)
   for (const path of ['/reset', '/invite', '/demonstration', '/carillon-theme.css', '/carillon-logo'])

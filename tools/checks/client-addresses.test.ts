@@ -1,5 +1,5 @@
-// Checks that only server/http/request/address.ts determines the address of a client. A forwarding header that any other code
-// reads could be the client's own claim (A11). It reads the source as text.
+// Checks that only server/http/request/address.ts determines the address of a client, and that nothing else but original-url.ts reads a
+// forwarding header: anywhere else it could be the client's own claim (A11). It reads the source as text.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -15,13 +15,15 @@ const forms = [
   /['"](?:x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip|cf-connecting-ip|fastly-client-ip)['"]/gi,
 ]
 
-/** `doctor` sends such headers to see what the proxy makes of them. */
-const senders = ['server/doctor/proxy/client-address.ts']
+/** `doctor` sends such headers to see what the proxy makes of them; the description of `GET /verify` names them. */
+const others = ['server/doctor/proxy/client-address.ts', 'server/http/routes/sign-in/verify.ts']
+/** Reads no address, and only what a trusted proxy sent. */
+const originalUrl = 'server/http/request/original-url.ts'
 
 test('only one function reads the peer of a connection or a forwarding header (A11)', () => {
   assert.ok(productFiles.includes(home), 'address.ts was not found: this test looks in the wrong place.')
   const breaches = productFiles.flatMap((path) => {
-    if (path === home || senders.includes(path)) return []
+    if (path === home || path === originalUrl || others.includes(path)) return []
     const code = codeOf(path)
     return forms.flatMap((form) =>
       (code.match(form) ?? []).map((what) => `${path}: ${what}. Call addressOf (${home}).`),
@@ -31,4 +33,5 @@ test('only one function reads the peer of a connection or a forwarding header (A
   const own = readFileSync(home, 'utf8')
   assert.match(own, /remoteAddress/)
   assert.match(own, /'x-forwarded-for'/)
+  assert.match(readFileSync(originalUrl, 'utf8'), /comesFromTrustedProxy\(request/)
 })

@@ -1,5 +1,6 @@
 // Which client sent this request? The address for the log and for limits comes from here alone; nothing else reads the
-// peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md).
+// peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
+// original-url.ts reads a URL from a trusted proxy.
 import type { IncomingMessage } from 'node:http'
 import { stripBlanks } from '../../blanks.ts'
 import { type AddressRange, canonicalAddress, isInRanges } from '../../ip-addresses.ts'
@@ -23,7 +24,7 @@ export function addressOf(request: Request, trustedProxies: readonly AddressRang
 }
 
 export function traceAddress({ headers, socket }: Request, trustedProxies: readonly AddressRange[]): TracedAddress {
-  const peer = canonicalAddress((socket.remoteAddress ?? '').replace(/%.*$/, '')) ?? 'unknown'
+  const peer = peerOf(socket)
   const { forwarded, 'x-forwarded-for': forwardedFor } = headers
   if (forwarded === undefined && forwardedFor === undefined) return { address: peer, source: 'connection', hops: 0 }
   if (peer === 'unknown' || !isInRanges(peer, trustedProxies)) return { address: peer, source: 'ignored', hops: 0 }
@@ -36,6 +37,16 @@ export function traceAddress({ headers, socket }: Request, trustedProxies: reado
   // A proxy that sets one of the two forwards the other as the client sent it, and here is no way to know which one that is.
   if (other !== undefined && other.address !== traced.address) return { address: peer, source: 'unclear', hops: 0 }
   return traced
+}
+
+/** Whether a trusted proxy sent this request: only then is a forwarding header more than the client's claim. */
+export function comesFromTrustedProxy({ socket }: Pick<Request, 'socket'>, trustedProxies: readonly AddressRange[]) {
+  const peer = peerOf(socket)
+  return peer !== 'unknown' && isInRanges(peer, trustedProxies)
+}
+
+function peerOf({ remoteAddress = '' }: Request['socket']): string {
+  return canonicalAddress(remoteAddress.replace(/%.*$/, '')) ?? 'unknown'
 }
 
 /** The addresses of a header, the nearest to this service last. `undefined` is an entry without an address. */

@@ -22,6 +22,18 @@ export type Guard<Caller> = {
 export const open: Guard<null> = { name: 'open', refusals: [], admit: async () => null }
 /** Anyone: the user of a valid proof, of scope `inbox` or without a limit; null without one. */
 export const visitor: Guard<Subject | null> = { name: 'visitor', refusals: [], admit: admitVisitor }
+/** The same, but a token of scope `inbox` is refused. */
+export const unscopedVisitor: Guard<Subject | null> = {
+  name: 'visitor',
+  refusals: ['FORBIDDEN'],
+  admit: admitUnscopedVisitor,
+}
+/** The same, for a route that itself refuses a request without a valid proof. */
+export const verified: Guard<Subject | null> = {
+  name: 'user',
+  refusals: ['UNAUTHORIZED', 'FORBIDDEN'],
+  admit: admitUnscopedVisitor,
+}
 /** A user, by session or access token, also by a token of scope `inbox`. */
 export const inbox: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitToInbox }
 /** A signed-in user, by session or access token without a scope. */
@@ -54,6 +66,12 @@ export const producer = (scope: Scope): Guard<Producer> => ({
 
 async function admitVisitor(dependencies: Dependencies, request: FastifyRequest): Promise<Subject | null> {
   return authenticate(dependencies, request.raw)
+}
+
+async function admitUnscopedVisitor(dependencies: Dependencies, request: FastifyRequest): Promise<Subject | null> {
+  const subject = await authenticate(dependencies, request.raw)
+  if (subject !== null) refuseScoped(subject)
+  return subject
 }
 
 async function admitToInbox(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Subject> {

@@ -1,0 +1,59 @@
+// Forward authentication: may this request of a browser pass the proxy, and who sends it? For applications without a sign-in of their own
+// (docs/forward-authentication.md; docs/decisions/0051-forward-authentication.md).
+import type { FastifyReply } from 'fastify'
+import { notAuthenticated } from '../../../errors.ts'
+import type { Subject } from '../../../sign-in/subject.ts'
+import type { User } from '../../../store/store.ts'
+import type { Dependencies } from '../../dependencies.ts'
+import { returnTo } from '../../request/origin/return-to.ts'
+import { originalRequestOf } from '../../request/original-url.ts'
+import type { GuardedRequest, Operation } from '../operation.ts'
+import { acceptsHtml, readerOf } from '../pages/page.ts'
+
+export const verify: Operation<Subject | null> = {
+  id: 'verifyRequest',
+  tag: 'sign-in',
+  summary:
+    'For a reverse proxy (nginx `auth_request`, Traefik `forwardAuth`, Caddy `forward_auth`): 200 with `Remote-User`, `Remote-Name` and `Remote-User-Id` ' +
+    'if the request has the proof of a user; otherwise it leads a browser to the sign-in page',
+  // A proxy uses an internal name. A page that rebinds its own name gets nothing: the cookie is for the public name only.
+  anyHost: true,
+  headers: {
+    'x-original-url':
+      'The URL that the browser requested, from nginx: 401 instead of 302, with the sign-in page in `Location`',
+    'x-forwarded-proto': 'The scheme of that URL, from Traefik and Caddy',
+    'x-forwarded-host': 'Its host, and its port if it has one',
+    'x-forwarded-uri': 'Its path and query',
+  },
+  responses: { 200: 'none', 302: 'none' },
+  handle: verifyRequest,
+}
+
+async function verifyRequest(dependencies: Dependencies, request: GuardedRequest<Subject | null>, reply: FastifyReply) {
+  const { isAuthRequest, url } = originalRequestOf(request.raw, dependencies.trustedProxies)
+  const user = await readerOf(dependencies, request.caller)
+  if (user !== undefined) return reply.headers(identityOf(user)).code(200).send()
+  const location = signInAddress(dependencies, url)
+  if (!isAuthRequest && acceptsHtml(request)) return reply.redirect(location, 302)
+  // nginx treats every other status as a failure; its configuration makes a redirect of it.
+  if (isAuthRequest) reply.header('location', location)
+  throw notAuthenticated()
+}
+
+/** Never the external id, which could equal the username of another user (U1). An id has the form of a UUID. */
+function identityOf({ id, username, displayName }: User): Readonly<Record<string, string>> {
+  const name = username ?? id
+  return { 'remote-user': fieldValue(name), 'remote-name': fieldValue(displayName ?? name), 'remote-user-id': id }
+}
+
+/** The UTF-8 bytes, of which Node writes each character as one. A control character could end the field, so a space replaces it. */
+function fieldValue(text: string): string {
+  return Buffer.from(text.replaceAll(/\p{Cc}/gu, ' ').trim()).toString('latin1')
+}
+
+/** Absolute: Traefik resolves a relative address against its own name of this service. */
+function signInAddress({ publicUrl, pages, allowedOrigins }: Dependencies, original: string | undefined): string {
+  const page = `${publicUrl()}${pages.prefix}/sign-in`
+  const goal = original && returnTo(original, { publicUrl: publicUrl(), allowedOrigins })
+  return goal === undefined ? page : `${page}?return_to=${encodeURIComponent(goal)}`
+}
