@@ -269,10 +269,10 @@ test('every route that a page names exists, and the guide and the README name ev
     served.filter((route) => !files.some((file) => routesIn(pageOf(file)).includes(route)))
   assert.deepEqual(missing('docs/guide.md', 'docs/pages.md'), [], 'routes that the guide does not show')
   const leftOut = [
-    'GET /password/script.js',
-    'GET /password/style.css',
     'GET /carillon-theme.css',
     'GET /carillon-logo',
+    'GET /password/script.js',
+    'GET /password/style.css',
     'GET /docs/style.css',
   ]
   assert.deepEqual(missing('README.md'), leftOut, 'routes that the README leaves out')

@@ -31,6 +31,16 @@ const sections = {
     de: () => import('./de/security.ts'),
     fr: () => import('./fr/security.ts'),
   },
+  front: {
+    en: () => import('./en/front.ts'),
+    de: () => import('./de/front.ts'),
+    fr: () => import('./fr/front.ts'),
+  },
+  'inbox-page': {
+    en: () => import('./en/inbox-page.ts'),
+    de: () => import('./de/inbox-page.ts'),
+    fr: () => import('./fr/inbox-page.ts'),
+  },
 } as const satisfies { readonly [section: string]: Record<PageLanguage, () => Promise<Section<unknown>>> }
 
 type Section<Texts> = { texts: (plurals: Plurals) => Texts }

@@ -40,7 +40,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(0, signal))
   showOnce(service, { config, isTerminal, log })
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
-  log.info({ event: 'started', url: service.url }, 'Carillon is listening')
+  log.info({ event: 'started', url: service.url, openInBrowser: `${service.url}/` }, 'Carillon is listening')
   const error = await service.failed
   // The message of a CarillonError says everything; its stack would add nothing.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)

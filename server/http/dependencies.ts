@@ -79,6 +79,8 @@ export type PageSettings = {
   name: string
   accent: string | undefined
   logo: { bytes: Buffer; type: string } | undefined
+  /** Only this machine reaches the service, as far as the settings say. */
+  isHere: boolean
   hasDemonstration: boolean
   /** Of the requests of the demonstration. */
   hasTrace: boolean

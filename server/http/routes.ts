@@ -27,6 +27,8 @@ import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
 import * as accountPage from './routes/pages/account.ts'
 import * as demonstrationPage from './routes/pages/demonstration.ts'
+import * as frontPage from './routes/pages/front.ts'
+import * as inboxPage from './routes/pages/inbox.ts'
 import * as passwordPages from './routes/pages/password-pages.ts'
 import * as signOutPage from './routes/pages/sign-out.ts'
 import * as theme from './routes/pages/theme.ts'
@@ -44,6 +46,7 @@ const pages: readonly Route[] = [
   route('POST', '/sign-out', open, signOutPage.signOut),
   route('GET', '/demonstration', visitor, demonstrationPage.demonstration),
   route('GET', '/account', unscopedVisitor, accountPage.account),
+  route('GET', '/inbox', visitor, inboxPage.inbox),
   route('GET', '/reset', open, passwordPages.resetPage),
   route('GET', '/invite', open, passwordPages.invitePage),
 ]
@@ -132,7 +135,7 @@ const api: readonly Route[] = [
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),
   route('GET', '/openapi.json', open, documentation.openApi),
-  route('GET', '/', open, documentation.start),
+  route('GET', '/', visitor, frontPage.front),
   route('GET', '/docs', open, documentation.page),
   route('GET', '/docs/style.css', open, documentation.style),
 ]

@@ -4,7 +4,7 @@ import { CarillonError } from '../errors.ts'
 import type { Deliveries } from '../inbox/delivery/deliver.ts'
 import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
-import { addUser, makePassphrase } from '../sign-in/users/users.ts'
+import { addUser, firstUsername, makePassphrase } from '../sign-in/users/users.ts'
 import type { Store } from '../store/store.ts'
 
 export type FirstSignIn = { username: string; password: string; key: string }
@@ -22,7 +22,7 @@ export async function firstStart(dependencies: {
 }): Promise<FirstSignIn | undefined> {
   const { store, producerKeys, deliveries, docsPath } = dependencies
   if ((await store.listUsers({ after: '', limit: 1 })).length > 0) return undefined
-  const credentials = { username: 'operator', password: makePassphrase() }
+  const credentials = { username: firstUsername, password: makePassphrase() }
   try {
     await addUser(dependencies, { ...credentials, isGenerated: true })
   } catch (error) {
@@ -50,6 +50,8 @@ export function firstSignInText({ username, password, key }: FirstSignIn, url: s
 username: ${username}
 password: ${password}
 key: ${key}
+
+Open ${url}/ in a browser and sign in there, or paste these commands into a second terminal.
 
 Sign in, stateful, and call the restricted route with the cookie:
 

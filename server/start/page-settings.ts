@@ -19,10 +19,10 @@ export function pageSettings(config: Config): PageSettings {
   }
 }
 
-/** Only for readers on this machine, unless the settings say otherwise. */
+/** The demonstration is only for readers on this machine, unless the settings say otherwise. */
 export function demonstrationSettings({ host, publicUrl, demonstration, demonstrationTrace }: Config) {
   const isHere = isLoopback(host) && (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname))
-  return { hasDemonstration: demonstration ?? isHere, hasTrace: demonstrationTrace ?? isHere }
+  return { isHere, hasDemonstration: demonstration ?? isHere, hasTrace: demonstrationTrace ?? isHere }
 }
 
 function readLogo(path: string): PageSettings['logo'] {

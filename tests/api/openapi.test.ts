@@ -250,9 +250,6 @@ test('the description is correct for every successful use of every route (I9)', 
   assert.equal((await record({ path: '/verify', headers: { accept: 'text/html' } })).status, 302)
   for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
     assert.equal((await record({ path })).status, 200, path)
-  for (const path of ['/reset', '/invite', '/demonstration', '/carillon-theme.css', '/carillon-logo'])
-    assert.equal((await record({ path })).status, 200)
-  assert.equal((await record({ path: '/account', headers: await app.signIn(ann, 'stateful') })).status, 200)
   for (const path of ['/password/script.js', '/password/style.css']) {
     const { headers } = await record({ path })
     assert.equal((await record({ path, headers: { 'if-none-match': headers.get('etag') as string } })).status, 304)
@@ -260,7 +257,6 @@ test('the description is correct for every successful use of every route (I9)', 
   const { headers: ofKeySet } = await record({ path: '/.well-known/jwks.json' })
   const knownKeySet = { path: '/.well-known/jwks.json', headers: { 'if-none-match': ofKeySet.get('etag') ?? '' } }
   assert.equal((await record(knownKeySet)).status, 304)
-  assert.equal((await record({ path: '/', headers: { accept: 'text/html' } })).status, 302)
   for (const entry of ['/carillon-inbox.js', '/carillon-client.js']) {
     const path = `/${(await record({ path: entry })).headers.get('location')}`
     const { headers } = await record({ path })
@@ -281,6 +277,16 @@ test('the description is correct for every successful use of every route (I9)', 
     const headers = await app.signIn(eve, variant)
     assert.equal((await record({ method: 'POST', path: '/api/notifications/undo', headers })).status, 409)
     assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)
+  }
+})
+
+test('the description is correct for the pages, signed in or not (I9)', async () => {
+  const accept = { accept: 'text/html' }
+  for (const path of ['/', '/reset', '/invite', '/demonstration', '/carillon-theme.css', '/carillon-logo'])
+    assert.equal((await record({ path, headers: accept })).status, 200)
+  for (const path of ['/account', '/inbox']) {
+    assert.equal((await record({ path, headers: accept })).status, 303)
+    assert.equal((await record({ path, headers: { ...accept, ...(await app.signIn(ann, 'stateful')) } })).status, 200)
   }
 })
 

@@ -1,7 +1,6 @@
-// The routes of the API's own description: the OpenAPI document, and a page that displays it, to which `/` leads browsers. The page has no script and loads
-// nothing from other hosts (docs/decisions/0007), so nearly the same strict content policy applies as to every other response.
+// The routes of the API's own description: the OpenAPI document, and a page that displays it. The page has no script and loads nothing
+// from other hosts (docs/decisions/0007), so nearly the same strict content policy applies as to every other response.
 import type { FastifyReply } from 'fastify'
-import { noSuchRoute } from '../../errors.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
@@ -16,20 +15,6 @@ export const openApi: Operation<null> = {
 
 async function sendOpenApi({ documentation }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
   return sendJson(reply, documentation.json())
-}
-
-export const start: Operation<null> = {
-  id: 'getStart',
-  tag: 'documentation',
-  summary: 'Leads a browser to the description; a request that does not accept HTML gets 404',
-  responses: { 302: 'none' },
-  refusals: ['NOT_FOUND'],
-  handle: leadToPage,
-}
-
-async function leadToPage({ publicUrl }: Dependencies, { headers }: GuardedRequest<null>, reply: FastifyReply) {
-  if (!headers.accept?.toLowerCase().includes('text/html')) throw noSuchRoute()
-  return reply.redirect(docsPath(publicUrl()))
 }
 
 /** The path of the page as browsers see it, behind a proxy that strips the path of the public URL. */

@@ -16,6 +16,9 @@ import { externalIdFault } from './external-id.ts'
 import { type GivenProfile, profileAt, readProfile } from './profile.ts'
 import { findableUsername, prepareUsername } from './username.ts'
 
+/** Of the user whom the first start adds. */
+export const firstUsername = 'operator'
+
 export type UserDependencies = PasswordRules & {
   store: Pick<
     Store,

@@ -1,0 +1,76 @@
+// The script of the inbox page: the list of categories around <carillon-inbox>, which does everything else, and the preferences of this device.
+import type { CarillonInbox } from 'carillon-inbox'
+import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
+import { keepsInbox, keptTheme, onThemeChange } from '../look/preferences.ts'
+
+type Counts = { categories: Readonly<Record<string, unknown>> }
+
+const texts = await textsOf('inbox-page', pageLanguageOf([document.documentElement.lang]))
+const inbox = document.querySelector('carillon-inbox') as CarillonInbox
+const field = document.querySelector('#category-field') as HTMLElement
+const select = document.querySelector('#category') as HTMLSelectElement
+const parameter = 'category'
+
+/** One request at a time: many notifications may arrive at once. */
+let isLoading = false
+let isStale = false
+
+async function start(): Promise<void> {
+  inbox.offline = keepsInbox()
+  inbox.theme = keptTheme()
+  onThemeChange((theme) => {
+    inbox.theme = theme
+  })
+  choose(new URLSearchParams(location.search).get(parameter) ?? '')
+  select.addEventListener('change', () => choose(select.value))
+  inbox.addEventListener('carillon-change', () => void loadCategories())
+  await loadCategories()
+}
+
+/** The address names the category, so that a bookmark or "reload" displays it again. */
+function choose(category: string): void {
+  if (category === '') inbox.removeAttribute('category')
+  else inbox.setAttribute('category', category)
+  const address = new URL(location.href)
+  if (category === '') address.searchParams.delete(parameter)
+  else address.searchParams.set(parameter, category)
+  history.replaceState(null, '', address)
+}
+
+/** A failure leaves the list of categories as it is: the element says what is wrong. */
+async function loadCategories(): Promise<void> {
+  isStale = true
+  if (isLoading) return
+  isLoading = true
+  try {
+    while (isStale) {
+      isStale = false
+      const response = await fetch(`${inbox.dataset.root ?? ''}api/notifications/counts`)
+      if (response.ok) show(((await response.json()) as { data: Counts }).data)
+    }
+  } catch {
+  } finally {
+    isLoading = false
+  }
+}
+
+function show({ categories }: Counts): void {
+  const chosen = inbox.getAttribute('category') ?? ''
+  const names = new Set([...Object.keys(categories).sort(), ...(chosen === '' ? [] : [chosen])])
+  field.hidden = names.size === 0
+  // Replaced only by another list: it may be open.
+  if (
+    [...names].join('\n') ===
+    [...select.options]
+      .map(({ value }) => value)
+      .slice(1)
+      .join('\n')
+  )
+    return
+  const options = [...names].map((name) => new Option(name, name))
+  select.replaceChildren(new Option(texts.allCategories, ''), ...options)
+  select.value = chosen
+}
+
+void customElements.whenDefined('carillon-inbox').then(() => document.querySelector('.not-started')?.remove())
+void start()

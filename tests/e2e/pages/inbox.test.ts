@@ -1,0 +1,172 @@
+// The inbox page in a real Chromium: list, categories, languages, the end of a session, and a service that is gone.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { BrowserPages } from '../../support/pages/browser-page.ts'
+
+const pages = await BrowserPages.start()
+after(() => pages[Symbol.asyncDispose]())
+const { service } = pages
+
+async function userWithMail() {
+  const user = await service.user()
+  await service.deliver({ to: user, title: 'Invoice 7', category: 'billing' })
+  await service.deliver({ to: user, title: 'Tea is ready', body: 'In the kitchen', category: 'kitchen' })
+  await service.deliver({ to: user, title: 'Door open' })
+  return user
+}
+
+test('a signed-in user reads, filters and marks notifications; new ones arrive without a reload', async () => {
+  const user = await userWithMail()
+  await using opened = await pages.open('/inbox', { user })
+  const { page } = opened
+  await opened.heading('Inbox')
+  await page.getByRole('article').nth(2).waitFor()
+  await page.waitForFunction(() => document.title.startsWith('(3) Inbox'))
+  await opened.isAccessible('inbox')
+
+  const category = page.getByRole('combobox', { name: 'Category' })
+  const options = () => category.locator('option').allTextContents()
+  assert.deepEqual(await options(), ['All categories', 'billing', 'kitchen'])
+  await category.selectOption('kitchen')
+  await page.getByText('Invoice 7').waitFor({ state: 'detached' })
+  await page.getByText('Tea is ready').waitFor()
+  assert.equal(opened.path, '/inbox?category=kitchen')
+
+  await page.getByRole('button', { name: 'Mark as read' }).click()
+  await page.waitForFunction(() => document.title.startsWith('(2) Inbox'))
+  await service.deliver({ to: user, title: 'Soup is ready', category: 'soup' })
+  await category.locator('option', { hasText: 'soup' }).waitFor({ state: 'attached' })
+
+  await page.reload()
+  await page.getByText('Tea is ready').waitFor()
+  assert.equal(await category.inputValue(), 'kitchen')
+  await category.selectOption('All categories')
+  await page.getByText('Soup is ready', { exact: true }).waitFor()
+  assert.equal(opened.path, '/inbox')
+})
+
+test('the inbox is read and filtered with the keyboard alone', async () => {
+  await using opened = await pages.open('/inbox', { user: await userWithMail() })
+  const { page } = opened
+  await page.getByRole('article').nth(2).waitFor()
+  await page.getByRole('combobox').waitFor()
+  const reached: string[] = []
+  for (let steps = 0; steps < 40 && !reached.includes('Mark as read'); steps++) {
+    await page.keyboard.press('Tab')
+    const isCategory = await page.evaluate(() => document.activeElement?.id === 'category')
+    reached.push(isCategory ? 'Category' : await opened.focused())
+    // Chromium changes a closed list of options with the arrow keys.
+    if (!isCategory) continue
+    await page.keyboard.press('ArrowDown')
+    await page.getByText('Tea is ready').waitFor({ state: 'detached' })
+    await page.getByText('Invoice 7').waitFor()
+  }
+  assert.deepEqual(
+    reached.filter((name) =>
+      ['Skip to the content', 'Sign out', 'Settings', 'Category', 'Mark as read'].includes(name),
+    ),
+    ['Skip to the content', 'Sign out', 'Settings', 'Category', 'Mark as read'],
+  )
+  assert.equal(opened.path, '/inbox?category=billing')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => document.title.startsWith('(2) Inbox'))
+})
+
+test('page and element have the language of the browser, then that of the user', async () => {
+  const user = await userWithMail()
+  for (const [language, heading, category, markAll] of [
+    ['de-CH', 'Posteingang', 'Kategorie', 'Alle als gelesen markieren'],
+    ['fr', 'Boîte de réception', 'Catégorie', 'Tout marquer comme lu'],
+  ] as const) {
+    await using opened = await pages.open('/inbox', { user, language })
+    await opened.heading(heading)
+    await opened.page.getByRole('button', { name: markAll }).waitFor()
+    await opened.page.getByRole('combobox', { name: category }).waitFor()
+    await opened.isAccessible(`inbox-${language}`)
+  }
+  const change = {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', ...(await service.signIn(user, 'stateful')) },
+  }
+  assert.equal((await service.request('/api/me', { ...change, body: JSON.stringify({ locale: 'de' }) })).status, 200)
+  await using opened = await pages.open('/inbox', { user, language: 'fr' })
+  await opened.heading('Posteingang')
+})
+
+test('an empty inbox says so, and has no list of categories', async () => {
+  await using opened = await pages.open('/inbox', { user: await service.user() })
+  await opened.page.getByText('No notifications yet').waitFor()
+  assert.ok(await opened.page.locator('#category').isHidden())
+  await opened.isAccessible('inbox-empty')
+})
+
+test('a reader without a session gets the sign-in page, which leads back; so does the link after the session has ended', async () => {
+  const response = await service.request('/inbox', { headers: { accept: 'text/html' }, redirect: 'manual' })
+  assert.deepEqual([response.status, response.headers.get('location')], [303, '/sign-in?return_to=%2Finbox'])
+
+  const user = await userWithMail()
+  await using opened = await pages.open('/inbox', { user })
+  await opened.page.getByText('Door open').waitFor()
+  opened.expects(/^401 /)
+  await opened.context.clearCookies()
+  await service.signIn(user, 'stateful')
+  await service.request('/api/me/sessions', { method: 'DELETE', headers: await service.signIn(user, 'stateful') })
+  const link = opened.page.locator('carillon-inbox').getByRole('link', { name: 'Sign in' })
+  await link.waitFor()
+  assert.equal(await link.getAttribute('href'), '/sign-in?return_to=%2Finbox')
+  await opened.isAccessible('inbox-signed-out')
+})
+
+test('without a script the page says what to do, and so it does if the script of the element does not arrive', async () => {
+  const user = await service.user()
+  {
+    await using opened = await pages.open('/inbox', { user, hasScript: false })
+    await opened.heading('Inbox')
+    await opened.page.locator('noscript p').waitFor()
+    assert.ok(await opened.page.getByRole('button', { name: 'Sign out' }).isVisible())
+  }
+  await using opened = await pages.open('/', { user })
+  opened.expects(/ERR_FAILED/)
+  await opened.page.route(/carillon-inbox-[0-9a-f]+\.js/, (route) => route.abort())
+  await opened.page.goto(`${pages.url}/inbox`)
+  await opened.page.getByText('This page did not start.').waitFor()
+})
+
+test('while the service is gone the list stays and says so, and it continues afterwards', async () => {
+  const user = await userWithMail()
+  await using opened = await pages.open('/inbox', { user })
+  const { page, context } = opened
+  await page.getByText('Door open').waitFor()
+  await context.setOffline(true)
+  await page.getByText('No connection').waitFor()
+  await page.getByText('Door open').waitFor()
+  await opened.isAccessible('inbox-offline')
+  await context.setOffline(false)
+  await service.deliver({ to: user, title: 'Back again' })
+  await page.getByText('Back again', { exact: true }).waitFor()
+  // Whether a request is sent in this time depends on the stream.
+  const others = opened.complaints.filter((complaint) => !complaint.includes('ERR_INTERNET_DISCONNECTED'))
+  opened.complaints.splice(0, Infinity, ...others)
+})
+
+test('the preferences of this device hold: the dark theme, and the inbox that is kept for times without a connection', async () => {
+  const user = await userWithMail()
+  await using opened = await pages.open('/inbox', { user })
+  const { page } = opened
+  const state = () =>
+    page
+      .locator('carillon-inbox')
+      .evaluate((inbox) => [
+        (inbox as HTMLElement & { offline: boolean }).offline === true,
+        inbox.getAttribute('theme'),
+      ])
+  await page.getByText('Door open').waitFor()
+  assert.deepEqual(await state(), [false, 'auto'])
+  await page.evaluate(() => {
+    localStorage.setItem('carillon-theme', 'dark')
+    localStorage.setItem('carillon-offline', 'on')
+  })
+  await page.reload()
+  await page.getByText('Door open').waitFor()
+  assert.deepEqual(await state(), [true, 'dark'])
+})
