@@ -1,0 +1,369 @@
+// The account page in a real Chromium: name, language, password, the parts that an address names, and how it fails.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type BrowserPage, BrowserPages, type PageOptions } from '../../support/pages/browser-page.ts'
+import type { TestUser } from '../../support/service.ts'
+
+const pages = await BrowserPages.start()
+after(() => pages[Symbol.asyncDispose]())
+const { service } = pages
+const newPassword = 'grey heron over the weir'
+
+const section = ({ page }: BrowserPage, id: string) => page.locator(`section#${id}`)
+const field = ({ page }: BrowserPage, name: string) => page.getByRole('textbox', { name, exact: true })
+const button = ({ page }: BrowserPage, name: string) => page.getByRole('button', { name, exact: true })
+/** A password is no textbox for assistive technology. */
+const password = ({ page }: BrowserPage, label: string) => page.getByLabel(label, { exact: true })
+
+async function says(opened: BrowserPage, sentence: string | RegExp): Promise<void> {
+  await opened.page.getByRole('status').filter({ hasText: sentence }).waitFor()
+}
+
+/** Resolves when the page displays its sections. */
+async function openAccount(options: PageOptions, path = '/account'): Promise<BrowserPage> {
+  const opened = await pages.open(path, options)
+  await opened.page.locator('#display-name').waitFor()
+  return opened
+}
+
+async function userOf({ id }: TestUser) {
+  const user = await service.store.findUser(id)
+  assert.ok(user)
+  return user
+}
+
+async function canSignIn({ username }: TestUser, tried: string): Promise<boolean> {
+  return (await service.post('/login', { username, password: tried })).status === 200
+}
+
+/** The service sends the next request to `path` no response. */
+async function loses({ page }: BrowserPage, path: string): Promise<void> {
+  await page.route(`**${path}`, (route) => route.abort('connectionrefused'), { times: 1 })
+}
+
+test('without a session, the account page leads to the sign-in page, which leads back', async () => {
+  const response = await fetch(`${service.url}/account`, { redirect: 'manual' })
+  assert.deepEqual([response.status, response.headers.get('location')], [303, '/sign-in?return_to=%2Faccount'])
+})
+
+test('a user changes the display name, which is in the header at once and stays', async () => {
+  const ann = await service.user()
+  await using opened = await openAccount({ user: ann })
+  await opened.heading('Account')
+  await opened.page.getByText(ann.username).first().waitFor()
+  await opened.isAccessible('account')
+  await field(opened, 'Display name').fill('  Ann Lee ')
+  await field(opened, 'Display name').press('Enter')
+  await says(opened, 'Your name is saved.')
+  assert.equal(await opened.page.locator('.who').textContent(), 'Signed in as Ann Lee')
+  assert.equal(await field(opened, 'Display name').inputValue(), 'Ann Lee')
+  assert.equal((await userOf(ann)).displayName, 'Ann Lee')
+  await opened.page.reload()
+  assert.equal(await field(opened, 'Display name').inputValue(), 'Ann Lee')
+  await field(opened, 'Display name').fill('')
+  await button(opened, 'Save').click()
+  await opened.page.locator('.who', { hasText: ann.username }).waitFor()
+  assert.equal((await userOf(ann)).displayName, null)
+})
+
+test('a name that is refused stays in its field, with the reason beside it', async () => {
+  await using opened = await openAccount({ user: await service.user() })
+  opened.expects(/^400 PATCH \/api\/me$/)
+  await field(opened, 'Display name').fill('a'.repeat(201))
+  await button(opened, 'Save').click()
+  await opened.alerts('Write at most 200 characters')
+  assert.equal(await opened.focused(), 'Display name')
+  assert.equal(await field(opened, 'Display name').getAttribute('aria-invalid'), 'true')
+  assert.equal((await field(opened, 'Display name').inputValue()).length, 201)
+  await opened.isAccessible('account-name-refused')
+  await field(opened, 'Display name').fill('Ann')
+  await button(opened, 'Save').click()
+  await says(opened, 'Your name is saved.')
+})
+
+test('the whole page changes to another language at once, and keeps what is typed', async () => {
+  const ann = await service.user()
+  await using opened = await openAccount({ user: ann, language: 'en-GB' })
+  const { page } = opened
+  await field(opened, 'Display name').fill('half typed')
+  await password(opened, 'New password').fill('and this')
+  await page.getByRole('combobox', { name: 'Language', exact: true }).selectOption('Deutsch')
+  await opened.heading('Konto')
+  await says(opened, 'Die Sprache ist gespeichert.')
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'de')
+  assert.equal(await page.title(), 'Konto · Carillon')
+  for (const name of ['Abmelden', 'Speichern', 'Passwort ändern']) assert.equal(await button(opened, name).count(), 1)
+  assert.equal(await field(opened, 'Anzeigename').inputValue(), 'half typed')
+  assert.equal(await password(opened, 'Neues Passwort').inputValue(), 'and this')
+  await opened.isAccessible('account-de')
+  assert.equal((await userOf(ann)).locale, 'de')
+
+  await page.getByRole('combobox', { name: 'Sprache', exact: true }).selectOption('Français')
+  await opened.heading('Compte')
+  await opened.isAccessible('account-fr')
+  await page.getByRole('combobox', { name: 'Langue', exact: true }).selectOption('')
+  await opened.heading('Account')
+  assert.equal((await userOf(ann)).locale, null)
+})
+
+test('the page begins in the language of the user, also one with a region that an application has set', async () => {
+  const ann = await service.user()
+  await service.store.updateUser({ userId: ann.id, locale: 'de-CH', audit: [] })
+  await using opened = await openAccount({ user: ann, language: 'fr' })
+  await opened.heading('Konto')
+  const select = opened.page.getByRole('combobox', { name: 'Sprache', exact: true })
+  assert.equal(await select.inputValue(), 'de-CH')
+  assert.deepEqual(await select.locator('option').allInnerTexts(), [
+    'Wie im Browser eingestellt',
+    'English',
+    'Deutsch',
+    'Français',
+    'Schweizer Hochdeutsch',
+  ])
+})
+
+test('a user changes the password: this sign-in stays, every other ends, and the fields are empty (A13)', async () => {
+  const ann = await service.user()
+  const other = await service.signIn(ann, 'stateless')
+  await using opened = await openAccount({ user: ann }, '/account#password')
+  await password(opened, 'Current password').fill(ann.password)
+  await password(opened, 'New password').fill(newPassword)
+  await button(opened, 'Change the password').click()
+  await says(opened, 'Your password is changed. Every other device is signed out.')
+  for (const label of ['Current password', 'New password'])
+    assert.equal(await password(opened, label).inputValue(), '', label)
+  await opened.isAccessible('account-password-changed')
+  assert.deepEqual([await canSignIn(ann, newPassword), await canSignIn(ann, ann.password)], [true, false])
+  assert.equal((await service.get('/api/me', other)).status, 401)
+  await opened.page.reload()
+  await opened.heading('Account')
+})
+
+test('a password that is refused has its reason beside its field, in the language of the reader, and both stay typed', async () => {
+  const wendy = await service.user('wendy-harbour')
+  await using opened = await openAccount({ user: wendy })
+  opened.expects(/^400 PUT \/api\/me\/password$/, /^401 PUT \/api\/me\/password$/, /^413 PUT \/api\/me\/password$/)
+  const [current, next] = [password(opened, 'Current password'), password(opened, 'New password')]
+  const change = button(opened, 'Change the password')
+  await change.click()
+  await opened.alerts('Write your current password first.')
+  await current.fill(wendy.password)
+  for (const [tried, reason] of [
+    ['', 'Write at least 15 characters.'],
+    ['short', 'Write at least 15 characters.'],
+    ['violet otter '.repeat(30), 'Write at most 256 characters.'],
+    ['é'.repeat(10_000), 'Write at most 256 characters.'],
+    ['password12345678', 'many people use this password'],
+    ['wendy-harbour-1', 'little more than your username'],
+  ] as const) {
+    await next.fill(tried)
+    await change.click()
+    await opened.page.locator('#new-password-fault', { hasText: reason }).waitFor()
+    assert.equal(await opened.focused(), 'New password')
+    assert.equal(await next.getAttribute('aria-invalid'), 'true')
+    assert.equal(await next.inputValue(), tried)
+  }
+  await opened.isAccessible('account-password-refused')
+  await current.fill('not the one of wendy')
+  await next.fill(newPassword)
+  await change.click()
+  await opened.page.locator('#current-password-fault', { hasText: 'This is not your current password.' }).waitFor()
+  assert.equal(await opened.focused(), 'Current password')
+  assert.equal(await next.getAttribute('aria-invalid'), null)
+  assert.equal(await next.inputValue(), newPassword)
+  await opened.page.getByRole('combobox', { name: 'Language', exact: true }).selectOption('fr')
+  await opened.alerts('Ce n’est pas votre mot de passe actuel.')
+})
+
+test('passwords are hidden until the user shows them, and hidden again when they are sent', async () => {
+  await using opened = await openAccount({ user: await service.user() })
+  opened.expects(/^400 PUT/)
+  const types = () =>
+    opened.page
+      .locator('#password input:not([hidden])')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('type')))
+  assert.deepEqual(await types(), ['password', 'password'])
+  await button(opened, 'Show passwords').click()
+  assert.deepEqual(await types(), ['text', 'text'])
+  assert.equal(await button(opened, 'Show passwords').getAttribute('aria-pressed'), 'true')
+  await button(opened, 'Change the password').click()
+  await opened.alerts('Write your current password first.')
+  assert.deepEqual(await types(), ['password', 'password'])
+})
+
+test('a demand for a new password is displayed until there is one', async () => {
+  const ann = await service.user()
+  const stolen = await service.signIn(ann, 'stateful')
+  const { id } = (await service.get('/api/me/sessions', stolen)).json().data.items[0]
+  await using opened = await openAccount({ user: ann })
+  const { page } = opened
+  assert.equal(await page.getByText('so someone may know your password').count(), 0)
+  assert.equal((await opened.context.request.post(`${pages.url}/api/me/sessions/${id}/disown`)).status(), 200)
+  await page.reload()
+  await opened.alerts('One of your sign-ins was not yours, so someone may know your password.')
+  await opened.isAccessible('account-demand')
+  await page.getByRole('link', { name: 'Choose a new password' }).click()
+  assert.equal(opened.path, '/account#password')
+  await password(opened, 'Current password').fill(ann.password)
+  await password(opened, 'New password').fill(newPassword)
+  await password(opened, 'New password').press('Enter')
+  await says(opened, 'Your password is changed.')
+  await page.getByText('so someone may know your password').waitFor({ state: 'detached' })
+})
+
+test('a user without a username is told that there is no password', async () => {
+  const ann = await service.user()
+  await using opened = await openAccount({ user: ann })
+  // As after a sign-in with a provider: no route takes a username away.
+  await opened.page.route('**/api/session', async (route) => {
+    const { data } = await (await route.fetch()).json()
+    await route.fulfill({ json: { success: true, data: { ...data, user: { ...data.user, username: null } } } })
+  })
+  await opened.page.reload()
+  await section(opened, 'password').getByText('You have no password here').waitFor()
+  assert.equal(await password(opened, 'New password').count(), 0)
+  await opened.isAccessible('account-no-password')
+})
+
+test('an address of a part of the page scrolls to it, marks it and moves the focus there', async () => {
+  await using opened = await openAccount({ user: await service.user(), height: 500 }, '/account#preferences')
+  const { page } = opened
+  const marked = page.locator('section.target')
+  await marked.waitFor()
+  const focusedId = () => page.evaluate(() => document.activeElement?.id)
+  assert.deepEqual([await marked.getAttribute('id'), await focusedId()], ['preferences', 'preferences'])
+  await page.getByRole('navigation', { name: 'Parts of this page' }).getByRole('link', { name: 'Password' }).click()
+  await page.locator('section#password.target').waitFor()
+  assert.deepEqual([await marked.count(), await focusedId()], [1, 'password'])
+  const { y = -1 } = (await section(opened, 'password').boundingBox()) ?? {}
+  assert.ok(y >= 0 && y < 200, `at ${y} px`)
+})
+
+test('without an answer, nothing typed is lost, and the same button works later', async () => {
+  const ann = await service.user()
+  await using opened = await openAccount({ user: ann })
+  opened.expects(/^net::ERR_CONNECTION_REFUSED PATCH/, /^net::ERR_CONNECTION_REFUSED PUT/, /^503 PUT/, /^502 PUT/)
+  await loses(opened, '/api/me')
+  await field(opened, 'Display name').fill('Ann')
+  await button(opened, 'Save').click()
+  await opened.alerts('There was no response. Check your connection, then try again.')
+  assert.equal(await field(opened, 'Display name').inputValue(), 'Ann')
+  await opened.isAccessible('account-no-response')
+  await button(opened, 'Save').click()
+  await says(opened, 'Your name is saved.')
+
+  const { page } = opened
+  await loses(opened, '/api/me')
+  const select = page.getByRole('combobox', { name: 'Language', exact: true })
+  await select.selectOption('de')
+  await opened.alerts('There was no response.')
+  assert.equal(await select.inputValue(), '')
+
+  await password(opened, 'Current password').fill(ann.password)
+  await password(opened, 'New password').fill(newPassword)
+  const fails = (response: { status: number; headers?: Record<string, string>; body?: string; json?: object }) =>
+    page.route('**/api/me/password', (route) => route.fulfill(response), { times: 1 })
+  const busy = { success: false, error: { code: 'UNAVAILABLE', message: 'busy' } }
+  for (const [happens, sentence] of [
+    [() => loses(opened, '/api/me/password'), 'There was no response.'],
+    [
+      () => fails({ status: 503, headers: { 'retry-after': '120' }, json: busy }),
+      'The service is busy. Try again in 2 minutes.',
+    ],
+    [() => fails({ status: 502, body: '<h1>Bad gateway</h1>' }), 'The response did not come from this service.'],
+  ] as const) {
+    await happens()
+    await button(opened, 'Change the password').click()
+    await section(opened, 'password').getByText(sentence).waitFor()
+    assert.equal(await password(opened, 'New password').inputValue(), newPassword)
+  }
+  await button(opened, 'Change the password').click()
+  await says(opened, 'Your password is changed.')
+})
+
+test('a page whose first request fails says so and offers to try again', async () => {
+  await using opened = await openAccount({ user: await service.user() })
+  opened.expects(/^net::ERR_CONNECTION_REFUSED GET \/api\/session$/)
+  await loses(opened, '/api/session')
+  await opened.page.reload()
+  await opened.alerts('There was no response.')
+  await opened.isAccessible('account-not-loaded')
+  await button(opened, 'Try again').click()
+  await field(opened, 'Display name').waitFor()
+})
+
+test('if the sign-in ends while the page is open, a link leads to the sign-in page and back', async () => {
+  const ann = await service.user()
+  await using opened = await openAccount({ user: ann })
+  opened.expects(/^401 PATCH/)
+  await opened.context.clearCookies()
+  await field(opened, 'Display name').fill('Ann')
+  await button(opened, 'Save').click()
+  await opened.alerts('Your sign-in has ended.')
+  const link = opened.page.getByRole('link', { name: 'Sign in again' })
+  assert.equal(await link.getAttribute('href'), 'sign-in?return_to=%2Faccount')
+  await opened.isAccessible('account-signed-out')
+  // After a sign-in in another tab, nothing is lost.
+  await pages.signIn(opened.context, ann)
+  await button(opened, 'Save').click()
+  await says(opened, 'Your name is saved.')
+})
+
+test('too many wrong passwords get a time to try again', async () => {
+  const ann = await service.user()
+  await using opened = await openAccount({ user: ann })
+  opened.expects(/^401 PUT/, /^429 PUT/)
+  await password(opened, 'Current password').fill('a wrong password of ann')
+  await password(opened, 'New password').fill(newPassword)
+  const delayed = section(opened, 'password').getByText(
+    /^There were too many attempts\. Try again in .* (seconds?|minutes?)\.$/,
+  )
+  for (let attempt = 0; attempt < 30 && (await delayed.count()) === 0; attempt++) {
+    const sent = opened.page.waitForResponse('**/api/me/password')
+    await button(opened, 'Change the password').click()
+    await sent
+    await button(opened, 'Change the password').and(opened.page.locator(':not([aria-disabled])')).waitFor()
+  }
+  await delayed.waitFor()
+})
+
+test('the account page works by keyboard alone', async () => {
+  const ann = await service.user()
+  await using opened = await openAccount({ user: ann })
+  const { page } = opened
+  await field(opened, 'Display name').waitFor()
+  const walked: string[] = []
+  const tabTo = async (name: string) => {
+    for (let steps = 0; steps < 60; steps++) {
+      await page.keyboard.press('Tab')
+      walked.push(await opened.focused())
+      if (walked.at(-1) === name) return
+    }
+    assert.fail(`${name} was not reached: ${walked.join(' | ')}`)
+  }
+  await page.keyboard.press('Tab')
+  assert.equal(await opened.focused(), 'Skip to the content')
+  await page.keyboard.press('Enter')
+  await tabTo('Display name')
+  await page.keyboard.type('Ann')
+  await page.keyboard.press('Enter')
+  await says(opened, 'Your name is saved.')
+  await tabTo('Current password')
+  await page.keyboard.type(ann.password)
+  await tabTo('New password')
+  await page.keyboard.type(newPassword)
+  await tabTo('Change the password')
+  await page.keyboard.press('Enter')
+  await says(opened, 'Your password is changed.')
+  assert.equal(await opened.focused(), 'Change the password', 'the focus stays where it was')
+})
+
+test('without script, the account page says that it needs it, and signing out works', async () => {
+  await using opened = await pages.open('/account', { user: await service.user(), hasScript: false })
+  assert.match(await opened.page.locator('noscript').innerHTML(), /This page needs JavaScript\./)
+  assert.ok(await opened.page.locator('noscript p').isVisible())
+  opened.expects(/^404 GET \/sign-in$/)
+  await button(opened, 'Sign out').click()
+  await opened.page.waitForURL('**/sign-in')
+  assert.equal((await opened.context.request.get(`${pages.url}/api/me`)).status(), 401)
+})
