@@ -358,12 +358,8 @@ test('the account page works by keyboard alone', async () => {
   assert.equal(await opened.focused(), 'Change the password', 'the focus stays where it was')
 })
 
-test('without script, the account page says that it needs it, and signing out works', async () => {
+test('without script, the account page says that it needs it', async () => {
   await using opened = await pages.open('/account', { user: await service.user(), hasScript: false })
   assert.match(await opened.page.locator('noscript').innerHTML(), /This page needs JavaScript\./)
   assert.ok(await opened.page.locator('noscript p').isVisible())
-  opened.expects(/^404 GET \/sign-in$/)
-  await button(opened, 'Sign out').click()
-  await opened.page.waitForURL('**/sign-in')
-  assert.equal((await opened.context.request.get(`${pages.url}/api/me`)).status(), 401)
 })

@@ -10,6 +10,8 @@ export const signOut: Operation<null> = {
   tag: 'pages',
   summary:
     'The sign-out button of the pages: ends every session and token that the request presents, then leads to the sign-in page',
+  // A button in a form without fields: browsers send an empty form.
+  acceptsForm: true,
   responses: { 303: 'none' },
   refusals: ['UNAVAILABLE'],
   handle: signOutAndLeave,
