@@ -44,9 +44,9 @@ import * as users from './routes/users.ts'
 /** The pages for browsers, below CARILLON_PAGES_PREFIX. */
 const pages: readonly Route[] = [
   route('POST', '/sign-out', open, signOutPage.signOut),
-  route('GET', '/demonstration', visitor, demonstrationPage.demonstration),
+  route('GET', '/demonstration', unscopedVisitor, demonstrationPage.demonstration),
   route('GET', '/account', unscopedVisitor, accountPage.account),
-  route('GET', '/inbox', visitor, inboxPage.inbox),
+  route('GET', '/inbox', unscopedVisitor, inboxPage.inbox),
   route('GET', '/reset', open, passwordPages.resetPage),
   route('GET', '/invite', open, passwordPages.invitePage),
 ]
@@ -135,7 +135,7 @@ const api: readonly Route[] = [
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),
   route('GET', '/openapi.json', open, documentation.openApi),
-  route('GET', '/', visitor, frontPage.front),
+  route('GET', '/', unscopedVisitor, frontPage.front),
   route('GET', '/docs', open, documentation.page),
   route('GET', '/docs/style.css', open, documentation.style),
 ]
