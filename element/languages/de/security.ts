@@ -39,7 +39,6 @@ const factors: Texts['factors'] = {
   addApp: 'Authenticator-App hinzufügen',
   passkey: 'Passkey',
   app: 'Authenticator-App',
-  unfinished: 'Nicht abgeschlossen: zählt noch nicht.',
   added: (time) => `hinzugefügt ${time}`,
   used: (time) => `zuletzt benutzt ${time}`,
   neverUsed: 'noch nicht benutzt',

@@ -38,7 +38,6 @@ const factors = {
   addApp: 'Add an authenticator app',
   passkey: 'Passkey',
   app: 'Authenticator app',
-  unfinished: 'Not finished: it does not count yet.',
   added: (time: string) => `added ${time}`,
   used: (time: string) => `last used ${time}`,
   neverUsed: 'not used yet',

@@ -38,7 +38,6 @@ const factors: Texts['factors'] = {
   addApp: 'Ajouter une application d’authentification',
   passkey: 'Clé d’accès',
   app: 'Application d’authentification',
-  unfinished: 'Inachevé : ne compte pas encore.',
   added: (time) => `ajout : ${time}`,
   used: (time) => `dernier usage : ${time}`,
   neverUsed: 'pas encore utilisé',

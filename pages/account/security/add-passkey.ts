@@ -1,15 +1,29 @@
 // <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends `added` with the recovery codes, if it is
 // the first factor, or `closed`.
-import { html, nothing, type TemplateResult } from 'lit'
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { createPasskey, NoPasskey, obstacleToPasskeys, pageAtLocalhost } from './new-passkey.ts'
 import { Explained, SecuritySection } from './security-section.ts'
 
 type Added = { recoveryCodes?: string[] }
 
 export class AddPasskey extends SecuritySection {
+  static override properties: PropertyDeclarations = { device: { state: true } }
+
+  /** This one, as the list of sign-ins names it: a good name for its passkey. */
+  declare device: string | null | undefined
+
+  protected override async load(): Promise<void> {
+    const { items } = await this.account.send<{ items: { device: string | null }[] }>('api/me/sessions?limit=1')
+    this.device = items[0]?.device
+  }
+
+  get #suggestedName(): string {
+    return this.device ? this.deviceName(this.device) : this.texts.factors.passkey
+  }
+
   async #add(event: Event): Promise<void> {
     event.preventDefault()
-    const label = this.querySelector('input')?.value.trim() || this.texts.factors.passkey
+    const label = this.querySelector('input')?.value.trim() || this.#suggestedName
     let added: Added = {}
     const isAdded = await this.act(async () => {
       const tooMany = { CONFLICT: ({ factors }: typeof this.texts) => factors.tooMany }
@@ -50,7 +64,7 @@ ${this.outcome()}
     const { factors } = this.texts
     return html`<p>${factors.passkeyText}</p>
 <div class="field"><label for="passkey-name">${factors.name}</label>
-<input id="passkey-name" maxlength="64" autocomplete="off" value=${factors.passkey} aria-describedby="passkey-hint">
+<input id="passkey-name" maxlength="64" autocomplete="off" value=${this.#suggestedName} aria-describedby="passkey-hint">
 <p class="hint" id="passkey-hint">${factors.nameHint}</p></div>`
   }
 

@@ -35,6 +35,7 @@ export class FactorsSection extends SecuritySection {
     this.found = await this.account.send<Factors>('api/me/factors')
   }
 
+  /** An app that waits for its first code does not count, and the next one replaces it. */
   get #confirmed(): readonly Factor[] {
     return this.found?.items.filter(({ confirmed }) => confirmed) ?? []
   }
@@ -66,9 +67,9 @@ export class FactorsSection extends SecuritySection {
     await this.focusOn(codes === undefined ? undefined : 'recovery-codes h3')
   }
 
-  async #remove({ id, label, confirmed }: Factor): Promise<void> {
+  async #remove({ id, label }: Factor): Promise<void> {
     const { removeTitle, removeText, removeLastText, remove: action } = this.texts.factors
-    const isLast = confirmed && this.#confirmed.length === 1
+    const isLast = this.#confirmed.length === 1
     const work = async () => {
       await this.ask({ title: removeTitle(label), text: isLast ? removeLastText : removeText, action })
       const request = this.account.send(`api/me/factors/${id}`, { method: 'DELETE' })
@@ -100,13 +101,15 @@ export class FactorsSection extends SecuritySection {
     const { found, texts, panel, account } = this
     if (this.loadFailure !== undefined) return this.loadFault()
     if (found === undefined) return html`<p class="hint">${texts.loading}</p>`
-    const hasSome = this.#confirmed.length > 0
+    const factors = this.#confirmed
+    const hasSome = factors.length > 0
     return html`<p class="hint">${hasSome ? texts.factors.introWith : texts.factors.introWithout}</p>
 <ul class="entries">${repeat(
-      found.items,
+      factors,
       ({ id }) => id,
       (one) => this.#item(one),
     )}</ul>
+${this.outcome()}
 ${this.codes ? html`<recovery-codes .account=${account} .codes=${this.codes} @kept=${this.#kept}></recovery-codes>` : nothing}
 <div @added=${this.#added} @closed=${this.#close}>${
       panel === 'add-passkey'
@@ -115,8 +118,7 @@ ${this.codes ? html`<recovery-codes .account=${account} .codes=${this.codes} @ke
           ? html`<add-app .account=${account}></add-app>`
           : this.#choices()
     }</div>
-${this.outcome()}
-${hasSome ? this.#codesLeft(found.recoveryCodesLeft) : nothing}
+${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft) : nothing}
 ${this.question()}`
   }
 
@@ -130,15 +132,11 @@ ${choice('add-app', factors.addApp, factors.appText)}</div>`
 
   #item(one: Factor): TemplateResult {
     const { factors } = this.texts
-    const { kind, label, confirmed, createdAt, lastUsedAt } = one
+    const { kind, label, createdAt, lastUsedAt } = one
     return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${kind === 'passkey' ? factors.passkey : factors.app}</span>
-<div class="hint facts">${
-      confirmed
-        ? html`${this.moment(createdAt, factors.added)}
-${lastUsedAt === null ? html`<span>${factors.neverUsed}</span>` : this.moment(lastUsedAt, factors.used)}`
-        : factors.unfinished
-    }</div></div>
-<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#remove(one)}>${factors.remove}<span class="for-readers">: ${label}</span></button></div></li>`
+<div class="hint facts">${this.moment(createdAt, factors.added)}
+${lastUsedAt === null ? html`<span>${factors.neverUsed}</span>` : this.moment(lastUsedAt, factors.used)}</div></div>
+<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#remove(one)}>${factors.remove}<span class="for-readers"> ${label}</span></button></div></li>`
   }
 
   #codesLeft(left: number): TemplateResult {

@@ -69,7 +69,7 @@ ${this.outcome()}${this.question()}`
 ${this.moment(createdAt, providers.linked)}${provider === null ? html` <span>${providers.gone}</span>` : nothing}</div></div>${
       provider === null
         ? nothing
-        : html`<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#unlink(provider, displayName)}>${providers.unlink}<span class="for-readers">: ${displayName}</span></button></div>`
+        : html`<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#unlink(provider, displayName)}>${providers.unlink}<span class="for-readers"> ${displayName}</span></button></div>`
     }</li>`
   }
 }

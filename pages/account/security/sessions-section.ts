@@ -131,7 +131,7 @@ ${this.outcome()}${this.question()}`
     const { sessions } = this.texts
     const { id, current, device, address, createdAt, lastSeenAt } = one
     const name = this.deviceName(device)
-    const which = html`<span class="for-readers">: ${name}${address === null ? nothing : html`, ${address}`}</span>`
+    const which = html`<span class="for-readers"> ${name}${address === null ? nothing : html`, ${address}`}</span>`
     return html`<li id="session-${id}"><div class="about"><strong>${name}</strong>${
       current ? html` <span class="badge">${sessions.current}</span>` : nothing
     }<div class="hint facts">${address === null ? nothing : html`<span>${address}</span>`}
