@@ -8,7 +8,11 @@ export type Arrow =
   | { kind: 'store' | 'server'; name: string; detail: string; ms: number }
   | { kind: 'response'; status: string; isGood: boolean; brings: 'cookie' | 'token' | undefined }
 
-export function arrowsOf({ exchange, status, lane }: Sent, cookieName: string): Arrow[] {
+/** `isShown`: whether a call in the server is worth an arrow. What the database is asked always is. */
+export function arrowsOf(
+  { exchange, status, lane }: Sent,
+  { cookieName, isShown }: { cookieName: string; isShown: (call: Traced) => boolean },
+): Arrow[] {
   const { request, response, trace } = exchange
   const [method, path = ''] = request.line.split(' ')
   const isSignIn = request.body.includes('"password"')
@@ -18,7 +22,7 @@ export function arrowsOf({ exchange, status, lane }: Sent, cookieName: string): 
       line: `${method} ${routeOf(path)}`,
       proof: isSignIn ? 'password' : proofOf(sentFields(request.fields), cookieName),
     },
-    ...(trace ?? []).map(arrowOf),
+    ...(trace ?? []).filter((call) => isOfStore(call) || isShown(call)).map(arrowOf),
     {
       kind: 'response',
       status: response.line.split(' ').slice(1).join(' '),
@@ -28,10 +32,11 @@ export function arrowsOf({ exchange, status, lane }: Sent, cookieName: string): 
   ]
 }
 
-/** The path inside the service, without the query. */
+/** The path inside the service, without the query; an id would be most of it. */
 function routeOf(path: string): string {
   const at = path.indexOf('/demonstration/service')
-  return (at < 0 ? path : path.slice(at + '/demonstration/service'.length)).split('?', 1)[0] ?? ''
+  const route = (at < 0 ? path : path.slice(at + '/demonstration/service'.length)).split('?', 1)[0] ?? ''
+  return route.replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
 }
 
 const sentFields = (fields: Sent['exchange']['request']['fields']) =>
@@ -47,5 +52,7 @@ function proofOf(fields: ReadonlyMap<string, string>, cookieName: string): Proof
 }
 
 function arrowOf({ name, detail, ms }: Traced): Arrow {
-  return { kind: name.startsWith('store') ? 'store' : 'server', name, detail, ms }
+  return { kind: isOfStore({ name }) ? 'store' : 'server', name, detail, ms }
 }
+
+const isOfStore = ({ name }: Pick<Traced, 'name'>) => name.startsWith('store.')

@@ -60,6 +60,8 @@ class DemonstrationPage {
     const target = document.getElementById(trouble === undefined ? (place === 'start' ? 'top' : place) : 'trouble')
     target?.focus({ preventScroll: true })
     target?.scrollIntoView({ block: trouble === undefined ? 'start' : 'center' })
+    const current = this.#host.querySelector('.steps [aria-current]')
+    current?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }
 
   async #startAgain(): Promise<void> {

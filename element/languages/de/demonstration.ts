@@ -4,7 +4,6 @@ export const texts: Texts = (plurals) => ({
   title: 'Sitzung oder Token: beiden bei der Arbeit zusehen',
   lead: 'Sie melden sich einmal an. Woher weiß der Server beim nächsten Klick, dass noch immer Sie es sind? Es gibt zwei Antworten, die Sitzung und das Token. Diese Seite sendet dieselben Anfragen auf beide Arten, und zwar wirklich, und zeigt, was der Browser behält, was unterwegs ist und was der Server behält.',
   walk: 'Der Rundgang',
-  start: 'Start',
   experiments: 'Versuche',
   laneNames: { session: 'Sitzung', token: 'Token' },
   ideas: {
@@ -24,7 +23,6 @@ export const texts: Texts = (plurals) => ({
   begin: 'Los: ohne Nachweis anfragen',
   next: 'Weiter: ',
   toExperiments: 'Weiter zu den Versuchen',
-  back: 'Zurück',
   stepOf: (number) => `Schritt ${number} von 6`,
   linkToStep: 'Link zu diesem Schritt',
   sending: 'Gesendet werden die Anfragen von Schritt ',
@@ -41,7 +39,7 @@ export const texts: Texts = (plurals) => ({
       intro:
         'Beide Bahnen senden denselben Benutzernamen und dasselbe Passwort. Der Unterschied ist, was der Server tut, sobald er sie für richtig befunden hat.',
       finding:
-        'Links in jeder Bahn liegt jetzt ein Nachweis. Zur Sitzung gehört eine Zeile auf dem Server. Zum Token gehört dort nichts.',
+        'In jeder Bahn behält der Browser jetzt einen Nachweis. Für die Sitzung hat der Server eine Zeile gespeichert, die dazugehört. Für das Token hat er nichts gespeichert.',
     },
     'with-proof': {
       short: 'Mit Nachweis',
@@ -49,7 +47,7 @@ export const texts: Texts = (plurals) => ({
       intro:
         'Die Anfrage aus Schritt 1 noch einmal. Das Cookie fügt der Browser selbst hinzu, das Token das Skript dieser Seite.',
       finding:
-        'Beide bekommen 200. Für das Cookie musste der Server die Zeile in der Datenbank nachschlagen. Für das Token genügte eine Rechnung.',
+        'Beide bekommen 200. Für das Cookie musste der Server die Zeile in der Datenbank nachschlagen. Für das Token hat er keine Datenbank gefragt: Er hat ein Token erkannt, das er selbst unterschrieben hat. Jeder andere Server rechnet stattdessen die Unterschrift nach.',
     },
     list: {
       short: 'Liste',
@@ -57,7 +55,7 @@ export const texts: Texts = (plurals) => ({
       intro:
         'Nun etwas Nützliches: der Posteingang des Benutzers. Beide Bahnen sind derselbe Benutzer, also gibt es einen Posteingang.',
       finding:
-        'Die beiden Listen sind gleich. Die Variante bestimmt, wie der Server erfährt, wer fragt, und nicht, was dieser Benutzer bekommt. Für die Liste selbst brauchen beide die Datenbank.',
+        'Die beiden Listen sind gleich. Die Variante bestimmt, wie der Server erfährt, wer fragt, und nicht, was dieser Benutzer bekommt. Die Liste selbst steht in der Datenbank: Mit der Sitzung wird sie in einem Zug gelesen, mit dem Token allein.',
     },
     'mark-one': {
       short: 'Eine gelesen',
@@ -87,15 +85,13 @@ export const texts: Texts = (plurals) => ({
   responseTo: 'Antwort',
   allFields: plurals({ one: '# weiteres Feld zeigen', other: 'Alles zeigen, # weitere Felder' }),
   fewerFields: 'Nur das Wichtige zeigen',
-  noBody: 'Kein Inhalt',
   nothingStored: 'Nichts wurde gespeichert',
   nothingStoredYet: 'Nichts über diesen Browser.',
   nothingForToken:
     'Zu diesem Token gehört keine Zeile. Der Server behält ein Schlüsselpaar, mit dem er die Tokens aller Benutzer unterschreibt.',
+  otherColumns: plurals({ one: '# weitere Spalte', other: '# weitere Spalten' }),
   rowStored: 'Eine Zeile der Tabelle ',
   kinds: { new: 'neu', changed: 'geändert', gone: 'gelöscht' },
-  nothingChanged: 'Diese Anfrage hat nichts geändert.',
-  alsoChanged: 'Außerdem geändert: ',
   tables: {
     session: 'Die Sitzung dieser Anmeldung',
     token_cutoff: 'Ein Widerruf',
@@ -134,9 +130,18 @@ export const texts: Texts = (plurals) => ({
     'store.findSession': 'Sitzung nachschlagen',
     'accessTokens.issue': 'Token unterschreiben',
     'accessTokens.verify found, signature': 'Unterschrift prüfen',
-    'accessTokens.verify found, remembered': 'Token erkannt, zuvor geprüft',
+    'accessTokens.verify found, remembered': 'das eigene Token erkennen',
     'accessTokens.verify none, signature': 'Unterschrift prüfen: abgelehnt',
     'accessTokens.verify none, remembered': 'Token erkannt: abgelehnt',
+    'store.guessRefusals': 'zu viele falsche Passwörter?',
+    'store.reserveGuess': 'den Versuch zählen',
+    'store.clearGuesses': 'frühere Versuche vergessen',
+    'store.factorsOf': 'zweiter Faktor nötig?',
+    'store.noteDevice': 'das Gerät vermerken',
+    'store.readPage': 'die Liste lesen',
+    'store.markRead': 'eine als gelesen markieren',
+    'store.markAllRead': 'alle als gelesen markieren',
+    'revocations.isRevoked': 'widerrufen? im Speicher geprüft',
   },
   allCalls: plurals({ one: '# Aufruf im Server', other: 'Alle # Aufrufe im Server' }),
   setsCookie: 'setzt das Cookie',
@@ -185,7 +190,7 @@ export const texts: Texts = (plurals) => ({
   notCopied: 'Der Browser erlaubt das Kopieren nicht. Der Befehl ist ausgewählt: Drücken Sie Strg+C.',
   visitField: 'führt diese Anfrage zu Ihrer Kopie des Dienstes. Es ist kein Nachweis und in beiden Bahnen gleich.',
   otherCookies:
-    'Cookies dieses Browsers für andere Teile des Dienstes. Statt ihrer Werte steht „…“ in der Aufzeichnung.',
+    '„…“ steht für den Wert eines Cookies, das zu einem anderen Teil des Dienstes gehört: Die Aufzeichnung hat ihn nicht.',
   titlesOfNotifications: ['Ihr Paket ist da', 'Anna hat Ihnen geantwortet', 'Der Tee ist fertig'],
   unexpected: {
     session:

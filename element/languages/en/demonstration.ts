@@ -7,7 +7,6 @@ export const texts = (plurals: Plurals) => ({
   title: 'Session or token: watch both at work',
   lead: 'You sign in once. How does the server know, at your next click, that it is still you? There are two answers, a session and a token. This page sends the same requests in both ways, for real, and shows what the browser keeps, what travels, and what the server keeps.',
   walk: 'The walk',
-  start: 'Start',
   experiments: 'Experiments',
   laneNames: { session: 'Session', token: 'Token' },
   ideas: {
@@ -27,7 +26,6 @@ export const texts = (plurals: Plurals) => ({
   begin: 'Start: ask without proof',
   next: 'Next: ',
   toExperiments: 'On to the experiments',
-  back: 'Back',
   stepOf: (number: number) => `Step ${number} of 6`,
   linkToStep: 'Link to this step',
   sending: 'Sending the requests of step ',
@@ -44,7 +42,7 @@ export const texts = (plurals: Plurals) => ({
       intro:
         'Both lanes send the same username and password. The difference is what the server does once it has found them right.',
       finding:
-        'On the left of each lane is now a proof. For the session, a row on the server belongs to it. For the token, nothing on the server does.',
+        'The browser now keeps a proof in each lane. For the session, the server stored a row that belongs to it. For the token, it stored nothing.',
     },
     'with-proof': {
       short: 'With proof',
@@ -52,14 +50,14 @@ export const texts = (plurals: Plurals) => ({
       intro:
         'The request of step 1 once more. The browser adds the cookie by itself; the script of this page adds the token.',
       finding:
-        'Both get 200. To accept the cookie, the server had to look its row up in the database. To accept the token, a calculation was enough.',
+        'Both get 200. To accept the cookie, the server had to look its row up in the database. To accept the token, it asked no database: it recognised a token that it had signed itself. Any other server computes the signature instead.',
     },
     list: {
       short: 'List',
       title: 'List the notifications',
       intro: 'Now something useful: the inbox of the user. Both lanes are the same user, so there is one inbox.',
       finding:
-        'The two lists are equal. The variant decides how the server finds out who asks, not what that user gets. For the list itself, both need the database.',
+        'The two lists are equal. The variant decides how the server finds out who asks, not what that user gets. The list itself is in the database: the session lane reads it together with the session, the token lane alone.',
     },
     'mark-one': {
       short: 'Mark one',
@@ -88,15 +86,13 @@ export const texts = (plurals: Plurals) => ({
   responseTo: 'Response',
   allFields: plurals({ one: 'Show # more field', other: 'Show all, # more fields' }),
   fewerFields: 'Show only what matters',
-  noBody: 'No body',
   nothingStored: 'Nothing was stored',
   nothingStoredYet: 'Nothing about this browser.',
   nothingForToken:
     'No row belongs to this token. The server keeps one pair of keys, which signs the tokens of all users.',
+  otherColumns: plurals({ one: '# further column', other: '# further columns' }),
   rowStored: 'A row of the table ',
   kinds: { new: 'new', changed: 'changed', gone: 'removed' },
-  nothingChanged: 'This request changed nothing.',
-  alsoChanged: 'Also changed: ',
   tables: {
     session: 'The session of this sign-in',
     token_cutoff: 'A revocation',
@@ -136,9 +132,18 @@ export const texts = (plurals: Plurals) => ({
     'store.findSession': 'look the session up',
     'accessTokens.issue': 'sign the token',
     'accessTokens.verify found, signature': 'check the signature',
-    'accessTokens.verify found, remembered': 'recognise the token, checked before',
+    'accessTokens.verify found, remembered': 'recognise its own token',
     'accessTokens.verify none, signature': 'check the signature: refused',
     'accessTokens.verify none, remembered': 'recognise the token: refused',
+    'store.guessRefusals': 'check for too many wrong passwords',
+    'store.reserveGuess': 'count the attempt',
+    'store.clearGuesses': 'forget earlier attempts',
+    'store.factorsOf': 'check for a second factor',
+    'store.noteDevice': 'note the device',
+    'store.readPage': 'read the list',
+    'store.markRead': 'mark one as read',
+    'store.markAllRead': 'mark all as read',
+    'revocations.isRevoked': 'revoked? checked in memory',
   },
   allCalls: plurals({ one: '# call in the server', other: 'All # calls in the server' }),
   setsCookie: 'sets the cookie',
@@ -183,7 +188,8 @@ export const texts = (plurals: Plurals) => ({
   copied: 'Copied. Paste it into a terminal: it sends this request once more.',
   notCopied: 'The browser does not allow to copy. The command is selected: press Ctrl+C.',
   visitField: 'leads this request to your copy of the service. It is no proof, and is the same in both lanes.',
-  otherCookies: 'Cookies of this browser for other parts of the service. The record has “…” in place of their values.',
+  otherCookies:
+    '“…” stands for the value of a cookie that belongs to another part of the service: the record does not have it.',
   titlesOfNotifications: ['Your parcel has arrived', 'Anna has answered you', 'The tea is ready'],
   unexpected: {
     session:

@@ -4,7 +4,6 @@ export const texts: Texts = (plurals) => ({
   title: 'Session ou jeton : regardez-les travailler',
   lead: 'Vous vous connectez une fois. Comment le serveur sait-il, au clic suivant, que c’est toujours vous ? Il y a deux réponses, la session et le jeton. Cette page envoie les mêmes requêtes des deux façons, pour de vrai, et montre ce que garde le navigateur, ce qui circule et ce que garde le serveur.',
   walk: 'Le parcours',
-  start: 'Début',
   experiments: 'Expériences',
   laneNames: { session: 'Session', token: 'Jeton' },
   ideas: {
@@ -24,7 +23,6 @@ export const texts: Texts = (plurals) => ({
   begin: 'Commencer : demander sans preuve',
   next: 'Suite : ',
   toExperiments: 'Passer aux expériences',
-  back: 'Retour',
   stepOf: (number) => `Étape ${number} sur 6`,
   linkToStep: 'Lien vers cette étape',
   sending: 'Envoi des requêtes de l’étape ',
@@ -42,7 +40,7 @@ export const texts: Texts = (plurals) => ({
       intro:
         'Les deux voies envoient le même nom d’utilisateur et le même mot de passe. La différence est ce que fait le serveur une fois qu’il les a trouvés justes.',
       finding:
-        'À gauche de chaque voie se trouve maintenant une preuve. Pour la session, une ligne du serveur y correspond. Pour le jeton, il n’y en a aucune.',
+        'Dans chaque voie, le navigateur garde maintenant une preuve. Pour la session, le serveur a enregistré une ligne qui y correspond. Pour le jeton, il n’a rien enregistré.',
     },
     'with-proof': {
       short: 'Avec preuve',
@@ -50,7 +48,7 @@ export const texts: Texts = (plurals) => ({
       intro:
         'La requête de l’étape 1, encore une fois. Le navigateur ajoute le cookie de lui-même ; le script de cette page ajoute le jeton.',
       finding:
-        'Les deux reçoivent 200. Pour accepter le cookie, le serveur a dû chercher sa ligne dans la base de données. Pour accepter le jeton, un calcul a suffi.',
+        'Les deux reçoivent 200. Pour accepter le cookie, le serveur a dû chercher sa ligne dans la base de données. Pour accepter le jeton, il n’a consulté aucune base : il a reconnu un jeton qu’il avait signé lui-même. Tout autre serveur recalcule la signature.',
     },
     list: {
       short: 'Liste',
@@ -58,7 +56,7 @@ export const texts: Texts = (plurals) => ({
       intro:
         'Passons à quelque chose d’utile : la boîte de réception. Les deux voies sont le même utilisateur, il n’y a donc qu’une boîte.',
       finding:
-        'Les deux listes sont égales. La variante décide comment le serveur apprend qui demande, pas ce que cet utilisateur reçoit. Pour la liste elle-même, les deux ont besoin de la base de données.',
+        'Les deux listes sont égales. La variante décide comment le serveur apprend qui demande, pas ce que cet utilisateur reçoit. La liste elle-même est dans la base de données : avec la session, elle est lue d’un seul coup ; avec le jeton, seule.',
     },
     'mark-one': {
       short: 'Une lue',
@@ -88,15 +86,13 @@ export const texts: Texts = (plurals) => ({
   responseTo: 'Réponse',
   allFields: plurals({ one: 'Afficher # autre champ', other: 'Tout afficher, # autres champs' }),
   fewerFields: 'N’afficher que l’important',
-  noBody: 'Aucun contenu',
   nothingStored: 'Rien n’a été enregistré',
   nothingStoredYet: 'Rien sur ce navigateur.',
   nothingForToken:
     'Aucune ligne ne correspond à ce jeton. Le serveur garde une paire de clés, qui signe les jetons de tous les utilisateurs.',
+  otherColumns: plurals({ one: '# autre colonne', other: '# autres colonnes' }),
   rowStored: 'Une ligne de la table ',
   kinds: { new: 'nouveau', changed: 'modifié', gone: 'supprimé' },
-  nothingChanged: 'Cette requête n’a rien changé.',
-  alsoChanged: 'Aussi modifié : ',
   tables: {
     session: 'La session de cette connexion',
     token_cutoff: 'Une révocation',
@@ -135,9 +131,18 @@ export const texts: Texts = (plurals) => ({
     'store.findSession': 'chercher la session',
     'accessTokens.issue': 'signer le jeton',
     'accessTokens.verify found, signature': 'vérifier la signature',
-    'accessTokens.verify found, remembered': 'jeton reconnu, déjà vérifié',
+    'accessTokens.verify found, remembered': 'reconnaître son propre jeton',
     'accessTokens.verify none, signature': 'vérifier la signature : refusée',
     'accessTokens.verify none, remembered': 'jeton reconnu : refusé',
+    'store.guessRefusals': 'trop de mots de passe faux ?',
+    'store.reserveGuess': 'compter l’essai',
+    'store.clearGuesses': 'oublier les essais d’avant',
+    'store.factorsOf': 'un second facteur ?',
+    'store.noteDevice': 'noter l’appareil',
+    'store.readPage': 'lire la liste',
+    'store.markRead': 'en marquer une comme lue',
+    'store.markAllRead': 'toutes les marquer comme lues',
+    'revocations.isRevoked': 'révoqué ? vu en mémoire',
   },
   allCalls: plurals({ one: '# appel dans le serveur', other: 'Les # appels dans le serveur' }),
   setsCookie: 'pose le cookie',
@@ -186,7 +191,7 @@ export const texts: Texts = (plurals) => ({
   visitField:
     'mène cette requête à votre copie du service. Ce n’est pas une preuve, et il est pareil dans les deux voies.',
   otherCookies:
-    'Des cookies de ce navigateur pour d’autres parties du service. L’enregistrement a « … » à la place de leurs valeurs.',
+    '« … » remplace la valeur d’un cookie qui appartient à une autre partie du service : l’enregistrement ne l’a pas.',
   titlesOfNotifications: ['Votre colis est arrivé', 'Anna vous a répondu', 'Le thé est prêt'],
   unexpected: {
     session:

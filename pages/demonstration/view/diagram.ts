@@ -7,14 +7,14 @@ import type { Stage, Texts } from './stage.ts'
 const actors: readonly Actor[] = ['browser', 'server', 'store']
 const headHeight = 34
 const rowHeight = { request: 46, response: 46, store: 34, server: 36 } as const
-/** An average letter, to see whether a label fits. */
-const letterWidth = 6.4
+/** Of an average letter, for the box around a label. */
+const letterWidth = 6.2
 
 type Places = Readonly<Record<Actor, number>>
 
 export function diagramView(stage: Stage, lane: Lane, sent: Sent) {
   const { texts, visit } = stage
-  const arrows = arrowsOf(sent, visit.cookieName)
+  const arrows = arrowsOf(sent, { cookieName: visit.cookieName, isShown: (call) => wordsOf(texts, call) !== undefined })
   const title = texts.diagramOf(texts.laneNames[lane])
   return html`<figure class="diagram of-${lane}">
     <figcaption>${texts.laneNames[lane]}</figcaption>
@@ -22,7 +22,19 @@ export function diagramView(stage: Stage, lane: Lane, sent: Sent) {
     <ol class="for-readers" aria-label=${title}>
       ${arrows.map((arrow) => html`<li>${sentenceOf(stage, arrow)}</li>`)}
     </ol>
+    ${callsView(stage, sent)}
   </figure>`
+}
+
+/** Each call with its name in the code. A call that contains others has their time in its own. */
+function callsView({ texts, language }: Stage, { exchange: { trace } }: Sent) {
+  if (trace === null || trace.length === 0) return nothing
+  return html`<details class="calls">
+    <summary>${texts.allCalls(trace.length)}</summary>
+    <ol>
+      ${trace.map(({ name, detail, ms }) => html`<li><code>${name}</code> ${detail} · ${durationOf(ms, language)}</li>`)}
+    </ol>
+  </details>`
 }
 
 /** The same arrow in words. */
@@ -30,12 +42,16 @@ export function sentenceOf({ texts, language }: Pick<Stage, 'texts' | 'language'
   if (arrow.kind === 'request') return texts.arrows.request(arrow.line, texts.proofs[arrow.proof])
   if (arrow.kind === 'response')
     return texts.arrows.response([arrow.status, broughtBy(texts, arrow)].filter(Boolean).join(', '))
-  return texts.arrows[arrow.kind](wordsOf(texts, arrow), durationOf(arrow.ms, language))
+  return texts.arrows[arrow.kind](wordsOf(texts, arrow) ?? arrow.name, durationOf(arrow.ms, language))
 }
 
 function drawing(stage: Stage, arrows: readonly Arrow[]) {
   const width = stage.diagramWidth
-  const places: Places = { browser: width * 0.12, server: width * 0.52, store: width * 0.88 }
+  const places: Places = {
+    browser: Math.max(40, width * 0.12),
+    server: width * 0.52,
+    store: width - Math.max(40, width * 0.12),
+  }
   let y = headHeight + 8
   const drawn = arrows.map((arrow) => {
     const at = y
@@ -53,7 +69,7 @@ function drawing(stage: Stage, arrows: readonly Arrow[]) {
 type Line = { x: number; height: number; isFaded: boolean; width: number }
 
 function lifeline({ actors: names, notAsked }: Texts, actor: Actor, { x, height, isFaded, width }: Line) {
-  const half = Math.min(46, width * 0.115)
+  const half = Math.min(46, width * 0.155)
   return svg`<g class="lifeline ${isFaded ? 'is-faded' : ''}">
     <line x1=${x} x2=${x} y1=${headHeight} y2=${height}></line>
     <rect x=${x - half} y="2" width=${half * 2} height=${headHeight - 8} rx="7"></rect>
@@ -78,16 +94,18 @@ function arrowView(stage: Stage, arrow: Arrow, { places, y, width }: Place) {
       ${shaft(places.server, places.browser, y + 20)}
       <text class="label ${arrow.brings ? toneOf(arrow.brings) : ''}" x=${places.server - 8} y=${y + 35} text-anchor="end">${broughtBy(texts, arrow)}</text>
     </g>`
-  const words = `${wordsOf(texts, arrow)} · ${durationOf(arrow.ms, language)}`
+  const words = `${wordsOf(texts, arrow) ?? arrow.name} · ${durationOf(arrow.ms, language)}`
   if (arrow.kind === 'store')
     return svg`<g class="arrow to-store">
       <text class="label" x=${places.store - 10} y=${y + 13} text-anchor="end">${words}</text>
       ${shaft(places.server, places.store, y + 20)}
     </g>`
-  const half = Math.min((words.length * letterWidth) / 2 + 8, places.server - 4)
+  const half = Math.min((words.length * letterWidth) / 2 + 8, width / 2 - 1)
+  // Around the server, and moved into the drawing if it is too long for that.
+  const middle = Math.max(half + 1, Math.min(places.server, width - half - 1))
   return svg`<g class="in-server">
-    <rect x=${places.server - half} y=${y + 2} width=${Math.min(half * 2, width - places.server + half - 4)} height="26" rx="6"></rect>
-    <text class="label" x=${places.server} y=${y + 19} text-anchor="middle">${words}</text>
+    <rect x=${middle - half} y=${y + 2} width=${half * 2} height="26" rx="6"></rect>
+    <text class="label" x=${middle} y=${y + 19} text-anchor="middle">${words}</text>
   </g>`
 }
 
@@ -104,10 +122,10 @@ function broughtBy(texts: Texts, { brings }: Extract<Arrow, { kind: 'response' }
   return brings === 'cookie' ? texts.setsCookie : texts.givesToken
 }
 
-/** In the words of the reader, if the call is a known one; otherwise its name in the code. */
-export function wordsOf({ calls }: Texts, { name, detail }: { name: string; detail: string }): string {
+/** In the words of the reader; undefined for a call that has none. */
+export function wordsOf({ calls }: Texts, { name, detail }: { name: string; detail: string }): string | undefined {
   const known: Readonly<Record<string, string>> = calls
-  return known[`${name} ${detail}`] ?? known[name] ?? name
+  return known[`${name} ${detail}`] ?? known[name]
 }
 
 export function durationOf(ms: number, language: string): string {

@@ -57,7 +57,10 @@ function rowsOfProof(lane: Lane, signedIn: Sent | undefined, { exchange }: Sent)
   const now = changesOf(exchange)
   return exchange.rows.after
     .filter(({ table, columns }) => table === 'session' && hashes.includes(columns.secret_hash ?? null))
-    .map((row) => now.find((change) => isSame(change, row)) ?? { ...row, kind: 'changed', changed: [] })
+    .map(
+      (row) =>
+        now.find((change) => isSame(change, row)) ?? { ...row, kind: 'changed', changed: [], earlier: row.columns },
+    )
 }
 
 const isSame = (one: Row, other: Row) =>
@@ -70,32 +73,43 @@ function nothingView({ texts }: Stage, lane: Lane, { exchange }: Sent) {
   return html`<p class="empty">${texts.nothingStoredYet}</p>`
 }
 
+/** All columns when it is new; later those that say what the row is for, and the others on request. */
 function sessionView(stage: Stage, row: KeptRow) {
   const { texts } = stage
   const isNew = row.kind === 'new'
+  const columns = Object.entries(row.columns).filter(([, value]) => value !== null)
+  const main = isNew ? columns : columns.filter(([name]) => mainColumns.includes(name))
+  const others = columns.filter((column) => !main.includes(column))
   return html`<div class="thing row ${isNew ? 'is-new' : ''}">
     <h4>${texts.tables.session} ${isNew ? html`<span class="flag">${texts.kinds.new}</span>` : nothing}</h4>
-    <dl class="columns">${columnsView(stage, row, row.columns)}</dl>
+    <dl class="columns">${main.map((column) => columnView(stage, column, isNew))}</dl>
+    ${
+      others.length === 0
+        ? nothing
+        : html`<details>
+            <summary>${texts.otherColumns(others.length)}</summary>
+            <dl class="columns">${others.map((column) => columnView(stage, column, true))}</dl>
+          </details>`
+    }
   </div>`
 }
 
-/** Columns with a value, each with what it is for. */
-function columnsView({ texts, language }: Stage, { changed }: KeptRow, columns: Row['columns']) {
+const mainColumns = ['secret_hash', 'username', 'last_seen_at']
+
+function columnView({ texts, language }: Stage, [name, value]: [string, unknown], isExplained: boolean) {
   const explanations: Readonly<Record<string, string>> = texts.rowFields
-  return Object.entries(columns)
-    .filter(([, value]) => value !== null)
-    .map(
-      ([name, value]) => html`<div class=${changed.includes(name) ? 'is-changed' : ''}>
-        <dt>${name}</dt>
-        <dd><code class=${name === 'secret_hash' ? 'of-session' : ''}>${value}</code>
-          ${isTime(value) ? html`<span class="note">${timeOf(value, language)}</span>` : nothing}
-          ${explanations[name] ? html`<span class="note">${explanations[name]}</span>` : nothing}</dd>
-      </div>`,
-    )
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>
+      <code class=${name === 'secret_hash' ? 'of-session' : ''}>${value}</code>
+      ${isTime(value) ? html`<span class="note">${timeOf(value, language)}</span>` : nothing}
+      ${isExplained && explanations[name] ? html`<span class="note">${explanations[name]}</span>` : nothing}
+    </dd>
+  </div>`
 }
 
 /** A row that is no proof: only what is new in it. */
-function changeView({ texts, language }: Stage, { table, kind, columns, changed }: KeptRow) {
+function changeView({ texts, language }: Stage, { table, kind, columns, changed, earlier }: KeptRow) {
   const titles: Readonly<Record<string, string>> = texts.tables
   const shown = changed.filter((name) => columns[name] !== null && !/_?id$/.test(name))
   return html`<div class="thing small">
@@ -103,8 +117,8 @@ function changeView({ texts, language }: Stage, { table, kind, columns, changed 
     <p class="note">${titles[table] ?? texts.rowStored + table}</p>
     <ul class="chips">
       ${shown.map((name) => {
-        const value = columns[name]
-        return html`<li>${name} = ${isTime(value) ? timeOf(value, language) : value}</li>`
+        const display = (value: unknown) => (isTime(value) ? timeOf(value, language) : value)
+        return html`<li>${name}: ${earlier === undefined ? nothing : html`${display(earlier[name])} → `}${display(columns[name])}</li>`
       })}
     </ul>
   </div>`

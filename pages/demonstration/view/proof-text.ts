@@ -9,11 +9,15 @@ export function proofText(text: string, cookieName?: string): unknown {
     const [before = '', after = ''] = text.split(found)
     return html`${before}${tokenText(found)}${after}`
   }
-  if (cookieName === undefined) return text
-  const at = text.indexOf(`${cookieName}=`)
-  if (at < 0 || (at > 0 && text[at - 1] !== ' ')) return text
-  const end = text.indexOf(';', at) < 0 ? text.length : text.indexOf(';', at)
-  return html`${text.slice(0, at)}${cookieText(text.slice(at, end))}${text.slice(end)}`
+  if (cookieName === undefined || !text.includes(`${cookieName}=`)) return text
+  return text.split('; ').map((pair, at) => html`${at > 0 ? '; ' : ''}${pairText(pair, cookieName)}`)
+}
+
+/** The cookie of the session, another one, or an attribute. */
+function pairText(pair: string, cookieName: string): unknown {
+  if (pair.startsWith(`${cookieName}=`)) return cookieText(pair)
+  const at = pair.indexOf('=') + 1
+  return at === 0 || pair.length < 40 ? pair : html`${pair.slice(0, at)}<span class="short">${pair.slice(at)}</span>`
 }
 
 /** `pair`: name and value. */

@@ -25,12 +25,13 @@ export function walkView(view: WalkView) {
   const { walk, texts, stage } = view
   const { place } = walk
   const result = place === 'start' ? undefined : walk.results.get(place)
-  return html`${stepsView(view)}
-    <div class="step" aria-busy=${walk.sending !== undefined}>
-      ${place === 'start' || result === undefined || stage === undefined ? startView(texts) : stepView(view, { stage, place, result })}
-    </div>
+  const isAtStart = place === 'start' || result === undefined || stage === undefined
+  return html`<div class="bar">${stepsView(view)} ${isAtStart ? nothing : forwardView(view)}</div>
     ${troubleView(view)}
-    ${forwardView(view)}`
+    <div class="step" aria-busy=${walk.sending !== undefined}>
+      ${isAtStart ? startView(texts) : stepView(view, { stage, place, result })}
+    </div>
+    ${isAtStart ? forwardView(view) : nothing}`
 }
 
 function stepsView({ walk, texts, actions }: WalkView) {
@@ -80,12 +81,15 @@ function stepView(view: WalkView, { stage, place, result }: Shown) {
       <h2 id=${place} tabindex="-1">${title} <a class="deep-link" href="#${place}" title=${texts.linkToStep}><span class="for-readers">${texts.linkToStep}</span><span aria-hidden="true">#</span></a></h2>
       <p class="intro">${intro}</p>
     </header>
-    ${lanes.map((lane) => laneView(view, { stage, lane, place, sent: result[lane], isUnexpected: unexpected.includes(lane) }))}
+    <div class="two" role="group" aria-label=${texts.diagramTitle}>${lanes.map((lane) => diagramView(stage, lane, result[lane]))}</div>
     ${unexpected.length === 0 ? html`<p class="finding">${finding}</p>` : nothing}
+    ${lanes.map((lane) => laneView(view, { stage, lane, place, sent: result[lane], isUnexpected: unexpected.includes(lane) }))}
     ${place === 'sign-in' ? apartView(stage, result) : nothing}
-    <h3 class="diagram-title">${texts.diagramTitle}</h3>
-    <div class="two">${lanes.map((lane) => diagramView(stage, lane, result[lane]))}</div>
-    ${result.session.exchange.trace === null ? html`<p class="note">${texts.noTrace}</p>` : nothing}`
+    <ul class="notes">
+      <li><code>Carillon-Visit</code> ${texts.visitField}</li>
+      <li>${texts.otherCookies}</li>
+      ${result.session.exchange.trace === null ? html`<li>${texts.noTrace}</li>` : nothing}
+    </ul>`
 }
 
 type ShownLane = { stage: Stage; lane: Lane; place: StepId; sent: Sent; isUnexpected: boolean }
@@ -96,7 +100,7 @@ function laneView(view: WalkView, { stage, lane, place, sent, isUnexpected }: Sh
   const signedIn = place === 'without-proof' ? undefined : walk.results.get('sign-in')?.[lane]
   const name = (kind: string) => `${place} ${lane} ${kind}`
   return html`<section class="lane lane-${lane}" aria-labelledby="lane-${lane}">
-    <h3 id="lane-${lane}" class="lane-head"><span class="lane-name">${texts.laneNames[lane]}</span> <span class="status ${status < 400 ? 'good' : 'bad'}">${status}</span></h3>
+    <h3 id="lane-${lane}" class="lane-head"><span class="lane-name">${texts.laneNames[lane]}</span> <span class="status ${status < 400 ? 'good' : 'bad'}">${exchange.response.line.split(' ').slice(1).join(' ')}</span></h3>
     ${isUnexpected ? html`<p class="fault lane-fault" role="alert">${texts.unexpected[lane]} <button type="button" @click=${view.actions.startAgain}>${texts.startAgain}</button></p>` : nothing}
     <div class="columns-3">
       <div class="side"><h4 class="column-title">${texts.columns.browser}</h4>${browserView(stage, lane, signedIn)}</div>
@@ -132,20 +136,16 @@ function troubleView({ walk, texts, actions }: WalkView) {
   </div>`
 }
 
+/** One button for the way on: below the introduction, then beside the list of steps. */
 function forwardView({ walk, texts, actions }: WalkView) {
-  const { next, sending, place, trouble } = walk
-  if (trouble !== undefined) return nothing
-  const at = place === 'start' ? 0 : stepIds.indexOf(place) + 1
-  const previous = at > 1 ? stepIds[at - 2] : at === 1 ? 'start' : undefined
-  const status = sending === undefined ? '' : `${texts.sending}${stepIds.indexOf(sending) + 1} …`
-  const label = place === 'start' ? texts.begin : next && `${texts.next}${texts.steps[next].title}`
+  const { next, sending, place } = walk
+  const label = place === 'start' ? texts.begin : next && `${texts.next}${texts.steps[next].short}`
   return html`<div class="forward">
-    ${previous === undefined ? nothing : html`<button type="button" @click=${() => actions.go(previous)}>${texts.back}</button>`}
+    <span class="sending" role="status">${sending === undefined ? nothing : html`<span class="for-readers">${texts.sending}${stepIds.indexOf(sending) + 1}</span>`}</span>
     ${
       next === undefined
         ? html`<a class="button primary" href="#experiments">${texts.toExperiments}</a>`
         : html`<button type="button" class="primary" id="next" aria-disabled=${sending !== undefined} @click=${() => sending === undefined && actions.go(next)}>${label}</button>`
     }
-    <span class="hint" role="status">${status}</span>
   </div>`
 }
