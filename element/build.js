@@ -25,6 +25,7 @@ const entries = {
 /** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
 const pages = {
   'page-account': join(root, 'pages', 'account', 'account-page.ts'),
+  'page-password': join(root, 'pages', 'password', 'password-page.ts'),
   'page-inbox': join(root, 'pages', 'inbox', 'inbox-page.ts'),
   'every-page': join(root, 'pages', 'look', 'every-page.ts'),
   'page-demonstration': join(root, 'pages', 'demonstration', 'demonstration-page.ts'),
@@ -37,6 +38,7 @@ const assets = [
   join(root, 'pages', 'account', 'account.css'),
   join(root, 'pages', 'front', 'front.css'),
   join(root, 'pages', 'inbox', 'inbox.css'),
+  join(root, 'pages', 'password', 'password.css'),
   join(root, 'pages', 'demonstration', 'demonstration.css'),
   join(root, 'pages', 'account', 'security', 'security.css'),
 ]

@@ -36,6 +36,11 @@ const sections = {
     de: () => import('./de/front.ts'),
     fr: () => import('./fr/front.ts'),
   },
+  password: {
+    en: () => import('./en/password.ts'),
+    de: () => import('./de/password.ts'),
+    fr: () => import('./fr/password.ts'),
+  },
   'inbox-page': {
     en: () => import('./en/inbox-page.ts'),
     de: () => import('./de/inbox-page.ts'),

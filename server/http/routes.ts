@@ -47,8 +47,8 @@ const pages: readonly Route[] = [
   route('GET', '/demonstration', unscopedVisitor, demonstrationPage.demonstration),
   route('GET', '/account', unscopedVisitor, accountPage.account),
   route('GET', '/inbox', unscopedVisitor, inboxPage.inbox),
-  route('GET', '/reset', open, passwordPages.resetPage),
-  route('GET', '/invite', open, passwordPages.invitePage),
+  route('GET', '/reset', unscopedVisitor, passwordPages.resetPage),
+  route('GET', '/invite', unscopedVisitor, passwordPages.invitePage),
 ]
 
 /** Every route. `prefix`: '' or such as `/hello`. */
@@ -129,8 +129,6 @@ const api: readonly Route[] = [
   route('GET', '/carillon-scripts/:name', open, scripts.asset),
   route('GET', '/carillon-theme.css', open, theme.theme),
   route('GET', '/carillon-logo', open, theme.logo),
-  route('GET', '/password/script.js', open, passwordPages.script),
-  route('GET', '/password/style.css', open, passwordPages.style),
 
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),

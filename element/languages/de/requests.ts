@@ -34,5 +34,6 @@ export const texts: Texts = (plurals) => ({
     too_common: 'Wählen Sie ein anderes: Viele Menschen verwenden dieses Passwort, es ist leicht zu erraten.',
     contains_name:
       'Wählen Sie ein anderes: Dieses besteht fast nur aus Ihrem Benutzernamen oder dem Namen dieses Dienstes.',
+    unusable: 'Schreiben Sie es ohne Zeilenumbrüche und andere unsichtbare Zeichen.',
   },
 })

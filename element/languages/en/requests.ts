@@ -31,5 +31,6 @@ export const texts = (plurals: Plurals) => ({
     too_long: 'Write at most 256 characters.',
     too_common: 'Choose another one: many people use this password, so it is easy to guess.',
     contains_name: 'Choose another one: this is little more than your username or the name of this service.',
+    unusable: 'Write it without line breaks and other characters that cannot be seen.',
   },
 })

@@ -28,5 +28,6 @@ export const texts: Texts = (plurals) => ({
     too_common: 'Choisissez-en un autre : beaucoup de gens utilisent ce mot de passe, il est facile à deviner.',
     contains_name:
       'Choisissez-en un autre : celui-ci n’est guère plus que votre nom d’utilisateur ou le nom de ce service.',
+    unusable: 'Écrivez-le sans retours à la ligne ni autres caractères invisibles.',
   },
 })

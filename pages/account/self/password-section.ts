@@ -1,8 +1,8 @@
 // <account-password>: another password, with the current one. Every other sign-in of the user ends.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { AccountSection } from '../account-section.ts'
-import { passwordFaultOf } from '../failures.ts'
 import { isFailure } from '../requests.ts'
+import { passwordFaultOf } from '../sentences.ts'
 
 export class PasswordSection extends AccountSection {
   static override properties: PropertyDeclarations = { isShown: { state: true } }

@@ -123,9 +123,6 @@ suite('the packages of npm run pack', () => {
       'bin/launch.js',
       'store/sqlite/writer-thread.js',
       'public/manifest.json',
-      'pages/password.html',
-      'pages/password.js',
-      'pages/password.css',
     ]
     for (const file of names) assert.ok(files.includes(`package/${file}`), file)
     assert.deepEqual(

@@ -39,19 +39,23 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
   }
 }
 
-/** `formAction`: further origins that a form may lead to, also by a redirect of its response. */
-export type Policy = { formAction?: readonly string[]; frames?: true }
+/**
+ * `formAction`: further origins that a form may lead to, also by a redirect of its response. `referrer`: for a page whose address nobody else
+ * needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
+ */
+export type Policy = { formAction?: readonly string[]; frames?: true; referrer?: 'no-referrer' }
 
 /** Its own files and routes only. The referrer is sent to this origin: without it, browsers send `Origin: null` with a form. */
-export async function sendPage(reply: FastifyReply, view: View, page: Page, { formAction = [], frames }: Policy = {}) {
+export async function sendPage(reply: FastifyReply, view: View, page: Page, policy: Policy = {}) {
   const { documentOf } = await import('../../../pages/frame.ts')
-  const policy =
+  const { formAction = [], frames, referrer = 'same-origin' } = policy
+  const sources =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
     `${frames ? "frame-src 'self'; " : ''}form-action ${["'self'", ...formAction].join(' ')}; frame-ancestors 'none'; base-uri 'none'`
   return reply
     .headers({
-      'content-security-policy': policy,
-      'referrer-policy': 'same-origin',
+      'content-security-policy': sources,
+      'referrer-policy': referrer,
       vary: 'Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')

@@ -1,0 +1,95 @@
+// The script of /reset and /invite: takes the token out of the address, sends it with the new password, and shows what the service responded.
+import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
+import { isFailure, send } from '../account/requests.ts'
+import { passwordFaultOf, sentenceOf } from '../account/sentences.ts'
+
+/** 32 bytes as base64url. */
+const tokenShape = /^[\w-]{43}$/
+
+/** Sentences and places, from the server. */
+const page = document.getElementById('password-page') as HTMLElement
+const { root = '', min = '', show: showLabel = '', hide: hideLabel = '', progress = '', failed = '' } = page.dataset
+const element = (id: string) => document.getElementById(id) as HTMLElement
+const input = element('password') as HTMLInputElement
+const heading = element('heading')
+const ownTitle = heading.textContent ?? ''
+/** The name of the service, as in the title of every page. */
+const titleEnd = document.title.slice(ownTitle.length)
+const words = textsOf('requests', pageLanguageOf([document.documentElement.lang])).catch(() => undefined)
+
+/** Nowhere but here: what is in the address bar could be copied, photographed or synchronized. */
+let token = ''
+let isSending = false
+
+type Part = 'form' | 'done' | 'invalid' | 'missing'
+
+/** Also if a link is pasted into the address bar of this page, which loads nothing. */
+function start(): void {
+  const found = location.hash.slice(1)
+  if (found !== '') history.replaceState(null, '', location.pathname + location.search)
+  token = tokenShape.test(found) ? found : ''
+  showFault('')
+  show(token === '' ? 'missing' : 'form')
+}
+
+function show(part: Part): void {
+  for (const id of ['form', 'done', 'invalid', 'missing']) element(id).hidden = id !== part
+  const title = part === 'form' ? ownTitle : (element(part).dataset.title ?? '')
+  heading.textContent = title
+  document.title = title + titleEnd
+  if (part === 'form') input.focus()
+  else heading.focus()
+}
+
+function showFault(sentence: string, isOfPassword = false): void {
+  element('fault').textContent = sentence
+  if (isOfPassword) input.setAttribute('aria-invalid', 'true')
+  else input.removeAttribute('aria-invalid')
+}
+
+function reveal(isVisible: boolean): void {
+  input.type = isVisible ? 'text' : 'password'
+  element('reveal').textContent = isVisible ? hideLabel : showLabel
+}
+
+async function sendPassword(): Promise<void> {
+  if (isSending) return
+  isSending = true
+  // Password managers save the value of a field of this type.
+  reveal(false)
+  showFault('')
+  element('progress').textContent = progress
+  try {
+    await send(`${root}password/reset`, { method: 'POST', body: { token, newPassword: input.value } })
+    end('done')
+  } catch (error) {
+    if (isFailure(error, 'LINK_INVALID')) end('invalid')
+    else await explain(error)
+  } finally {
+    isSending = false
+    element('progress').textContent = ''
+  }
+}
+
+function end(part: 'done' | 'invalid'): void {
+  token = ''
+  input.value = ''
+  show(part)
+}
+
+/** The sentences are loaded while the reader types; without them there is one for all failures. */
+async function explain(error: unknown): Promise<void> {
+  const loaded = await words
+  const ofPassword = loaded && passwordFaultOf(error, loaded, Number(min))
+  showFault(ofPassword ?? (loaded ? sentenceOf(error, loaded) : failed), ofPassword !== undefined)
+  input.focus()
+}
+
+element('form').addEventListener('submit', (event) => {
+  event.preventDefault()
+  void sendPassword()
+})
+element('reveal').addEventListener('click', () => reveal(input.type === 'password'))
+addEventListener('hashchange', () => location.hash !== '' && start())
+start()
+document.querySelector('.not-started')?.remove()

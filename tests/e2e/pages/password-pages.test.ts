@@ -1,0 +1,227 @@
+// The pages of one-time links in a real Chromium, with links as the service makes them: every state, in light and dark.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startBehindPath } from '../../support/network/stripping-proxy.ts'
+import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
+import { type TestUser, variants } from '../../support/service.ts'
+
+const { service, url: publicUrl, stop } = await startBehindPath()
+const pages = await BrowserPages.start({ service, url: publicUrl })
+after(async () => {
+  await pages.browser[Symbol.asyncDispose]()
+  await stop()
+})
+const { key } = await service.producerKey(['users'])
+const newPassword = 'grey heron over the weir'
+type Purpose = 'reset' | 'invite'
+
+async function linkFor({ id }: Pick<TestUser, 'id'>, purpose: Purpose = 'reset'): Promise<string> {
+  const response = await service.post(`/api/users/${id}/links`, { purpose }, { authorization: `Bearer ${key}` })
+  assert.equal(response.status, 201, response.text)
+  return response.json().data.url
+}
+
+const tokenOf = (link: string) => link.split('#')[1] ?? ''
+
+const fieldOf = ({ page }: BrowserPage) => page.locator('#password')
+
+async function send(opened: BrowserPage, password: string): Promise<void> {
+  await fieldOf(opened).fill(password)
+  await opened.page.getByRole('button', { name: 'Set the password' }).click()
+}
+
+/** As the heading of the page and as its title. */
+async function isTitled(opened: BrowserPage, title: string): Promise<void> {
+  await opened.heading(title)
+  assert.equal(await opened.page.title(), `${title} · Carillon`)
+}
+
+async function canSignIn({ username }: TestUser, password: string): Promise<boolean> {
+  return (await service.post('/login', { username, password })).status === 200
+}
+
+for (const [purpose, title] of [
+  ['reset', 'Choose a new password'],
+  ['invite', 'Choose a password'],
+] as const)
+  test(`a user opens a link (${purpose}), chooses a password and signs in with it; the link works once (A19)`, async () => {
+    const ann = await service.user()
+    const proofs = await Promise.all(variants.map((variant) => service.signIn(ann, variant)))
+    const link = await linkFor(ann, purpose)
+    {
+      await using opened = await pages.open(link)
+      await isTitled(opened, title)
+      assert.ok(await fieldOf(opened).evaluate((field) => field === document.activeElement))
+      assert.equal(await fieldOf(opened).getAttribute('autocomplete'), 'new-password')
+      await opened.isAccessible(purpose)
+      await send(opened, newPassword)
+      await isTitled(opened, 'Your password is set')
+      assert.equal(await fieldOf(opened).inputValue(), '')
+      await opened.isAccessible(`${purpose}-done`)
+    }
+    assert.ok(await canSignIn(ann, newPassword))
+    assert.ok(!(await canSignIn(ann, ann.password)))
+    for (const proof of proofs) assert.equal((await service.get('/api/me', proof)).status, 401)
+
+    await using used = await pages.open(link)
+    used.expects(/^422 POST/)
+    await send(used, 'seven quiet lanterns at sea')
+    await isTitled(used, 'This link does not work any more')
+    await used.page.getByText('To get a new link,').waitFor()
+    await used.isAccessible(`${purpose}-used`)
+    assert.ok(await canSignIn(ann, newPassword))
+    await used.page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
+  })
+
+test('a password that is refused has its reason beside the field, and the link stays usable', async () => {
+  const ann = await service.user('wendy-harbour')
+  await using opened = await pages.open(await linkFor(ann))
+  opened.expects(/^400 POST/, /^413 POST/)
+  for (const [password, reason] of [
+    ['', 'Write at least 15 characters.'],
+    ['short', 'Write at least 15 characters.'],
+    ['violet otter '.repeat(30), 'Write at most 256 characters.'],
+    ['password12345678', 'Choose another one: many people use this password, so it is easy to guess.'],
+    ['grey heron\u0007 over the weir', 'Write it without line breaks and other characters that cannot be seen.'],
+    ['wendy-harbour-1', 'Choose another one: this is little more than your username or the name of this service.'],
+  ] as const) {
+    await send(opened, password)
+    await opened.alerts(reason)
+    assert.equal(await fieldOf(opened).getAttribute('aria-invalid'), 'true')
+    assert.deepEqual((await fieldOf(opened).getAttribute('aria-describedby'))?.split(' '), ['hint', 'fault'])
+    assert.ok(await fieldOf(opened).evaluate((field) => field === document.activeElement))
+  }
+  await send(opened, 'é'.repeat(10_000))
+  await opened.alerts('Write at most 256 characters.')
+  await send(opened, 'short')
+  await opened.alerts('Write at least 15 characters.')
+  await opened.isAccessible('refused')
+  await send(opened, newPassword)
+  await isTitled(opened, 'Your password is set')
+  assert.ok(await canSignIn(ann, newPassword))
+})
+
+test('the token leaves the address bar at once, and no request has it but the body that sets the password (A19)', async () => {
+  const ann = await service.user()
+  const link = await linkFor(ann)
+  const token = tokenOf(link)
+  await using opened = await pages.open(link)
+  const { page, requests } = opened
+  await isTitled(opened, 'Choose a new password')
+  assert.equal(page.url(), `${publicUrl}/reset`)
+  assert.ok(!(await page.content()).includes(token))
+  await send(opened, newPassword)
+  await isTitled(opened, 'Your password is set')
+  const sent = await Promise.all(
+    requests.map(async (request) => ({
+      call: `${request.method()} ${request.url()}`,
+      carries: [request.url().split('#')[0], ...Object.values(await request.allHeaders())].join().includes(token),
+      body: request.postData(),
+    })),
+  )
+  const isFile = ({ call }: { call: string }) => call.startsWith(`GET ${publicUrl}/carillon-scripts/`)
+  assert.deepEqual(
+    sent.filter((one) => !isFile(one)).map(({ call }) => call.replace(/#.*/, '')),
+    [`GET ${publicUrl}/reset`, `POST ${publicUrl}/password/reset`],
+  )
+  assert.ok(sent.every(({ carries }) => !carries))
+  assert.deepEqual(
+    sent.flatMap(({ body }) => (body === null ? [] : [JSON.parse(body)])),
+    [{ token, newPassword }],
+  )
+  assert.deepEqual(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]), [0, 0, ''])
+})
+
+test('without a token, or with half of one, the page says what to do, and a link pasted into its address bar works', async () => {
+  const link = await linkFor(await service.user())
+  for (const broken of [`${publicUrl}/reset`, `${publicUrl}/invite#`, link.slice(0, -3)]) {
+    await using opened = await pages.open(broken)
+    await isTitled(opened, 'This page needs the whole link')
+    assert.equal(await opened.page.getByRole('main').getByRole('button').count(), 0)
+    if (broken.endsWith('/reset')) await opened.isAccessible('missing')
+    if (!broken.includes('/reset')) continue
+    await opened.page.evaluate((hash) => {
+      location.hash = hash
+    }, tokenOf(link))
+    await isTitled(opened, 'Choose a new password')
+    assert.equal(opened.page.url(), `${publicUrl}/reset`)
+  }
+})
+
+test('the password is hidden until the user shows it, and is hidden again when it is sent', async () => {
+  await using opened = await pages.open(await linkFor(await service.user()))
+  opened.expects(/^400 POST/)
+  const type = () => fieldOf(opened).getAttribute('type')
+  assert.equal(await type(), 'password')
+  await fieldOf(opened).fill('short')
+  await opened.page.getByRole('button', { name: 'Show password' }).click()
+  assert.equal(await type(), 'text')
+  await opened.isAccessible('shown')
+  await opened.page.getByRole('button', { name: 'Hide password' }).click()
+  assert.equal(await type(), 'password')
+  await opened.page.getByRole('button', { name: 'Show password' }).click()
+  await fieldOf(opened).press('Enter')
+  await opened.alerts('Write at least 15 characters.')
+  assert.equal(await type(), 'password')
+})
+
+test('a signed-in reader of such a page can sign out there', async () => {
+  const user = await service.user()
+  await using opened = await pages.open(await linkFor(user), { user })
+  await opened.page.getByRole('button', { name: 'Sign out' }).click()
+  await opened.page.waitForURL(/\/sign-in$/)
+  assert.equal((await opened.context.request.get(`${publicUrl}/api/me`)).status(), 401)
+})
+
+test('too many wrong links get a time to try again; a busy service and a lost connection keep the link', async () => {
+  const ann = await service.user()
+  const link = await linkFor(ann)
+  const wrong = () => service.post('/password/reset', { token: 'x'.repeat(43), newPassword })
+  while ((await wrong()).status !== 429);
+  {
+    await using delayed = await pages.open(`${publicUrl}/reset#${'y'.repeat(43)}`)
+    delayed.expects(/^429 POST/)
+    await send(delayed, newPassword)
+    await delayed.alerts(/^There were too many attempts\. Try again in \d+ (seconds?|minutes?)\.$/)
+    await delayed.isAccessible('delayed')
+  }
+  await using opened = await pages.open(link)
+  const { page } = opened
+  const reset = `${publicUrl}/password/reset`
+  opened.expects(/^503 POST/, /ERR_FAILED/)
+  const busy = {
+    success: false,
+    error: { code: 'UNAVAILABLE', status: 503, message: 'The service is busy', requestId: '1' },
+  }
+  await page.route(reset, (route) => route.fulfill({ status: 503, headers: { 'retry-after': '120' }, json: busy }))
+  await send(opened, newPassword)
+  await opened.alerts('The service is busy. Try again in 2 minutes.')
+  await page.unroute(reset)
+  await page.route(reset, (route) => route.abort())
+  await send(opened, newPassword)
+  await opened.alerts('There was no response. Check your connection, then try again.')
+  await page.unroute(reset)
+  await send(opened, newPassword)
+  await isTitled(opened, 'Your password is set')
+})
+
+test('without JavaScript the page says that it needs it', async () => {
+  await using opened = await pages.open(await linkFor(await service.user()), { hasScript: false })
+  await opened.page.locator('noscript p').waitFor()
+  assert.equal(await opened.page.locator('#form').isVisible(), false)
+})
+
+test('the pages of links are in the language of the browser, with their faults too', async () => {
+  for (const [language, title, submit, fault] of [
+    ['de', 'Passwort wählen', 'Passwort festlegen', 'Schreiben Sie mindestens 15 Zeichen.'],
+    ['fr', 'Choisir un mot de passe', 'Enregistrer le mot de passe', 'Écrivez au moins 15 caractères.'],
+  ] as const) {
+    await using opened = await pages.open(await linkFor(await service.user(), 'invite'), { language })
+    opened.expects(/^400 POST/)
+    await isTitled(opened, title)
+    await fieldOf(opened).fill('short')
+    await opened.page.getByRole('button', { name: submit }).click()
+    await opened.alerts(fault)
+    await opened.isAccessible(`invite-${language}`)
+  }
+})
