@@ -40,6 +40,7 @@ const assets = [
   join(root, 'pages', 'inbox', 'inbox.css'),
   join(root, 'pages', 'password', 'password.css'),
   join(root, 'pages', 'demonstration', 'demonstration.css'),
+  join(root, 'pages', 'demonstration', 'experiments', 'experiments.css'),
   join(root, 'pages', 'account', 'security', 'security.css'),
 ]
 

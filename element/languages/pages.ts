@@ -31,6 +31,11 @@ const sections = {
     de: () => import('./de/security.ts'),
     fr: () => import('./fr/security.ts'),
   },
+  experiments: {
+    en: () => import('./en/experiments.ts'),
+    de: () => import('./de/experiments.ts'),
+    fr: () => import('./fr/experiments.ts'),
+  },
   front: {
     en: () => import('./en/front.ts'),
     de: () => import('./de/front.ts'),

@@ -51,7 +51,7 @@ function proofOf(fields: ReadonlyMap<string, string>, cookieName: string): Proof
   return hasCookie ? 'cookie' : 'none'
 }
 
-function arrowOf({ name, detail, ms }: Traced): Arrow {
+export function arrowOf({ name, detail, ms }: Traced): Arrow {
   return { kind: isOfStore({ name }) ? 'store' : 'server', name, detail, ms }
 }
 

@@ -1,6 +1,7 @@
 // The script of the demonstration: starts the walk, follows the address of the page, and renders again after each change.
 import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
 import { render } from 'lit/html.js'
+import { mountExperiments } from './experiments/experiments.ts'
 import { stepIds } from './steps.ts'
 import type { Stage, Texts } from './view/stage.ts'
 import { type Actions, type Copied, walkView } from './view/walk-view.ts'
@@ -127,5 +128,9 @@ const walkPlace = document.getElementById('walk')
 if (walkPlace !== null) {
   const language = pageLanguageOf([document.documentElement.lang])
   const page = new DemonstrationPage(walkPlace, await textsOf('demonstration', language), language)
-  await page.start()
+  const experiments = document.getElementById('experiments')
+  const { base = '' } = walkPlace.dataset
+  const started = page.start()
+  if (experiments !== null) await mountExperiments(experiments, { world: page.world, base, language })
+  await started
 }

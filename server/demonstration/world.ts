@@ -58,6 +58,8 @@ type Kept = { exchange: Exchange; isOver: Promise<void> }
 
 export class World {
   readonly options: WorldOptions
+  /** A copy of the session cookie, as a thief could have made one. */
+  copiedSecret: string | undefined
   readonly #folder: string
   readonly #outage = new Outage()
   readonly #kept = new Map<number, Kept>()

@@ -95,6 +95,22 @@ test('a session cookie with one other character, and a revocation of all sign-in
   assert.equal(countedRows(rows).token_cutoff, 1)
 })
 
+test('a copy of the session cookie opens nothing after the sign-out, and is that of the cookie which was presented', async () => {
+  const visitor = await Visitor.of(app)
+  await visitor.signIn()
+  const before = visitor.cookies.get(visitor.cookieName)
+  assert.equal((await visitor.control('put-cookie')).status, 409)
+  assert.equal((await visitor.control('copy-cookie')).status, 200)
+  visitor.cookies.delete(visitor.cookieName)
+  assert.equal((await visitor.session('routeRestreinte')).status, 401)
+  assert.equal((await visitor.control('put-cookie')).status, 200)
+  assert.equal(visitor.cookies.get(visitor.cookieName), before)
+  assert.equal((await visitor.session('routeRestreinte')).status, 200)
+  assert.equal((await visitor.session('logout', { method: 'POST' })).status, 204)
+  await visitor.control('put-cookie')
+  assert.equal((await visitor.session('routeRestreinte')).status, 401)
+})
+
 test('a control with a wrong value says what would be right, and one without a session cookie that a sign-in is needed', async () => {
   const visitor = await Visitor.of(app)
   for (const [action, more, reason] of [
@@ -108,7 +124,7 @@ test('a control with a wrong value says what would be right, and one without a s
     assert.equal(response.status, 400, action)
     assert.match(response.text, new RegExp(reason))
   }
-  assert.equal((await visitor.control('change-cookie')).status, 409)
+  for (const action of ['change-cookie', 'copy-cookie']) assert.equal((await visitor.control(action)).status, 409)
 })
 
 test('a delivery arrives in both lanes, and can be marked as read', async () => {

@@ -81,7 +81,9 @@ async function sendExchange(dependencies: Dependencies, request: Request, reply:
 const day = 24 * 3_600
 const limits = { outage: 10, advance: 35 * day } as const
 const DemonstrationControl = object(
-  { action: oneOf(['restart', 'outage', 'advance', 'change-cookie', 'revoke', 'deliver']) },
+  {
+    action: oneOf(['restart', 'outage', 'advance', 'change-cookie', 'copy-cookie', 'put-cookie', 'revoke', 'deliver']),
+  },
   { seconds: integer({ minimum: 1, maximum: limits.advance }), title: string({ minLength: 1, maxLength: 200 }) },
 )
 type DemonstrationControl = TypeOf<typeof DemonstrationControl>
@@ -117,6 +119,11 @@ async function act(world: World, wanted: DemonstrationControl, exchanged: Exchan
     }
     case 'change-cookie':
       return changeCookie(world, exchanged)
+    case 'copy-cookie':
+      world.copiedSecret = presentedSecret(world, exchanged)
+      return {}
+    case 'put-cookie':
+      return putCookie(world, exchanged)
     case 'revoke':
       await world.revokeAll()
       return {}
@@ -133,17 +140,30 @@ function secondsOf({ seconds }: DemonstrationControl, max: number): number {
 
 type Exchanged = { request: FastifyRequest; reply: FastifyReply }
 
-/** Only the server can: no script can read or set the cookie. Throws CONFLICT if there is none. */
-function changeCookie(world: World, { request, reply }: Exchanged) {
+/** The session cookie of the request, which no script can read. Throws CONFLICT if there is none. */
+function presentedSecret(world: World, { request }: Exchanged): string {
+  const secret = sessionSecret(request.raw.headers.cookie, world.options.cookies.cookie.name)
+  if (secret !== null && secret !== '') return secret
+  throw new CarillonError('CONFLICT', 'There is no session cookie to change or to copy', { remedy: 'Sign in first.' })
+}
+
+/** As a thief who copied the cookie puts it into a browser. Throws CONFLICT without a copy. */
+function putCookie({ options, copiedSecret }: World, { reply }: Exchanged): object {
+  if (copiedSecret === undefined)
+    throw new CarillonError('CONFLICT', 'There is no copy of a session cookie', { remedy: 'Make one: copy-cookie.' })
+  setCookie(reply, options.cookies.cookie, copiedSecret)
+  return {}
+}
+
+/** Only the server can: no script can set the cookie. */
+function changeCookie(world: World, exchanged: Exchanged) {
   const { cookie } = world.options.cookies
-  const secret = sessionSecret(request.raw.headers.cookie, cookie.name)
-  if (secret === null || secret === '')
-    throw new CarillonError('CONFLICT', 'There is no session cookie to change', { remedy: 'Sign in first.' })
+  const secret = presentedSecret(world, exchanged)
   // In the random part, and not its last character, some of whose bits count for nothing.
   const position = secret.length - 20
   const from = secret.charAt(position)
   const to = from === 'A' ? 'B' : 'A'
-  setCookie(reply, cookie, secret.slice(0, position) + to + secret.slice(position + 1))
+  setCookie(exchanged.reply, cookie, secret.slice(0, position) + to + secret.slice(position + 1))
   return { cookieName: cookie.name, position, from, to }
 }
 

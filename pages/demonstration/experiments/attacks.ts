@@ -1,0 +1,121 @@
+// Two attacks from the browser: a script in the page that looks for the proof, and a page of another site that sends a form.
+import type { Exchange, Lane, World } from '../world.ts'
+import {
+  type Answer,
+  type Experiment,
+  type Fact,
+  factOf,
+  lineOf,
+  type Measured,
+  UnexpectedResponse,
+} from './experiment.ts'
+import { presentIn, signIn } from './lanes.ts'
+
+export const script: Experiment = {
+  id: 'script',
+  async run(world, stage) {
+    await signIn(world, stage)
+    stage.progress('spying')
+    return { session: await lookForCookie(world), token: await lookForToken(world) }
+  },
+}
+
+async function lookForCookie(world: World): Promise<Measured> {
+  const found = cookieFact(world)
+  const used = factOf('usedByScript', await presentIn(world, 'session'))
+  return { answer: found.label === 'cookieReadable' ? 'yes' : 'no', facts: [found, used] }
+}
+
+/** What a script finds in `document.cookie`. */
+export function cookieFact({ visit }: World): Fact {
+  const readable = document.cookie
+  const isThere = readable.split('; ').some((pair) => pair.startsWith(`${visit?.cookieName}=`))
+  return { label: isThere ? 'cookieReadable' : 'cookieHidden', value: readable || '""' }
+}
+
+/** A function in the place of `fetch` sees the next request of the page. */
+async function lookForToken(world: World): Promise<Measured> {
+  const { result, authorization } = await withSpy(() => presentIn(world, 'token'))
+  const found: Fact =
+    authorization === '' ? { label: 'tokenHidden' } : { label: 'tokenRead', value: short(authorization) }
+  return { answer: authorization === '' ? 'no' : 'yes', facts: [found, factOf('usedByScript', result)] }
+}
+
+const short = (text: string) => (text.length > 30 ? `${text.slice(0, 30)}…` : text)
+
+/** Does what a foreign script can do: while `action` runs, another function stands in for `fetch` and keeps the `Authorization` field. */
+export async function withSpy<Result>(
+  action: () => Promise<Result>,
+): Promise<{ result: Result; authorization: string }> {
+  const original = globalThis.fetch
+  let authorization = ''
+  globalThis.fetch = (input, init) => {
+    authorization ||= new Headers(init?.headers).get('authorization') ?? ''
+    return original(input, init)
+  }
+  try {
+    return { result: await action(), authorization }
+  } finally {
+    globalThis.fetch = original
+  }
+}
+
+export const otherSite: Experiment = {
+  id: 'otherSite',
+  async run(world, stage) {
+    await signIn(world, stage)
+    await world.control('deliver', { title: 'Carillon' })
+    const before = await unread(world)
+    stage.progress('waitingForForm')
+    const address = `other-site?target=read-all&visit=${world.visit?.id}`
+    const form = await stage.inFrame(address, () => formAfter(world, before.n))
+    const after = await unread(world)
+    const acted = isSuccess(form) && after.count < before.count
+    const counted: Fact = { label: 'unread', value: `${before.count}, ${after.count}` }
+    return {
+      session: sentWith('session', form, acted, counted, world),
+      token: sentWith('token', form, acted, counted, world),
+    }
+  },
+}
+
+/** The form is one request. It did something in a lane if it had the proof of that lane, and worked. */
+function sentWith(lane: Lane, form: Exchange, acted: boolean, counted: Fact, { visit }: World): Measured {
+  const hasProof =
+    lane === 'session'
+      ? valuesOf(form, 'cookie').some((value) => value.includes(`${visit?.cookieName}=`))
+      : valuesOf(form, 'authorization').length > 0
+  const has: Fact['label'] = lane === 'session' ? 'formHasCookie' : 'formHasToken'
+  const lacks: Fact['label'] = lane === 'session' ? 'formLacksCookie' : 'formLacksToken'
+  const sent: Fact = { label: 'formSent', line: lineOf(form.request), status: statusOf(form), exchange: form.n }
+  const answer: Answer = acted && hasProof ? 'yes' : 'no'
+  return { answer, facts: [sent, { label: hasProof ? has : lacks }, counted] }
+}
+
+async function unread(world: World): Promise<{ n: number; count: number }> {
+  const { data, exchange } = await world.send('session', { method: 'GET', path: '/api/notifications/counts' })
+  return { n: exchange.n, count: (data as { unread: number }).unread }
+}
+
+/** The page cannot read the response in the frame, so the server is asked until it has the form. */
+async function formAfter(world: World, n: number): Promise<Exchange> {
+  let first = n
+  for (let attempt = 0; attempt < 40; attempt++) {
+    const last = (await unread(world)).n
+    for (let between = first + 1; between < last; between++) {
+      const exchange = await world.exchange(between)
+      if (exchange.request.line.includes('/read-all')) return exchange
+    }
+    first = last
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+  throw new UnexpectedResponse('the server got no form of the other site')
+}
+
+function valuesOf({ request }: Exchange, name: string): string[] {
+  return request.fields.flatMap(([field, value]) => (field.toLowerCase() === name ? [value] : []))
+}
+
+/** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */
+const statusOf = ({ response }: Exchange) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
+const isSuccess = (exchange: Exchange) => statusOf(exchange) < 300

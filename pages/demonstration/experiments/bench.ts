@@ -1,0 +1,128 @@
+// Where the reader is with the experiments: what was predicted, what runs, what was measured, and what went wrong. It knows no HTML.
+import { lanes, type Trouble, type World, WorldError } from '../world.ts'
+import type { Answer, Answers, Experiment, ExperimentId, Measurements, Stage, Texts } from './experiment.ts'
+import { type Kept, keep, readKept } from './kept-results.ts'
+import { signIn } from './lanes.ts'
+import type { Tabs } from './tabs.ts'
+
+export type Lane = (typeof lanes)[number]
+type Problem = Trouble | 'choose' | 'otherTab'
+
+/** How long the page of the other site may take. */
+const maxLoadMs = 10_000
+
+export class Bench {
+  readonly world: World
+  readonly #kept: Kept = readKept()
+  readonly #changed: () => void
+  running: ExperimentId | undefined
+  progress: { step: keyof Texts['progress']; count: number } | undefined
+  problem: { id: ExperimentId; what: Problem } | undefined
+  /** The address of the other site's page while that is in the frame. */
+  frame: { address: string; loaded: () => void } | undefined
+
+  constructor(world: World, changed: () => void) {
+    this.world = world
+    this.#changed = changed
+  }
+
+  get results(): Kept['results'] {
+    return this.#kept.results
+  }
+
+  predictionOf(id: ExperimentId): Partial<Answers> {
+    return this.#kept.predictions.get(id) ?? {}
+  }
+
+  predict(id: ExperimentId, lane: Lane, answer: Answer): void {
+    this.#kept.predictions.set(id, { ...this.predictionOf(id), [lane]: answer })
+    if (this.problem?.what === 'choose') this.problem = undefined
+    keep(this.#kept)
+    this.#changed()
+  }
+
+  forget(): void {
+    this.#kept.results.clear()
+    this.#kept.predictions.clear()
+    keep(this.#kept)
+    this.#changed()
+  }
+
+  /** True if it was measured; otherwise `problem` says why not. */
+  async run({ id, run }: Experiment, tabs: Pick<Tabs, 'isOtherRunning' | 'isRunning'>): Promise<boolean> {
+    if (this.running !== undefined) return false
+    const { session, token } = this.predictionOf(id)
+    if (session === undefined || token === undefined) return this.#fail(id, 'choose')
+    if (tabs.isOtherRunning) return this.#fail(id, 'otherTab')
+    this.running = id
+    this.problem = undefined
+    tabs.isRunning = true
+    this.#changed()
+    try {
+      const measured = await this.world.alone(() => this.#measure(run))
+      this.results.set(id, { predicted: { session, token }, measured })
+      keep(this.#kept)
+      return true
+    } catch (error) {
+      return this.#fail(id, troubleOf(error))
+    } finally {
+      this.running = this.progress = this.frame = undefined
+      tabs.isRunning = false
+      this.#changed()
+    }
+  }
+
+  /** The steps of the walk need a valid proof in both lanes, and the experiment may have ended those. */
+  async #measure(run: Experiment['run']): Promise<Measurements> {
+    const measured = await run(this.world, this.#stage)
+    await signIn(this.world, this.#stage)
+    return measured
+  }
+
+  #fail(id: ExperimentId, what: Problem): false {
+    // The next request then makes a new world.
+    if (what === 'gone') this.world.leave()
+    this.problem = { id, what }
+    this.#changed()
+    return false
+  }
+
+  get #stage(): Stage {
+    return {
+      progress: (step, count = 0) => {
+        this.progress = { step, count }
+        this.#changed()
+      },
+      inFrame: (address, action) => this.#inFrame(address, action),
+    }
+  }
+
+  async #inFrame<Result>(address: string, action: () => Promise<Result>): Promise<Result> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.frame = { address, loaded: resolve }
+    this.#changed()
+    const timer = setTimeout(resolve, maxLoadMs)
+    try {
+      await promise
+      return await action()
+    } finally {
+      clearTimeout(timer)
+      this.frame = undefined
+      this.#changed()
+    }
+  }
+}
+
+function troubleOf(error: unknown): Trouble {
+  return error instanceof WorldError ? error.trouble : 'other'
+}
+
+export function isAsPredicted({
+  predicted,
+  measured,
+}: {
+  predicted: Answers
+  measured: Record<Lane, { answer: Answer | null }>
+}) {
+  return lanes.every((lane) => predicted[lane] === measured[lane].answer)
+}

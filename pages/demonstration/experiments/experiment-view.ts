@@ -1,0 +1,155 @@
+// One experiment on the page: question, predictions, the button, and the result of both lanes.
+import { html, nothing } from 'lit/html.js'
+import { type Lane, lanes } from '../world.ts'
+import type { Bench } from './bench.ts'
+import { isAsPredicted } from './bench.ts'
+import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from './experiment.ts'
+import type { Result } from './kept-results.ts'
+
+export type View = {
+  bench: Bench
+  texts: Texts
+  /** Where the demonstration is, such as `demonstration/`. */
+  base: string
+  run: (experiment: Experiment) => void
+  /** The reader opened or closed what the server has of an exchange. */
+  opened: (exchange: number, isOpen: boolean) => void
+  wireOf: (exchange: number) => unknown
+}
+
+/** The id of the element: what the link of an experiment points to. */
+export const anchorOf = (id: ExperimentId) =>
+  `experiment-${id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+export function experimentView(view: View, experiment: Experiment) {
+  const { texts, bench } = view
+  const { id } = experiment
+  const { title, question } = texts.experiments[id]
+  const result = bench.results.get(id)
+  return html`<details class="experiment" id=${anchorOf(id)} name="experiment">
+    <summary><h3>${title}</h3>${result && markView(texts, result)}</summary>
+    <div class="inside">
+      <p>${question} <a href="#${anchorOf(id)}" class="anchor" aria-label=${texts.link(title)}>#</a></p>
+      ${predictionsView(view, experiment)} ${id === bench.running ? frameView(view) : nothing}
+      ${result && id !== bench.running ? resultView(view, id, result) : nothing}
+    </div>
+  </details>`
+}
+
+/** In the line of a closed experiment: that it was run, and whether it came as predicted. */
+function markView(texts: Texts, result: Result) {
+  const isRight = isAsPredicted(result)
+  return html`<span class="mark ${isRight ? 'done' : 'surprise'}">${isRight ? texts.asPredicted : texts.notAsPredicted}</span>`
+}
+
+function predictionsView(view: View, experiment: Experiment) {
+  const { texts, bench } = view
+  const { id } = experiment
+  const isRunning = bench.running === id
+  const submit = (event: Event) => {
+    event.preventDefault()
+    view.run(experiment)
+  }
+  const { progress, problem } = bench
+  return html`<form @submit=${submit}>
+    <div class="lanes">${lanes.map((lane) => predictionView(view, id, lane))}</div>
+    <button class="primary" aria-disabled=${bench.running !== undefined}>
+      ${bench.results.has(id) ? texts.runAgain : texts.run}
+    </button>
+    <p role="status" class="progress">${isRunning && progress ? progressText(texts, progress) : nothing}</p>
+    <p role="alert" class="fault">${problem?.id === id ? problemText(texts, problem.what) : nothing}</p>
+  </form>`
+}
+
+function progressText({ progress }: Texts, { step, count }: NonNullable<Bench['progress']>): string {
+  const text = progress[step]
+  return typeof text === 'string' ? text : text(count)
+}
+
+function problemText(texts: Texts, what: NonNullable<Bench['problem']>['what']): string {
+  if (what === 'choose') return texts.choose
+  return what === 'otherTab' ? texts.tabs.running : texts.troubles[what]
+}
+
+function predictionView({ texts, bench }: View, id: ExperimentId, lane: Lane) {
+  const choice = (answer: Answer) =>
+    html`<label class="choice">
+      <input
+        type="radio"
+        name="${id}-${lane}"
+        .checked=${bench.predictionOf(id)[lane] === answer}
+        @change=${() => bench.predict(id, lane, answer)}
+      />${texts.experiments[id][answer]}
+    </label>`
+  return html`<fieldset class="lane-${lane}">
+    <legend>${texts.predict(texts.lanes[lane])}</legend>
+    ${choice('yes')} ${choice('no')}
+  </fieldset>`
+}
+
+/** The origin of a sandboxed page is no site at all, so to the service it is another site. The page sends its form by itself. */
+function frameView({ bench: { frame }, texts, base }: View) {
+  if (frame === undefined) return nothing
+  return html`<iframe
+    class="for-readers"
+    tabindex="-1"
+    sandbox="allow-forms allow-scripts"
+    title=${texts.frameTitle}
+    src=${base + frame.address}
+    @load=${frame.loaded}
+  ></iframe>`
+}
+
+function resultView(view: View, id: ExperimentId, result: Result) {
+  const { texts } = view
+  return html`<div class="result">
+    <h4 tabindex="-1">${texts.result}</h4>
+    <div class="lanes">${lanes.map((lane) => laneView(view, id, { lane, result }))}</div>
+    <h4>${texts.whyTitle}</h4>
+    <p>${texts.experiments[id].why}</p>
+  </div>`
+}
+
+function laneView(view: View, id: ExperimentId, { lane, result }: { lane: Lane; result: Result }) {
+  const { texts } = view
+  const measured = result.measured[lane]
+  return html`<section class="measured lane-${lane}">
+    <h5>${texts.lanes[lane]}: ${measuredText(texts, id, measured)}</h5>
+    ${verdictView(texts, id, { measured, predicted: result.predicted[lane] })}
+    <ol class="facts">${measured.facts.map((fact) => factView(view, fact))}</ol>
+  </section>`
+}
+
+export function measuredText(texts: Texts, id: ExperimentId, { answer }: Measured): string {
+  return answer === null ? texts.notMeasured : texts.experiments[id][answer]
+}
+
+function verdictView(
+  texts: Texts,
+  id: ExperimentId,
+  { measured: { answer }, predicted }: { measured: Measured; predicted: Answer },
+) {
+  if (answer === null) return nothing
+  if (answer === predicted) return html`<p class="done">${texts.right}</p>`
+  return html`<p class="surprise">${texts.wrong(texts.experiments[id][predicted])}</p>`
+}
+
+function statusView(status = 0) {
+  return html`<strong class="status ${status < 400 ? 'done' : 'fault'}">${status}</strong>`
+}
+
+function factView({ texts, opened, wireOf }: View, { label, line, status, exchange, value }: Fact) {
+  return html`<li>
+    <span>${texts.facts[label]}${line === undefined && value === undefined ? '' : ': '}</span>
+    ${line === undefined ? nothing : html`<code>${line}</code> ${statusView(status)}`}
+    ${value === undefined ? nothing : html`<code class="value">${value}</code>`}
+    ${
+      exchange === undefined
+        ? nothing
+        : html`<details @toggle=${(event: Event) => opened(exchange, (event.target as HTMLDetailsElement).open)}>
+            <summary>${texts.wire}<span class="for-readers">: ${texts.facts[label]}</span></summary>
+            ${wireOf(exchange)}
+          </details>`
+    }
+  </li>`
+}

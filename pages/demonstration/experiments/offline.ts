@@ -1,0 +1,45 @@
+// The experiment that reads a proof without the service: the token by its public key, the session by what the browser lets a script see.
+import type { World } from '../world.ts'
+import { cookieFact } from './attacks.ts'
+import type { Experiment, Fact, Measured } from './experiment.ts'
+import { presentIn, publicKeys, signIn } from './lanes.ts'
+import { claimsOf, cryptoSupport, isSignatureValid } from './signature.ts'
+
+export const offline: Experiment = {
+  id: 'offline',
+  async run(world, stage) {
+    await signIn(world, stage)
+    stage.progress('checkingSignature')
+    const cookie = cookieFact(world)
+    return {
+      session: { answer: cookie.label === 'cookieReadable' ? 'yes' : 'no', facts: [cookie] },
+      token: await readToken(world),
+    }
+  },
+}
+
+/** The server numbers all requests of this visitor, so the next number says how many the check sent. */
+async function readToken(world: World): Promise<Measured> {
+  const keys = await publicKeys(world)
+  const { token = '' } = world
+  const claims = claimsOf(token)
+  const read: Fact[] = claims === null ? [] : [{ label: 'claims', value: readable(claims) }]
+  const support = await cryptoSupport()
+  if (support !== 'supported')
+    return { answer: null, facts: [...read, { label: support === 'no-ed25519' ? 'noEd25519' : 'noWebCrypto' }] }
+  const isValid = await isSignatureValid(token, keys.data)
+  const next = await presentIn(world, 'token')
+  return {
+    answer: isValid && claims !== null ? 'yes' : 'no',
+    facts: [
+      ...read,
+      { label: isValid ? 'signatureValid' : 'signatureInvalid' },
+      { label: 'requests', value: String(next.exchange.n - keys.exchange.n - 1) },
+    ],
+  }
+}
+
+function readable({ preferred_username, iat, exp }: Record<string, unknown>): string {
+  const time = (seconds: unknown) => new Date(Number(seconds) * 1000).toISOString()
+  return `preferred_username: ${preferred_username}, iat: ${time(iat)}, exp: ${time(exp)}`
+}

@@ -1,0 +1,91 @@
+// Five experiments on the life of a proof: a copy after the sign-out, a revocation, a changed character, a restart, and time.
+import type { World } from '../world.ts'
+import { type Experiment, factOf, type Measurements } from './experiment.ts'
+import { withOtherName } from './forgery.ts'
+import { followedBy, joined, present, publicKeys, signedIn } from './lanes.ts'
+import { claimsOf, isSignatureValid } from './signature.ts'
+
+/** Longer than an access token lives (15 minutes), and longer than a session may be unused (7 days). */
+const tokenIsOverSeconds = 16 * 60
+const sessionIsOverSeconds = 8 * 86_400
+
+export const replay: Experiment = {
+  id: 'replay',
+  async run(world, stage) {
+    const before = await signedIn(world, stage)
+    stage.progress('copying')
+    const { token = '' } = world
+    // The page cannot read the cookie, so the server keeps the copy.
+    await world.control('copy-cookie')
+    stage.progress('signingOut')
+    const out = await signedOut(world)
+    await world.control('put-cookie')
+    stage.progress('presenting')
+    const measured = await present(world, 'withCopy', token)
+    return withSignature(world, joined(joined(before, out), measured), token)
+  },
+}
+
+async function signedOut(world: World): Promise<Measurements> {
+  const logout = { method: 'POST', path: '/logout' }
+  const session = factOf('signOut', await world.send('session', logout))
+  const token = factOf('signOut', await world.send('token', logout))
+  return { session: { answer: null, facts: [session] }, token: { answer: null, facts: [token] } }
+}
+
+export const revokeAll: Experiment = {
+  id: 'revokeAll',
+  async run(world, stage) {
+    const before = await signedIn(world, stage)
+    stage.progress('revoking')
+    await world.control('revoke')
+    stage.progress('presenting')
+    const measured = await present(world, 'after')
+    return withSignature(world, joined(before, measured), world.token)
+  },
+}
+
+export const changeCharacter: Experiment = {
+  id: 'changeCharacter',
+  async run(world, stage) {
+    const before = await signedIn(world, stage)
+    stage.progress('changing')
+    await world.control('change-cookie')
+    const changed = withOtherName(world.token ?? '')
+    stage.progress('presenting')
+    const measured = await present(world, 'withChange', changed)
+    measured.token.facts.unshift({ label: 'changedName', value: String(claimsOf(changed)?.preferred_username) })
+    return withSignature(world, joined(before, measured), changed)
+  },
+}
+
+export const restart: Experiment = {
+  id: 'restart',
+  async run(world, stage) {
+    const before = await signedIn(world, stage)
+    stage.progress('restarting')
+    await world.control('restart')
+    stage.progress('presenting')
+    return joined(before, await present(world, 'after'))
+  },
+}
+
+export const expiry: Experiment = {
+  id: 'expiry',
+  async run(world, stage) {
+    const before = await signedIn(world, stage)
+    stage.progress('advancing')
+    await world.control('advance', { seconds: tokenIsOverSeconds })
+    const measured = joined(before, await present(world, 'minutesLater'))
+    await world.control('advance', { seconds: sessionIsOverSeconds })
+    return followedBy(measured, await present(world, 'daysLater'))
+  },
+}
+
+/** Adds what another service would say that has the public key and nothing else; nothing if this browser cannot check it. */
+async function withSignature(world: World, measured: Measurements, token = ''): Promise<Measurements> {
+  const { data } = await publicKeys(world)
+  const result = await isSignatureValid(token, data)
+  if (result !== 'cannot-check') measured.token.facts.push({ label: result ? 'signatureValid' : 'signatureInvalid' })
+  return measured
+}

@@ -1,0 +1,26 @@
+// What the server has of one exchange: the request and the response as they were on the wire, and its own trace.
+import type { TextsOf } from 'carillon-inbox/languages'
+import { html, nothing } from 'lit/html.js'
+import { arrowOf } from '../arrows.ts'
+import { sentenceOf } from '../view/diagram.ts'
+import type { Exchange, Message, Traced } from '../world.ts'
+import type { Texts } from './experiment.ts'
+
+export type Words = { texts: Texts; walk: TextsOf<'demonstration'>; language: string }
+
+export function wireView(words: Words, { request, response, trace }: Exchange) {
+  return html`<pre tabindex="0">${textOf(request)}</pre>
+    <pre tabindex="0">${textOf(response)}</pre>
+    ${traceView(words, trace ?? [])}`
+}
+
+/** In the words of the walk. */
+function traceView({ texts, walk, language }: Words, trace: readonly Traced[]) {
+  if (trace.length === 0) return nothing
+  return html`<p>${texts.trace}</p>
+    <ul class="trace">${trace.map((one) => html`<li>${sentenceOf({ texts: walk, language }, arrowOf(one))}</li>`)}</ul>`
+}
+
+function textOf({ line, fields, body }: Message): string {
+  return [line, ...fields.map(([name, value]) => `${name}: ${value}`), ...(body === '' ? [] : ['', body])].join('\n')
+}

@@ -1,0 +1,83 @@
+// The nine experiments of the demonstration in a real browser, against the real service: what the page says it measured is what the browser
+// received, and what the server has in its transcript.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Answer, ExperimentId } from '../../../pages/demonstration/experiments/experiment.ts'
+import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { ExperimentsPage, type Lane, type Line } from '../../support/pages/experiments-page.ts'
+
+const pages = await BrowserPages.start()
+after(() => pages[Symbol.asyncDispose]())
+
+const restricted = (status: number): Line => ({ line: 'GET /routeRestreinte', status })
+const signOut: Line = { line: 'POST /logout', status: 204 }
+const list = (status: number): Line => ({ line: 'GET /api/notifications', status })
+const form: Line = { line: 'POST /api/notifications/read-all', status: 401 }
+
+type Expected = Record<Lane, { answer: Answer; lines: Line[] }>
+
+/** What the service promises: a session ends at once, and so does a token at this service. */
+const expected: Record<ExperimentId, Expected> = {
+  replay: both('no', [restricted(200), signOut, restricted(401)]),
+  revokeAll: both('no', [restricted(200), restricted(401)]),
+  changeCharacter: both('no', [restricted(200), restricted(401)]),
+  restart: both('yes', [restricted(200), restricted(200)]),
+  expiry: {
+    session: { answer: 'yes', lines: [restricted(200), restricted(200), restricted(401)] },
+    token: { answer: 'no', lines: [restricted(200), restricted(401), restricted(401)] },
+  },
+  script: {
+    session: { answer: 'no', lines: [restricted(200)] },
+    token: { answer: 'yes', lines: [restricted(200)] },
+  },
+  otherSite: both('no', [form]),
+  offline: { session: { answer: 'no', lines: [] }, token: { answer: 'yes', lines: [] } },
+  outage: {
+    session: { answer: 'no', lines: [restricted(200), restricted(503), list(503), restricted(200)] },
+    token: { answer: 'yes', lines: [restricted(200), restricted(200), list(503), restricted(200)] },
+  },
+}
+
+function both(answer: Answer, lines: Line[]): Expected {
+  return { session: { answer, lines }, token: { answer, lines } }
+}
+
+const ids = Object.keys(expected) as ExperimentId[]
+const opposite = (answer: Answer): Answer => (answer === 'yes' ? 'no' : 'yes')
+
+for (const id of ids)
+  test(`experiment ${id}: both lanes show what the browser received and the server recorded, beside the prediction`, async () => {
+    const opened = await pages.open('/demonstration')
+    const experiments = new ExperimentsPage(opened.page)
+    const { session, token } = expected[id]
+    await experiments.predict(id, { session: session.answer, token: opposite(token.answer) })
+    await experiments.start(id)
+    const result = await experiments.result(id)
+
+    assert.match((await result.locator('.lane-session').textContent()) ?? '', /You predicted this/)
+    assert.match((await result.locator('.lane-token').textContent()) ?? '', /You predicted: /)
+    for (const lane of ['session', 'token'] as const)
+      assert.deepEqual(await experiments.lines(id, lane), expected[id][lane].lines, lane)
+    await isInTranscript(experiments, id)
+    assert.equal(await opened.focused(), 'Result')
+    await opened.page.close()
+    await opened.context.close()
+  })
+
+/** Each displayed exchange is one that the browser saw, and the server's record of it has the same first lines. */
+async function isInTranscript(experiments: ExperimentsPage, id: ExperimentId): Promise<void> {
+  const recorded: Line[] = []
+  for (const [n, seen] of experiments.seen) {
+    const { request, response } = await experiments.exchange(n)
+    const line = request.line.replace('/demonstration/service', '').replace(/\?.*| HTTP\/.*/, '')
+    const status = Number(response.line.split(' ')[1])
+    assert.deepEqual({ line, status }, seen, `exchange ${n}`)
+    recorded.push({ line, status })
+  }
+  for (const lane of ['session', 'token'] as const)
+    for (const shown of await experiments.lines(id, lane))
+      assert.ok(
+        recorded.some(({ line, status }) => line === shown.line && status === shown.status),
+        `${lane}: ${shown.line} ${shown.status} is not in the transcript`,
+      )
+}
