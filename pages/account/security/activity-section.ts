@@ -68,7 +68,7 @@ ${this.outcome()}`
     const { activity } = this.texts
     const title = wordsFor(activity.events, event) ?? activity.other(event)
     return html`<li id="activity-${id}"><div class="about"><strong>${title}</strong>${count > 1 ? html` <span class="badge">${activity.times(count)}</span>` : nothing}
-<div class="hint facts">${this.moment(at, (time) => time)}${this.#facts(entry).map((fact) => html` <span>${fact}</span>`)}</div></div>${
+<div class="hint facts"><span>${this.exactly(at)}</span>${this.#facts(entry).map((fact) => html` <span>${fact}</span>`)}</div></div>${
       event === 'sign-in' && signInId !== null ? html`<a href="#session-${signInId}">${activity.wasNotMe}</a>` : nothing
     }</li>`
   }

@@ -134,8 +134,8 @@ ${choice('add-app', factors.addApp, factors.appText)}</div>`
     const { factors } = this.texts
     const { kind, label, createdAt, lastUsedAt } = one
     return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${kind === 'passkey' ? factors.passkey : factors.app}</span>
-<div class="hint facts">${this.moment(createdAt, factors.added)}
-${lastUsedAt === null ? html`<span>${factors.neverUsed}</span>` : this.moment(lastUsedAt, factors.used)}</div></div>
+<div class="hint facts">${this.roughly(createdAt, factors.added)}
+${lastUsedAt === null ? html`<span>${factors.neverUsed}</span>` : this.roughly(lastUsedAt, factors.used)}</div></div>
 <div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#remove(one)}>${factors.remove}<span class="for-readers"> ${label}</span></button></div></li>`
   }
 

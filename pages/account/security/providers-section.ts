@@ -66,7 +66,7 @@ ${this.outcome()}${this.question()}`
   #item({ provider, displayName, email, createdAt }: Linked): TemplateResult {
     const { providers } = this.texts
     return html`<li><div class="about"><strong>${displayName}</strong><div class="hint facts">${email === null ? nothing : html`<span>${email}</span>`}
-${this.moment(createdAt, providers.linked)}${provider === null ? html` <span>${providers.gone}</span>` : nothing}</div></div>${
+${this.roughly(createdAt, providers.linked)}${provider === null ? html` <span>${providers.gone}</span>` : nothing}</div></div>${
       provider === null
         ? nothing
         : html`<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#unlink(provider, displayName)}>${providers.unlink}<span class="for-readers"> ${displayName}</span></button></div>`

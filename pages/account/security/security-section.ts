@@ -23,31 +23,31 @@ export class Explained extends Error {
 }
 
 export abstract class SecuritySection extends AccountSection {
-  #times: { language: string; times: Times } | undefined
+  #times: { language: string; times: Times; exact: Intl.DateTimeFormat } | undefined
 
   get texts(): SecurityTexts {
     return this.account.texts.security
   }
 
-  /** Of what the service responded, such as `3 days ago`. */
-  relative(at: string): string {
-    return this.#timesOfPage().relative(at, Date.now())
-  }
-
-  absolute(at: string): string {
-    return this.#timesOfPage().absolute(at)
-  }
-
-  /** A formatter is slow to make. */
-  #timesOfPage(): Times {
+  /** Formatters are slow to make. */
+  #formats() {
     const { language } = this.account
-    if (this.#times?.language !== language) this.#times = { language, times: timesOf(language) }
-    return this.#times.times
+    if (this.#times?.language !== language) {
+      const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+      this.#times = { language, times: timesOf(language), exact }
+    }
+    return this.#times
   }
 
-  /** A text about a moment. The exact one is displayed when the reader points at it. */
-  protected moment(at: string, text: (time: string) => string): TemplateResult {
-    return html`<span class="moment" title=${this.absolute(at)}>${text(this.relative(at))}</span>`
+  /** A text about a moment, such as `3 days ago`. The exact one is displayed when the reader points at it. */
+  protected roughly(at: string, text: (time: string) => string): TemplateResult {
+    const { times } = this.#formats()
+    return html`<span title=${times.absolute(at)}>${text(times.relative(at, Date.now()))}</span>`
+  }
+
+  /** Date and time, by which the user recognises an act. */
+  protected exactly(at: string): string {
+    return this.#formats().exact.format(Date.parse(at))
   }
 
   /** In the order of the language: `Firefox on Linux`, `Firefox auf Linux`. */

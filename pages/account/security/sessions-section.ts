@@ -135,8 +135,8 @@ ${this.outcome()}${this.question()}`
     return html`<li id="session-${id}"><div class="about"><strong>${name}</strong>${
       current ? html` <span class="badge">${sessions.current}</span>` : nothing
     }<div class="hint facts">${address === null ? nothing : html`<span>${address}</span>`}
-${this.moment(createdAt, sessions.signedIn)}
-${this.moment(lastSeenAt, sessions.lastSeen)}</div></div>${
+<span>${sessions.signedIn(this.exactly(createdAt))}</span>
+${this.roughly(lastSeenAt, sessions.lastSeen)}</div></div>${
       current
         ? nothing
         : html`<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#end(one)}>${sessions.end}${which}</button>
