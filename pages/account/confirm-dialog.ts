@@ -57,6 +57,18 @@ export class ConfirmDialog extends LitElement {
     this.failure = undefined
   }
 
+  /** The button of the way has gone: it is another one's now. */
+  async #changeTo(way: Way): Promise<void> {
+    this.#choose(way)
+    await this.updateComplete
+    this.#focus()
+  }
+
+  #focus(): void {
+    const proof = this.#field ?? this.querySelector<HTMLElement>('.primary')
+    proof?.focus()
+  }
+
   async #prove(event: Event): Promise<void> {
     event.preventDefault()
     if (this.isBusy) return
@@ -83,7 +95,7 @@ export class ConfirmDialog extends LitElement {
     }
     this.failure = error
     await this.updateComplete
-    this.#field?.focus()
+    this.#focus()
   }
 
   get #field(): HTMLInputElement | null {
@@ -109,7 +121,7 @@ ${way === 'passkey' ? nothing : this.#proofField(way)}
 <p class="fault" id="confirm-fault" role="alert">${this.#faultText(failure)}</p>
 <p class="buttons"><button class="primary" aria-disabled=${isBusy ? 'true' : nothing}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
 <button type="button" @click=${() => this.#dialog?.close()}>${confirm.cancel}</button></p>
-${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#choose(one)}>${confirm.ways[one]}</button></p>`)}
+${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#changeTo(one)}>${confirm.ways[one]}</button></p>`)}
 <p class="hint">${confirm.otherwise}</p>
 </form></dialog>`
   }

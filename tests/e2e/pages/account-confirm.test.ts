@@ -1,0 +1,207 @@
+// The dialog that confirms a sign-in of more than ten minutes ago, in a real Chromium: by password, code, recovery code and passkey. The change
+// that needed it is then made, or left as it is typed (A18).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Locator } from 'playwright-core'
+import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
+import { Authenticator, type CarefulUser, carefulUser } from '../../support/sign-in/authenticator.ts'
+
+// Browsers have passkeys for this name, and for no address.
+const pages = await BrowserPages.start({ host: 'localhost' })
+after(() => pages[Symbol.asyncDispose]())
+const { service } = pages
+
+/** Longer than a sign-in is fresh. */
+const tenMinutes = 10 * 60_000 + 1_000
+const title = 'Confirm that it is you'
+
+const dialog = ({ page }: BrowserPage): Locator => page.getByRole('dialog', { name: title })
+const inDialog = (opened: BrowserPage, name: string): Locator =>
+  dialog(opened).getByRole('button', { name, exact: true })
+const field = (opened: BrowserPage, label: string): Locator => dialog(opened).getByLabel(label, { exact: true })
+
+/** The first step of adding an app, which needs a fresh sign-in. */
+async function startAdding(opened: BrowserPage): Promise<void> {
+  await opened.page.getByRole('button', { name: 'Add an authenticator app', exact: true }).click()
+  await opened.page.getByRole('textbox', { name: 'Name', exact: true }).fill('My phone')
+  await opened.page.getByRole('button', { name: 'Continue', exact: true }).click()
+}
+
+/** The change was made: the key of the new app is there. */
+async function isStarted({ page }: BrowserPage): Promise<void> {
+  await page.locator('code.key').waitFor()
+}
+
+/** The account page of a user, whose sign-in is too old. */
+async function openStale(user: { username: string; password: string }): Promise<BrowserPage> {
+  const opened = await pages.open('/account', { user })
+  await opened.page.locator('#display-name').waitFor()
+  service.pass(tenMinutes)
+  return opened
+}
+
+/** As a sign-in in this browser with both factors. */
+async function openStaleWithFactor(user: CarefulUser): Promise<BrowserPage> {
+  const opened = await pages.open('/')
+  const { request } = opened.context
+  const { username, password } = user
+  const first = await request.post(`${pages.url}/login`, { data: { username, password, variant: 'stateful' } })
+  const { challenge } = (await first.json()).error
+  const data = { challenge, code: user.app.code(service.now()) }
+  const second = await request.post(`${pages.url}/login/second-factor`, { data })
+  assert.equal(second.status(), 200, await second.text())
+  await opened.page.goto(`${pages.url}/account`)
+  await opened.page.locator('#display-name').waitFor()
+  service.pass(tenMinutes)
+  return opened
+}
+
+test('a user without a second factor confirms by the password, and the change is made at once (A18)', async () => {
+  const ann = await service.user()
+  await using opened = await openStale(ann)
+  opened.expects(
+    /^403 POST \/api\/me\/factors\/totp$/,
+    /^401 POST \/api\/me\/confirm$/,
+    /^400 POST \/api\/me\/confirm$/,
+  )
+  await startAdding(opened)
+  await dialog(opened).waitFor()
+  assert.equal(await opened.focused(), 'Password')
+  await opened.isAccessible('confirm-password')
+  await inDialog(opened, 'Confirm').click()
+  await dialog(opened).getByText('This is not your password.').waitFor()
+  await field(opened, 'Password').fill('not the one of ann')
+  await field(opened, 'Password').press('Enter')
+  await dialog(opened).getByText('This is not your password.').waitFor()
+  assert.equal(await opened.focused(), 'Password')
+  await opened.isAccessible('confirm-wrong')
+  await field(opened, 'Password').fill(ann.password)
+  await field(opened, 'Password').press('Enter')
+  await isStarted(opened)
+  assert.equal(await dialog(opened).count(), 0)
+  assert.equal(await opened.page.locator('#confirm-proof').inputValue(), '')
+})
+
+test('a user who cancels is where they were, with what is typed and nothing said; the same button works later', async () => {
+  const ann = await service.user()
+  await using opened = await openStale(ann)
+  opened.expects(/^403 POST/)
+  const { page } = opened
+  for (const way of ['button', 'key']) {
+    await startAdding(opened)
+    await field(opened, 'Password').fill('half typed')
+    if (way === 'key') await page.keyboard.press('Escape')
+    else await inDialog(opened, 'Cancel').click()
+    await dialog(opened).waitFor({ state: 'hidden' })
+    assert.equal(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'My phone')
+    assert.deepEqual(
+      (await page.getByRole('alert').allTextContents()).filter((text) => text.trim()),
+      [],
+    )
+    assert.equal(await page.locator('#confirm-proof').inputValue(), '')
+    await page.locator('add-app').getByRole('button', { name: 'Cancel' }).click()
+  }
+  await startAdding(opened)
+  await field(opened, 'Password').fill(ann.password)
+  await inDialog(opened, 'Confirm').click()
+  await isStarted(opened)
+})
+
+test('a user with an app confirms by a code or a recovery code; the password is not offered (A18)', async () => {
+  const kim = await carefulUser(service)
+  await using opened = await openStaleWithFactor(kim)
+  opened.expects(/^403 POST/, /^401 POST \/api\/me\/confirm$/)
+  await startAdding(opened)
+  await dialog(opened).waitFor()
+  assert.equal(await opened.focused(), 'Code from your authenticator app')
+  assert.equal(await field(opened, 'Password').count(), 0)
+  await opened.isAccessible('confirm-code')
+  await field(opened, 'Code from your authenticator app').fill(kim.app.wrongCode(service.now()))
+  await inDialog(opened, 'Confirm').click()
+  await dialog(opened).getByText('This code is wrong or was used already.').waitFor()
+  await field(opened, 'Code from your authenticator app').fill(kim.app.code(service.now()))
+  await inDialog(opened, 'Confirm').click()
+  await isStarted(opened)
+
+  service.pass(tenMinutes)
+  await opened.page.locator('add-app').getByRole('button', { name: 'Cancel' }).click()
+  await startAdding(opened)
+  await inDialog(opened, 'Use a recovery code').click()
+  assert.equal(await opened.focused(), 'Recovery code')
+  await field(opened, 'Recovery code').fill(kim.recoveryCodes[0] ?? '')
+  await field(opened, 'Recovery code').press('Enter')
+  await isStarted(opened)
+})
+
+test('a user with a passkey confirms by it; if it is refused, the dialog says so and offers the other ways (A18)', async () => {
+  const lee = await service.user()
+  await using opened = await pages.open('/account', { user: lee })
+  opened.expects(/^403 POST/)
+  const { page } = opened
+  const cdp = await opened.context.newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  const authenticator = { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true } as const
+  const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true }
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: { ...authenticator, ...abilities },
+  })
+  await page.getByRole('button', { name: 'Add a passkey', exact: true }).click()
+  await page.locator('add-passkey button.primary').click()
+  await page.getByRole('heading', { name: 'Recovery codes' }).waitFor()
+  service.pass(tenMinutes)
+  await page.reload()
+  await startAdding(opened)
+  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+  await inDialog(opened, 'Use a passkey').click()
+  await dialog(opened).getByText('The passkey was not used').waitFor()
+  await opened.isAccessible('confirm-passkey')
+  assert.equal(await inDialog(opened, 'Use a recovery code').count(), 1)
+  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
+  await inDialog(opened, 'Use a passkey').click()
+  await isStarted(opened)
+})
+
+test('a browser without passkeys offers what else the user has', async () => {
+  const kim = await carefulUser(service)
+  await using opened = await openStaleWithFactor(kim)
+  opened.expects(/^403 POST/)
+  await opened.page.evaluate(() => Reflect.deleteProperty(globalThis, 'PublicKeyCredential'))
+  await startAdding(opened)
+  await dialog(opened).waitFor()
+  assert.equal(await inDialog(opened, 'Use a passkey').count(), 0)
+  assert.equal(await inDialog(opened, 'Use a recovery code').count(), 1)
+})
+
+test('a second factor that another tab has added since is asked for (A18)', async () => {
+  const ann = await service.user()
+  await using opened = await openStale(ann)
+  opened.expects(/^403 POST/, /^401 POST \/api\/me\/confirm$/)
+  await startAdding(opened)
+  await field(opened, 'Password').waitFor()
+  const proof = await service.signIn(ann, 'stateful')
+  const { id, secret } = (await service.post('/api/me/factors/totp', {}, proof)).json().data
+  const app = new Authenticator(secret)
+  const code = app.code(service.now())
+  assert.equal((await service.post('/api/me/factors/totp/confirm', { id, code }, proof)).status, 200)
+  await field(opened, 'Password').fill(ann.password)
+  await inDialog(opened, 'Confirm').click()
+  await field(opened, 'Code from your authenticator app').waitFor()
+  service.pass(60_000)
+  await field(opened, 'Code from your authenticator app').fill(app.code(service.now()))
+  await inDialog(opened, 'Confirm').click()
+  await isStarted(opened)
+})
+
+test('without an answer the dialog says so, keeps what is typed, and works later', async () => {
+  const ann = await service.user()
+  await using opened = await openStale(ann)
+  opened.expects(/^403 POST/, /^net::ERR_CONNECTION_REFUSED POST \/api\/me\/confirm$/)
+  await opened.page.route('**/api/me/confirm', (route) => route.abort('connectionrefused'), { times: 1 })
+  await startAdding(opened)
+  await field(opened, 'Password').fill(ann.password)
+  await inDialog(opened, 'Confirm').click()
+  await dialog(opened).getByText('There was no response.').waitFor()
+  assert.equal(await field(opened, 'Password').inputValue(), ann.password)
+  await inDialog(opened, 'Confirm').click()
+  await isStarted(opened)
+})
