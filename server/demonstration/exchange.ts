@@ -1,5 +1,5 @@
 // One request to a world and its response, as they are on the wire: lines, spelling and order of the fields, and bodies as text.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { Body } from './body.ts'
 import { maskedCookies } from './cookies.ts'
 import type { Row } from './rows.ts'
@@ -41,6 +41,15 @@ export function collectBody(response: ServerResponse): Body {
     return end.apply(response, values)
   }) as typeof end
   return body
+}
+
+/** The response may be shown in a frame of this origin: the form of another site was sent from one. Otherwise the console reports it. */
+export function allowFrame(response: ServerResponse): void {
+  const { writeHead } = response
+  response.writeHead = ((status: number, fields: OutgoingHttpHeaders) => {
+    const policy = String(fields['content-security-policy']).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    return writeHead.call(response, status, { ...fields, 'content-security-policy': policy })
+  }) as typeof writeHead
 }
 
 /** `_header` is the very text that Node writes to the connection, with the fields that Node adds itself, such as `Date`. */

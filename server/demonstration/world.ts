@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { CarillonError, overloaded } from '../errors.ts'
 import type { Body } from './body.ts'
 import { onlyCookies } from './cookies.ts'
-import { collectBody, type Exchange, requestOf, responseOf } from './exchange.ts'
+import { allowFrame, collectBody, type Exchange, requestOf, responseOf } from './exchange.ts'
 import { makeFolder, removeFolder } from './folders.ts'
 import { Outage } from './outage.ts'
 import { type Row, Rows } from './rows.ts'
@@ -54,6 +54,8 @@ const maxRequests = 5_000
 const maxRestarts = 30
 const maxWaitMs = 2_000
 
+/** `target`: path and query as the world sees them. `body` collects what arrives of its body. */
+type Passed = { target: string; body: Body; isFramed: boolean }
 type Kept = { exchange: Exchange; isOver: Promise<void> }
 
 export class World {
@@ -117,10 +119,9 @@ export class World {
   }
 
   /**
-   * Passes a request on. `target`: path and query as the world sees them. `body` collects what arrives of its body. Throws UNAVAILABLE
-   * or TOO_MANY_REQUESTS; otherwise the response is the world's.
+   * Passes a request on. Throws UNAVAILABLE or TOO_MANY_REQUESTS; otherwise the response is the world's.
    */
-  serve(request: IncomingMessage, response: ServerResponse, { target, body }: { target: string; body: Body }): void {
+  serve(request: IncomingMessage, response: ServerResponse, { target, body, isFramed }: Passed): void {
     const service = this.#running()
     if (this.#count >= maxRequests) throw usedUp()
     const n = ++this.#count
@@ -145,6 +146,7 @@ export class World {
     this.#hideForeignCookies(request)
     request.url = target
     response.setHeader('Carillon-Exchange', n)
+    if (isFramed) allowFrame(response)
     tracing(calls, () => service.handle(request, response))
   }
 

@@ -15,12 +15,12 @@ export type WorldsOptions = Pick<WorldOptions, 'compose' | 'hasTrace' | 'parent'
   isSecure: () => boolean
 }
 
-/** A world takes 20 MiB (docs/decisions/0050-demonstration.md). */
+/** A world takes 22 MiB (docs/decisions/0050-demonstration.md). */
 const maxWorlds = 10
 const lifetimeMs = 3_600_000
 const idleMs = 600_000
 const checkEveryMs = 10_000
-/** How many one address may make in ten minutes. */
+/** How often one address may try to make one in ten minutes. */
 const maxForAddress = 30
 const countedForMs = 600_000
 
@@ -72,7 +72,7 @@ export class Worlds {
     this.#endOver()
     if (this.#isEnding || this.#visits.size + this.#waiting >= maxWorlds) throw this.#full()
     this.#waiting++
-    // One at a time: each takes some 100 ms of processor time, in which other requests must have their turn.
+    // One at a time: each takes some 150 ms of processor time, in which other requests must have their turn.
     const opened = this.#opening.then(() => this.#openNext())
     this.#opening = opened.catch(() => {})
     try {
@@ -127,7 +127,7 @@ export class Worlds {
     const times = (this.#made.get(network) ?? []).filter((time) => time > at - countedForMs)
     if (times.length >= maxForAddress) {
       const retryAfter = Math.ceil(((times[0] as number) + countedForMs - at) / 1_000)
-      const problem = `Your address has started ${maxForAddress} demonstrations in ten minutes`
+      const problem = `Your address has tried to start ${maxForAddress} demonstrations in ten minutes`
       throw new CarillonError('TOO_MANY_REQUESTS', problem, { retryAfter })
     }
     this.#made.set(network, [...times, at])

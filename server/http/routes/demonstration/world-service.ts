@@ -27,7 +27,7 @@ async function passOn({ request: { raw }, reply, place, open }: Passed): Promise
   const world = worldOf(await open(), raw, target.visit)
   const connection = reply.getHeader('connection')
   if (connection !== undefined) reply.raw.setHeader('Connection', connection)
-  world.serve(raw, reply.raw, { target: target.path, body })
+  world.serve(raw, reply.raw, { target: target.path, body, isFramed: target.visit !== undefined })
   reply.hijack()
 }
 

@@ -1,0 +1,146 @@
+// A world of the demonstration and the service have nothing in common: neither accepts a proof of the other, no secret of the visitor's own
+// session reaches the world or the page, and what happens in one world concerns no one else.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Visitor } from '../../support/demonstration/visitor.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const ann = await app.user('ann')
+
+test('a cookie and a token of the demonstration open nothing of the service, under whatever name', async () => {
+  const visitor = await Visitor.of(app)
+  const token = await visitor.signIn()
+  const secret = visitor.cookies.get(visitor.cookieName)
+  const proofs: Proof[] = [
+    { cookie: visitor.cookie },
+    { cookie: `carillon=${secret}` },
+    { authorization: `Bearer ${token}` },
+  ]
+  for (const proof of proofs)
+    for (const path of ['/routeRestreinte', '/api/me', '/api/notifications', '/api/me/sessions'])
+      assert.equal((await app.get(path, proof)).status, 401, `${Object.keys(proof)} at ${path}`)
+  const { user } = visitor
+  assert.equal((await app.post('/login', user)).status, 401, 'its user is not a user of the service')
+})
+
+test('a cookie and a token of the service open nothing of a world, under whatever name', async () => {
+  const visitor = await Visitor.of(app)
+  const { cookie = '' } = await app.signIn(ann, 'stateful')
+  const { authorization = '' } = await app.signIn(ann, 'stateless')
+  const secret = cookie.split('=')[1] ?? ''
+  visitor.cookies.set('carillon', secret)
+  visitor.cookies.set(visitor.cookieName, secret)
+  assert.equal((await visitor.session('routeRestreinte')).status, 401)
+  assert.equal((await visitor.token('routeRestreinte', authorization.replace('Bearer ', ''))).status, 401)
+  const { username, password } = ann
+  const login = await visitor.session('login', { method: 'POST', body: { username, password } })
+  assert.equal(login.status, 401, 'a user of the service is not a user of the world')
+})
+
+test('a cookie and a token of one world open nothing of another', async () => {
+  const [one, other] = [await Visitor.of(app), await Visitor.of(app)]
+  const token = await one.signIn()
+  other.cookies.set(other.cookieName, one.cookies.get(one.cookieName) ?? '')
+  assert.equal((await other.session('routeRestreinte')).status, 401)
+  assert.equal((await other.token('routeRestreinte', token)).status, 401)
+})
+
+test("the secret of the visitor's own session reaches neither the page nor the world, and that session stays", async () => {
+  const visitor = await Visitor.of(app)
+  const own = await app.signIn(ann, 'stateful')
+  const secret = (own.cookie ?? '').split('=')[1] ?? ''
+  assert.ok(secret.length > 40)
+  visitor.cookies.set('carillon', secret)
+  await visitor.signIn()
+  const seen = [await visitor.session('routeRestreinte'), await visitor.session('api/me/sessions')]
+  for (const response of seen) {
+    const exchange = JSON.stringify(await visitor.exchange(response))
+    assert.ok(exchange.includes('carillon=…'), 'the transcript has the cookie without its value')
+    for (const hidden of [secret, visitor.cookies.get('carillon-visit') ?? ''])
+      assert.ok(!exchange.includes(hidden) && !response.text.includes(hidden))
+  }
+  assert.ok(!JSON.stringify(await visitor.state()).includes(secret))
+  assert.equal((await visitor.session('logout', { method: 'POST' })).status, 204)
+  assert.equal((await app.get('/routeRestreinte', own)).status, 200)
+})
+
+test('every cookie of the demonstration has the path of the demonstration, HttpOnly and SameSite', async () => {
+  const visitor = new Visitor(app)
+  const responses = [
+    await visitor.start(),
+    await visitor.session('login', { method: 'POST', body: visitor.user }),
+    await visitor.control('change-cookie'),
+    await visitor.session('logout', { method: 'POST' }),
+  ]
+  const set = responses.flatMap(({ headers }) => headers.getSetCookie())
+  assert.equal(set.length, 5)
+  for (const text of set) assert.match(text, /; Path=\/demonstration; Max-Age=\d+; HttpOnly; SameSite=(Lax|Strict)$/)
+  assert.match(set[0] ?? '', /^carillon-visit=.*SameSite=Strict$/)
+})
+
+test('on HTTPS behind a path, the cookies have that path, Secure and the prefix __Secure-', async () => {
+  const env = { CARILLON_PUBLIC_URL: 'https://localhost/bell/', CARILLON_PAGES_PREFIX: '/hello' }
+  const behind = await startTestService({ env })
+  const response = await behind.request('/hello/demonstration/visits', { method: 'POST' })
+  assert.equal(response.status, 201, response.text)
+  const { cookieName, base } = response.json().data
+  assert.deepEqual([cookieName, base], ['__Secure-carillon-demonstration', '/bell/hello/demonstration'])
+  assert.match(
+    response.headers.getSetCookie()[0] ?? '',
+    /^__Secure-carillon-visit=[\w-]{22}; Path=\/bell\/hello\/demonstration; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/,
+  )
+  await behind.stop()
+})
+
+test('the routes of the demonstration need the cookie of the visit: its id alone does nothing there', async () => {
+  const visitor = await Visitor.of(app)
+  const named = { 'carillon-visit': visitor.id }
+  for (const path of ['visit', 'exchanges/1'])
+    assert.equal((await app.get(`/demonstration/${path}`, named)).status, 404)
+  assert.equal((await app.post('/demonstration/controls', { action: 'revoke' }, named)).status, 404)
+  assert.equal((await app.get('/demonstration/service/routeRestreinte')).status, 404)
+})
+
+test('a page of another site can start no demonstration, and change nothing in one', async () => {
+  const visitor = await Visitor.of(app)
+  const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  assert.equal((await new Visitor(app).start(foreign)).status, 403)
+  assert.equal((await visitor.send('visits', { method: 'POST', headers: foreign })).status, 403)
+  const restart = { method: 'POST', body: { action: 'restart' }, headers: foreign }
+  assert.equal((await visitor.send('controls', restart)).status, 403)
+  assert.equal((await visitor.session('logout', { method: 'POST', headers: foreign })).status, 403)
+})
+
+test('a restart, an outage and a clock set forward in one world touch neither another world nor the service', async () => {
+  const [one, other] = [await Visitor.of(app), await Visitor.of(app)]
+  const token = await other.signIn()
+  await one.signIn()
+  const own = await app.signIn(ann, 'stateless')
+  const statuses = async () => [
+    (await other.session('routeRestreinte')).status,
+    (await other.token('routeRestreinte', token)).status,
+    (await app.get('/routeRestreinte', own)).status,
+    (await app.get('/readyz')).status,
+  ]
+  await one.control('advance', { seconds: 35 * 24 * 3_600 })
+  await one.control('outage', { seconds: 5 })
+  assert.equal((await one.session('login', { method: 'POST', body: one.user })).status, 503)
+  assert.deepEqual(await statuses(), [200, 200, 200, 200])
+  const restarted = one.control('restart')
+  for (let n = 0; n < 10; n++) assert.deepEqual(await statuses(), [200, 200, 200, 200])
+  assert.equal((await restarted).status, 200)
+})
+
+test('nothing of a world is in the database of the service', async () => {
+  // Ends the worlds of the other tests, so that there is a place.
+  app.pass(600_000)
+  const visitor = await Visitor.of(app)
+  await visitor.signIn()
+  assert.deepEqual(
+    (await app.store.listUsers({ after: '', limit: 100 })).map(({ username }) => username),
+    ['ann'],
+  )
+  assert.equal((await visitor.state()).rows[0].columns.username, 'visitor')
+})
