@@ -1,0 +1,118 @@
+// What only a browser decides about the demonstration: which cookies it keeps and sends, what a script can read, and what a form of another
+// site reaches; below a path that a proxy strips, and with a prefix.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startBehindPath } from '../../support/network/stripping-proxy.ts'
+import { BrowserPages } from '../../support/pages/browser-page.ts'
+
+const behind = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
+const pages = await BrowserPages.start({ service: behind.service, url: behind.url })
+after(async () => {
+  await pages[Symbol.asyncDispose]()
+  await behind.stop()
+})
+
+/** A page of the origin that has no script of its own, in a profile with a visit and both lanes signed in. */
+async function openVisit() {
+  const user = await behind.service.user()
+  const opened = await pages.open('/hello/account', { user })
+  const visit = await opened.page.evaluate(async () => {
+    const json = { 'content-type': 'application/json' }
+    const started = await (await fetch('demonstration/visits', { method: 'POST' })).json()
+    const { id, user: credentials } = started.data
+    const body = (variant: string) => JSON.stringify({ ...credentials, variant })
+    const headers = { ...json, 'carillon-visit': id }
+    const login = 'demonstration/service/login'
+    await fetch(login, { method: 'POST', headers, body: body('stateful') })
+    const omitted = { credentials: 'omit', method: 'POST' } as const
+    const token = (await (await fetch(login, { ...omitted, headers, body: body('stateless') })).json()).token as string
+    return { id: id as string, token }
+  })
+  return { opened, user, ...visit }
+}
+
+test('the browser sends the cookies of a world to the demonstration only, and no script can read them', async () => {
+  const { opened, id } = await openVisit()
+  await using _ = opened
+  const cookies = (await opened.context.cookies(`${behind.url}/hello/demonstration`)).map(({ name, path }) => [
+    name,
+    path,
+  ])
+  for (const name of ['carillon-visit', 'carillon-demonstration', 'carillon-demonstration-device'])
+    assert.deepEqual(
+      cookies.find(([one]) => one === name),
+      [name, '/bell/hello/demonstration'],
+    )
+  const elsewhere = (await opened.context.cookies(`${behind.url}/api/me`)).map(({ name }) => name)
+  assert.deepEqual(elsewhere.sort(), ['carillon', 'carillon-device'])
+  const seen = await opened.page.evaluate(async (visit) => {
+    const response = await fetch('demonstration/service/routeRestreinte', { headers: { 'carillon-visit': visit } })
+    const n = response.headers.get('carillon-exchange')
+    const { data } = await (await fetch(`demonstration/exchanges/${n}`)).json()
+    return { status: response.status, cookie: document.cookie, fields: data.request.fields as [string, string][] }
+  }, id)
+  assert.deepEqual([seen.status, seen.cookie], [200, ''])
+  const [, sent = ''] = seen.fields.find(([name]) => name.toLowerCase() === 'cookie') ?? []
+  assert.match(sent, /carillon=…/)
+  assert.match(sent, /carillon-demonstration=[\w.-]{60}/)
+})
+
+test('in the token lane the browser sends no cookie', async () => {
+  const { opened, id, token } = await openVisit()
+  await using _ = opened
+  const fields = await opened.page.evaluate(
+    async ([visit = '', proof]) => {
+      const headers = { 'carillon-visit': visit, authorization: `Bearer ${proof}` }
+      const response = await fetch('demonstration/service/routeRestreinte', { credentials: 'omit', headers })
+      const n = response.headers.get('carillon-exchange')
+      return (await (await fetch(`demonstration/exchanges/${n}`)).json()).data.request.fields as [string, string][]
+    },
+    [id, token],
+  )
+  const names = fields.map(([name]) => name.toLowerCase())
+  assert.ok(names.includes('authorization') && !names.includes('cookie'), names.join())
+})
+
+test('the form of another site reaches the world without a cookie: nobody is signed out, nothing is read, and no console complains', async () => {
+  const { opened, id } = await openVisit()
+  await using _ = opened
+  await opened.page.goto(`${behind.url}/hello/demonstration`)
+  for (const [target, status] of [
+    ['logout', 415],
+    ['read-all', 401],
+  ] as const) {
+    opened.expects(new RegExp(`^${status} POST `))
+    const answered = opened.page.waitForResponse((each) => each.request().method() === 'POST')
+    await opened.page.evaluate(
+      ([address = '']) => {
+        const frame = document.createElement('iframe')
+        frame.setAttribute('sandbox', 'allow-forms allow-scripts')
+        frame.src = address
+        document.body.append(frame)
+      },
+      [`demonstration/other-site?target=${target}&visit=${id}`],
+    )
+    const response = await answered
+    assert.equal(response.status(), status)
+    const headers = await response.request().allHeaders()
+    assert.deepEqual([headers.cookie, headers.origin], [undefined, 'null'])
+    assert.ok(response.headers()['carillon-exchange'] !== undefined, 'it is in the transcript')
+  }
+  const signedIn = await opened.page.evaluate(async () => (await fetch('demonstration/service/routeRestreinte')).status)
+  assert.equal(signedIn, 200)
+})
+
+test("starting, restarting and signing out in the demonstration leaves the visitor's own session as it was", async () => {
+  const { opened, user, id } = await openVisit()
+  await using _ = opened
+  const before = await opened.context.cookies(`${behind.url}/api/me`)
+  const me = await opened.page.evaluate(async (visit) => {
+    const json = { 'content-type': 'application/json' }
+    const control = { method: 'POST', headers: json, body: JSON.stringify({ action: 'restart' }) }
+    await fetch('demonstration/controls', control)
+    await fetch('demonstration/service/logout', { method: 'POST', headers: { 'carillon-visit': visit } })
+    return (await (await fetch('../api/me')).json()).data.user.username as string
+  }, id)
+  assert.equal(me, user.username)
+  assert.deepEqual(await opened.context.cookies(`${behind.url}/api/me`), before)
+})
