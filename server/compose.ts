@@ -116,6 +116,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     variant: config.variant,
     ...(own?.cookies ?? cookiesOf(config)),
     demonstration: environment.demonstration,
+    hasPages: own === undefined,
     publicUrl: environment.url,
     signInLog,
     newDevices,

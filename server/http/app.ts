@@ -75,9 +75,11 @@ const serverOptions = {
   ajv: { customOptions: { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false } },
 }
 
+const pageTags: ReadonlySet<string> = new Set(['pages', 'scripts', 'documentation'])
+
 export function createApp(given: AppDependencies): FastifyInstance {
   const { demonstration, pages } = given
-  const published = routesWith(pages.prefix)
+  const published = routesWith(pages.prefix).filter(({ operation }) => given.hasPages || !pageTags.has(operation.tag))
   const routes = demonstration === undefined ? published : [...published, ...demonstrationRoutes(pages.prefix)]
   const dependencies: Dependencies = {
     ...given,

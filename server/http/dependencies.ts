@@ -50,6 +50,8 @@ export type AppDependencies = {
   /** The public URL, without a slash at its end. If it is not a setting, it is known only after the service listens. */
   publicUrl: () => string
   pages: PageSettings
+  /** False in a world of the demonstration, which has the API alone: scripts of its pages would share the browser's storage with ours. */
+  hasPages: boolean
   /** Undefined if there is no demonstration. Its code is loaded at the first call. */
   demonstration: (() => Promise<Worlds>) | undefined
   producerKeys: ProducerKeys

@@ -1,15 +1,17 @@
 // A world of the demonstration and the service have nothing in common: neither accepts a proof of the other, no secret of the visitor's own
 // session reaches the world or the page, and what happens in one world concerns no one else.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import { Visitor } from '../../support/demonstration/visitor.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
 const ann = await app.user('ann')
+// Ends the worlds of the test before, so that there is a place.
+beforeEach(() => app.pass(600_000))
 
-test('a cookie and a token of the demonstration open nothing of the service, under whatever name', async () => {
+test('a cookie and a token of the demonstration open nothing of the service, under whatever name (S13)', async () => {
   const visitor = await Visitor.of(app)
   const token = await visitor.signIn()
   const secret = visitor.cookies.get(visitor.cookieName)
@@ -25,7 +27,7 @@ test('a cookie and a token of the demonstration open nothing of the service, und
   assert.equal((await app.post('/login', user)).status, 401, 'its user is not a user of the service')
 })
 
-test('a cookie and a token of the service open nothing of a world, under whatever name', async () => {
+test('a cookie and a token of the service open nothing of a world, under whatever name (S13)', async () => {
   const visitor = await Visitor.of(app)
   const { cookie = '' } = await app.signIn(ann, 'stateful')
   const { authorization = '' } = await app.signIn(ann, 'stateless')
@@ -39,7 +41,7 @@ test('a cookie and a token of the service open nothing of a world, under whateve
   assert.equal(login.status, 401, 'a user of the service is not a user of the world')
 })
 
-test('a cookie and a token of one world open nothing of another', async () => {
+test('a cookie and a token of one world open nothing of another (S13)', async () => {
   const [one, other] = [await Visitor.of(app), await Visitor.of(app)]
   const token = await one.signIn()
   other.cookies.set(other.cookieName, one.cookies.get(one.cookieName) ?? '')
@@ -47,7 +49,7 @@ test('a cookie and a token of one world open nothing of another', async () => {
   assert.equal((await other.token('routeRestreinte', token)).status, 401)
 })
 
-test("the secret of the visitor's own session reaches neither the page nor the world, and that session stays", async () => {
+test("the secret of the visitor's own session reaches neither the page nor the world, and that session stays (S14)", async () => {
   const visitor = await Visitor.of(app)
   const own = await app.signIn(ann, 'stateful')
   const secret = (own.cookie ?? '').split('=')[1] ?? ''
@@ -66,7 +68,7 @@ test("the secret of the visitor's own session reaches neither the page nor the w
   assert.equal((await app.get('/routeRestreinte', own)).status, 200)
 })
 
-test('every cookie of the demonstration has the path of the demonstration, HttpOnly and SameSite', async () => {
+test('every cookie of the demonstration has the path of the demonstration, HttpOnly and SameSite (S13)', async () => {
   const visitor = new Visitor(app)
   const responses = [
     await visitor.start(),
@@ -94,7 +96,15 @@ test('on HTTPS behind a path, the cookies have that path, Secure and the prefix 
   await behind.stop()
 })
 
-test('the routes of the demonstration need the cookie of the visit: its id alone does nothing there', async () => {
+test('a world has no pages: their scripts would share the storage of the browser with those of the service (S14)', async () => {
+  const visitor = await Visitor.of(app)
+  for (const path of ['account', 'sign-in', 'inbox', 'docs', 'carillon-client.js', '', 'demonstration'])
+    assert.equal((await visitor.session(path)).status, 404, path)
+  assert.equal((await visitor.session('sign-out', { method: 'POST' })).status, 404)
+  assert.equal((await visitor.session('.well-known/jwks.json')).status, 200)
+})
+
+test('the routes of the demonstration need the cookie of the visit: its id alone does nothing there (S14)', async () => {
   const visitor = await Visitor.of(app)
   const named = { 'carillon-visit': visitor.id }
   for (const path of ['visit', 'exchanges/1'])
@@ -103,7 +113,7 @@ test('the routes of the demonstration need the cookie of the visit: its id alone
   assert.equal((await app.get('/demonstration/service/routeRestreinte')).status, 404)
 })
 
-test('a page of another site can start no demonstration, and change nothing in one', async () => {
+test('a page of another site can start no demonstration, and change nothing in one (C1)', async () => {
   const visitor = await Visitor.of(app)
   const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
   assert.equal((await new Visitor(app).start(foreign)).status, 403)
@@ -113,7 +123,7 @@ test('a page of another site can start no demonstration, and change nothing in o
   assert.equal((await visitor.session('logout', { method: 'POST', headers: foreign })).status, 403)
 })
 
-test('a restart, an outage and a clock set forward in one world touch neither another world nor the service', async () => {
+test('a restart, an outage and a clock set forward in one world touch neither another world nor the service (S15)', async () => {
   const [one, other] = [await Visitor.of(app), await Visitor.of(app)]
   const token = await other.signIn()
   await one.signIn()
@@ -134,8 +144,6 @@ test('a restart, an outage and a clock set forward in one world touch neither an
 })
 
 test('nothing of a world is in the database of the service', async () => {
-  // Ends the worlds of the other tests, so that there is a place.
-  app.pass(600_000)
   const visitor = await Visitor.of(app)
   await visitor.signIn()
   assert.deepEqual(

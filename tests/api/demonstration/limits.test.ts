@@ -13,7 +13,7 @@ function foldersOf(pid: number | undefined, parent = tmpdir()): string[] {
   return readdirSync(parent).filter((name) => name.startsWith('carillon-demonstration-') && name.includes(`-${pid}-`))
 }
 
-test('a world is gone after ten minutes without a request, and after an hour in any case', async (t) => {
+test('a world is gone after ten minutes without a request, and after an hour in any case (S16)', async (t) => {
   const app = await startTestService()
   t.after(() => app.stop())
   const [idle, busy] = [await Visitor.of(app), await Visitor.of(app)]
@@ -41,7 +41,7 @@ test('starting again replaces the world of the browser, whose old id and cookie 
   assert.equal((await app.get('/demonstration/service/routeRestreinte', other)).status, 404, 'another tab notices it')
 })
 
-test('if all places are taken, the response is 503 and says when to try again', async (t) => {
+test('if all places are taken, the response is 503 and says when to try again (S16)', async (t) => {
   const app = await startTestService()
   t.after(() => app.stop())
   const visitors = await Promise.all(Array.from({ length: 10 }, () => Visitor.of(app)))
@@ -55,7 +55,7 @@ test('if all places are taken, the response is 503 and says when to try again', 
   assert.equal((await new Visitor(app).start()).status, 201)
 })
 
-test('one address can try to start thirty demonstrations in ten minutes, and another one is not refused then', async (t) => {
+test('one address can try to start thirty demonstrations in ten minutes, and another one is not refused then (S16)', async (t) => {
   const app = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
   t.after(() => app.stop())
   const from = (address: string) => new Visitor(app).start({ 'x-forwarded-for': address })
@@ -91,7 +91,7 @@ test('without CARILLON_DEMONSTRATION_TRACE no trace is made', async (t) => {
   assert.equal(rows.after.length, 1)
 })
 
-test('the folder of a world can be read by the user of the process only; a stop removes it, and after a kill the next start', async () => {
+test('the folder of a world can be read by the user of the process only; a stop removes it, and after a kill the next start (S16)', async () => {
   using folder = new Folder()
   using temporary = new Folder()
   const env = { TMPDIR: temporary.path }

@@ -87,7 +87,7 @@ test('the transcript has the bytes of the wire: lines, order and spelling of the
   assert.equal(head.response.body, '')
 })
 
-test('the transcript has neither the secret of the visitor nor the cookie of the visit, which the wire has', async () => {
+test('the transcript has neither the secret of the visitor nor the cookie of the visit, which the wire has (S14)', async () => {
   const { request, sent } = await agrees(
     `GET /demonstration/service/routeRestreinte HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}`,
   )

@@ -31,7 +31,7 @@ async function openVisit() {
   return { opened, user, ...visit }
 }
 
-test('the browser sends the cookies of a world to the demonstration only, and no script can read them', async () => {
+test('the browser sends the cookies of a world to the demonstration only, and no script can read them (S13)', async () => {
   const { opened, id } = await openVisit()
   await using _ = opened
   const cookies = (await opened.context.cookies(`${behind.url}/hello/demonstration`)).map(({ name, path }) => [
@@ -102,7 +102,7 @@ test('the form of another site reaches the world without a cookie: nobody is sig
   assert.equal(signedIn, 200)
 })
 
-test("starting, restarting and signing out in the demonstration leaves the visitor's own session as it was", async () => {
+test("starting, restarting and signing out in the demonstration leaves the visitor's own session as it was (S14)", async () => {
   const { opened, user, id } = await openVisit()
   await using _ = opened
   const before = await opened.context.cookies(`${behind.url}/api/me`)
