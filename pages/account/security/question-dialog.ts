@@ -55,8 +55,8 @@ export class QuestionDialog extends LitElement {
 </dialog>`
   }
 
-  /** Each section has a dialog of its own. */
+  /** Each element that asks has a dialog of its own. */
   get #id(): string {
-    return `question-${this.closest('section')?.id ?? ''}`
+    return `question-${this.parentElement?.localName ?? ''}`
   }
 }
