@@ -112,7 +112,8 @@ export class AccountFrame extends LitElement {
 
   /** Scrolls to the part that the address names and marks it, also if its section has just loaded it. */
   #showTarget(): void {
-    const found = this.#target === '' ? null : document.getElementById(this.#target)
+    // Not the target of "skip to the content", which is around this element.
+    const found = this.#target === '' ? null : this.querySelector<HTMLElement>(`#${CSS.escape(this.#target)}`)
     if (found === null) return
     this.#target = ''
     for (const marked of this.querySelectorAll('.target')) marked.classList.remove('target')

@@ -39,13 +39,17 @@ export class ConfirmDialog extends LitElement {
   /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, Failure if the factors cannot be read. */
   async confirm(): Promise<void> {
     this.#settle?.reject(new Cancelled())
-    this.ways = waysOf(await send<Factors>(`${this.account.root}api/me/factors`))
+    this.ways = await this.#readWays()
     this.#choose(this.ways[0] ?? 'password')
     await this.updateComplete
     this.#dialog?.showModal()
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject }
     })
+  }
+
+  async #readWays(): Promise<Way[]> {
+    return waysOf(await send<Factors>(`${this.account.root}api/me/factors`))
   }
 
   get #dialog(): HTMLDialogElement | null {
@@ -90,7 +94,7 @@ export class ConfirmDialog extends LitElement {
   async #fail(error: unknown): Promise<void> {
     // Another tab has added a factor since: the password alone does not do any more.
     if (isFailure(error, 'SECOND_FACTOR_REQUIRED')) {
-      this.ways = waysOf(await send<Factors>(`${this.account.root}api/me/factors`))
+      this.ways = await this.#readWays().catch(() => this.ways)
       this.way = this.ways[0] ?? 'password'
     }
     this.failure = error

@@ -344,6 +344,7 @@ test('the account page works by keyboard alone', async () => {
   await page.keyboard.press('Tab')
   assert.equal(await opened.focused(), 'Skip to the content')
   await page.keyboard.press('Enter')
+  assert.equal(await page.locator('.target').count(), 0)
   await tabTo('Display name')
   await page.keyboard.type('Ann')
   await page.keyboard.press('Enter')
@@ -362,4 +363,13 @@ test('without script, the account page says that it needs it', async () => {
   await using opened = await pages.open('/account', { user: await service.user(), hasScript: false })
   assert.match(await opened.page.locator('noscript').innerHTML(), /This page needs JavaScript\./)
   assert.ok(await opened.page.locator('noscript p').isVisible())
+})
+
+test('a page whose script does not arrive says so', async () => {
+  await using opened = await openAccount({ user: await service.user() })
+  opened.expects(/^net::ERR_FAILED GET \/carillon-scripts\/page-account-/)
+  await opened.page.route('**/page-account-*.js', (route) => route.abort())
+  await opened.page.reload()
+  await opened.page.getByText('This page did not start.').waitFor()
+  await opened.isAccessible('account-not-started')
 })
