@@ -49,7 +49,7 @@ export class CarillonElement extends LitElement {
 
   readonly source: InboxSource = new InboxSource(this)
 
-  /** The page to sign in at. The default is `sign-in` of the service, which has no such page yet. */
+  /** The page to sign in at. The default is `sign-in` of the service, which leads back to this page. */
   get signInLink(): string {
     const page = new URL(this.server || defaultServer || '/', location.href)
     return this.signInUrl || `${new URL('sign-in', page)}?return_to=${encodeURIComponent(location.href)}`

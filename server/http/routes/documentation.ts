@@ -34,7 +34,7 @@ async function sendPage({ documentation }: Dependencies, _: GuardedRequest<null>
   return reply
     .header(
       'content-security-policy',
-      "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     )
     .type('text/html; charset=utf-8')
     .send(documentation.page())

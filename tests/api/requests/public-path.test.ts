@@ -95,8 +95,9 @@ test('/ greets a browser and leads to the documentation page, whose links all wo
   const [, docs = ''] = /href="(docs)"/.exec(await start.text()) ?? []
   const page = await fetch(new URL(docs, start.url))
   const links = [...(await page.text()).matchAll(/href="([^"#]+)"/g)].map(([, link = '']) => new URL(link, page.url))
-  assert.deepEqual(links.map(String).sort(), [`${url}/docs/style.css`, `${url}/openapi.json`])
-  for (const link of links) assert.equal((await fetch(link)).status, 200, link.href)
+  const own = ['/', '/carillon-logo', '/docs/style.css', '/openapi.json'].map((path) => url + path)
+  assert.deepEqual(links.map(String).sort(), own)
+  for (const link of links) assert.equal((await fetch(link, { headers: { accept } })).status, 200, link.href)
 })
 
 test('openapi.json names the public URL as its server', async () => {

@@ -19,6 +19,8 @@ export type PageOptions = {
   width?: number
   height?: number
   hasScript?: false
+  /** The time that the scripts of the page see; it stands still. */
+  now?: number
   /** Signed in at the profile before the page is opened. */
   user?: Omit<TestUser, 'id'>
   /** Opens in the profile of this page: another tab. */
@@ -68,7 +70,7 @@ export class BrowserPages implements AsyncDisposable {
     return opened
   }
 
-  async #profile({ language = 'en', theme = 'light', width = 1280, height = 800, hasScript }: PageOptions) {
+  async #profile({ language = 'en', theme = 'light', width = 1280, height = 800, hasScript, now }: PageOptions) {
     const context = await this.browser.newContext({
       locale: language,
       colorScheme: theme,
@@ -76,6 +78,7 @@ export class BrowserPages implements AsyncDisposable {
       reducedMotion: 'reduce',
       javaScriptEnabled: hasScript ?? true,
     })
+    if (now !== undefined) await context.clock.setFixedTime(now)
     await context.addInitScript(() =>
       document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
         console.error(`blocked by ${violatedDirective}: ${blockedURI}`),
