@@ -7,6 +7,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     silent: { type: 'boolean', short: 's' },
+    include: { type: 'boolean', short: 'i' },
     request: { type: 'string', short: 'X' },
     header: { type: 'string', short: 'H', multiple: true },
     data: { type: 'string', short: 'd', multiple: true },
@@ -33,6 +34,7 @@ const method = values.request ?? (body === undefined ? 'GET' : 'POST')
 const signal = AbortSignal.timeout(Number(values['max-time'] ?? 60) * 1_000)
 const response = await fetch(positionals[0] ?? '', { method, headers, signal, ...(body !== undefined && { body }) })
 const fields = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`)
+if (values.include) write('-', `HTTP/1.1 ${response.status}\r\n${fields.join('')}\r\n`)
 if (values['dump-header']) write(values['dump-header'], `HTTP/1.1 ${response.status}\r\n${fields.join('')}\r\n`)
 if (values['cookie-jar']) {
   const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])
