@@ -30,8 +30,7 @@ const sessions: Texts['sessions'] = {
 
 const factors: Texts['factors'] = {
   title: 'Wie Sie sich anmelden',
-  introWithout:
-    'Im Moment reicht Ihr Passwort zum Anmelden. Mit einem Passkey oder einer App kann sich niemand anmelden, der nur Ihr Passwort kennt.',
+  introWithout: 'Mit einem Passkey oder einer App kann sich niemand anmelden, der nur Ihr Passwort kennt.',
   introWith: 'Mit Ihrem Passwort allein kann sich niemand anmelden. Damit schließen Sie eine Anmeldung ab:',
   passkeyText: 'Fingerabdruck, Gesicht oder PIN melden Sie an, ganz ohne Passwort.',
   appText: 'Eine App auf Ihrem Telefon zeigt einen Code, den Sie nach dem Passwort eingeben.',
@@ -49,7 +48,7 @@ const factors: Texts['factors'] = {
   removeTitle: (name) => `„${name}“ entfernen?`,
   removeText: 'Damit können Sie sich dann nicht mehr anmelden.',
   removeLastText:
-    'Das ist der letzte Eintrag. Danach reicht Ihr Passwort zum Anmelden, und Ihre Wiederherstellungscodes enden.',
+    'Das ist der letzte Eintrag. Danach braucht eine Anmeldung keinen zweiten Schritt, und Ihre Wiederherstellungscodes enden.',
   removed: 'Entfernt.',
   onlyWay:
     'Dieser Passkey ist der einzige Weg, sich bei Ihrem Konto anzumelden. Fügen Sie zuerst einen anderen hinzu, oder setzen Sie ein Passwort.',

@@ -29,9 +29,8 @@ const sessions = {
 
 const factors = {
   title: 'Ways to sign in',
-  introWithout:
-    'Today your password alone signs you in. With one of these, somebody who learns your password cannot sign in.',
-  introWith: 'Your password alone does not sign anybody in. These complete a sign-in:',
+  introWithout: 'With one of these, somebody who learns your password still cannot sign in.',
+  introWith: 'Nobody can sign in with your password alone. These complete a sign-in:',
   passkeyText: 'Your fingerprint, face or PIN signs you in, without a password.',
   appText: 'An app on your phone shows a code that you type after your password.',
   addPasskey: 'Add a passkey',
@@ -47,7 +46,7 @@ const factors = {
   remove: 'Remove',
   removeTitle: (name: string) => `Remove “${name}”?`,
   removeText: 'It no longer signs you in.',
-  removeLastText: 'It is your last one. Then your password alone signs you in, and your recovery codes end.',
+  removeLastText: 'It is your last one. After that, a sign-in needs no second step, and your recovery codes end.',
   removed: 'Removed.',
   onlyWay: 'This passkey is the only way to sign in to your account. First add another one, or set a password.',
   tooMany: 'You have as many as an account can have. Remove one first.',

@@ -30,8 +30,8 @@ const sessions: Texts['sessions'] = {
 const factors: Texts['factors'] = {
   title: 'Comment vous vous connectez',
   introWithout:
-    'Aujourd’hui, votre mot de passe suffit pour vous connecter. Avec une clé ou une application, celui qui l’apprend ne peut pas se connecter.',
-  introWith: 'Votre mot de passe ne suffit à personne pour se connecter. Voici ce qui complète une connexion :',
+    'Avec une clé ou une application, celui qui apprend votre mot de passe ne peut toujours pas se connecter.',
+  introWith: 'Personne ne peut se connecter avec votre seul mot de passe. Voici ce qui complète une connexion :',
   passkeyText: 'Votre empreinte, votre visage ou un code PIN vous connecte, sans mot de passe.',
   appText: 'Une application sur votre téléphone affiche un code à taper après le mot de passe.',
   addPasskey: 'Ajouter une clé d’accès',
@@ -48,7 +48,7 @@ const factors: Texts['factors'] = {
   removeTitle: (name) => `Supprimer « ${name} » ?`,
   removeText: 'Vous ne pourrez plus vous connecter avec.',
   removeLastText:
-    'C’est la dernière. Ensuite, votre mot de passe suffira pour vous connecter, et vos codes de secours prendront fin.',
+    'C’est la dernière. Ensuite, une connexion n’aura pas besoin d’une deuxième étape, et vos codes de secours prendront fin.',
   removed: 'Supprimé.',
   onlyWay:
     'Cette clé est le seul moyen de vous connecter à votre compte. Ajoutez-en d’abord une autre, ou choisissez un mot de passe.',

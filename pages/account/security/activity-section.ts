@@ -46,9 +46,11 @@ export class ActivitySection extends SecuritySection {
   }
 
   protected override render(): TemplateResult {
-    const { items, texts } = this
-    if (this.loadFailure !== undefined) return this.loadFault()
-    if (items === undefined) return html`<p class="hint">${texts.loading}</p>`
+    return this.whenLoaded(this.items && this.#content(this.items))
+  }
+
+  #content(items: readonly Entry[]): TemplateResult {
+    const { texts } = this
     return html`<p class="hint">${texts.activity.intro}</p>
 <ol class="entries">${repeat(
       items,

@@ -13,8 +13,10 @@ export class AddPasskey extends SecuritySection {
   declare device: string | null | undefined
 
   protected override async load(): Promise<void> {
-    const { items } = await this.account.send<{ items: { device: string | null }[] }>('api/me/sessions?limit=1')
-    this.device = items[0]?.device
+    const reading = this.account.send<{ items: { device: string | null }[] }>('api/me/sessions?limit=1')
+    // Another name is good enough.
+    const own = await reading.catch(() => undefined)
+    this.device = own?.items[0]?.device
   }
 
   get #suggestedName(): string {

@@ -98,9 +98,11 @@ export class FactorsSection extends SecuritySection {
   }
 
   protected override render(): TemplateResult {
-    const { found, texts, panel, account } = this
-    if (this.loadFailure !== undefined) return this.loadFault()
-    if (found === undefined) return html`<p class="hint">${texts.loading}</p>`
+    return this.whenLoaded(this.found && this.#content(this.found))
+  }
+
+  #content(found: Factors): TemplateResult {
+    const { texts, panel, account } = this
     const factors = this.#confirmed
     const hasSome = factors.length > 0
     return html`<p class="hint">${hasSome ? texts.factors.introWith : texts.factors.introWithout}</p>

@@ -48,10 +48,13 @@ export class ProvidersSection extends SecuritySection {
     if (await this.act(work, ({ texts }) => texts.security.providers.unlinked)) await this.focusOn('h3')
   }
 
-  protected override render(): TemplateResult | typeof nothing {
+  protected override render(): TemplateResult {
+    const { linked, offered } = this
+    return this.whenLoaded(linked.length + offered.length === 0 ? nothing : this.#content())
+  }
+
+  #content(): TemplateResult {
     const { linked, offered, texts } = this
-    if (this.loadFailure !== undefined) return this.loadFault()
-    if (linked.length === 0 && offered.length === 0) return nothing
     const others = offered.filter(({ name }) => !linked.some(({ provider }) => provider === name))
     return html`<h3>${texts.providers.title}</h3>
 <p class="hint">${texts.providers.intro}</p>

@@ -2,7 +2,7 @@
 // an act that cannot be undone, and where the focus goes.
 import type { ErrorCode } from 'carillon-client'
 import type { TextsOf } from 'carillon-inbox/languages'
-import { html, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { type Times, timesOf } from '../../../element/times.ts'
 import { AccountSection } from '../account-section.ts'
 import { Cancelled } from '../failures.ts'
@@ -27,6 +27,13 @@ export abstract class SecuritySection extends AccountSection {
 
   get texts(): SecurityTexts {
     return this.account.texts.security
+  }
+
+  /** `content`: undefined before the first load. It stays if a later one fails, with all that is typed in it. */
+  protected whenLoaded(content: TemplateResult | typeof nothing | undefined): TemplateResult {
+    const fault = this.loadFailure === undefined ? undefined : this.loadFault()
+    if (content === undefined) return fault ?? html`<p class="hint">${this.texts.loading}</p>`
+    return html`${fault ?? nothing}${content}`
   }
 
   /** Formatters are slow to make. */

@@ -97,9 +97,11 @@ export class SessionsSection extends SecuritySection {
   }
 
   protected override render(): TemplateResult {
-    const { items, texts, named } = this
-    if (this.loadFailure !== undefined) return this.loadFault()
-    if (items === undefined) return html`<p class="hint">${texts.loading}</p>`
+    return this.whenLoaded(this.items && this.#content(this.items))
+  }
+
+  #content(items: readonly SignIn[]): TemplateResult {
+    const { texts, named } = this
     const isElsewhere = named !== undefined && !items.some(({ id }) => id === named)
     return html`<p class="hint">${texts.sessions.intro}</p>
 ${isElsewhere ? this.#ended(named) : nothing}

@@ -160,7 +160,7 @@ test('a passkey is added, used to confirm a sign-in that is not fresh, and remov
   await question.getByRole('button', { name: 'Remove' }).click()
   await confirm.getByRole('button', { name: 'Use a passkey' }).click()
   await status(page, 'Removed.')
-  await page.getByText('Today your password alone signs you in.').waitFor()
+  await page.getByText('With one of these, somebody who learns your password still cannot sign in.').waitFor()
   assert.equal(await page.locator('#factors li').count(), 0)
 })
 
@@ -173,6 +173,7 @@ test('a browser that refuses a passkey, and one without any, get a sentence and 
   await page.getByRole('button', { name: 'Ajouter une clé d’accès' }).click()
   await page.getByRole('button', { name: 'Continuer' }).click()
   await opened.alerts('Aucune clé d’accès n’a été ajoutée')
+  await opened.isAccessible('factors-passkey-refused')
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
   await page.getByRole('button', { name: 'Continuer' }).click()
   await status(page, 'La clé d’accès a été ajoutée.')
@@ -199,6 +200,32 @@ test('at the address 127.0.0.1 the page says why there are no passkeys, with a l
   assert.equal(await link.getAttribute('href'), `${service.url.replace('127.0.0.1', 'localhost')}/account#factors`)
   await page.getByRole('button', { name: 'Cancel' }).click()
 })
+
+test('an authenticator app can be added by keyboard alone', async () => {
+  await using opened = await factorsPage(await service.user())
+  const { page } = opened
+  await tabTo(opened, 'Add an authenticator app')
+  await page.keyboard.press('Enter')
+  await tabTo(opened, 'Continue')
+  await page.keyboard.press('Enter')
+  await page.getByRole('img', { name: 'QR code' }).waitFor()
+  await tabTo(opened, 'Code from the app')
+  await page.keyboard.type((await appFrom(page)).code(service.now()))
+  await page.keyboard.press('Enter')
+  await status(page, 'The app was added.')
+  await tabTo(opened, 'I have kept them')
+  await page.keyboard.press('Space')
+  await page.getByText('10 codes left.').waitFor()
+  await tabTo(opened, 'New recovery codes')
+})
+
+async function tabTo(opened: BrowserPage, name: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    if ((await opened.focused()) === name) return
+    await opened.page.keyboard.press('Tab')
+  }
+  assert.fail(`the focus never came to ${name}`)
+}
 
 /** Signed in with the second factor in a browser of its own. */
 async function openedBy(user: Awaited<ReturnType<typeof carefulUser>>): Promise<BrowserPage> {

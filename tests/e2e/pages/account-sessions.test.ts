@@ -117,6 +117,23 @@ test('without the service, the page says so, and the same act works when it is b
   assert.equal((await service.get('/routeRestreinte', proof)).status, 401)
 })
 
+test('a part of the page that cannot be loaded says so, and is loaded again on request; the other parts stay', async () => {
+  await using opened = await pages.open('/docs')
+  const { page } = opened
+  const { username, password } = await service.user()
+  await pages.signIn(opened.context, { username, password })
+  await page.route('**/api/me/activity*', (route) => route.abort('connectionfailed'))
+  opened.expects(/ERR_INTERNET_DISCONNECTED GET|ERR_CONNECTION_FAILED GET/)
+  await page.goto(`${pages.url}/account`)
+  await page.locator('#activity').getByRole('alert').filter({ hasText: 'There was no response.' }).waitFor()
+  await page.locator('#sessions li').waitFor()
+  await opened.isAccessible('activity-not-loaded')
+  await page.unroute('**/api/me/activity*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.locator('#activity li').first().waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+})
+
 test('a session that ended meanwhile leads to the sign-in page and back here', async () => {
   const user = await service.user()
   await using opened = await pages.open('/account', { user })
