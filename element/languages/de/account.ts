@@ -2,7 +2,7 @@ import type { Texts } from '../en/account.ts'
 
 export const texts: Texts = (plurals) => ({
   sections: 'Teile dieser Seite',
-  passwordDemanded: 'Eine Ihrer Anmeldungen stammte nicht von Ihnen. Vielleicht kennt jemand Ihr Passwort.',
+  passwordDemanded: 'Jemand anderes hat sich bei Ihrem Konto angemeldet und kennt vielleicht Ihr Passwort.',
   passwordLink: 'Neues Passwort wählen',
   profile: {
     title: 'Name und Sprache',
@@ -31,7 +31,7 @@ export const texts: Texts = (plurals) => ({
     }),
     show: 'Passwörter anzeigen',
     change: 'Passwort ändern',
-    effect: 'Sie bleiben hier angemeldet. Alle anderen Geräte werden abgemeldet.',
+    effect: 'Sie bleiben hier angemeldet und werden überall sonst abgemeldet.',
     wrong: 'Das ist nicht Ihr aktuelles Passwort.',
     missing: 'Schreiben Sie zuerst Ihr aktuelles Passwort.',
     changed: 'Ihr Passwort ist geändert. Alle anderen Geräte sind abgemeldet.',
@@ -40,7 +40,7 @@ export const texts: Texts = (plurals) => ({
     title: 'Vorlieben',
     hint: 'Sie gelten für diesen Browser auf diesem Gerät.',
     theme: 'Darstellung',
-    themes: { auto: 'Wie das Gerät', light: 'Hell', dark: 'Dunkel' },
+    themes: { auto: 'Wie auf diesem Gerät', light: 'Hell', dark: 'Dunkel' },
     offline: 'Meinen Posteingang auf diesem Gerät aufbewahren',
     offlineHint:
       'Dann können Sie ihn auch ohne Verbindung lesen. Wählen Sie das nicht auf einem Gerät, das auch andere benutzen.',

@@ -12,7 +12,7 @@ export const texts: Texts = () => ({
   signedInAs: 'Angemeldet als',
   needsScript: 'Diese Seite braucht JavaScript. Erlauben Sie es in Ihrem Browser und laden Sie die Seite neu.',
   unsupportedBrowser:
-    'Diese Seite ist nicht gestartet. Vielleicht ist Ihr Browser zu alt, oder eine Erweiterung blockiert sie.',
+    'Diese Seite ist nicht gestartet. Laden Sie sie neu. Wenn das nicht hilft, ist Ihr Browser vielleicht zu alt, oder eine Erweiterung blockiert sie.',
   failureTitle: 'Das hat nicht geklappt',
   failures: {
     FORBIDDEN:

@@ -6,7 +6,7 @@ export type Texts = typeof texts
 export const texts = (plurals: Plurals) => ({
   /** The name of the navigation between the parts of the page. */
   sections: 'Parts of this page',
-  passwordDemanded: 'One of your sign-ins was not yours, so someone may know your password.',
+  passwordDemanded: 'Someone else signed in to your account, so they may know your password.',
   passwordLink: 'Choose a new password',
   profile: {
     title: 'Name and language',
@@ -20,7 +20,7 @@ export const texts = (plurals: Plurals) => ({
     nameSaved: 'Your name is saved.',
     nameRefused: 'Write at most 200 characters, without line breaks or other control characters.',
     language: 'Language',
-    languageHint: 'Of these pages on all your devices.',
+    languageHint: 'For these pages, on all your devices.',
     asTheBrowser: 'As my browser prefers',
     languageSaved: 'The language is saved.',
   },
@@ -35,7 +35,7 @@ export const texts = (plurals: Plurals) => ({
     }),
     show: 'Show passwords',
     change: 'Change the password',
-    effect: 'You stay signed in here. Every other device is signed out.',
+    effect: 'You will stay signed in here, and be signed out everywhere else.',
     wrong: 'This is not your current password.',
     missing: 'Write your current password first.',
     changed: 'Your password is changed. Every other device is signed out.',
@@ -44,7 +44,7 @@ export const texts = (plurals: Plurals) => ({
     title: 'Preferences',
     hint: 'These apply to this browser on this device.',
     theme: 'Appearance',
-    themes: { auto: 'As the device', light: 'Light', dark: 'Dark' },
+    themes: { auto: 'Same as this device', light: 'Light', dark: 'Dark' },
     offline: 'Keep my inbox on this device',
     offlineHint: 'You can then read it without a connection. Do not choose this on a device that others use.',
     notKept:

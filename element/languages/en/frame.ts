@@ -13,7 +13,8 @@ export const texts = () => ({
   /** Before the name of the user. */
   signedInAs: 'Signed in as',
   needsScript: 'This page needs JavaScript. Allow it in your browser, then load the page again.',
-  unsupportedBrowser: 'This page did not start. Your browser may be too old for it, or an extension may block it.',
+  unsupportedBrowser:
+    'This page did not start. Load it again. If that does not help, your browser may be too old, or an extension may block it.',
   failureTitle: 'This did not work',
   failures: {
     FORBIDDEN: 'The form was sent from another site, so it was refused. Open this page again and send it from here.',

@@ -2,7 +2,7 @@ import type { Texts } from '../en/account.ts'
 
 export const texts: Texts = (plurals) => ({
   sections: 'Parties de cette page',
-  passwordDemanded: 'Une de vos connexions n’était pas de vous. Quelqu’un connaît peut-être votre mot de passe.',
+  passwordDemanded: 'Quelqu’un d’autre s’est connecté à votre compte et connaît peut-être votre mot de passe.',
   passwordLink: 'Choisir un nouveau mot de passe',
   profile: {
     title: 'Nom et langue',
@@ -16,7 +16,7 @@ export const texts: Texts = (plurals) => ({
     nameSaved: 'Votre nom est enregistré.',
     nameRefused: 'Écrivez au plus 200 caractères, sans retour à la ligne ni autre caractère de contrôle.',
     language: 'Langue',
-    languageHint: 'De ces pages, sur tous vos appareils.',
+    languageHint: 'Pour ces pages, sur tous vos appareils.',
     asTheBrowser: 'Celle de mon navigateur',
     languageSaved: 'La langue est enregistrée.',
   },
@@ -31,7 +31,7 @@ export const texts: Texts = (plurals) => ({
     }),
     show: 'Afficher les mots de passe',
     change: 'Changer le mot de passe',
-    effect: 'Vous restez connecté ici. Tous les autres appareils sont déconnectés.',
+    effect: 'Vous resterez connecté ici et serez déconnecté partout ailleurs.',
     wrong: 'Ce n’est pas votre mot de passe actuel.',
     missing: 'Écrivez d’abord votre mot de passe actuel.',
     changed: 'Votre mot de passe est changé. Tous les autres appareils sont déconnectés.',
@@ -40,7 +40,7 @@ export const texts: Texts = (plurals) => ({
     title: 'Préférences',
     hint: 'Elles valent pour ce navigateur sur cet appareil.',
     theme: 'Apparence',
-    themes: { auto: 'Comme l’appareil', light: 'Claire', dark: 'Sombre' },
+    themes: { auto: 'Comme cet appareil', light: 'Claire', dark: 'Sombre' },
     offline: 'Conserver ma boîte de réception sur cet appareil',
     offlineHint:
       'Vous pourrez la lire sans connexion. Ne choisissez pas cela sur un appareil que d’autres personnes utilisent.',

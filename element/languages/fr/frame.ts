@@ -12,7 +12,7 @@ export const texts: Texts = () => ({
   signedInAs: 'Connecté en tant que',
   needsScript: 'Cette page a besoin de JavaScript. Autorisez-le dans votre navigateur, puis rechargez la page.',
   unsupportedBrowser:
-    'Cette page n’a pas démarré. Votre navigateur est peut-être trop ancien, ou une extension la bloque.',
+    'Cette page n’a pas démarré. Rechargez-la. Si cela n’aide pas, votre navigateur est peut-être trop ancien, ou une extension la bloque.',
   failureTitle: 'Cela n’a pas fonctionné',
   failures: {
     FORBIDDEN:

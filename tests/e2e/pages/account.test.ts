@@ -197,10 +197,10 @@ test('a demand for a new password is displayed until there is one', async () => 
   const { id } = (await service.get('/api/me/sessions', stolen)).json().data.items[0]
   await using opened = await openAccount({ user: ann })
   const { page } = opened
-  assert.equal(await page.getByText('so someone may know your password').count(), 0)
+  assert.equal(await page.getByText('so they may know your password').count(), 0)
   assert.equal((await opened.context.request.post(`${pages.url}/api/me/sessions/${id}/disown`)).status(), 200)
   await page.reload()
-  await opened.alerts('One of your sign-ins was not yours, so someone may know your password.')
+  await opened.alerts('Someone else signed in to your account, so they may know your password.')
   await opened.isAccessible('account-demand')
   await page.getByRole('link', { name: 'Choose a new password' }).click()
   assert.equal(opened.path, '/account#password')
@@ -208,7 +208,7 @@ test('a demand for a new password is displayed until there is one', async () => 
   await password(opened, 'New password').fill(newPassword)
   await password(opened, 'New password').press('Enter')
   await says(opened, 'Your password is changed.')
-  await page.getByText('so someone may know your password').waitFor({ state: 'detached' })
+  await page.getByText('so they may know your password').waitFor({ state: 'detached' })
 })
 
 test('a user without a username is told that there is no password', async () => {

@@ -47,7 +47,7 @@ test('a theme that the user chooses is that of every page and of the tabs that a
   const ann = await service.user()
   await using opened = await openPreferences({ user: ann, theme: 'light' })
   await using other = await pages.open('/', { beside: opened })
-  assert.ok(await choice(opened, 'As the device').isChecked())
+  assert.ok(await choice(opened, 'Same as this device').isChecked())
   assert.equal(await background(opened.page), light)
   await choice(opened, 'Dark').check()
   assert.equal(await background(opened.page), dark)
@@ -59,7 +59,7 @@ test('a theme that the user chooses is that of every page and of the tabs that a
   }
   await opened.page.reload()
   assert.ok(await choice(opened, 'Dark').isChecked())
-  await choice(opened, 'As the device').check()
+  await choice(opened, 'Same as this device').check()
   assert.equal(await background(opened.page), light)
   await opened.page.emulateMedia({ colorScheme: 'dark' })
   assert.equal(await background(opened.page), dark)
