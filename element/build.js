@@ -27,6 +27,7 @@ const pages = {
   'page-account': join(root, 'pages', 'account', 'account-page.ts'),
   'page-password': join(root, 'pages', 'password', 'password-page.ts'),
   'page-inbox': join(root, 'pages', 'inbox', 'inbox-page.ts'),
+  'page-sign-in': join(root, 'pages', 'sign-in', 'sign-in-page.ts'),
   'every-page': join(root, 'pages', 'look', 'every-page.ts'),
   'page-demonstration': join(root, 'pages', 'demonstration', 'demonstration-page.ts'),
 }
@@ -42,6 +43,7 @@ const assets = [
   join(root, 'pages', 'demonstration', 'demonstration.css'),
   join(root, 'pages', 'demonstration', 'experiments', 'experiments.css'),
   join(root, 'pages', 'account', 'security', 'security.css'),
+  join(root, 'pages', 'sign-in', 'sign-in.css'),
 ]
 
 /**

@@ -16,6 +16,11 @@ const sections = {
     de: () => import('./de/requests.ts'),
     fr: () => import('./fr/requests.ts'),
   },
+  'sign-in': {
+    en: () => import('./en/sign-in.ts'),
+    de: () => import('./de/sign-in.ts'),
+    fr: () => import('./fr/sign-in.ts'),
+  },
   frame: {
     en: () => import('./en/frame.ts'),
     de: () => import('./de/frame.ts'),

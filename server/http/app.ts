@@ -108,7 +108,8 @@ export function createApp(given: AppDependencies): FastifyInstance {
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyResponse(request)
     reply.headers(headers)
-    const isPage = request.routeOptions.config?.operation?.tag === 'pages' && acceptsHtml(request)
+    const { tag, failurePage } = request.routeOptions.config?.operation ?? {}
+    const isPage = (tag === 'pages' || failurePage !== undefined) && acceptsHtml(request)
     sendFailure(failures, error, { request, reply, ...(isPage && { sendAsPage }) })
   }
 

@@ -27,9 +27,11 @@ import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
 import * as accountPage from './routes/pages/account.ts'
 import * as demonstrationPage from './routes/pages/demonstration.ts'
+import * as forgotPages from './routes/pages/forgot.ts'
 import * as frontPage from './routes/pages/front.ts'
 import * as inboxPage from './routes/pages/inbox.ts'
 import * as passwordPages from './routes/pages/password-pages.ts'
+import * as signInPages from './routes/pages/sign-in.ts'
 import * as signOutPage from './routes/pages/sign-out.ts'
 import * as theme from './routes/pages/theme.ts'
 import * as scripts from './routes/scripts.ts'
@@ -43,12 +45,16 @@ import * as users from './routes/users.ts'
 
 /** The pages for browsers, below CARILLON_PAGES_PREFIX. */
 const pages: readonly Route[] = [
+  route('GET', '/sign-in', unscopedVisitor, signInPages.signInPage),
+  route('POST', '/sign-in', open, signInPages.signIn),
   route('POST', '/sign-out', open, signOutPage.signOut),
   route('GET', '/demonstration', unscopedVisitor, demonstrationPage.demonstration),
   route('GET', '/account', unscopedVisitor, accountPage.account),
   route('GET', '/inbox', unscopedVisitor, inboxPage.inbox),
   route('GET', '/reset', unscopedVisitor, passwordPages.resetPage),
   route('GET', '/invite', unscopedVisitor, passwordPages.invitePage),
+  route('GET', '/forgot', open, forgotPages.forgotPage),
+  route('POST', '/forgot', open, forgotPages.forgot),
 ]
 
 /** Every route. `prefix`: '' or such as `/hello`. */

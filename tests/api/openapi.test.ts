@@ -166,6 +166,7 @@ test('the 401 of each route has the codes that this route can send, and no other
     '/routeRestreinte': ['Unauthorized'],
     '/login': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
     '/login/passkey': ['INVALID_CREDENTIALS'],
+    '/sign-in': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAUTHORIZED'],
     '/login/with/{provider}': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
     '/login/second-factor': ['INVALID_CREDENTIALS', 'UNAUTHORIZED'],
     '/api/me/password': ['UNAUTHORIZED', 'INVALID_CREDENTIALS'],
@@ -284,6 +285,34 @@ test('the description is correct for the pages, signed in or not (I9)', async ()
     assert.equal((await record({ path, headers: accept })).status, 303)
     assert.equal((await record({ path, headers: { ...accept, ...(await app.signIn(ann, 'stateful')) } })).status, 200)
   }
+})
+
+test('the description is correct for the sign-in page, its form, and the page for a forgotten password (I9)', async () => {
+  const careful = await carefulUser(app)
+  const form = (path: string, fields: Record<string, string>, headers: Proof = { accept: 'text/html' }) => {
+    const body = new URLSearchParams(fields).toString()
+    return record({
+      method: 'POST',
+      path,
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    })
+  }
+  const signIn = async (fields: Record<string, string>, headers?: Proof) =>
+    (await form('/sign-in', fields, headers)).status
+  const { username, password } = careful
+  const asData = { accept: 'application/json' }
+  assert.equal((await record({ path: '/sign-in' })).status, 200)
+  const signedIn = await app.signIn(ann, 'stateful')
+  assert.equal((await record({ path: '/sign-in?after=provider', headers: signedIn })).status, 303)
+  assert.equal(await signIn({ username: ann.username, password: ann.password }), 303)
+  assert.equal(await signIn({ username, password }), 200)
+  assert.equal(await signIn({ username, password }, asData), 401)
+  assert.equal(await signIn({ challenge: 'none', code: '123456' }, asData), 401)
+  for (let n = 0; n < 5; n++) assert.equal(await signIn({ username: 'guessed-too', password: 'wrong' }, asData), 401)
+  assert.equal(await signIn({ username: 'guessed-too', password: 'wrong' }, asData), 429)
+  assert.equal((await record({ path: '/forgot' })).status, 200)
+  assert.equal((await form('/forgot', { account: 'nobody@example.org' })).status, 303)
 })
 
 test('the description is correct for a sign-in after too many failures (I9)', async () => {
@@ -544,10 +573,15 @@ test('the description is correct for one-time links (I9)', async () => {
 
 test('the description is correct for a service without a mail server (I9)', async () => {
   const without = await startTestService()
-  const response = await without.post('/password/forgot', { username: 'ann' })
+  for (const [path, body] of [
+    ['/password/forgot', { username: 'ann' }],
+    ['/forgot', { account: 'ann' }],
+  ] as const) {
+    const response = await without.post(path, body)
+    const described = api.find('POST', path) as Described
+    note(described, `${api.promises(described, response)} ${refusalIn(response).code}`)
+  }
   await without.stop()
-  const described = api.find('POST', '/password/forgot') as Described
-  note(described, `${api.promises(described, response)} ${refusalIn(response).code}`)
 })
 
 test('the description is correct for a new password of a signed-in user (I9)', async () => {

@@ -6,6 +6,7 @@ import type { NewPasskeyBody, PasskeyOptionsBody, PasskeySignInBody } from './pa
 import type {
   DeliveryBody,
   ForgotBody,
+  ForgotForm,
   IssueBody,
   LinkBody,
   LoginBody,
@@ -15,6 +16,7 @@ import type {
   ProviderCodeBody,
   ProviderLinkBody,
   ResetBody,
+  SignInForm,
   UserChange,
   UserEntries,
   UserProfile,
@@ -85,6 +87,12 @@ const challenge = 'MTc2MjE1NTk3MjI1MC5hYmNkZWZnaGlqa2xtbm9wcXJzdHUubWFj'
 /** By the component of the body. */
 export const requestExamples: Readonly<Record<string, unknown>> = {
   Credentials: { username: 'ann', password: 'plum orchard gate 41', variant: 'stateless' } satisfies LoginBody,
+  SignInForm: {
+    username: 'ann',
+    password: 'plum orchard gate 41',
+    return_to: 'https://shop.example.org/orders',
+  } satisfies SignInForm,
+  ForgotForm: { account: 'ann@example.org' } satisfies ForgotForm,
   NewPasskey: {
     label: 'My laptop',
     response: {

@@ -37,6 +37,23 @@ export const LoginBody = named(
 )
 export type LoginBody = TypeOf<typeof LoginBody>
 
+/** Of the sign-in page: either the password, or the second step. Too long a text is a wrong one. */
+export const SignInForm = named(
+  'SignInForm',
+  object(
+    {},
+    {
+      username: string(),
+      password: string(),
+      return_to: string({ description: 'Where the browser goes afterwards; a refused one is ignored' }),
+      challenge: string({ maxLength: 128, description: 'Of the second step' }),
+      code: string({ description: 'Of the authenticator app, or a recovery code' }),
+      factors: string({ maxLength: 64, description: 'What the second step displays' }),
+    },
+  ),
+)
+export type SignInForm = TypeOf<typeof SignInForm>
+
 /** Characters of a category, in a delivery and in the filter of a list. */
 export const maxCategoryLength = 64
 /** That one list can be filtered by. */
@@ -227,6 +244,13 @@ export const ForgotBody = named(
   ),
 )
 export type ForgotBody = TypeOf<typeof ForgotBody>
+
+/** Of the page for a forgotten password. */
+export const ForgotForm = named(
+  'ForgotForm',
+  object({ account: string({ maxLength: maxEmailLength, description: 'A username or an e-mail address' }) }),
+)
+export type ForgotForm = TypeOf<typeof ForgotForm>
 
 export const PasswordChangeBody = named(
   'PasswordChange',

@@ -37,7 +37,7 @@ export function sendFailure(log: FailureLog, failure: unknown, { request, reply,
   if (error.status === 401) reply.header('www-authenticate', challenge(request))
   if (error.challenge !== undefined) reply.header('www-authenticate', error.challenge)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
-  if (sendAsPage !== undefined && !isBodyUnread(request.raw)) {
+  if (sendAsPage !== undefined) {
     sendAsPage(error, request, reply)
     return
   }

@@ -204,10 +204,9 @@ export class BrowserPage implements AsyncDisposable {
     await this.page.close()
     if (context.pages().length === 0) await context.close()
     const isExpected = (complaint: string) => this.#expected.some((expected) => expected.test(complaint))
-    assert.deepEqual(
-      this.complaints.filter((complaint) => !isExpected(complaint)),
-      [],
-    )
+    const unexpected = this.complaints.filter((complaint) => !isExpected(complaint))
+    // A test that failed already is reported with this error alone, so it has to say what the page was.
+    assert.deepEqual(unexpected, [], `complaints of ${this.page.url()}`)
     for (const expected of this.#expected)
       assert.ok(
         this.complaints.some((one) => expected.test(one)),

@@ -1,9 +1,10 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../../../errors.ts'
 import { networkOfClient } from '../../../ip-addresses.ts'
 import { deviceLabel } from '../../../sign-in/devices/device-label.ts'
 import { offeredFactors } from '../../../sign-in/factors/factors.ts'
+import type { Forgotten } from '../../../sign-in/links/forgotten.ts'
 import { createLink, findLiveLink, linkInvalid, resetPassword } from '../../../sign-in/links/links.ts'
 import { checkCredentials } from '../../../sign-in/password/credentials.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
@@ -106,15 +107,19 @@ export const forgot: Operation<null> = {
 
 /** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
 async function requestMail(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { username, email } = request.body as ForgotBody
+  requestReset(dependencies, username === undefined ? { email: email as string } : { username }, request)
+  return reply.code(202).send()
+}
+
+/** Throws NOT_FOUND without a mail server. */
+export function requestReset(dependencies: Dependencies, whose: Forgotten, request: FastifyRequest): void {
   const { forgotten } = dependencies
   if (forgotten === undefined)
     throw new CarillonError('NOT_FOUND', 'This service sends no mail', {
       remedy: 'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
     })
-  const { username, email } = request.body as ForgotBody
-  const whose = username === undefined ? { email: email as string } : { username }
   forgotten.request(whose, sourceOf(dependencies, request))
-  return reply.code(202).send()
 }
 
 export const change: Operation<Subject> = {

@@ -1,23 +1,47 @@
-// A failure on a route of the pages, as a page with a way back: for browsers that load it, not for scripts.
+// A failure on a route that browsers load, as a page with a way back: for browsers, not for scripts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../../../errors.ts'
 import { html } from '../../../pages/html.ts'
+import { isBodyUnread, sendBeforeBody } from '../../connections/drop-unread.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { sendPage, viewOf } from './page.ts'
+import { viewOf, type WholePage, writePage } from './page.ts'
 
 export async function sendFailurePage(
   dependencies: Dependencies,
-  { code, status }: CarillonError,
+  error: CarillonError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
+  const ofRoute = request.routeOptions.config.operation?.failurePage
+  const whole = await (ofRoute ?? commonPage)(dependencies, error, request)
+  const text = await writePage(reply.code(error.status), whole)
+  // A form of another site is refused before its body is read.
+  if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)
+  else reply.send(text)
+}
+
+async function commonPage(
+  dependencies: Dependencies,
+  error: CarillonError,
+  request: FastifyRequest,
+): Promise<WholePage> {
   const view = await viewOf(dependencies, request)
-  const { failureTitle, failures, back } = view.texts
-  const sentences: Readonly<Record<string, string>> = failures
-  await sendPage(reply.code(status), view, {
-    title: failureTitle,
-    main: html`<h1>${failureTitle}</h1>
-<p role="alert">${sentences[code] ?? failures.other}</p>
+  const { failureTitle, back } = view.texts
+  return {
+    view,
+    page: {
+      title: failureTitle,
+      main: html`<h1>${failureTitle}</h1>
+<p role="alert">${commonSentence(view, error)}</p>
 <p><a class="button" href="${view.pages}account">${back}</a></p>`,
-  })
+    },
+  }
+}
+
+export function commonSentence(
+  { texts }: Pick<WholePage['view'], 'texts'>,
+  { code }: Pick<CarillonError, 'code'>,
+): string {
+  const sentences: Readonly<Record<string, string>> = texts.failures
+  return sentences[code] ?? texts.failures.other
 }

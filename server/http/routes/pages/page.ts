@@ -45,21 +45,30 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
  */
 export type Policy = { formAction?: readonly string[]; frames?: true; referrer?: 'no-referrer' }
 
-/** Its own files and routes only. The referrer is sent to this origin: without it, browsers send `Origin: null` with a form. */
-export async function sendPage(reply: FastifyReply, view: View, page: Page, policy: Policy = {}) {
+export type WholePage = { view: View; page: Page; policy?: Policy }
+
+export async function sendPage(reply: FastifyReply, view: View, page: Page, policy?: Policy) {
+  return reply.send(await writePage(reply, { view, page, ...(policy && { policy }) }))
+}
+
+/**
+ * Sets the header fields, and returns the document. It loads its own files and routes only. The referrer is sent to this origin: without it,
+ * browsers send `Origin: null` with a form.
+ */
+export async function writePage(reply: FastifyReply, { view, page, policy }: WholePage): Promise<string> {
+  const { formAction = [], frames, referrer = 'same-origin' } = policy ?? {}
   const { documentOf } = await import('../../../pages/frame.ts')
-  const { formAction = [], frames, referrer = 'same-origin' } = policy
-  const sources =
+  const allowed =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
     `${frames ? "frame-src 'self'; " : ''}form-action ${["'self'", ...formAction].join(' ')}; frame-ancestors 'none'; base-uri 'none'`
-  return reply
+  reply
     .headers({
-      'content-security-policy': sources,
+      'content-security-policy': allowed,
       'referrer-policy': referrer,
       vary: 'Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')
-    .send(documentOf(view, page))
+  return documentOf(view, page)
 }
 
 /** Whether the client asks for a page and not for data. */

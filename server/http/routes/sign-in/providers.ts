@@ -61,6 +61,7 @@ export const start: Operation<null> = {
   query: ProviderQuery,
   responses: { 302: 'none' },
   refusals: ['UNAVAILABLE'],
+  failurePage,
   handle: startSignIn,
 }
 
@@ -73,6 +74,11 @@ async function startSignIn(dependencies: Dependencies, request: GuardedRequest<n
     .code(302)
     .header('location', await begin(dependencies, { provider, begun }, { request, reply }))
     .send()
+}
+
+async function failurePage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
+  const { providerFailurePage } = await import('../pages/provider-failure.ts')
+  return providerFailurePage(dependencies, error, { request, place: await placeOfFlow(dependencies, request) })
 }
 
 type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }
@@ -106,6 +112,7 @@ export const callback: Operation<null> = {
   parameters: providerParameter,
   responses: { 303: 'none' },
   refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
+  failurePage,
   handle: comeBack,
 }
 
@@ -308,6 +315,17 @@ function flowCookie(dependencies: Dependencies, state: string) {
 function flowCookies(dependencies: Dependencies, { raw }: FastifyRequest): string[] {
   const names = (raw.headers.cookie ?? '').split(';').map((pair) => pair.split('=')[0]?.trim() ?? '')
   return names.filter((name) => name.startsWith(flowPrefix(dependencies)) && /^[\w-]+$/.test(name))
+}
+
+/** Where the sign-in of this callback began, for a way back; undefined if that is not known. */
+async function placeOfFlow(dependencies: Dependencies, request: FastifyRequest): Promise<string | undefined> {
+  const provider = dependencies.providers.all.get((request.params as { provider: string }).provider)
+  if (provider === undefined) return undefined
+  const state = oneState(new URL(request.url, 'http://localhost'))
+  return flowOf(dependencies, { request, provider, state }).then(
+    ({ returnTo: place }) => place,
+    () => undefined,
+  )
 }
 
 /** Throws FORBIDDEN if the sign-in that began to link an account has ended since. */

@@ -68,7 +68,15 @@ export const complete: Operation<null> = {
 const noAccount = { name: '', user: undefined }
 
 async function completeSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { challenge: text, ...body } = request.body as SecondFactorBody
+  return sendObject(reply, await signInByFactor(dependencies, request.body as SecondFactorBody, { request, reply }))
+}
+
+/** What the response says. Throws the refusals of `complete`. */
+export async function signInByFactor(
+  dependencies: Dependencies,
+  { challenge: text, ...body }: SecondFactorBody,
+  { request, reply }: Exchange,
+): Promise<object> {
   const { devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
   const { user, variant, challenge } = await findWaiting(dependencies, text).catch((error: unknown) => {
@@ -89,7 +97,7 @@ async function completeSignIn(dependencies: Dependencies, request: GuardedReques
           })
         : await proveByCode(dependencies.factors, presented, proving)
     const facts = { variant, method, source }
-    return sendObject(reply, await finishSignIn(dependencies, user, facts, { request, reply }))
+    return await finishSignIn(dependencies, user, facts, { request, reply })
   } catch (error) {
     const account = { name: user.username ?? user.id, user }
     const refused = refusalCode(error)

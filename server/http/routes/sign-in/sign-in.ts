@@ -17,6 +17,7 @@ import { setCookie } from '../../response/cookies.ts'
 import { goneSignal } from '../../response/event-stream.ts'
 import { displayUser, sendData, sendObject } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
+import type { Exchange } from './finish-sign-in.ts'
 import { continueSignIn } from './second-factor.ts'
 import { refusalCode } from './sign-in-log.ts'
 
@@ -32,7 +33,15 @@ export const login: Operation<null> = {
 }
 
 async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { variant = dependencies.variant, username, password } = request.body as LoginBody
+  return sendObject(reply, await signInByPassword(dependencies, request.body as LoginBody, { request, reply }))
+}
+
+/** What the response says. Throws the refusals of `login`. */
+export async function signInByPassword(
+  dependencies: Dependencies,
+  { variant = dependencies.variant, username, password }: LoginBody,
+  { request, reply }: Exchange,
+): Promise<object> {
   const { signInLog, devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
   const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
@@ -42,10 +51,7 @@ async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, 
   const device = devices.knownDevice(presented, account.user)
   try {
     const user = await checkCredentials(dependencies, account, { password, device, ...turn })
-    return sendObject(
-      reply,
-      await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply }),
-    )
+    return await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply })
   } catch (error) {
     const code = refusalCode(error)
     if (code !== undefined) signInLog.refused(source, account, { code, variant })

@@ -1,0 +1,34 @@
+// Does this browser keep the cookie of a sign-in? It is HttpOnly, so a script sees only what follows from it.
+
+const mark = 'carillon-signed-in'
+/** Longer than a sign-in and its redirects take; shorter than it takes to come back on purpose. */
+const recentMs = 30_000
+
+/** Just before a sign-in is sent. */
+export function beginWatch(): void {
+  try {
+    sessionStorage.setItem(mark, String(Date.now()))
+  } catch {
+    // cookieFault() has said so.
+  }
+}
+
+/** `isSignedOut`: the page asks for the password, and nothing was refused. */
+export function cookieFault(isSignedOut: boolean): 'cookiesBlocked' | 'stillSignedOut' | undefined {
+  if (!navigator.cookieEnabled) return 'cookiesBlocked'
+  try {
+    const age = Date.now() - Number(sessionStorage.getItem(mark) ?? 0)
+    sessionStorage.removeItem(mark)
+    return isSignedOut && age < recentMs && isFromSignIn() ? 'stillSignedOut' : undefined
+  } catch {
+    // Chromium and Firefox forbid the storage of a site with its cookies.
+    return 'cookiesBlocked'
+  }
+}
+
+/** The sign-in led somewhere that led back here at once. After a sign-out, another page of this service comes before. */
+function isFromSignIn(): boolean {
+  if (document.referrer === '') return true
+  const { origin, pathname } = new URL(document.referrer)
+  return origin !== location.origin || pathname === location.pathname
+}

@@ -1,0 +1,132 @@
+// The script of the sign-in page, whose forms work without it. It adds passkeys and "show password", keeps what was typed if the service
+// does not respond, and says so if the browser keeps no cookie.
+import { hasPasskeys, PasskeyRefused, usePasskey } from '../account/passkeys.ts'
+import { isFailure, send } from '../account/requests.ts'
+import { beginWatch, cookieFault } from './cookies.ts'
+
+const page = document.querySelector('#sign-in') as HTMLElement
+/** Sentences and places, from the server. */
+const { root = '', next = '', ...sentences } = page.dataset
+const forms = [...page.querySelectorAll<HTMLFormElement>('form:not(.leave)')]
+const timeoutMs = 10_000
+let isSending = false
+
+function say(sentence = ''): void {
+  const fault = page.querySelector('#fault')
+  if (fault !== null) fault.textContent = sentence
+}
+
+/** A provider has led back with the challenge of the second step in the fragment, which browsers send to no server. */
+function continueAfterProvider(): boolean {
+  const facts = new URLSearchParams(location.hash.slice(1))
+  if (!facts.has('challenge')) return false
+  history.replaceState(null, '', location.pathname + location.search)
+  const form = Object.assign(document.createElement('form'), {
+    method: 'post',
+    action: location.pathname,
+    hidden: true,
+  })
+  facts.set('return_to', new URLSearchParams(location.search).get('return_to') ?? '')
+  for (const name of ['challenge', 'factors', 'return_to'])
+    form.append(Object.assign(document.createElement('input'), { name, value: facts.get(name) ?? '' }))
+  page.append(form)
+  form.submit()
+  return true
+}
+
+/** A browser replaces the page by an error page of its own if nothing responds to a form, and the password is lost. */
+async function sendIfAlive(form: HTMLFormElement): Promise<void> {
+  if (isSending) return
+  isSending = true
+  reveal(false)
+  say()
+  if (await responds()) {
+    beginWatch()
+    form.submit()
+    return
+  }
+  isSending = false
+  say(sentences.noResponse)
+}
+
+/** A proxy responds with 502 or 504 in place of the service. */
+async function responds(): Promise<boolean> {
+  try {
+    const { status } = await fetch(location.href, { method: 'HEAD', signal: AbortSignal.timeout(timeoutMs) })
+    return status !== 502 && status !== 504
+  } catch {
+    return false
+  }
+}
+
+async function signInWithPasskey(button: HTMLButtonElement): Promise<void> {
+  const challenge = button.dataset.passkey
+  button.disabled = true
+  say()
+  try {
+    const passkey = await usePasskey(root, challenge ? { challenge } : {})
+    if (challenge) await send(`${root}login/second-factor`, { method: 'POST', body: { challenge, passkey } })
+    else await send(`${root}login/passkey`, { method: 'POST', body: { response: passkey, variant: 'stateful' } })
+    beginWatch()
+    location.assign(next)
+  } catch (error) {
+    button.disabled = false
+    say(sentenceOf(error))
+    button.focus()
+  }
+}
+
+function sentenceOf(error: unknown): string | undefined {
+  if (error instanceof PasskeyRefused) return sentences.passkeyNotUsed
+  if (!isFailure(error)) return sentences.passkeyFailed
+  if (error.code === 'NETWORK') return sentences.noResponse
+  if (error.code === 'UNAUTHORIZED') return sentences.tooLate
+  return error.code === 'INVALID_CREDENTIALS' ? sentences.passkeyUnknown : sentences.passkeyFailed
+}
+
+const revealButton = page.querySelector<HTMLButtonElement>('[data-reveal]')
+const password = page.querySelector<HTMLInputElement>('#password')
+
+/** Password managers save the value of a field of the type `password`. */
+function reveal(isVisible: boolean): void {
+  if (revealButton === null || password === null) return
+  const { show = '', showLabel = '', hide = '', hideLabel = '' } = revealButton.dataset
+  password.type = isVisible ? 'text' : 'password'
+  revealButton.textContent = isVisible ? hide : show
+  revealButton.ariaLabel = isVisible ? hideLabel : showLabel
+}
+
+function offerPasskeys(): void {
+  for (const hint of page.querySelectorAll<HTMLElement>('[data-without-passkeys]')) hint.hidden = true
+  for (const button of page.querySelectorAll<HTMLButtonElement>('[data-passkey]')) {
+    for (const around of page.querySelectorAll<HTMLElement>('[hidden]'))
+      if (around.contains(button)) around.hidden = false
+    button.addEventListener('click', () => void signInWithPasskey(button))
+  }
+}
+
+function offerReveal(button: HTMLButtonElement): void {
+  button.dataset.show = button.textContent ?? ''
+  button.dataset.showLabel = button.ariaLabel ?? ''
+  button.hidden = false
+  button.addEventListener('click', () => reveal(password?.type === 'password'))
+}
+
+function start(): void {
+  if (hasPasskeys()) offerPasskeys()
+  if (revealButton !== null) offerReveal(revealButton)
+  for (const form of forms)
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      void sendIfAlive(form)
+    })
+  // A page that comes back from the cache of the browser.
+  addEventListener('pageshow', () => {
+    isSending = false
+  })
+  const isFirstStep = password !== null && page.querySelector('#fault')?.textContent === ''
+  const fault = cookieFault(isFirstStep)
+  if (fault !== undefined) say(sentences[fault])
+}
+
+if (!continueAfterProvider()) start()

@@ -1,0 +1,70 @@
+// The page for a forgotten password: a form, which works without a script, that requests the mail with the link.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type CarillonError, invalidRequest } from '../../../errors.ts'
+import type { Dependencies } from '../../dependencies.ts'
+import { ForgotForm } from '../../openapi/request-schemas.ts'
+import { passwordBodyLimit, requestReset } from '../account/passwords.ts'
+import type { GuardedRequest, Operation } from '../operation.ts'
+import { commonSentence } from './failure-page.ts'
+import { pagePath, sendPage, viewOf, type WholePage } from './page.ts'
+
+export const forgotPage: Operation<null> = {
+  id: 'getForgotPage',
+  tag: 'pages',
+  summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',
+  responses: { 200: 'html' },
+  handle: sendForgotPage,
+}
+
+async function sendForgotPage(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { view, page } = await pageFor(dependencies, request, { isSent: 'sent' in (request.query as object) })
+  return sendPage(reply, view, page)
+}
+
+export const forgot: Operation<null> = {
+  id: 'postForgot',
+  tag: 'pages',
+  summary: 'The form of that page: the response is the same whether there is such an account or not',
+  body: ForgotForm,
+  bodyLimit: passwordBodyLimit,
+  acceptsForm: true,
+  // Otherwise other sites could make the browsers of their visitors request mails, each from an address of its own.
+  signsIn: true,
+  responses: { 303: 'none' },
+  refusals: ['NOT_FOUND'],
+  failurePage: failedPage,
+  handle: postForgot,
+}
+
+/** A username may look like an e-mail address, so a text with `@` is looked up as both. */
+async function postForgot(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const account = (request.body as ForgotForm).account.trim()
+  if (account === '') throw invalidRequest([{ field: 'account', reason: 'is missing' }])
+  if (account.includes('@')) requestReset(dependencies, { email: account }, request)
+  requestReset(dependencies, { username: account }, request)
+  return reply.redirect(`${pagePath(dependencies, 'forgot')}?sent`, 303)
+}
+
+async function failedPage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
+  return pageFor(dependencies, request, { error })
+}
+
+type Shown = { isSent?: boolean; error?: CarillonError }
+
+async function pageFor(
+  dependencies: Dependencies,
+  request: FastifyRequest,
+  { isSent, error }: Shown,
+): Promise<WholePage> {
+  const [view, { textsOf }, pages] = await Promise.all([
+    viewOf(dependencies, request),
+    import('carillon-inbox/languages'),
+    import('../../../pages/forgot.ts'),
+  ])
+  const given = { view, texts: (await textsOf('sign-in', view.language)).forgotten }
+  if (dependencies.forgotten === undefined) return { view, page: pages.withoutMailPage(given) }
+  if (isSent) return { view, page: pages.sentPage(given) }
+  const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null
+  const fault = error && (isEmpty ? given.texts.empty : commonSentence(view, error))
+  return { view, page: pages.forgotPage(given, fault) }
+}

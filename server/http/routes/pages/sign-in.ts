@@ -1,0 +1,210 @@
+// The sign-in page: signs a user in by a form, which works without a script, and leads back to the application that sent the user here.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CarillonError, invalidCredentials, invalidRequest, secondFactorKinds } from '../../../errors.ts'
+import type { SecondStep, SignInView } from '../../../pages/sign-in.ts'
+import type { Subject } from '../../../sign-in/subject.ts'
+import type { User } from '../../../store/store.ts'
+import type { Dependencies } from '../../dependencies.ts'
+import { SignInForm } from '../../openapi/request-schemas.ts'
+import { maxReturnToLength, returnTo } from '../../request/origin/return-to.ts'
+import { relyingPartyFor } from '../../request/relying-party.ts'
+import { passwordBodyLimit } from '../account/passwords.ts'
+import type { GuardedRequest, Operation } from '../operation.ts'
+import type { Exchange } from '../sign-in/finish-sign-in.ts'
+import { signInByFactor } from '../sign-in/second-factor.ts'
+import { signInByPassword } from '../sign-in/sign-in.ts'
+import { commonSentence } from './failure-page.ts'
+import { acceptsHtml, pagePath, readerOf, sendPage, viewOf, type WholePage } from './page.ts'
+
+export const signInPage: Operation<Subject | null> = {
+  id: 'getSignInPage',
+  tag: 'pages',
+  summary:
+    'The sign-in page; `return_to` is where it leads afterwards: a path here, or a URL of an origin in `CARILLON_ALLOWED_ORIGINS`',
+  responses: { 200: 'html', 303: 'none' },
+  failurePage: failedPage,
+  handle: sendSignInPage,
+}
+
+async function sendSignInPage(
+  dependencies: Dependencies,
+  request: GuardedRequest<Subject | null>,
+  reply: FastifyReply,
+) {
+  const user = await readerOf(dependencies, request.caller)
+  const query = request.query as Query
+  // The way back from a provider: the user has not to agree again.
+  if (user !== undefined && query.after === 'provider')
+    return reply.redirect(placeAfter(dependencies, query.return_to), 303)
+  const { view, page, policy } = await pageFor(dependencies, request, { user, wanted: query.return_to })
+  return sendPage(reply, view, page, policy)
+}
+
+/** Other fields do not matter: an application or a mail program may add its own. */
+type Query = { return_to?: unknown; after?: unknown }
+
+export const signIn: Operation<null> = {
+  id: 'postSignIn',
+  tag: 'pages',
+  summary:
+    'The form of the sign-in page: with a session to `return_to`, otherwise to the account page; a refused `return_to` is ignored',
+  body: SignInForm,
+  bodyLimit: passwordBodyLimit,
+  acceptsForm: true,
+  signsIn: true,
+  responses: { 200: 'html', 303: 'none' },
+  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAUTHORIZED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  failurePage: failedPage,
+  handle: postSignIn,
+}
+
+async function postSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const form = request.body as SignInForm
+  const username = form.username?.trim() ?? ''
+  const asPage = async (step: SecondStep) => {
+    const { view, page, policy } = await pageFor(dependencies, request, { wanted: form.return_to, step })
+    return sendPage(reply, view, page, policy)
+  }
+  // From the script, after a provider has led back with a challenge: nothing is proved yet.
+  if (form.challenge !== undefined && form.code === undefined)
+    return asPage({ challenge: form.challenge, factors: factorsIn(form), username })
+  try {
+    await proveUser(dependencies, { ...form, username }, { request, reply })
+  } catch (error) {
+    const { secondFactor } = error as Partial<CarillonError>
+    if (secondFactor === undefined || !acceptsHtml(request)) throw error
+    return asPage({ ...secondFactor, username })
+  }
+  return reply.redirect(placeAfter(dependencies, form.return_to), 303)
+}
+
+/** No user has a longer name, and none a longer password. */
+const maxLength = 256
+
+/** Always a session, whatever CARILLON_VARIANT is: a page cannot keep a token. */
+async function proveUser(dependencies: Dependencies, form: SignInForm, exchange: Exchange): Promise<void> {
+  const { username = '', password = '', challenge, code = '' } = form
+  if (challenge !== undefined) {
+    await signInByFactor(dependencies, { challenge, ...presentedCode(code) }, exchange)
+    return
+  }
+  const missing = Object.entries({ username, password }).filter(([, text]) => text === '')
+  if (missing.length > 0) throw invalidRequest(missing.map(([field]) => ({ field, reason: 'is missing' })))
+  if (username.length > maxLength || password.length > maxLength) throw invalidCredentials()
+  await signInByPassword(dependencies, { username, password, variant: 'stateful' }, exchange)
+}
+
+/** A recovery code has letters, so one field takes both. Apps display a code as `123 456`. */
+function presentedCode(text: string): { code: string } | { recoveryCode: string } {
+  const compact = text.replaceAll(/\s/g, '')
+  if (compact === '') throw invalidRequest([{ field: 'code', reason: 'is missing' }])
+  return /^\d{1,16}$/.test(compact) ? { code: compact } : { recoveryCode: compact.slice(0, 64) }
+}
+
+/** Only for what the page displays: the challenge decides what completes the sign-in. */
+function factorsIn({ factors = '' }: SignInForm): string[] {
+  const named = factors.split(' ')
+  return secondFactorKinds.filter((kind) => named.includes(kind))
+}
+
+/** The form again, with what was typed except the password, and why it was refused. */
+async function failedPage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
+  // Undefined if the refusal came before the body was read, such as that of another site's form.
+  const form = (request.body ?? undefined) as SignInForm | undefined
+  const wanted = form?.return_to ?? (request.query as Query).return_to
+  const username = form?.username?.trim() ?? ''
+  const isStep = form?.challenge !== undefined && error.code !== 'UNAUTHORIZED'
+  const step = isStep ? { challenge: form.challenge as string, factors: factorsIn(form), username } : undefined
+  return pageFor(dependencies, request, { wanted, username, step, error })
+}
+
+type Shown = {
+  user?: User | undefined
+  wanted: unknown
+  username?: string
+  step?: SecondStep | undefined
+  error?: CarillonError
+}
+
+async function pageFor(dependencies: Dependencies, request: FastifyRequest, shown: Shown): Promise<WholePage> {
+  const [view, { textsOf }, pages] = await Promise.all([
+    viewOf(dependencies, request, shown.user),
+    import('carillon-inbox/languages'),
+    import('../../../pages/sign-in.ts'),
+  ])
+  const { user, wanted, username = '', step, error } = shown
+  const texts = await textsOf('sign-in', view.language)
+  const place = acceptedPlace(dependencies, wanted)
+  const given: SignInView = {
+    view,
+    texts,
+    next: place ?? pagePath(dependencies, 'account'),
+    nextHost: place === undefined ? undefined : hostElsewhere(dependencies, place),
+    returnTo: place,
+    hasPasskeys: acceptsPasskeys(dependencies, request),
+    fault: error && (await faultOf(error, { view, texts, isStep: step !== undefined, hasForm: request.body != null })),
+  }
+  const policy = { formAction: formTargets(dependencies) }
+  if (user !== undefined) return { view, page: pages.signedInPage(given, view.user ?? ''), policy }
+  if (step !== undefined) return { view, page: pages.secondStepPage(given, step), policy }
+  const hasMail = dependencies.forgotten !== undefined
+  const providers = providerLinks(dependencies, view.root, place)
+  return { view, page: pages.passwordPage(given, { username, providers, hasMail }), policy }
+}
+
+type Faulty = Pick<SignInView, 'view' | 'texts'> & { isStep: boolean; hasForm: boolean }
+
+async function faultOf({ code, retryAfter }: CarillonError, { view, texts, isStep, hasForm }: Faulty): Promise<string> {
+  const { second, failures } = texts
+  if (isStep && code === 'INVALID_CREDENTIALS') return second.wrong
+  if (isStep && code === 'INVALID_REQUEST') return second.empty
+  if (code === 'TOO_MANY_REQUESTS' || code === 'UNAVAILABLE') return delayed(code, retryAfter, view)
+  const sentences: Readonly<Record<string, string>> = hasForm ? failures : {}
+  return sentences[code] ?? commonSentence(view, { code })
+}
+
+async function delayed(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', seconds = 1, { language }: SignInView['view']) {
+  const { textsOf } = await import('carillon-inbox/languages')
+  const { failures, inSeconds, inMinutes } = await textsOf('requests', language)
+  return `${failures[code]} ${seconds < 100 ? inSeconds(seconds) : inMinutes(Math.ceil(seconds / 60))}`
+}
+
+/** Undefined for a place that a link must not choose (P1): it is ignored. */
+function acceptedPlace({ publicUrl, allowedOrigins }: Dependencies, wanted: unknown): string | undefined {
+  return typeof wanted === 'string' ? returnTo(wanted, { publicUrl: publicUrl(), allowedOrigins }) : undefined
+}
+
+function placeAfter(dependencies: Dependencies, wanted: unknown): string {
+  return acceptedPlace(dependencies, wanted) ?? pagePath(dependencies, 'account')
+}
+
+function hostElsewhere({ publicUrl }: Dependencies, place: string): string | undefined {
+  const { host, origin } = new URL(place, publicUrl())
+  return origin === new URL(publicUrl()).origin ? undefined : host
+}
+
+/** Browsers apply `form-action` to the redirect that follows the form, too. */
+function formTargets({ publicUrl, allowedOrigins }: Dependencies): string[] {
+  return [...new Set([new URL(publicUrl()).origin, ...allowedOrigins])]
+}
+
+function acceptsPasskeys(dependencies: Dependencies, request: FastifyRequest): boolean {
+  try {
+    relyingPartyFor(dependencies, request)
+    return true
+  } catch (error) {
+    if (error instanceof CarillonError && error.code === 'UNPROCESSABLE') return false
+    throw error
+  }
+}
+
+/** They lead back to this page, which completes the sign-in if a second factor is needed, and then goes on. */
+function providerLinks(dependencies: Dependencies, root: string, place: string | undefined) {
+  const back = `${pagePath(dependencies, 'sign-in')}?after=provider`
+  const whole = place === undefined ? back : `${back}&return_to=${encodeURIComponent(place)}`
+  const wanted = whole.length <= maxReturnToLength ? whole : (place as string)
+  const query = new URLSearchParams({ variant: 'stateful', return_to: wanted })
+  return [...dependencies.providers.all.values()].map(({ setting: { name, displayName } }) => {
+    return { name: displayName, href: `${root}login/with/${name}?${query}` }
+  })
+}
