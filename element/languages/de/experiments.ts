@@ -163,7 +163,7 @@ export const texts: Texts = (plurals) => ({
     experiment: 'Experiment',
     follows: 'Was daraus folgt',
     notRun: 'Noch offen',
-    run: plurals({ one: '# von 9 Experimenten ist gemacht.', other: '# von 9 Experimenten sind gemacht.' }),
+    run: (count) => `${count} von 9 Experimenten gemacht.`,
     session: 'Nehmen Sie eine Sitzung',
     sessionText:
       'für Menschen im Browser: Skripte kommen nicht an den Nachweis, eine Abmeldung wirkt sofort, und eine Anmeldung kann Wochen halten. Jede Anfrage kostet ein Nachschlagen.',
@@ -175,7 +175,7 @@ export const texts: Texts = (plurals) => ({
   troubles: {
     unreachable:
       'Der Server antwortet nicht. Ihre Vorhersagen bleiben erhalten. Prüfen Sie, ob er läuft, und starten Sie das Experiment noch einmal.',
-    gone: 'Ihr kleiner Dienst ist beendet: Es gibt ihn eine Stunde lang, und nur, solange er benutzt wird. Ihre Vorhersagen bleiben erhalten. Starten Sie das Experiment noch einmal, dann entsteht ein neuer.',
+    gone: 'Ihr kleiner Dienst ist beendet: Es gibt ihn eine Stunde lang und nur, solange er benutzt wird. Oder ein anderer Tab hat einen neuen gemacht. Ihre Vorhersagen bleiben erhalten. Starten Sie das Experiment noch einmal, dann entsteht ein neuer.',
     full: 'Alle Plätze der Vorführung sind belegt. Ihre Vorhersagen bleiben erhalten. Versuchen Sie es in einigen Minuten noch einmal.',
     tooMany:
       'Das waren zu viele Versuche. Ihre Vorhersagen bleiben erhalten. Warten Sie einen Moment und starten Sie das Experiment dann noch einmal.',

@@ -158,7 +158,7 @@ export const texts = (plurals: Plurals) => ({
     experiment: 'Experiment',
     follows: 'What follows',
     notRun: 'Not run yet',
-    run: plurals({ one: '# of 9 experiments is run.', other: '# of 9 experiments are run.' }),
+    run: (count: number) => `${count} of 9 experiments done.`,
     session: 'Take a session',
     sessionText:
       'for people in a browser: the proof is safe from scripts, a sign-out works at once, and a sign-in can last for weeks. It costs a look-up for each request.',
@@ -170,7 +170,7 @@ export const texts = (plurals: Plurals) => ({
   troubles: {
     unreachable:
       'The server does not respond. Your predictions are kept. Check that it is running, then run the experiment again.',
-    gone: 'Your small service has ended: it is kept for an hour, and only while it is used. Your predictions are kept. Run the experiment again: that makes a new one.',
+    gone: 'Your small service has ended: it is kept for an hour and only while it is used, or another tab has made a new one. Your predictions are kept. Run the experiment again: that makes a new one.',
     full: 'All places of the demonstration are taken. Your predictions are kept. Try again in a few minutes.',
     tooMany: 'There were too many attempts. Your predictions are kept. Wait a moment, then run the experiment again.',
     noCookies:

@@ -164,7 +164,7 @@ export const texts: Texts = (plurals) => ({
     experiment: 'Expérience',
     follows: 'Ce qui en découle',
     notRun: 'Pas encore lancée',
-    run: plurals({ one: '# expérience sur 9 est faite.', other: '# expériences sur 9 sont faites.' }),
+    run: plurals({ one: '# expérience faite sur 9.', other: '# expériences faites sur 9.' }),
     session: 'Prenez une session',
     sessionText:
       'pour des personnes dans un navigateur : les scripts n’atteignent pas la preuve, une déconnexion agit tout de suite, et une connexion peut durer des semaines. Chaque requête coûte une recherche.',
@@ -176,7 +176,7 @@ export const texts: Texts = (plurals) => ({
   troubles: {
     unreachable:
       'Le serveur ne répond pas. Vos prédictions sont conservées. Vérifiez qu’il fonctionne, puis relancez l’expérience.',
-    gone: 'Votre petit service est terminé : il est gardé une heure, et seulement tant qu’on l’utilise. Vos prédictions sont conservées. Relancez l’expérience, un nouveau sera créé.',
+    gone: 'Votre petit service est terminé : il est gardé une heure et seulement tant qu’on l’utilise, ou un autre onglet en a créé un nouveau. Vos prédictions sont conservées. Relancez l’expérience, un nouveau sera créé.',
     full: 'Toutes les places de la démonstration sont prises. Vos prédictions sont conservées. Réessayez dans quelques minutes.',
     tooMany:
       'Il y a eu trop d’essais. Vos prédictions sont conservées. Attendez un instant, puis relancez l’expérience.',

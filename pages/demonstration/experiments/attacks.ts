@@ -87,7 +87,7 @@ function sentWith(lane: Lane, form: Exchange, acted: boolean, counted: Fact, { v
       : valuesOf(form, 'authorization').length > 0
   const has: Fact['label'] = lane === 'session' ? 'formHasCookie' : 'formHasToken'
   const lacks: Fact['label'] = lane === 'session' ? 'formLacksCookie' : 'formLacksToken'
-  const sent: Fact = { label: 'formSent', line: lineOf(form.request), status: statusOf(form), exchange: form.n }
+  const sent: Fact = { label: 'formSent', line: lineOf(form.request), status: statusOf(form), exchange: form }
   const answer: Answer = acted && hasProof ? 'yes' : 'no'
   return { answer, facts: [sent, { label: hasProof ? has : lacks }, counted] }
 }

@@ -80,8 +80,8 @@ export class Bench {
   }
 
   #fail(id: ExperimentId, what: Problem): false {
-    // The next request then makes a new world.
-    if (what === 'gone') this.world.leave()
+    // The next run then makes a new world: this one has ended, or has had too many requests.
+    if (what === 'gone' || what === 'tooMany') this.world.leave()
     this.problem = { id, what }
     this.#changed()
     return false

@@ -1,6 +1,6 @@
 // One experiment on the page: question, predictions, the button, and the result of both lanes.
 import { html, nothing } from 'lit/html.js'
-import { type Lane, lanes } from '../world.ts'
+import { type Exchange, type Lane, lanes } from '../world.ts'
 import type { Bench } from './bench.ts'
 import { isAsPredicted } from './bench.ts'
 import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from './experiment.ts'
@@ -12,9 +12,8 @@ export type View = {
   /** Where the demonstration is, such as `demonstration/`. */
   base: string
   run: (experiment: Experiment) => void
-  /** The reader opened or closed what the server has of an exchange. */
-  opened: (exchange: number, isOpen: boolean) => void
-  wireOf: (exchange: number) => unknown
+  /** What the server has of an exchange. */
+  wireOf: (exchange: Exchange) => unknown
 }
 
 /** The id of the element: what the link of an experiment points to. */
@@ -138,7 +137,7 @@ function statusView(status = 0) {
   return html`<strong class="status ${status < 400 ? 'done' : 'fault'}">${status}</strong>`
 }
 
-function factView({ texts, opened, wireOf }: View, { label, line, status, exchange, value }: Fact) {
+function factView({ texts, wireOf }: View, { label, line, status, exchange, value }: Fact) {
   return html`<li>
     <span>${texts.facts[label]}${line === undefined && value === undefined ? '' : ': '}</span>
     ${line === undefined ? nothing : html`<code>${line}</code> ${statusView(status)}`}
@@ -146,7 +145,7 @@ function factView({ texts, opened, wireOf }: View, { label, line, status, exchan
     ${
       exchange === undefined
         ? nothing
-        : html`<details @toggle=${(event: Event) => opened(exchange, (event.target as HTMLDetailsElement).open)}>
+        : html`<details>
             <summary>${texts.wire}<span class="for-readers">: ${texts.facts[label]}</span></summary>
             ${wireOf(exchange)}
           </details>`

@@ -1,6 +1,6 @@
 // What an experiment is: a question with two answers in each lane, and a run that measures the answers by real requests.
 import type { TextsOf } from 'carillon-inbox/languages'
-import type { Lane, Sent, World } from '../world.ts'
+import type { Exchange, Lane, Sent, World } from '../world.ts'
 
 export type Texts = TextsOf<'experiments'>
 export type ExperimentId = keyof Texts['experiments']
@@ -14,8 +14,8 @@ export type Fact = {
   /** Such as `GET /routeRestreinte`. */
   line?: string
   status?: number
-  /** The number under which the server has the exchange. */
-  exchange?: number
+  /** As the server recorded it. */
+  exchange?: Exchange
   value?: string
 }
 /** `answer`: null if this browser cannot measure it; a fact says why. */
@@ -38,8 +38,8 @@ export type Experiment = {
 /** A run cannot go on, because the service responded otherwise than it does in each demonstration. */
 export class UnexpectedResponse extends Error {}
 
-export function factOf(label: Fact['label'], { status, exchange: { n, request } }: Sent): Fact {
-  return { label, line: lineOf(request), status, exchange: n }
+export function factOf(label: Fact['label'], { status, exchange }: Sent): Fact {
+  return { label, line: lineOf(exchange.request), status, exchange }
 }
 
 /** `POST /logout` of a request line: as the visitor's service sees it, without the query and the version. */

@@ -1,14 +1,15 @@
 // The experiments below the walk of the demonstration, and the table at the end. Renders into a section of the page.
 import { textsOf } from 'carillon-inbox/languages'
 import { html, nothing, render } from 'lit/html.js'
-import { type World, WorldError } from '../world.ts'
+import { addressOf, curlOf } from '../curl.ts'
+import type { Exchange, World } from '../world.ts'
 import { experiments } from './all.ts'
 import { Bench } from './bench.ts'
 import type { Experiment } from './experiment.ts'
 import { anchorOf, experimentView, type View } from './experiment-view.ts'
 import { tableView } from './table-view.ts'
 import { Tabs } from './tabs.ts'
-import { type Words, wireView } from './wire-view.ts'
+import { type Copied, type Words, wireView } from './wire-view.ts'
 
 type Options = {
   world: World
@@ -32,8 +33,7 @@ class ExperimentsPage {
   readonly #words: Words
   readonly #bench: Bench
   readonly #tabs: Tabs
-  /** What is shown of the exchanges that the reader opened. */
-  readonly #wires = new Map<number, unknown>()
+  #copied: Copied | undefined
 
   constructor(section: HTMLElement, options: Options, words: Words) {
     this.#section = section
@@ -52,8 +52,7 @@ class ExperimentsPage {
       texts: this.#words.texts,
       base: this.#options.base,
       run: (experiment) => void this.#run(experiment),
-      opened: (exchange, isOpen) => void (isOpen && this.#load(exchange)),
-      wireOf: (exchange) => this.#wires.get(exchange) ?? nothing,
+      wireOf: (exchange) => this.#wireOf(exchange),
     }
     const { title, intro, tabs } = this.#words.texts
     const content = html`<h2 id="experiments-title">${title}</h2>
@@ -66,15 +65,14 @@ class ExperimentsPage {
     render(content, this.#section)
   }
 
-  /** Opens the experiment that the address names. */
+  /** Opens the experiment that the address names, or goes to the table. */
   followLink(): void {
-    const experiment = experiments.find(({ id }) => location.hash === `#${anchorOf(id)}`)
-    if (experiment === undefined) return
-    const details = this.#detailsOf(experiment)
-    if (details === null) return
-    details.open = true
-    details.scrollIntoView()
-    details.querySelector('summary')?.focus()
+    const named = [...this.#section.querySelectorAll<HTMLElement>('.experiment, section')]
+    const target = named.find(({ id }) => location.hash === `#${id}`)
+    if (target instanceof HTMLDetailsElement) target.open = true
+    target?.scrollIntoView()
+    const focused = target?.querySelector('summary') ?? target
+    focused?.focus({ preventScroll: true })
   }
 
   async #run(experiment: Experiment): Promise<void> {
@@ -87,18 +85,25 @@ class ExperimentsPage {
     return this.#section.querySelector(`#${anchorOf(id)}`)
   }
 
-  async #load(exchange: number): Promise<void> {
-    this.#wires.set(exchange, await this.#wireOf(exchange))
-    this.display()
+  #wireOf(exchange: Exchange): unknown {
+    const { base, world } = this.#options
+    const address = addressOf({ exchange }, location.href, base)
+    const command = curlOf(exchange, { address, cookieName: world.visit?.cookieName ?? '' })
+    return wireView(this.#words, exchange, { command, copied: this.#copied, copy: () => void this.#copy(command) })
   }
 
-  async #wireOf(exchange: number): Promise<unknown> {
-    try {
-      return wireView(this.#words, await this.#options.world.exchange(exchange))
-    } catch (error) {
-      const trouble = error instanceof WorldError ? error.trouble : 'other'
-      return html`<p role="alert" class="fault">${this.#words.texts.troubles[trouble]}</p>`
-    }
+  async #copy(command: string): Promise<void> {
+    // Absent on plain HTTP beyond localhost.
+    const isDone = await (navigator.clipboard?.writeText(command) ?? Promise.reject()).then(
+      () => true,
+      () => false,
+    )
+    this.#copied = { command, isDone }
+    this.display()
+    const shown = this.#section.querySelector<HTMLElement>('.command')
+    if (isDone || shown === null) return
+    shown.focus()
+    getSelection()?.selectAllChildren(shown)
   }
 }
 

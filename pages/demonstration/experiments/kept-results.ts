@@ -18,7 +18,8 @@ export function readKept(): Kept {
 
 export function keep({ predictions, results }: Kept): void {
   try {
-    sessionStorage.setItem(name, JSON.stringify({ predictions: [...predictions], results: [...results] }))
+    const withoutProofs = [...results].map(([id, result]) => [id, withoutExchanges(result)])
+    sessionStorage.setItem(name, JSON.stringify({ predictions: [...predictions], results: withoutProofs }))
   } catch {
     // The browser keeps nothing for this site. The page itself still has everything.
   }
@@ -43,7 +44,7 @@ function parsed(text: string): Stored {
   }
 }
 
-/** The server may have the exchanges of another visit under these numbers. */
+/** Exchanges have the proofs, which a page keeps in its memory only. */
 function withoutExchanges({ predicted, measured: { session, token } }: Result): Result {
   const facts = (lane: Measurements['session']) => lane.facts.map(({ exchange: _, ...fact }) => fact)
   return {

@@ -19,6 +19,43 @@ test('a link opens its experiment, and the address follows the one that is opene
   await experiments.of('expiry').getByRole('radio').first().waitFor()
 })
 
+test('a link leads to the table, and the way from the table back to an experiment', async () => {
+  await using opened = await pages.open('/demonstration#when-to-take-which')
+  await opened.page.waitForFunction(() => document.activeElement?.id === 'when-to-take-which')
+  await opened.page.getByRole('table').getByRole('link', { name: 'Restart the server' }).click()
+  await opened.page.waitForFunction(() => document.activeElement?.textContent?.startsWith('Restart the server'))
+  assert.notEqual(await new ExperimentsPage(opened.page).of('restart').getAttribute('open'), null)
+})
+
+test('the steps of the walk continue after an experiment that ended their proofs', async () => {
+  await using opened = await pages.open('/demonstration#sign-in')
+  const experiments = new ExperimentsPage(opened.page)
+  await opened.page.locator('#sign-in').waitFor()
+  await experiments.predict('revokeAll', { session: 'no', token: 'no' })
+  await experiments.start('revokeAll')
+  await experiments.result('revokeAll')
+  const before = Math.max(...experiments.seen.keys())
+  await opened.page.evaluate(() => location.assign('#with-proof'))
+  await opened.page.locator('#with-proof').waitFor()
+  const seen = [...experiments.seen].filter(([n]) => n > before).map(([, line]) => line)
+  assert.deepEqual(seen, Array(2).fill({ line: 'GET /routeRestreinte', status: 200 }))
+  opened.expects(/^401 GET /)
+})
+
+test('an exchange can be copied as a command for a terminal, with its proof on the standard input', async () => {
+  await using opened = await pages.open('/demonstration#experiment-restart')
+  await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const experiments = new ExperimentsPage(opened.page)
+  await experiments.predict('restart', { session: 'yes', token: 'yes' })
+  await experiments.start('restart')
+  const token = (await experiments.result('restart')).locator('.lane-token')
+  await token.locator('.facts details summary').last().click()
+  await token.getByRole('button', { name: 'Copy as curl' }).last().click()
+  await token.getByText('Copied.').last().waitFor()
+  const command = await opened.page.evaluate(() => navigator.clipboard.readText())
+  assert.match(command, /^curl -si .*-H @-.*\/demonstration\/service\/routeRestreinte.*authorization: Bearer /s)
+})
+
 test('an experiment needs the keyboard only, and its result has the focus', async () => {
   await using opened = await pages.open('/demonstration#experiment-restart')
   const { keyboard } = opened.page
@@ -81,6 +118,7 @@ test('the table fills in with what was measured, also after a reload, and forget
   const experiments = new ExperimentsPage(page)
   const table = page.getByRole('table')
   const rowOf = (name: string) => table.getByRole('row').filter({ hasText: name })
+  await table.waitFor()
   assert.equal(await table.getByRole('row').count(), 10)
   assert.match((await rowOf('Let it expire').textContent()) ?? '', /Not run yet/)
   await experiments.predict('expiry', { session: 'no', token: 'no' })
@@ -88,7 +126,7 @@ test('the table fills in with what was measured, also after a reload, and forget
   await experiments.result('expiry')
   const filledIn = /The proof is still accepted[\s\S]*The proof has expired[\s\S]*For long sign-ins take a session/
   assert.match((await rowOf('Let it expire').textContent()) ?? '', filledIn)
-  assert.match((await page.locator('#when-to-take-which').textContent()) ?? '', /1 of 9 experiments is run/)
+  assert.match((await page.locator('#when-to-take-which').textContent()) ?? '', /1 of 9 experiments done/)
   await page.reload()
   await rowOf('Let it expire').getByText('The proof has expired').waitFor()
   await page.getByRole('button', { name: 'Forget my results' }).click()

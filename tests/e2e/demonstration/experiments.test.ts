@@ -3,11 +3,18 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer, ExperimentId } from '../../../pages/demonstration/experiments/experiment.ts'
-import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { startBehindPath } from '../../support/network/stripping-proxy.ts'
+import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
 import { ExperimentsPage, type Lane, type Line } from '../../support/pages/experiments-page.ts'
 
 const pages = await BrowserPages.start()
-after(() => pages[Symbol.asyncDispose]())
+const behindPath = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
+const pagesBehindPath = await BrowserPages.start({ service: behindPath.service, url: behindPath.url })
+after(async () => {
+  await pages[Symbol.asyncDispose]()
+  await pagesBehindPath.browser[Symbol.asyncDispose]()
+  await behindPath.stop()
+})
 
 const restricted = (status: number): Line => ({ line: 'GET /routeRestreinte', status })
 const signOut: Line = { line: 'POST /logout', status: 204 }
@@ -38,6 +45,12 @@ const expected: Record<ExperimentId, Expected> = {
   },
 }
 
+/** What the browser writes beside the refusals: a request without cookies clears no data, and the response to the form may not be in a frame. */
+const complaints: Partial<Record<ExperimentId, RegExp[]>> = {
+  replay: [/^Clear-Site-Data header on .*\/logout/],
+  otherSite: [/^net::ERR_BLOCKED_BY_RESPONSE POST .*\/read-all$/, /^Framing .* "frame-ancestors 'none'"/],
+}
+
 function both(answer: Answer, lines: Line[]): Expected {
   return { session: { answer, lines }, token: { answer, lines } }
 }
@@ -47,29 +60,41 @@ const opposite = (answer: Answer): Answer => (answer === 'yes' ? 'no' : 'yes')
 
 for (const id of ids)
   test(`experiment ${id}: both lanes show what the browser received and the server recorded, beside the prediction`, async () => {
-    const opened = await pages.open('/demonstration')
-    const experiments = new ExperimentsPage(opened.page)
-    const { session, token } = expected[id]
-    await experiments.predict(id, { session: session.answer, token: opposite(token.answer) })
-    await experiments.start(id)
-    const result = await experiments.result(id)
-
-    assert.match((await result.locator('.lane-session').textContent()) ?? '', /You predicted this/)
-    assert.match((await result.locator('.lane-token').textContent()) ?? '', /You predicted: /)
-    for (const lane of ['session', 'token'] as const)
-      assert.deepEqual(await experiments.lines(id, lane), expected[id][lane].lines, lane)
-    await isInTranscript(experiments, id)
-    assert.equal(await opened.focused(), 'Result')
-    await opened.page.close()
-    await opened.context.close()
+    await using opened = await pages.open('/demonstration')
+    await runs(opened, id)
   })
+
+for (const id of ['replay', 'otherSite', 'offline'] as const)
+  test(`experiment ${id} measures the same behind a proxy that strips a path, with a prefix for the pages`, async () => {
+    await using opened = await pagesBehindPath.open('/hello/demonstration')
+    await runs(opened, id)
+  })
+
+/** Predicts right for the session and wrong for the token. */
+async function runs(opened: BrowserPage, id: ExperimentId): Promise<void> {
+  const experiments = new ExperimentsPage(opened.page)
+  const { session, token } = expected[id]
+  await experiments.predict(id, { session: session.answer, token: opposite(token.answer) })
+  await experiments.start(id)
+  const result = await experiments.result(id)
+
+  assert.match((await result.locator('.lane-session').textContent()) ?? '', /You predicted this/)
+  assert.match((await result.locator('.lane-token').textContent()) ?? '', /You predicted: /)
+  for (const lane of ['session', 'token'] as const)
+    assert.deepEqual(await experiments.lines(id, lane), expected[id][lane].lines, lane)
+  await isInTranscript(experiments, id)
+  assert.equal(await opened.focused(), 'Result')
+  const refused = [...session.lines, ...token.lines].filter((one) => one.status >= 400)
+  opened.expects(...refused.map(({ line, status }) => new RegExp(`^${status} ${line.replace(' /', ' .*/')}$`)))
+  opened.expects(...(complaints[id] ?? []))
+}
 
 /** Each displayed exchange is one that the browser saw, and the server's record of it has the same first lines. */
 async function isInTranscript(experiments: ExperimentsPage, id: ExperimentId): Promise<void> {
   const recorded: Line[] = []
   for (const [n, seen] of experiments.seen) {
     const { request, response } = await experiments.exchange(n)
-    const line = request.line.replace('/demonstration/service', '').replace(/\?.*| HTTP\/.*/, '')
+    const line = request.line.replace(/ \S*\/demonstration\/service/, ' ').replace(/\?.*| HTTP\/.*/, '')
     const status = Number(response.line.split(' ')[1])
     assert.deepEqual({ line, status }, seen, `exchange ${n}`)
     recorded.push({ line, status })
