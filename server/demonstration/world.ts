@@ -46,8 +46,8 @@ export type WorldOptions = {
   compose: (place: ServicePlace) => Promise<ComposedService>
 }
 
-/** The transcript of the last requests. A page shows some 60. */
-const maxExchanges = 200
+/** The transcript of the last requests; an experiment has some ten. */
+const maxExchanges = 100
 /** Bounds the size of the database and the processor time of one visitor. */
 const maxRequests = 5_000
 /** Each takes some 100 ms of processor time. */
@@ -56,7 +56,8 @@ const maxWaitMs = 2_000
 
 /** `target`: path and query as the world sees them. `body` collects what arrives of its body. */
 type Passed = { target: string; body: Body; isFramed: boolean }
-type Kept = { exchange: Exchange; isOver: Promise<void> }
+/** `note` completes the exchange with what there is so far. */
+type Kept = { exchange: Exchange; isOver: Promise<void>; note: () => void }
 
 export class World {
   readonly options: WorldOptions
@@ -139,10 +140,12 @@ export class World {
       exchange.request.body = body.text
       exchange.response = { ...responseOf(response), body: sent.text }
       exchange.rows.after = this.rows()
-      resolve()
     }
-    response.once('finish', note).once('close', note)
-    this.#keep({ exchange, isOver: promise })
+    response.once('close', () => {
+      note()
+      resolve()
+    })
+    this.#keep({ exchange, isOver: promise, note })
     this.#hideForeignCookies(request)
     request.url = target
     response.setHeader('Carillon-Exchange', n)
@@ -173,10 +176,11 @@ export class World {
   async exchange(n: number): Promise<Exchange> {
     const kept = this.#kept.get(n)
     if (kept === undefined) throw new CarillonError('NOT_FOUND', 'There is no such exchange, or it is too old')
-    const limit = Promise.withResolvers<void>()
-    const timer = setTimeout(limit.resolve, maxWaitMs)
-    await Promise.race([kept.isOver, limit.promise])
+    const limit = Promise.withResolvers<false>()
+    const timer = setTimeout(limit.resolve, maxWaitMs, false)
+    const isOver = await Promise.race([kept.isOver.then(() => true), limit.promise])
     clearTimeout(timer)
+    if (!isOver) kept.note()
     return kept.exchange
   }
 

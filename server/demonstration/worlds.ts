@@ -15,7 +15,7 @@ export type WorldsOptions = Pick<WorldOptions, 'compose' | 'hasTrace' | 'parent'
   isSecure: () => boolean
 }
 
-/** A world takes 22 MiB (docs/decisions/0050-demonstration.md). */
+/** A world takes 22 MiB (docs/decisions/0050-the-demonstration.md). */
 const maxWorlds = 10
 const lifetimeMs = 3_600_000
 const idleMs = 600_000

@@ -38,7 +38,8 @@ test('starting again replaces the world of the browser, whose old id and cookie 
   assert.equal(foldersOf(process.pid).length, 1)
   assert.equal((await app.get('/demonstration/visit', { cookie })).status, 404)
   const other = { 'carillon-visit': id, cookie: visitor.cookie }
-  assert.equal((await app.get('/demonstration/service/routeRestreinte', other)).status, 404, 'another tab notices it')
+  for (const path of ['service/routeRestreinte', 'visit', 'exchanges/1'])
+    assert.equal((await app.get(`/demonstration/${path}`, other)).status, 404, 'another tab notices it')
 })
 
 test('if all places are taken, the response is 503 and says when to try again (S16)', async (t) => {

@@ -178,11 +178,12 @@ export function demonstrationRoutes(prefix: string): Route[] {
   ]
 }
 
-/** The world of the visitor, by the cookie alone. Throws NOT_FOUND. */
+/** The world of the visitor, by the cookie. Throws NOT_FOUND, also if the page names another one: another tab has started again. */
 async function worldOf(dependencies: Dependencies, request: FastifyRequest): Promise<{ worlds: Worlds; world: World }> {
   const worlds = await worldsOf(dependencies)
   const world = ownWorld(worlds, request)
-  if (world === undefined) throw noSuchVisit()
+  const named = request.headers['carillon-visit'] ?? world?.options.id
+  if (world === undefined || named !== world.options.id) throw noSuchVisit()
   return { worlds, world }
 }
 
