@@ -21,6 +21,8 @@ export type PageOptions = {
   hasScript?: false
   /** The time that the scripts of the page see; it stands still. */
   now?: number
+  /** Sent with every request. */
+  headers?: Readonly<Record<string, string>>
   /** Signed in at the profile before the page is opened. */
   user?: Omit<TestUser, 'id'>
   /** Opens in the profile of this page: another tab. */
@@ -70,13 +72,22 @@ export class BrowserPages implements AsyncDisposable {
     return opened
   }
 
-  async #profile({ language = 'en', theme = 'light', width = 1280, height = 800, hasScript, now }: PageOptions) {
+  async #profile({
+    language = 'en',
+    theme = 'light',
+    width = 1280,
+    height = 800,
+    hasScript,
+    headers,
+    now,
+  }: PageOptions) {
     const context = await this.browser.newContext({
       locale: language,
       colorScheme: theme,
       viewport: { width, height },
       reducedMotion: 'reduce',
       javaScriptEnabled: hasScript ?? true,
+      ...(headers && { extraHTTPHeaders: headers }),
     })
     if (now !== undefined) await context.clock.setFixedTime(now)
     await context.addInitScript(() =>

@@ -1,0 +1,58 @@
+// An application without a sign-in of its own, behind a proxy that asks `GET /verify`, in a real Chromium: the way to the sign-in page
+// and back, and the name that reaches the application.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { type Convention, startForwardAuthProxy } from '../../support/network/forward-auth-proxy.ts'
+import { freePort } from '../../support/network/free-port.ts'
+import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { startTestService } from '../../support/service.ts'
+
+/** Displays what it receives: its own words for who is there. */
+const application = createServer(({ headers, url }, response) => {
+  const utf8 = (name: string) => Buffer.from(String(headers[name] ?? 'nobody'), 'latin1').toString('utf8')
+  const texts = [url, ...['remote-user', 'remote-name', 'remote-user-id'].map(utf8)]
+  const icon = '<link rel="icon" href="data:,">'
+  response.setHeader('content-type', 'text/html; charset=utf-8')
+  response.end(`<!doctype html><html lang="en"><title>Wiki</title>${icon}<h1>Wiki</h1><p>${texts.join(' · ')}</p>`)
+})
+await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+after(() => application.close())
+const applicationUrl = `http://127.0.0.1:${(application.address() as AddressInfo).port}`
+
+for (const convention of ['forward-auth', 'auth-request'] as const satisfies readonly Convention[])
+  test(`a user signs in on the way to an application and arrives there with the own name, never a claimed one (${convention})`, async () => {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const env = { CARILLON_PUBLIC_URL: url, CARILLON_TRUSTED_PROXIES: '127.0.0.1' }
+    const service = await startTestService({ env })
+    const proxy = await startForwardAuthProxy({ carillon: service.url, application: applicationUrl, port, convention })
+    await using pages = await BrowserPages.start({ service, url })
+    try {
+      const user = await service.user('zoë')
+      await service.store.updateUser({ userId: user.id, displayName: 'Zoë Ødegård' })
+      await using opened = await pages.open('/wiki/start?page=2&of=%2F', { headers: { 'remote-user': 'root' } })
+      const { page } = opened
+      await opened.heading('Sign in')
+      await page.getByLabel('Username').fill(user.username)
+      await page.getByLabel('Password', { exact: true }).fill(user.password)
+      await page.keyboard.press('Enter')
+      await opened.heading('Wiki')
+      assert.equal(opened.path, '/wiki/start?page=2&of=%2F')
+      const seen = await page.locator('p').textContent()
+      assert.equal(seen, `/wiki/start?page=2&of=%2F · zoë · Zoë Ødegård · ${user.id}`)
+
+      await page.goto(`${url}/account`)
+      await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
+      await opened.heading('Sign in')
+      await page.goto(`${url}/wiki/again`)
+      await opened.heading('Sign in')
+      assert.equal(opened.path, `/sign-in?return_to=${encodeURIComponent(`${url}/wiki/again`)}`)
+      const data = await page.evaluate(async () => (await fetch('/wiki/data', { headers: { accept: '*/*' } })).status)
+      assert.equal(data, 401)
+      opened.expects(/401 GET \/wiki\/data/)
+    } finally {
+      await proxy.stop()
+    }
+  })
