@@ -39,7 +39,7 @@ export const texts: Texts = (plurals) => ({
       intro:
         'Beide Bahnen senden denselben Benutzernamen und dasselbe Passwort. Der Unterschied ist, was der Server tut, sobald er sie für richtig befunden hat.',
       finding:
-        'In jeder Bahn behält der Browser jetzt einen Nachweis. Für die Sitzung hat der Server eine Zeile gespeichert, die dazugehört. Für das Token hat er nichts gespeichert.',
+        'In jeder Bahn behält der Browser jetzt einen Nachweis. Für die Sitzung hat der Server eine Zeile gespeichert, die dazugehört. Für das Token hat er nichts gespeichert. (Dass beide Bahnen den Versuch zählen und das Gerät vermerken, betrifft den Benutzer, nicht den Nachweis.)',
     },
     'with-proof': {
       short: 'Mit Nachweis',

@@ -42,7 +42,7 @@ export const texts = (plurals: Plurals) => ({
       intro:
         'Both lanes send the same username and password. The difference is what the server does once it has found them right.',
       finding:
-        'The browser now keeps a proof in each lane. For the session, the server stored a row that belongs to it. For the token, it stored nothing.',
+        'The browser now keeps a proof in each lane. For the session, the server stored a row that belongs to it. For the token, it stored nothing. (That both lanes count the attempt and note the device is about the user, not about the proof.)',
     },
     'with-proof': {
       short: 'With proof',

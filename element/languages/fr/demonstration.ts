@@ -40,7 +40,7 @@ export const texts: Texts = (plurals) => ({
       intro:
         'Les deux voies envoient le même nom d’utilisateur et le même mot de passe. La différence est ce que fait le serveur une fois qu’il les a trouvés justes.',
       finding:
-        'Dans chaque voie, le navigateur garde maintenant une preuve. Pour la session, le serveur a enregistré une ligne qui y correspond. Pour le jeton, il n’a rien enregistré.',
+        'Dans chaque voie, le navigateur garde maintenant une preuve. Pour la session, le serveur a enregistré une ligne qui y correspond. Pour le jeton, il n’a rien enregistré. (Que les deux voies comptent l’essai et notent l’appareil concerne l’utilisateur, pas la preuve.)',
     },
     'with-proof': {
       short: 'Avec preuve',

@@ -18,7 +18,7 @@ export function diagramView(stage: Stage, lane: Lane, sent: Sent) {
   const title = texts.diagramOf(texts.laneNames[lane])
   return html`<figure class="diagram of-${lane}">
     <figcaption>${texts.laneNames[lane]}</figcaption>
-    ${drawing(stage, arrows)}
+    ${drawing(stage, arrows, sent.exchange.trace !== null)}
     <ol class="for-readers" aria-label=${title}>
       ${arrows.map((arrow) => html`<li>${sentenceOf(stage, arrow)}</li>`)}
     </ol>
@@ -45,7 +45,7 @@ export function sentenceOf({ texts, language }: Pick<Stage, 'texts' | 'language'
   return texts.arrows[arrow.kind](wordsOf(texts, arrow) ?? arrow.name, durationOf(arrow.ms, language))
 }
 
-function drawing(stage: Stage, arrows: readonly Arrow[]) {
+function drawing(stage: Stage, arrows: readonly Arrow[], hasTrace: boolean) {
   const width = stage.diagramWidth
   const places: Places = {
     browser: Math.max(40, width * 0.12),
@@ -59,7 +59,7 @@ function drawing(stage: Stage, arrows: readonly Arrow[]) {
     return arrowView(stage, arrow, { places, y: at, width })
   })
   const height = y + 6
-  const isAsked = arrows.some(({ kind }) => kind === 'store')
+  const isAsked = !hasTrace || arrows.some(({ kind }) => kind === 'store')
   return svg`<svg class="sequence" width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
     ${actors.map((actor) => lifeline(stage.texts, actor, { x: places[actor], height, isFaded: actor === 'store' && !isAsked, width }))}
     ${drawn}
@@ -74,7 +74,7 @@ function lifeline({ actors: names, notAsked }: Texts, actor: Actor, { x, height,
     <line x1=${x} x2=${x} y1=${headHeight} y2=${height}></line>
     <rect x=${x - half} y="2" width=${half * 2} height=${headHeight - 8} rx="7"></rect>
     <text x=${x} y="20" text-anchor="middle">${names[actor]}</text>
-    ${isFaded ? svg`<text class="label muted" x=${x} y=${(headHeight + height) / 2} text-anchor="middle">${notAsked}</text>` : nothing}
+    ${isFaded ? svg`<text class="label muted" x=${x} y=${headHeight + 16} text-anchor="middle">${notAsked}</text>` : nothing}
   </g>`
 }
 

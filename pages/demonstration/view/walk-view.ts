@@ -141,11 +141,11 @@ function forwardView({ walk, texts, actions }: WalkView) {
   const { next, sending, place } = walk
   const label = place === 'start' ? texts.begin : next && `${texts.next}${texts.steps[next].short}`
   return html`<div class="forward">
-    <span class="sending" role="status">${sending === undefined ? nothing : html`<span class="for-readers">${texts.sending}${stepIds.indexOf(sending) + 1}</span>`}</span>
     ${
       next === undefined
         ? html`<a class="button primary" href="#experiments">${texts.toExperiments}</a>`
         : html`<button type="button" class="primary" id="next" aria-disabled=${sending !== undefined} @click=${() => sending === undefined && actions.go(next)}>${label}</button>`
     }
+    <span class="sending" role="status">${sending === undefined ? nothing : html`<span class="for-readers">${texts.sending}${stepIds.indexOf(sending) + 1}</span>`}</span>
   </div>`
 }

@@ -94,7 +94,7 @@ test('without script, the page says what it needs', async () => {
 
 test('when all places are taken, the page says in how many minutes to try again', async () => {
   let status = 201
-  for (let n = 0; n < 10 && status === 201; n++)
+  for (let n = 0; n < 20 && status === 201; n++)
     status = (await service.request('/demonstration/visits', { method: 'POST' })).status
   assert.equal(status, 503)
   await using opened = await pages.open('/demonstration')

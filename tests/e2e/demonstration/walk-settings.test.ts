@@ -1,0 +1,37 @@
+// The demonstration as the settings change it: without a trace, switched off, and below paths.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startBehindPath } from '../../support/network/stripping-proxy.ts'
+import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { WalkPage } from '../../support/pages/walk-page.ts'
+
+test('without the trace, the page shows no call in the server, and does not claim that the database was not asked', async () => {
+  await using pages = await BrowserPages.start({ env: { CARILLON_DEMONSTRATION_TRACE: 'off' } })
+  await using walk = await WalkPage.open(pages, '/demonstration#with-proof')
+  await walk.arrived('with-proof')
+  const { page } = walk
+  await page.getByText('The trace of the server is off here').waitFor()
+  assert.equal(await page.locator('.diagram li').count(), 4)
+  assert.equal(await page.getByText('not asked').count(), 0)
+  assert.equal(await page.locator('.calls').count(), 0)
+})
+
+test('a demonstration that is switched off is a page that says so, and no other page links to it', async () => {
+  await using pages = await BrowserPages.start({ env: { CARILLON_DEMONSTRATION: 'off' } })
+  await using opened = await pages.open('/demonstration')
+  opened.expects(/^404 GET \/demonstration$/)
+  await opened.alerts('There is no such page.')
+  assert.equal(await opened.page.getByRole('link', { name: 'Demonstration' }).count(), 0)
+})
+
+test('the walk works with a prefix of the pages behind a proxy that strips a path; its cookies stay below it', async () => {
+  const { service, url, stop } = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
+  await using pages = await BrowserPages.start({ service, url })
+  await using walk = await WalkPage.open(pages, '/hello/demonstration#mark-all')
+  await walk.arrived('mark-all')
+  assert.equal(await walk.status('session'), '204 No Content')
+  assert.equal(await walk.status('token'), '204 No Content')
+  for (const { name, path } of await walk.opened.context.cookies())
+    assert.equal(path, '/bell/hello/demonstration', name)
+  await stop()
+})
