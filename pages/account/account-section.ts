@@ -99,13 +99,6 @@ export abstract class AccountSection extends LitElement {
 <p class="done" role="status">${done?.(account)}</p>`
   }
 
-  /** In place of the content, if it could not be read. */
-  protected loadFault(): TemplateResult {
-    const { tryAgain } = this.account.texts.requests
-    return html`<p class="fault" role="alert">${this.faultText(this.loadFailure)}</p>
-<button type="button" @click=${() => this.reload()}>${tryAgain}</button>`
-  }
-
   protected faultText(failure: unknown) {
     const { texts, pages } = this.account
     return faultOf(failure, texts.requests, pages)

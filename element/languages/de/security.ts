@@ -22,7 +22,6 @@ const sessions: Texts['sessions'] = {
     'Dann kennt vielleicht jemand Ihr Passwort. Die Anmeldung endet sofort, und bis Sie ein neues Passwort setzen, gilt Ihres nur auf diesem Gerät.',
   disownAction: 'Beenden und neues Passwort setzen',
   disowned: 'Die Anmeldung ist beendet. Setzen Sie jetzt ein neues Passwort.',
-  setPassword: 'Neues Passwort setzen',
   linkedEnded:
     'Die Anmeldung, um die es in dem Link geht, ist beendet. Sie können trotzdem melden, dass Sie das nicht waren.',
   notYours: 'In Ihrem Konto gibt es diese Anmeldung nicht.',
@@ -95,7 +94,6 @@ const codes = (plurals: Plurals): Texts['codes'] => ({
 const providers: Texts['providers'] = {
   title: 'Verknüpfte Konten',
   intro: 'Auch mit diesen Konten können Sie sich anmelden.',
-  link: 'Verknüpfen',
   linkWith: (provider) => `${provider} verknüpfen`,
   linked: (time) => `verknüpft ${time}`,
   unlink: 'Trennen',
@@ -109,13 +107,12 @@ const providers: Texts['providers'] = {
 
 const activity = (plurals: Plurals): Texts['activity'] => ({
   title: 'Was mit Ihrem Konto geschehen ist',
-  intro: 'Wenn Sie etwas nicht wiedererkennen, setzen Sie ein neues Passwort.',
-  empty: 'Noch nichts.',
+  intro: 'Erkennen Sie etwas nicht wieder?',
+  setPassword: 'Neues Passwort setzen',
   times: plurals({ one: 'einmal', other: '#-mal' }),
   by: {
     application: 'durch eine Anwendung',
     operator: 'durch einen Betreiber des Dienstes',
-    provider: 'durch ein Konto bei einem Anbieter',
     service: 'durch den Dienst selbst',
   },
   methods: {

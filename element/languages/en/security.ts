@@ -22,7 +22,6 @@ const sessions = {
     'Then somebody may know your password. The sign-in ends at once, and until you set a new password, yours works on this device only.',
   disownAction: 'End it and set a new password',
   disowned: 'The sign-in ended. Now set a new password.',
-  setPassword: 'Set a new password',
   linkedEnded: 'The sign-in that the link is about has ended. You can still say that it was not you.',
   notYours: 'There is no such sign-in in your account.',
 }
@@ -89,7 +88,6 @@ const codes = (plurals: Plurals) => ({
 const providers = {
   title: 'Linked accounts',
   intro: 'You can sign in with these accounts too.',
-  link: 'Link',
   linkWith: (provider: string) => `Link ${provider}`,
   linked: (time: string) => `linked ${time}`,
   unlink: 'Unlink',
@@ -102,13 +100,12 @@ const providers = {
 
 const activity = (plurals: Plurals) => ({
   title: 'What happened to your account',
-  intro: 'If you do not recognise something, set a new password.',
-  empty: 'Nothing yet.',
+  intro: 'Is there something that you do not recognise?',
+  setPassword: 'Set a new password',
   times: plurals({ one: 'once', other: '# times' }),
   by: {
     application: 'by an application',
     operator: 'by an operator of the service',
-    provider: 'by an account at a provider',
     service: 'by the service itself',
   },
   methods: {

@@ -22,7 +22,6 @@ const sessions: Texts['sessions'] = {
     'Alors quelqu’un connaît peut-être votre mot de passe. La connexion prend fin aussitôt, et jusqu’à ce que vous en choisissiez un nouveau, le vôtre ne marche que sur cet appareil.',
   disownAction: 'Y mettre fin et changer de mot de passe',
   disowned: 'La connexion a pris fin. Choisissez maintenant un nouveau mot de passe.',
-  setPassword: 'Choisir un nouveau mot de passe',
   linkedEnded: 'La connexion dont parle le lien a pris fin. Vous pouvez quand même dire que ce n’était pas vous.',
   notYours: 'Cette connexion n’existe pas dans votre compte.',
 }
@@ -95,7 +94,6 @@ const codes = (plurals: Plurals): Texts['codes'] => ({
 const providers: Texts['providers'] = {
   title: 'Comptes reliés',
   intro: 'Vous pouvez aussi vous connecter avec ces comptes.',
-  link: 'Relier',
   linkWith: (provider) => `Relier ${provider}`,
   linked: (time) => `relié ${time}`,
   unlink: 'Délier',
@@ -109,13 +107,12 @@ const providers: Texts['providers'] = {
 
 const activity = (plurals: Plurals): Texts['activity'] => ({
   title: 'Ce qui est arrivé à votre compte',
-  intro: 'Si vous ne reconnaissez pas quelque chose, choisissez un nouveau mot de passe.',
-  empty: 'Rien pour l’instant.',
+  intro: 'Y a-t-il quelque chose que vous ne reconnaissez pas ?',
+  setPassword: 'Choisir un nouveau mot de passe',
   times: plurals({ one: 'une fois', other: '# fois' }),
   by: {
     application: 'par une application',
     operator: 'par un opérateur du service',
-    provider: 'par un compte chez un fournisseur',
     service: 'par le service lui-même',
   },
   methods: {

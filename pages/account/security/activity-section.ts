@@ -51,7 +51,7 @@ export class ActivitySection extends SecuritySection {
 
   #content(items: readonly Entry[]): TemplateResult {
     const { texts } = this
-    return html`<p class="hint">${texts.activity.intro}</p>
+    return html`<p class="hint">${texts.activity.intro} <a href="#password">${texts.activity.setPassword}</a></p>
 <ol class="entries">${repeat(
       items,
       ({ id }) => id,
@@ -78,7 +78,8 @@ ${this.outcome()}`
   #facts({ actor, address, device, detail }: Entry): string[] {
     const { by, methods } = this.texts.activity
     const how = wordsFor(methods, detail.method ?? '')
-    const who = actor === 'user' ? [device === null ? '' : this.deviceName(device), address ?? ''] : [by[actor]]
+    const isOwn = actor === 'user'
+    const who = isOwn ? [device === null ? '' : this.deviceName(device), address ?? ''] : [wordsFor(by, actor) ?? '']
     return [how ?? '', ...who].filter((fact) => fact !== '')
   }
 }

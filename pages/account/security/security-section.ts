@@ -31,9 +31,20 @@ export abstract class SecuritySection extends AccountSection {
 
   /** `content`: undefined before the first load. It stays if a later one fails, with all that is typed in it. */
   protected whenLoaded(content: TemplateResult | typeof nothing | undefined): TemplateResult {
-    const fault = this.loadFailure === undefined ? undefined : this.loadFault()
+    const fault = this.loadFailure === undefined ? undefined : this.#loadFault()
     if (content === undefined) return fault ?? html`<p class="hint">${this.texts.loading}</p>`
     return html`${fault ?? nothing}${content}`
+  }
+
+  #loadFault(): TemplateResult {
+    return html`<p class="fault" role="alert">${this.faultText(this.loadFailure)}</p>
+<button type="button" @click=${this.#loadAgain}>${this.account.texts.requests.tryAgain}</button>`
+  }
+
+  /** The button with the focus goes away. */
+  async #loadAgain(): Promise<void> {
+    await this.reload()
+    if (this.loadFailure === undefined) await this.focusOn()
   }
 
   /** Formatters are slow to make. */

@@ -132,6 +132,7 @@ test('a part of the page that cannot be loaded says so, and is loaded again on r
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.locator('#activity li').first().waitFor()
   assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+  assert.equal(await opened.focused(), 'What happened to your account')
 })
 
 test('a session that ended meanwhile leads to the sign-in page and back here', async () => {
