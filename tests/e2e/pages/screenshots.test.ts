@@ -5,7 +5,11 @@ import { after, test } from 'node:test'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
 import { assertPicture, files, imageFolder } from '../../support/pages/pictures.ts'
 
-const pages = await BrowserPages.start()
+// The host of passkeys, and a mail server: the sign-in page then offers all that it can without a provider.
+const pages = await BrowserPages.start({
+  host: 'localhost',
+  env: { CARILLON_SMTP_URL: 'smtp://127.0.0.1:2525', CARILLON_MAIL_FROM: 'office@harbour.example' },
+})
 after(() => pages[Symbol.asyncDispose]())
 const { service } = pages
 
@@ -31,7 +35,7 @@ async function markOldestRead(count: number): Promise<void> {
 }
 
 type Picture = {
-  name: 'inbox-page' | 'demonstration-page'
+  name: 'sign-in-page' | 'inbox-page' | 'demonstration-page'
   path: string
   width?: number
   height: number
@@ -40,6 +44,12 @@ type Picture = {
 }
 
 const pictures: Picture[] = [
+  {
+    name: 'sign-in-page',
+    path: '/sign-in',
+    height: 620,
+    ready: ({ page }) => page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor(),
+  },
   {
     name: 'inbox-page',
     path: '/inbox',

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 
 export const imageFolder = new URL('../../../docs/images/', import.meta.url)
 /** Each in light and dark. */
-const names = ['bell', 'inbox', 'arabic', 'inbox-page', 'demonstration-page'] as const
+const names = ['bell', 'inbox', 'arabic', 'sign-in-page', 'inbox-page', 'demonstration-page'] as const
 export type PictureName = `${(typeof names)[number]}-${'light' | 'dark'}`
 export const files = names.flatMap((name) => [`${name}-dark.png`, `${name}-light.png`])
 const maxBytes = 100_000
