@@ -42,11 +42,22 @@ async function sendIfAlive(form: HTMLFormElement): Promise<void> {
   say()
   if (await responds()) {
     beginWatch()
+    form.action = withFragment(form.action)
     form.submit()
     return
   }
   isSending = false
   say(sentences.noResponse)
+}
+
+/**
+ * A link such as `account#session-...` leads here with its fragment, and a redirect after the form keeps that of the form (WHATWG Fetch,
+ * "HTTP-redirect fetch").
+ */
+function withFragment(address: string): string {
+  const url = new URL(address, location.href)
+  url.hash ||= location.hash
+  return url.href
 }
 
 /** A proxy responds with 502 or 504 in place of the service. */
@@ -68,7 +79,7 @@ async function signInWithPasskey(button: HTMLButtonElement): Promise<void> {
     if (challenge) await send(`${root}login/second-factor`, { method: 'POST', body: { challenge, passkey } })
     else await send(`${root}login/passkey`, { method: 'POST', body: { response: passkey, variant: 'stateful' } })
     beginWatch()
-    location.assign(next)
+    location.assign(withFragment(next))
   } catch (error) {
     button.disabled = false
     say(sentenceOf(error))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type BrowserPage, BrowserPages, type PageOptions } from '../../support/pages/browser-page.ts'
+import { keptInboxes, waitForKept } from '../../support/pages/kept-inboxes.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
@@ -18,30 +19,6 @@ const choice = ({ page }: BrowserPage, name: string) => page.getByRole('radio', 
 const offline = ({ page }: BrowserPage) => page.getByRole('checkbox', { name: 'Keep my inbox on this device' })
 const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
 const [light, dark] = ['rgb(255, 255, 255)', 'rgb(20, 21, 26)']
-
-/** How many servers' inboxes are kept in this browser. */
-function keptInboxes(page: Page): Promise<number> {
-  return page.evaluate(
-    () =>
-      new Promise((resolve, reject) => {
-        const opening = indexedDB.open('carillon-inbox', 1)
-        opening.onupgradeneeded = () => opening.result.createObjectStore('servers')
-        opening.onerror = reject
-        opening.onsuccess = () => {
-          const counting = opening.result.transaction('servers').objectStore('servers').count()
-          counting.onsuccess = () => {
-            opening.result.close()
-            resolve(counting.result)
-          }
-        }
-      }),
-  )
-}
-
-async function waitForKept(page: Page, wanted: number): Promise<void> {
-  for (const end = Date.now() + 20_000; (await keptInboxes(page)) !== wanted; )
-    assert.ok(Date.now() < end, `${await keptInboxes(page)} are kept and not ${wanted}`)
-}
 
 test('a theme that the user chooses is that of every page and of the tabs that are open, and stays on this device', async () => {
   const ann = await service.user()
