@@ -1,5 +1,6 @@
 // What happened during one exchange, in order, as arrows between browser, server and database. The diagram and its plain list are made of it.
-import type { Sent, Traced } from './world.ts'
+import { cookieSentBy, fieldOf } from './proof-parts.ts'
+import type { Exchange, Sent, Traced } from './world.ts'
 
 export type Actor = 'browser' | 'server' | 'store'
 export type Proof = 'none' | 'cookie' | 'token' | 'password'
@@ -20,7 +21,7 @@ export function arrowsOf(
     {
       kind: 'request',
       line: `${method} ${routeOf(path)}`,
-      proof: isSignIn ? 'password' : proofOf(sentFields(request.fields), cookieName),
+      proof: isSignIn ? 'password' : proofOf(exchange, cookieName),
     },
     ...(trace ?? []).filter((call) => isOfStore(call) || isShown(call)).map(arrowOf),
     {
@@ -39,16 +40,9 @@ function routeOf(path: string): string {
   return route.replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
 }
 
-const sentFields = (fields: Sent['exchange']['request']['fields']) =>
-  new Map(fields.map(([name, value]) => [name.toLowerCase(), value]))
-
-function proofOf(fields: ReadonlyMap<string, string>, cookieName: string): Proof {
-  if (fields.has('authorization')) return 'token'
-  const hasCookie = fields
-    .get('cookie')
-    ?.split('; ')
-    .some((pair) => pair.startsWith(`${cookieName}=`))
-  return hasCookie ? 'cookie' : 'none'
+function proofOf(exchange: Pick<Exchange, 'request'>, cookieName: string): Proof {
+  if (fieldOf(exchange, 'authorization') !== undefined) return 'token'
+  return cookieSentBy(exchange, cookieName) === undefined ? 'none' : 'cookie'
 }
 
 export function arrowOf({ name, detail, ms }: Traced): Arrow {

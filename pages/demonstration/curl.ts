@@ -1,12 +1,13 @@
 // A request of the demonstration as a command for a terminal, which sends the same request again.
+import { cookieSentBy, fieldOf } from './proof-parts.ts'
 import type { Exchange, Sent } from './world.ts'
 
 /** `address`: of the request. `cookieName`: of the session in this world; no other cookie is in the command. */
 export function curlOf({ request }: Pick<Exchange, 'request'>, { address, cookieName }: CurlPlace): string {
   const method = request.line.split(' ', 1)[0] ?? 'GET'
-  const field = (name: string) => request.fields.find(([one]) => one.toLowerCase() === name)?.[1]
-  const visible = ['carillon-visit', 'content-type'].flatMap((name) => headerOf(name, field(name)))
-  const secret = [...headerOf('authorization', field('authorization')), ...cookieOf(field('cookie'), cookieName)]
+  const field = (name: string) => headerOf(name, fieldOf({ request }, name))
+  const visible = [...field('carillon-visit'), ...field('content-type')]
+  const secret = [...field('authorization'), ...headerOf('cookie', cookieSentBy({ request }, cookieName))]
   const hasBody = request.body !== ''
   // A secret goes through the standard input: arguments are visible to every user of the machine.
   const input = hasBody ? request.body : secret.join('\n')
@@ -31,11 +32,6 @@ export function addressOf({ exchange }: Pick<Sent, 'exchange'>, page: string, ba
 
 function headerOf(name: string, value: string | undefined): string[] {
   return value === undefined ? [] : [`${name}: ${value}`]
-}
-
-function cookieOf(field: string | undefined, cookieName: string): string[] {
-  const pair = field?.split('; ').find((one) => one.startsWith(`${cookieName}=`))
-  return headerOf('cookie', pair)
 }
 
 function quoted(text: string): string {

@@ -34,6 +34,20 @@ export function cookieSetBy({ response }: Pick<Exchange, 'response'>, cookieName
   }
 }
 
+/** Name and value of that cookie, as the request presents it. */
+export function cookieSentBy(exchange: Pick<Exchange, 'request'>, cookieName: string): string | undefined {
+  const pairs = fieldOf(exchange, 'cookie')?.split('; ') ?? []
+  return pairs.find((pair) => pair.startsWith(`${cookieName}=`))
+}
+
+export function tokenSentBy(exchange: Pick<Exchange, 'request'>): string | undefined {
+  return /^Bearer (.+)$/i.exec(fieldOf(exchange, 'authorization') ?? '')?.[1]
+}
+
+export function fieldOf({ request }: Pick<Exchange, 'request'>, name: string): string | undefined {
+  return request.fields.find(([one]) => one.toLowerCase() === name)?.[1]
+}
+
 const times = ['iat', 'exp', 'auth_time']
 
 /** Undefined if it is no signed token (RFC 7515, section 7.1). */

@@ -28,7 +28,12 @@ export class Walk {
 
   /** Shows a step; sends it first, and those before it, if they were not sent. */
   async show(place: Place): Promise<void> {
-    if (place !== 'start' && !this.results.has(place)) return this.world.alone(() => this.#sendUpTo(place))
+    if (place !== 'start' && !this.results.has(place)) {
+      // An experiment may have to end first.
+      this.sending = place
+      this.#changed()
+      return this.world.alone(() => this.#sendUpTo(place))
+    }
     this.place = place
     this.trouble = undefined
     this.#changed()

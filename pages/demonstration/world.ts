@@ -107,7 +107,7 @@ export class World {
   /** One real request in a lane, and the server's record of it. */
   async send(lane: Lane, request: Request): Promise<Sent> {
     const response = await this.request(lane, request)
-    const text = await response.text()
+    const text = await textOf(response)
     const n = Number(response.headers.get('carillon-exchange') ?? refuse(response))
     const exchange = await this.exchange(n)
     return { lane, status: response.status, data: dataIn(text), exchange }
@@ -161,13 +161,22 @@ export class World {
     const headers: Record<string, string> = init.body === undefined ? {} : { 'Content-Type': 'application/json' }
     const response = await fetched(this.#base + path, { ...init, cache: 'no-store', headers })
     if (!response.ok) refuse(response)
-    return dataIn(await response.text()) as Data
+    const data = dataIn(await textOf(response))
+    // Something before the service responded in its place.
+    if (data === undefined) throw new WorldError('other')
+    return data as Data
   }
 }
 
 /** Throws WorldError if the service does not respond. */
 async function fetched(url: string, init: RequestInit): Promise<Response> {
   return fetch(url, init).catch(() => {
+    throw new WorldError('unreachable')
+  })
+}
+
+async function textOf(response: Response): Promise<string> {
+  return response.text().catch(() => {
     throw new WorldError('unreachable')
   })
 }

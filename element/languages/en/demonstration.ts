@@ -18,7 +18,7 @@ export const texts = (plurals: Plurals) => ({
     token: {
       title: 'You carry a signed statement',
       text: 'At the sign-in, the server writes down who you are, signs it and stores nothing. At each request it checks its own signature.',
-      like: 'Like a passport: who knows the seal can read it, and needs to ask nobody.',
+      like: 'Like a passport: anyone who knows the seal can check it, and needs to ask nobody.',
     },
   },
   ownWorld:

@@ -1,24 +1,24 @@
 // What each side keeps after a step: the browser its proof, the server its rows.
 import { html, nothing } from 'lit/html.js'
 import { changesOf, type KeptRow } from '../kept-rows.ts'
-import { cookieSetBy } from '../proof-parts.ts'
+import { cookieSentBy, cookieSetBy, tokenParts, tokenSentBy } from '../proof-parts.ts'
 import type { Results } from '../steps.ts'
 import type { Lane, Row, Sent } from '../world.ts'
 import { cookieText, tokenText } from './proof-text.ts'
 import { isTime, type Stage, timeOf } from './stage.ts'
 
-/** `signedIn`: the exchange of the sign-in; undefined before it. */
-export function browserView(stage: Stage, lane: Lane, signedIn: Sent | undefined) {
+/** `signedIn`: the exchange of the sign-in; undefined before it. `sent`: of this step; an experiment may have replaced the proof since. */
+export function browserView(stage: Stage, lane: Lane, { signedIn, sent }: { signedIn: Sent | undefined; sent: Sent }) {
   if (signedIn === undefined) return html`<p class="empty">${stage.texts.nothingInBrowser}</p>`
-  return lane === 'session' ? cookieView(stage, signedIn) : tokenView(stage, signedIn)
+  return lane === 'session' ? cookieView(stage, signedIn, sent) : tokenView(stage, signedIn, sent)
 }
 
-function cookieView({ texts, visit }: Stage, { exchange }: Sent) {
-  const cookie = cookieSetBy(exchange, visit.cookieName)
+function cookieView({ texts, visit }: Stage, signedIn: Sent, { exchange }: Sent) {
+  const cookie = cookieSetBy(signedIn.exchange, visit.cookieName)
   if (cookie === undefined) return html`<p class="empty">${texts.nothingInBrowser}</p>`
   return html`<div class="thing">
     <h4>${texts.cookieInBrowser}</h4>
-    <code class="block">${cookieText(`${cookie.name}=${cookie.value}`)}</code>
+    <code class="block">${cookieText(cookieSentBy(exchange, visit.cookieName) ?? `${cookie.name}=${cookie.value}`)}</code>
     <ul class="chips">
       ${cookie.parts.slice(3).map(({ name, value }) => html`<li>${name}${value && `=${value}`}</li>`)}
     </ul>
@@ -26,13 +26,14 @@ function cookieView({ texts, visit }: Stage, { exchange }: Sent) {
   <p class="note">${texts.cookieNote}</p>`
 }
 
-function tokenView({ texts, language }: Stage, { data }: Sent) {
-  const { token, expiresAt } = (data ?? {}) as { token?: string; expiresAt?: string }
+function tokenView({ texts, language }: Stage, { data }: Sent, { exchange }: Sent) {
+  const token = tokenSentBy(exchange) ?? (data as { token?: string } | undefined)?.token
+  const expiresAt = tokenParts(token ?? '')?.claims.find(({ name }) => name === 'exp')?.time
   if (token === undefined) return html`<p class="empty">${texts.nothingInBrowser}</p>`
   return html`<div class="thing">
     <h4>${texts.tokenInBrowser}</h4>
     <code class="block">${tokenText(token)}</code>
-    ${expiresAt && html`<p class="note">${texts.validUntil}${timeOf(Date.parse(expiresAt), language)}</p>`}
+    ${expiresAt && html`<p class="note">${texts.validUntil}${timeOf(expiresAt, language)}</p>`}
   </div>
   <p class="note">${texts.tokenNote}</p>`
 }
@@ -49,18 +50,17 @@ export function serverView(stage: Stage, lane: Lane, { results, sent }: { result
 
 const isBefore = (one: Sent, other: Sent) => one.exchange.n < other.exchange.n
 
-/** The row that the sign-in stored, as it is after this request. */
+/** The row of the session as it is after this request: the newest, if an experiment has signed in anew. */
 function rowsOfProof(lane: Lane, signedIn: Sent | undefined, { exchange }: Sent): KeptRow[] {
   if (lane === 'token' || signedIn === undefined) return []
   const stored = changesOf(signedIn.exchange).filter(({ table, kind }) => table === 'session' && kind === 'new')
   const hashes = stored.map(({ columns }) => columns.secret_hash)
-  const now = changesOf(exchange)
-  return exchange.rows.after
-    .filter(({ table, columns }) => table === 'session' && hashes.includes(columns.secret_hash ?? null))
-    .map(
-      (row) =>
-        now.find((change) => isSame(change, row)) ?? { ...row, kind: 'changed', changed: [], earlier: row.columns },
-    )
+  const sessions = exchange.rows.after.filter(({ table }) => table === 'session')
+  const newest = sessions.toSorted((one, other) => Number(other.columns.created_at) - Number(one.columns.created_at))
+  const row = sessions.find(({ columns }) => hashes.includes(columns.secret_hash ?? null)) ?? newest[0]
+  if (row === undefined) return []
+  const change = changesOf(exchange).find((one) => isSame(one, row))
+  return [change ?? { ...row, kind: 'changed', changed: [], earlier: row.columns }]
 }
 
 const isSame = (one: Row, other: Row) =>

@@ -103,7 +103,7 @@ function laneView(view: WalkView, { stage, lane, place, sent, isUnexpected }: Sh
     <h3 id="lane-${lane}" class="lane-head"><span class="lane-name">${texts.laneNames[lane]}</span> <span class="status ${status < 400 ? 'good' : 'bad'}">${exchange.response.line.split(' ').slice(1).join(' ')}</span></h3>
     ${isUnexpected ? html`<p class="fault lane-fault" role="alert">${texts.unexpected[lane]} <button type="button" @click=${view.actions.startAgain}>${texts.startAgain}</button></p>` : nothing}
     <div class="columns-3">
-      <div class="side"><h4 class="column-title">${texts.columns.browser}</h4>${browserView(stage, lane, signedIn)}</div>
+      <div class="side"><h4 class="column-title">${texts.columns.browser}</h4>${browserView(stage, lane, { signedIn, sent })}</div>
       <div class="side wire-side">
         <h4 class="column-title">${texts.columns.wire}</h4>
         ${messageView(stage, 'request', { name: name('request'), message: exchange.request })}

@@ -47,8 +47,8 @@ test('a browser that keeps no cookies is told so, and not that it is signed out'
   await walk.page.route('**/demonstration/visits', async (route) => {
     const response = await route.fetch()
     const { 'set-cookie': _, ...headers } = response.headers()
-    await route.fulfill({ response, headers })
     await walk.opened.context.clearCookies()
+    await route.fulfill({ response, headers })
   })
   walk.opened.expects(/^404 GET .*\/demonstration\/visit$/)
   await walk.page.locator('#next').click()
@@ -75,6 +75,23 @@ test('a proof that an experiment has ended: the step shows the response as it is
   await walk.page.getByRole('button', { name: 'Start again' }).first().click()
   await walk.page.locator('.finding').waitFor()
   assert.equal(await walk.status('session'), '200 OK')
+})
+
+test('after an experiment that signed in anew, a step displays the proof that it sent, and its row', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration#with-proof')
+  await walk.arrived('with-proof')
+  const experiment = walk.page.locator('#experiment-restart')
+  await experiment.locator('> summary').click()
+  for (const label of await experiment.getByText('The proof is still accepted').all()) await label.click()
+  await experiment.getByRole('button').first().click()
+  await experiment.getByText('You predicted this.').first().waitFor()
+  await walk.next('list')
+  for (const lane of ['session', 'token'] as const) {
+    const kept = (await walk.lane(lane).locator('.block').textContent()) ?? '?'
+    const { head } = await walk.displayed(lane, 'request')
+    assert.ok(head.join('\n').includes(kept), `${lane}: ${kept}`)
+  }
+  assert.equal(await walk.lane('session').locator('.row').count(), 1)
 })
 
 test('without the clipboard the command is displayed and selected', async () => {
