@@ -53,7 +53,7 @@ const pages: readonly Route[] = [
   route('GET', '/inbox', unscopedVisitor, inboxPage.inbox),
   route('GET', '/reset', unscopedVisitor, passwordPages.resetPage),
   route('GET', '/invite', unscopedVisitor, passwordPages.invitePage),
-  route('GET', '/forgot', open, forgotPages.forgotPage),
+  route('GET', '/forgot', unscopedVisitor, forgotPages.forgotPage),
   route('POST', '/forgot', open, forgotPages.forgot),
 ]
 

@@ -1,14 +1,16 @@
 // The page for a forgotten password: a form, which works without a script, that requests the mail with the link.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type CarillonError, invalidRequest } from '../../../errors.ts'
+import type { Subject } from '../../../sign-in/subject.ts'
+import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { ForgotForm } from '../../openapi/request-schemas.ts'
 import { passwordBodyLimit, requestReset } from '../account/passwords.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 import { commonSentence } from './failure-page.ts'
-import { pagePath, sendPage, viewOf, type WholePage } from './page.ts'
+import { pagePath, readerOf, sendPage, viewOf, type WholePage } from './page.ts'
 
-export const forgotPage: Operation<null> = {
+export const forgotPage: Operation<Subject | null> = {
   id: 'getForgotPage',
   tag: 'pages',
   summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',
@@ -16,8 +18,13 @@ export const forgotPage: Operation<null> = {
   handle: sendForgotPage,
 }
 
-async function sendForgotPage(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { view, page } = await pageFor(dependencies, request, { isSent: 'sent' in (request.query as object) })
+async function sendForgotPage(
+  dependencies: Dependencies,
+  request: GuardedRequest<Subject | null>,
+  reply: FastifyReply,
+) {
+  const user = await readerOf(dependencies, request.caller)
+  const { view, page } = await pageFor(dependencies, request, { user, isSent: 'sent' in (request.query as object) })
   return sendPage(reply, view, page)
 }
 
@@ -49,15 +56,15 @@ async function failedPage(dependencies: Dependencies, error: CarillonError, requ
   return pageFor(dependencies, request, { error })
 }
 
-type Shown = { isSent?: boolean; error?: CarillonError }
+type Shown = { user?: User | undefined; isSent?: boolean; error?: CarillonError }
 
 async function pageFor(
   dependencies: Dependencies,
   request: FastifyRequest,
-  { isSent, error }: Shown,
+  { user, isSent, error }: Shown,
 ): Promise<WholePage> {
   const [view, { textsOf }, pages] = await Promise.all([
-    viewOf(dependencies, request),
+    viewOf(dependencies, request, user),
     import('carillon-inbox/languages'),
     import('../../../pages/forgot.ts'),
   ])

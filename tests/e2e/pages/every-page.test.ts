@@ -1,0 +1,64 @@
+// What each of the service's own pages has, signed in or not: a heading, an icon, a strict policy, a way to sign out, a quick first paint, and a load
+// without a failed request or a complaint of the browser (browser-page.ts).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
+
+const maxFirstPaintMs = 1_000
+const token = 'x'.repeat(43)
+const paths = ['/', '/sign-in', '/forgot', `/reset#${token}`, '/invite', '/demonstration']
+const ofUsers = ['/account', '/inbox']
+
+const pages = await BrowserPages.start()
+after(() => pages[Symbol.asyncDispose]())
+const { service } = pages
+
+for (const path of [...paths, ...ofUsers])
+  test(`${path.slice(0, 20)} has an icon, one heading, a strict policy and the name of its reader with a button to sign out`, async () => {
+    const user = await service.user()
+    for (const reader of ofUsers.includes(path) ? [user] : [undefined, user]) {
+      await using opened = await pages.open(path, reader && { user: reader })
+      const { page } = opened
+      assert.equal(await page.locator('h1:visible').count(), 1)
+      const icon = await page.locator('link[rel=icon]').evaluate((link) => (link as HTMLLinkElement).href)
+      const received = await fetch(icon)
+      assert.deepEqual([received.status, received.headers.get('content-type')], [200, 'image/svg+xml'])
+      const button = page.locator('header').getByRole('button', { name: 'Sign out' })
+      assert.equal(await button.count(), reader ? 1 : 0)
+      if (reader) await page.locator('.who', { hasText: user.username }).waitFor()
+    }
+    const { headers } = await service.get(path.replace(/#.*/, ''), {
+      accept: 'text/html',
+      ...(await service.signIn(user, 'stateful')),
+    })
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
+    assert.doesNotMatch(policy, /unsafe|data:|\*/)
+  })
+
+test(`each page paints within ${maxFirstPaintMs} ms, in a browser that has loaded nothing before`, async () => {
+  const user = await service.user()
+  for (const path of [...paths, ...ofUsers]) {
+    // The best of three: other tests take the processors, too.
+    const times = [await firstPaint(path), await firstPaint(path), await firstPaint(path)]
+    assert.ok(Math.min(...times) < maxFirstPaintMs, `${path}: ${times.map(Math.round)} ms`)
+  }
+
+  async function firstPaint(path: string): Promise<number> {
+    await using opened = await pages.open(path, ofUsers.includes(path) ? { user } : {})
+    return await paintOf(opened)
+  }
+})
+
+/** Milliseconds from the start of the navigation. */
+function paintOf({ page }: BrowserPage): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        new PerformanceObserver((list) => {
+          const [first] = list.getEntriesByName('first-contentful-paint')
+          if (first) resolve(first.startTime)
+        }).observe({ type: 'paint', buffered: true })
+      }),
+  )
+}
