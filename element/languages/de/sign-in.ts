@@ -43,7 +43,7 @@ export const texts: Texts = () => ({
   },
   signedIn: {
     title: 'Sie sind angemeldet',
-    as: (name) => `Sie sind als ${name} angemeldet.`,
+    as: (name) => `Als ${name}. Wenn Sie das nicht sind, melden Sie sich ab und nehmen Sie Ihr eigenes Konto.`,
     continue: 'Weiter',
     continueTo: (host) => `Weiter zu ${host}`,
   },

@@ -42,7 +42,7 @@ export const texts = () => ({
   },
   signedIn: {
     title: 'You are signed in',
-    as: (name: string) => `You are signed in as ${name}.`,
+    as: (name: string) => `As ${name}. If that is not you, sign out and use your own account.`,
     continue: 'Continue',
     continueTo: (host: string) => `Continue to ${host}`,
   },

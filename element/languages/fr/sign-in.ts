@@ -41,7 +41,7 @@ export const texts: Texts = () => ({
   },
   signedIn: {
     title: 'Vous êtes connecté',
-    as: (name) => `Vous êtes connecté en tant que ${name}.`,
+    as: (name) => `En tant que ${name}. Si ce n’est pas vous, déconnectez-vous et utilisez votre propre compte.`,
     continue: 'Continuer',
     continueTo: (host) => `Continuer vers ${host}`,
   },

@@ -100,7 +100,7 @@ test('who is signed in already continues or signs out', async () => {
   const ann = await service.user()
   await using opened = await pages.open(`/sign-in?return_to=${encodeURIComponent(`${shop}/orders`)}`, { user: ann })
   await opened.heading('You are signed in')
-  await opened.page.getByText(`You are signed in as ${ann.username}.`).waitFor()
+  await opened.page.getByText(`As ${ann.username}.`).waitFor()
   await opened.isAccessible('sign-in-already')
   await opened.page.getByRole('link', { name: `Continue to ${new URL(shop).host}` }).click()
   await opened.page.waitForURL(`${shop}/orders`)

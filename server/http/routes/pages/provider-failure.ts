@@ -27,9 +27,12 @@ export async function providerFailurePage(
     view,
     page: {
       title,
-      main: html`<h1>${title}</h1>
+      styles: ['sign-in.css'],
+      main: html`<div class="card narrow">
+<h1>${title}</h1>
 <p class="fault" role="alert">${sentence}</p>
-<p><a class="button" href="${place ?? pagePath(dependencies, 'sign-in')}">${view.texts.back}</a></p>`,
+<p><a class="button" href="${place ?? pagePath(dependencies, 'sign-in')}">${view.texts.back}</a></p>
+</div>`,
     },
   }
 }

@@ -1,0 +1,162 @@
+// The sign-in page in a real Chromium when something is wrong: blocked cookies, a service that does not respond, a form of another site;
+// the page for a forgotten password; and the page in other languages, below a path and with a prefix.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { MailServer } from '../../support/network/mail-server.ts'
+import { startProxy } from '../../support/network/proxy.ts'
+import { startBehindPath } from '../../support/network/stripping-proxy.ts'
+import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
+import type { TestUser } from '../../support/service.ts'
+
+const mailServer = await MailServer.start()
+const behind = await startBehindPath('/bell', { CARILLON_SMTP_URL: mailServer.url, CARILLON_PAGES_PREFIX: '/hello' })
+const pages = await BrowserPages.start({ service: behind.service, url: behind.url })
+const plain = await BrowserPages.start()
+after(async () => {
+  await pages[Symbol.asyncDispose]()
+  await plain[Symbol.asyncDispose]()
+  await behind.stop()
+  await mailServer.stop()
+})
+const { service } = behind
+
+async function send({ page }: BrowserPage, { username, password }: Omit<TestUser, 'id'>): Promise<void> {
+  await page.getByLabel('Username').fill(username)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
+test('below a path and with a prefix, a user without script signs in, signs out, and sees what failed', async () => {
+  const ann = await service.user()
+  await using opened = await pages.open('/hello/sign-in', { hasScript: false })
+  const { page } = opened
+  opened.expects(/^401 POST \/bell\/hello\/sign-in$/)
+  await send(opened, { ...ann, password: 'not the password' })
+  await opened.alerts('The username or the password is wrong.')
+  await send(opened, ann)
+  await page.waitForURL(`${pages.url}/hello/account`)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL(`${pages.url}/hello/sign-in`)
+  await opened.heading('Sign in')
+})
+
+test('the page speaks German and French, in every state', async () => {
+  const ann = await service.user()
+  for (const [language, title, username, password, wrong, forgot] of [
+    ['de-AT', 'Anmelden', 'Benutzername', 'Passwort', 'stimmt nicht', 'Passwort vergessen?'],
+    ['fr', 'Connexion', 'Nom d’utilisateur', 'Mot de passe', 'est incorrect', 'Mot de passe oublié ?'],
+  ] as const) {
+    await using opened = await pages.open('/hello/sign-in', { language })
+    const { page } = opened
+    await opened.heading(title)
+    opened.expects(/^401 POST/)
+    await page.getByLabel(username).fill(ann.username)
+    await page.getByLabel(password, { exact: true }).fill('violet')
+    await page.keyboard.press('Enter')
+    await opened.alerts(wrong)
+    await opened.isAccessible(`sign-in-${language}`)
+    await page.getByRole('link', { name: forgot }).click()
+    await opened.heading(forgot)
+    await opened.isAccessible(`forgot-${language}`)
+  }
+})
+
+for (const hasScript of [true, false])
+  test(`a user requests a link by username or by address, and the page says the same for everyone (script: ${hasScript})`, async () => {
+    const ann = await service.user()
+    await service.store.updateUser({ userId: ann.id, email: `${ann.username}@example.org` })
+    for (const [account, hasMail] of [
+      [ann.username, true],
+      [`${ann.username}@example.org`, true],
+      ['nobody@example.org', false],
+    ] as const) {
+      const before = mailServer.mails.length
+      await using opened = await pages.open('/hello/sign-in', hasScript ? {} : { hasScript: false })
+      const { page } = opened
+      await page.getByRole('link', { name: 'Forgot your password?' }).click()
+      await page.getByLabel('Username or e-mail address').fill(account)
+      await page.getByRole('button', { name: 'Send the link' }).click()
+      await opened.heading('Check your mail')
+      if (hasScript && hasMail) await opened.isAccessible('forgot-sent')
+      await page.reload()
+      await opened.heading('Check your mail')
+      if (hasMail)
+        assert.deepEqual((await mailServer.received(before + 1))[before]?.to, [`${ann.username}@example.org`])
+      await page.getByRole('link', { name: 'Back to sign-in' }).click()
+      await opened.heading('Sign in')
+    }
+  })
+
+test('an empty form is refused beside its field, and without mail the page says whom to ask', async () => {
+  await using opened = await pages.open('/hello/forgot')
+  opened.expects(/^400 POST \/bell\/hello\/forgot$/)
+  await opened.page.getByLabel('Username or e-mail address').fill('   ')
+  await opened.page.getByRole('button', { name: 'Send the link' }).click()
+  await opened.alerts('Write your username or your e-mail address.')
+  await opened.isAccessible('forgot-empty')
+  await using without = await plain.open('/sign-in')
+  assert.equal(await without.page.getByText('Forgot your password?').count(), 0)
+  await without.page.goto(`${plain.url}/forgot`)
+  await without.page.getByText('This service sends no mail.').waitFor()
+  await without.isAccessible('forgot-no-mail')
+})
+
+test('a service that does not respond, or a proxy in its place, leaves everything in the form, and the next attempt works', async () => {
+  const ann = await plain.service.user()
+  await using opened = await plain.open('/sign-in')
+  const { page } = opened
+  opened.expects(/^net::ERR_CONNECTION_REFUSED HEAD/, /^502 HEAD/)
+  const noResponse = 'There was no response. What you wrote is still here.'
+  await page.route('**/sign-in', (route) => route.abort('connectionrefused'))
+  await send(opened, ann)
+  await opened.alerts(noResponse)
+  assert.equal(await page.getByLabel('Password', { exact: true }).inputValue(), ann.password)
+  await opened.isAccessible('sign-in-no-response')
+  await page.unroute('**/sign-in')
+  await page.route('**/sign-in', (route) => route.fulfill({ status: 502 }))
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await opened.alerts(noResponse)
+  await page.unroute('**/sign-in')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(`${plain.url}/account`)
+})
+
+test('a browser that blocks cookies, or loses the one of the sign-in, gets a sentence that says so', async () => {
+  await using blocking = await plain.open('/forgot')
+  await blocking.context.addInitScript(() => Object.defineProperty(navigator, 'cookieEnabled', { value: false }))
+  await blocking.page.goto(`${plain.url}/sign-in`)
+  await blocking.alerts('Your browser blocks cookies for this site')
+  await blocking.isAccessible('cookies-blocked')
+
+  const ann = await plain.service.user()
+  const losing = await startProxy(plain.service.url, { onTheWayBack: ({ headers }) => delete headers['set-cookie'] })
+  await using opened = await plain.open('/forgot')
+  await opened.page.goto(`${losing.url}/sign-in`)
+  await send(opened, ann)
+  await opened.alerts('You signed in a moment ago, but your browser did not keep the cookie.')
+  assert.equal(opened.path, '/sign-in?return_to=%2Faccount')
+  await opened.page.reload()
+  await opened.heading('Sign in')
+  assert.equal(await opened.page.getByRole('alert').textContent(), '')
+  await losing.stop()
+})
+
+test('a form of another site gets a page that says what to do, and signs nobody in (C1)', async () => {
+  const ann = await plain.service.user()
+  const body = `<!doctype html><link rel="icon" href="data:,"><title>Other</title><form method="post" action="${plain.url}/sign-in">
+<input name="username" value="${ann.username}"><input name="password" value="${ann.password}"><button>Win</button></form>`
+  const other = createServer((_, response) => void response.setHeader('content-type', 'text/html').end(body))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  await using opened = await plain.open('/forgot')
+  opened.expects(/^403 POST \/sign-in$/)
+  await opened.page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`)
+  await opened.page.getByRole('button', { name: 'Win' }).click()
+  await opened.alerts('The form was sent from another site, so it was refused.')
+  assert.deepEqual(await opened.context.cookies(plain.url), [])
+  await opened.isAccessible('sign-in-cross-site')
+  await send(opened, ann)
+  await opened.page.waitForURL(`${plain.url}/account`)
+  other.close()
+})
