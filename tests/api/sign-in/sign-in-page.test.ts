@@ -113,7 +113,7 @@ test('a form of another site is refused with a page, with or without a cookie, a
   assert.equal(refusalIn(await send(right, { origin: 'https://evil.example' })).code, 'FORBIDDEN')
 })
 
-test('what a link or a form chose is text in the page, never markup (I10)', async () => {
+test('what a link or a form chose is text in the page, never markup', async () => {
   const markup = '"><script>alert(1)</script>'
   const page = await send({ username: markup, password: 'x', challenge: markup, factors: `totp ${markup}` })
   assert.match(page.text, /value="&quot;&gt;&lt;script&gt;/)
