@@ -101,6 +101,8 @@ test('the page for printing has the recovery codes and nothing else', async () =
   assert.equal(await visible.count(), 0)
   assert.equal(await page.locator('recovery-codes li').locator('visible=true').count(), 10)
   await page.getByText(`Recovery codes of ${user.username} at localhost`).waitFor()
+  const pdf = await page.pdf({ format: 'A4' })
+  assert.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length, 1, 'one sheet of paper')
 })
 
 test('new recovery codes replace the old ones, and only after a question', async () => {
