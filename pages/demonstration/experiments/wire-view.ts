@@ -12,8 +12,8 @@ export type Copied = { command: string; isDone: boolean }
 export type Curl = { command: string; copied: Copied | undefined; copy: () => void }
 
 export function wireView(words: Words, { request, response, trace }: Exchange, curl: Curl) {
-  return html`<pre tabindex="0">${textOf(request)}</pre>
-    <pre tabindex="0">${textOf(response)}</pre>
+  return html`<pre class="wire" tabindex="0">${textOf(request)}</pre>
+    <pre class="wire" tabindex="0">${textOf(response)}</pre>
     ${traceView(words, trace ?? [])} ${curlView(words, curl)}`
 }
 

@@ -1,17 +1,22 @@
 // The nine experiments of the demonstration in a real browser, against the real service: what the page says it measured is what the browser
-// received, and what the server has in its transcript.
+// received, what the server has in its transcript, and what a recording proxy saw.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer, ExperimentId } from '../../../pages/demonstration/experiments/experiment.ts'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
 import { ExperimentsPage, type Lane, type Line } from '../../support/pages/experiments-page.ts'
+import { RecordingProxy } from '../../support/pages/walk-page.ts'
+import { startTestService } from '../../support/service.ts'
 
-const pages = await BrowserPages.start()
+const service = await startTestService()
+const proxy = await RecordingProxy.to(service.url)
+const pages = await BrowserPages.start({ service, url: proxy.url })
 const behindPath = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
 const pagesBehindPath = await BrowserPages.start({ service: behindPath.service, url: behindPath.url })
 after(async () => {
   await pages[Symbol.asyncDispose]()
+  await proxy[Symbol.asyncDispose]()
   await pagesBehindPath.browser[Symbol.asyncDispose]()
   await behindPath.stop()
 })
@@ -60,9 +65,14 @@ const ids = Object.keys(expected) as ExperimentId[]
 const opposite = (answer: Answer): Answer => (answer === 'yes' ? 'no' : 'yes')
 
 for (const id of ids)
-  test(`experiment ${id}: both lanes show what the browser received and the server recorded, beside the prediction`, async () => {
+  test(`experiment ${id}: both lanes show what was on the wire, byte by byte, beside the prediction`, async () => {
     await using opened = await pages.open('/demonstration')
-    await runs(opened, id)
+    const experiments = await runs(opened, id)
+    const messages = await experiments.messages(id)
+    const shown = expected[id].session.lines.length + expected[id].token.lines.length
+    assert.equal(messages.length, 2 * shown, 'each line has its request and its response')
+    for (const [at, message] of messages.entries())
+      assert.ok(proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message), message.head.join('\n'))
   })
 
 for (const id of ['replay', 'otherSite', 'offline'] as const)
@@ -72,7 +82,7 @@ for (const id of ['replay', 'otherSite', 'offline'] as const)
   })
 
 /** Predicts right for the session and wrong for the token. */
-async function runs(opened: BrowserPage, id: ExperimentId): Promise<void> {
+async function runs(opened: BrowserPage, id: ExperimentId): Promise<ExperimentsPage> {
   const experiments = new ExperimentsPage(opened.page)
   const { session, token } = expected[id]
   await experiments.predict(id, { session: session.answer, token: opposite(token.answer) })
@@ -88,6 +98,7 @@ async function runs(opened: BrowserPage, id: ExperimentId): Promise<void> {
   const refused = [...session.lines, ...token.lines].filter((one) => one.status >= 400 && one !== form)
   opened.expects(...refused.map(({ line, status }) => new RegExp(`^${status} ${line.replace(' /', ' .*/')}$`)))
   opened.expects(...(complaints[id] ?? []))
+  return experiments
 }
 
 /** Each displayed exchange is one that the browser saw, and the server's record of it has the same first lines. */

@@ -73,6 +73,15 @@ export class ExperimentsPage {
     return lines.flat()
   }
 
+  /** The messages of a result as they are displayed: requests and responses in turn. */
+  async messages(id: ExperimentId): Promise<{ head: string[]; body: string }[]> {
+    const texts = await this.of(id).locator('.facts pre.wire').allTextContents()
+    return texts.map((text) => {
+      const [head = '', ...body] = text.split('\n\n')
+      return { head: head.split('\n'), body: body.join('\n\n') }
+    })
+  }
+
   /** What the server has of an exchange of this visitor. */
   async exchange(n: number): Promise<Exchange> {
     const url = new URL(`demonstration/exchanges/${n}`, this.page.url()).href
