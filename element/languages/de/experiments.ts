@@ -67,10 +67,10 @@ const experiments: Words['experiments'] = {
   offline: {
     title: 'Das Token offline mit dem öffentlichen Schlüssel lesen',
     question:
-      'Ein anderer Dienst kennt den öffentlichen Schlüssel und hat keinen Zugang zur Datenbank. Erkennt er, wem der Nachweis gehört?',
+      'Ein anderer Dienst kennt den öffentlichen Schlüssel und hat keinen Zugang zur Datenbank. Kann er sicher sein, wem der Nachweis gehört?',
     yes: 'Ja, ohne eine Anfrage',
     no: 'Nein',
-    why: 'Die Angaben in einem Token sind signiert und nicht verschlüsselt: Wer das Token hat, kann sie lesen, und der öffentliche Schlüssel beweist, dass sie von Carillon sind. So kann jeder Dienst selbst prüfen, aber nicht wissen, ob das Token widerrufen ist. Ein Cookie ist eine Zufallszahl ohne Bedeutung: Nur die Datenbank weiß, wem es gehört.',
+    why: 'Die Angaben in einem Token sind signiert und nicht verschlüsselt: Wer das Token hat, kann sie lesen, und der öffentliche Schlüssel beweist, dass sie von Carillon sind. So kann jeder Dienst selbst prüfen, aber nicht wissen, ob das Token widerrufen ist. Das Cookie enthält die Kennung des Benutzers und eine Zufallszahl, aber keine Signatur: Jeder könnte eine andere Kennung hineinschreiben. Nur die Datenbank weiß, ob beide zusammengehören.',
     follows:
       'Prüfen mehrere Dienste ohne gemeinsame Datenbank, nehmen Sie ein Token. Geheimnisse gehören nicht hinein.',
   },
@@ -107,6 +107,9 @@ const facts: Words['facts'] = {
   formHasToken: 'Der Browser hat das Token mitgesendet',
   formLacksToken: 'Der Browser hat kein Token mitgesendet',
   unread: 'Ungelesen vorher und nachher',
+  cookieContent: 'Im Cookie stehen eine Kennung und eine Zufallszahl',
+  cookieHasClaims: 'Es hat Angaben mit einer Signatur',
+  cookieLacksClaims: 'Es hat keine Signatur, die ein Schlüssel prüfen könnte',
   claims: 'Im Token gelesen',
   requests: 'Dafür nötige Anfragen',
   noWebCrypto:

@@ -6,7 +6,7 @@ export type Texts = typeof texts
 const experiments = {
   replay: {
     title: 'Replay after sign-out',
-    question: 'A thief has copied the proof. The reader signs out. Then the thief presents the copy.',
+    question: 'A thief has copied the proof. You sign out. Then the thief presents the copy.',
     yes: 'The copy is accepted',
     no: 'The copy is refused',
     why: 'The cookie only names a row of the database, and the sign-out removed that row: the copy names nothing. A token needs no row. Its signature is still valid, so a service that checks the signature alone accepts the copy until it expires. Carillon refuses it, because the sign-out also stores a small row, a revocation, which every process keeps in memory for as long as the token could live.',
@@ -64,10 +64,10 @@ const experiments = {
   offline: {
     title: 'Read the token offline with the public key',
     question:
-      'Another service knows the public key and has no access to the database. Can it tell whose proof this is?',
+      'Another service knows the public key and has no access to the database. Can it be sure whose proof this is?',
     yes: 'It can, without a request',
     no: 'It cannot',
-    why: 'The claims of a token are signed, not encrypted: whoever has the token can read them, and the public key proves that Carillon wrote them. So any service can check it by itself, but cannot know whether it was revoked. A cookie is a random number without a meaning: only the database knows whose it is.',
+    why: 'The claims of a token are signed, not encrypted: whoever has the token can read them, and the public key proves that Carillon wrote them. So any service can check it by itself, but cannot know whether it was revoked. The cookie has the id of the user and a random number, and no signature: anyone could write another id. Only the database knows whether the two belong together.',
     follows: 'If several services check proofs and share no database, take a token. Put no secrets into it.',
   },
   outage: {
@@ -102,6 +102,9 @@ const facts = {
   formHasToken: 'The browser sent the token with it',
   formLacksToken: 'The browser sent no token with it',
   unread: 'Unread before and after',
+  cookieContent: 'In the cookie are an id and a random number',
+  cookieHasClaims: 'It has claims with a signature',
+  cookieLacksClaims: 'It has no signature that a key could check',
   claims: 'Read in the token',
   requests: 'Requests that this took',
   noWebCrypto:

@@ -68,10 +68,10 @@ const experiments: Words['experiments'] = {
   offline: {
     title: 'Lire le jeton hors ligne avec la clé publique',
     question:
-      'Un autre service connaît la clé publique et n’a pas accès à la base de données. Peut-il savoir à qui est cette preuve ?',
+      'Un autre service connaît la clé publique et n’a pas accès à la base de données. Peut-il être sûr de savoir à qui est cette preuve ?',
     yes: 'Oui, sans une requête',
     no: 'Non',
-    why: 'Les indications d’un jeton sont signées, pas chiffrées : qui a le jeton peut les lire, et la clé publique prouve que Carillon les a écrites. Tout service peut donc vérifier seul, mais ne peut pas savoir si le jeton est révoqué. Un cookie est un nombre aléatoire sans signification : seule la base de données sait à qui il est.',
+    why: 'Les indications d’un jeton sont signées, pas chiffrées : qui a le jeton peut les lire, et la clé publique prouve que Carillon les a écrites. Tout service peut donc vérifier seul, mais ne peut pas savoir si le jeton est révoqué. Le cookie contient l’identifiant de l’utilisateur et un nombre aléatoire, mais aucune signature : n’importe qui pourrait y écrire un autre identifiant. Seule la base de données sait s’ils vont ensemble.',
     follows:
       'Si plusieurs services vérifient des preuves sans base de données commune, prenez un jeton. N’y mettez aucun secret.',
   },
@@ -108,6 +108,9 @@ const facts: Words['facts'] = {
   formHasToken: 'Le navigateur a joint le jeton',
   formLacksToken: 'Le navigateur n’a joint aucun jeton',
   unread: 'Non lues avant et après',
+  cookieContent: 'Dans le cookie : un identifiant et un nombre aléatoire',
+  cookieHasClaims: 'Il a des indications avec une signature',
+  cookieLacksClaims: 'Il n’a aucune signature qu’une clé pourrait vérifier',
   claims: 'Lu dans le jeton',
   requests: 'Requêtes nécessaires pour cela',
   noWebCrypto:
