@@ -3,17 +3,23 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { CarillonError } from '../errors.ts'
 
 /** The machine is part of the name, because containers can share a folder and count their processes alone. */
 const prefix = `carillon-demonstration-${hostname().replaceAll(/[^\w]/g, '_')}-`
 
 const made = new Set<string>()
 
-/** Mode 0700, and a random name: another user of the machine can neither read it nor have made it before. */
+/** Mode 0700, and a random name: another user of the machine can neither read it nor have made it before. Throws UNAVAILABLE. */
 export function makeFolder(parent: string): string {
-  const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`))
-  made.add(path)
-  return path
+  try {
+    const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`))
+    made.add(path)
+    return path
+  } catch (cause) {
+    const remedy = 'The operator can set TMPDIR to a folder that can be written.'
+    throw new CarillonError('UNAVAILABLE', 'The demonstration cannot store its files', { remedy, cause })
+  }
 }
 
 export function removeFolder(path: string): void {

@@ -1,6 +1,8 @@
 // A world of the demonstration and the service have nothing in common: neither accepts a proof of the other, no secret of the visitor's own
 // session reaches the world or the page, and what happens in one world concerns no one else.
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
 import { after, beforeEach, test } from 'node:test'
 import { Visitor } from '../../support/demonstration/visitor.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
@@ -66,6 +68,24 @@ test("the secret of the visitor's own session reaches neither the page nor the w
   assert.ok(!JSON.stringify(await visitor.state()).includes(secret))
   assert.equal((await visitor.session('logout', { method: 'POST' })).status, 204)
   assert.equal((await app.get('/routeRestreinte', own)).status, 200)
+})
+
+test('the request that a world handles has only the cookies of the world (S14)', async () => {
+  const visitor = await Visitor.of(app)
+  visitor.cookies.set('carillon', 'the-visitors-own-secret')
+  await visitor.signIn()
+  const handled: IncomingMessage[] = []
+  const note = (message: unknown) => handled.push((message as { request: { raw: IncomingMessage } }).request.raw)
+  // Fastify publishes each request here with what its handler gets.
+  subscribe('tracing:fastify.request.handler:start', note)
+  await visitor.session('routeRestreinte')
+  unsubscribe('tracing:fastify.request.handler:start', note)
+  assert.equal(handled.length, 1)
+  const { cookieName } = visitor
+  for (const text of [handled[0]?.headers.cookie ?? '', String(handled[0]?.rawHeaders)]) {
+    assert.ok(text.includes(`${cookieName}=${visitor.cookies.get(cookieName)}`))
+    for (const hidden of ['the-visitors-own-secret', 'carillon-visit=']) assert.ok(!text.includes(hidden), text)
+  }
 })
 
 test('every cookie of the demonstration has the path of the demonstration, HttpOnly and SameSite (S13)', async () => {
