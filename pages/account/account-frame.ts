@@ -36,6 +36,7 @@ export class AccountFrame extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback()
     addEventListener('hashchange', () => this.#findTarget())
+    document.addEventListener('visibilitychange', () => this.#checkUser())
     this.addEventListener('section-loaded', () => this.#showTarget())
     this.#findTarget()
     void this.#start()
@@ -59,6 +60,14 @@ export class AccountFrame extends LitElement {
     } catch (error) {
       this.failure = { error, words: texts.requests }
     }
+  }
+
+  /** Another tab may have signed in another user since, whose account this page would change under the name of the first. */
+  async #checkUser(): Promise<void> {
+    const { id } = this.account?.me.user ?? {}
+    if (id === undefined || document.visibilityState !== 'visible') return
+    const now = await this.#readMe().catch(() => undefined)
+    if (now !== undefined && now.user.id !== id) location.reload()
   }
 
   /** Without a session, this route has no user and is no error, which a browser would display in its console. */

@@ -309,6 +309,23 @@ test('if the sign-in ends while the page is open, a link leads to the sign-in pa
   await says(opened, 'Your name is saved.')
 })
 
+test('a page that becomes visible after another user has signed in displays the account of that user', async () => {
+  const [ann, bob] = [await service.user(), await service.user()]
+  await using opened = await openAccount({ user: ann })
+  const { page } = opened
+  const becomesVisible = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await field(opened, 'Display name').fill('half typed')
+  const checked = page.waitForResponse('**/api/session')
+  await becomesVisible()
+  await checked
+  assert.equal(await field(opened, 'Display name').inputValue(), 'half typed')
+  await pages.signIn(opened.context, bob)
+  await becomesVisible()
+  await page.locator('.who', { hasText: bob.username }).waitFor()
+  await page.locator('#display-name').waitFor()
+  assert.equal(await field(opened, 'Display name').inputValue(), '')
+})
+
 test('too many wrong passwords get a time to try again', async () => {
   const ann = await service.user()
   await using opened = await openAccount({ user: ann })
