@@ -133,7 +133,7 @@ export const texts: Texts = (plurals) => ({
     'accessTokens.verify found, remembered': 'das eigene Token erkennen',
     'accessTokens.verify none, signature': 'Unterschrift prüfen: abgelehnt',
     'accessTokens.verify none, remembered': 'Token erkannt: abgelehnt',
-    'store.guessRefusals': 'zu viele falsche Passwörter?',
+    'store.guessRefusals': 'zu viele Fehlversuche?',
     'store.reserveGuess': 'den Versuch zählen',
     'store.clearGuesses': 'frühere Versuche vergessen',
     'store.factorsOf': 'zweiter Faktor nötig?',

@@ -135,7 +135,7 @@ export const texts = (plurals: Plurals) => ({
     'accessTokens.verify found, remembered': 'recognise its own token',
     'accessTokens.verify none, signature': 'check the signature: refused',
     'accessTokens.verify none, remembered': 'recognise the token: refused',
-    'store.guessRefusals': 'check for too many wrong passwords',
+    'store.guessRefusals': 'too many wrong passwords?',
     'store.reserveGuess': 'count the attempt',
     'store.clearGuesses': 'forget earlier attempts',
     'store.factorsOf': 'check for a second factor',

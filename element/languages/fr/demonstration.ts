@@ -125,7 +125,7 @@ export const texts: Texts = (plurals) => ({
     server: (what, ms) => `Dans le serveur : ${what}, ${ms}.`,
   },
   calls: {
-    'store.findCredentials': 'lire l’empreinte du mot de passe',
+    'store.findCredentials': 'lire l’empreinte',
     'passwords.verify': 'vérifier le mot de passe',
     'store.addSession': 'enregistrer la session',
     'store.findSession': 'chercher la session',
@@ -134,7 +134,7 @@ export const texts: Texts = (plurals) => ({
     'accessTokens.verify found, remembered': 'reconnaître son propre jeton',
     'accessTokens.verify none, signature': 'vérifier la signature : refusée',
     'accessTokens.verify none, remembered': 'jeton reconnu : refusé',
-    'store.guessRefusals': 'trop de mots de passe faux ?',
+    'store.guessRefusals': 'trop d’échecs ?',
     'store.reserveGuess': 'compter l’essai',
     'store.clearGuesses': 'oublier les essais d’avant',
     'store.factorsOf': 'un second facteur ?',

@@ -146,6 +146,6 @@ function forwardView({ walk, texts, actions }: WalkView) {
         ? html`<a class="button primary" href="#experiments">${texts.toExperiments}</a>`
         : html`<button type="button" class="primary" id="next" aria-disabled=${sending !== undefined} @click=${() => sending === undefined && actions.go(next)}>${label}</button>`
     }
-    <span class="sending" role="status">${sending === undefined ? nothing : html`<span class="for-readers">${texts.sending}${stepIds.indexOf(sending) + 1}</span>`}</span>
+    <span class="sending" role="status">${sending === undefined ? nothing : html`<span class="hint late">${texts.sending}${stepIds.indexOf(sending) + 1}</span>`}</span>
   </div>`
 }
