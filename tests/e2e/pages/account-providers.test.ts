@@ -53,9 +53,10 @@ test('the only way to sign in is not unlinked, and the page says what to do firs
   await using opened = await pages.open('/docs')
   const { page } = opened
   await withoutFonts(page)
-  await page.goto(`${app.url}/login/with/staff?return_to=/hello/account`)
+  await page.goto(`${app.url}/login/with/staff`)
   await signInAt(page, 'only')
   await page.getByRole('button', { name: 'Unlink Example Staff' }).click()
+  assert.equal(opened.path, '/hello/account', 'without a place to return to, the sign-in leads to the account page')
   opened.expects(/409 DELETE/)
   await page.getByRole('alertdialog').getByRole('button', { name: 'Unlink' }).click()
   await opened.alerts('This account is your only way to sign in.')

@@ -27,6 +27,7 @@ import { type RequestSource, sourceOf } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { sendObject } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
+import { pagePath } from '../pages/page.ts'
 import type { Exchange } from './finish-sign-in.ts'
 import { continueSignIn } from './second-factor.ts'
 
@@ -97,8 +98,8 @@ export async function begin(dependencies: Dependencies, { provider, begun }: Beg
 
 /** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the account page. */
 export function readReturnTo(dependencies: Dependencies, field: string, wanted: string | null | undefined): string {
-  const { cookie, publicUrl, allowedOrigins } = dependencies
-  if (typeof wanted !== 'string') return `${cookie.path.replace(/\/$/, '')}/account`
+  const { publicUrl, allowedOrigins } = dependencies
+  if (typeof wanted !== 'string') return pagePath(dependencies, 'account')
   const place = returnTo(wanted, { publicUrl: publicUrl(), allowedOrigins })
   if (place !== undefined) return place
   const reason = 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
