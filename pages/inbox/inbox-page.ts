@@ -57,7 +57,7 @@ async function loadCategories(): Promise<void> {
 function show({ categories }: Counts): void {
   const chosen = inbox.getAttribute('category') ?? ''
   const names = new Set([...Object.keys(categories).sort(), ...(chosen === '' ? [] : [chosen])])
-  field.hidden = names.size === 0
+  field.classList.toggle('not-yet', names.size === 0)
   // Replaced only by another list: it may be open.
   if (
     [...names].join('\n') ===

@@ -50,6 +50,7 @@ export function documentOf(view: View, page: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${page.title} · ${name}</title>
+<meta name="description" content="${texts.description(name)}">
 <link rel="icon" href="${icon}">
 ${styles.map((style) => html`<link rel="stylesheet" href="${file(style)}">\n`)}${
   view.hasTheme && html`<link rel="stylesheet" href="${view.root}carillon-theme.css">\n`

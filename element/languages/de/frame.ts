@@ -1,6 +1,7 @@
 import type { Texts } from '../en/frame.ts'
 
 export const texts: Texts = () => ({
+  description: (service) => `${service}: anmelden, Mitteilungen lesen und das Konto verwalten.`,
   skipToContent: 'Zum Inhalt springen',
   navigation: 'Seiten',
   inbox: 'Posteingang',

@@ -2,6 +2,8 @@
 export type Texts = typeof texts
 
 export const texts = () => ({
+  /** For search engines and link previews. */
+  description: (service: string) => `${service}: sign in, read your notifications and look after your account.`,
   skipToContent: 'Skip to the content',
   navigation: 'Pages',
   inbox: 'Inbox',

@@ -17,7 +17,7 @@ export function documentationPage({ info, tags, paths, components }: Document): 
   )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${text(info.title)} ${text(info.version)}: the API</title><link rel="icon" href="carillon-logo"><link rel="stylesheet" href="docs/style.css"></head>
+<title>${text(info.title)} ${text(info.version)}: the API</title><meta name="description" content="${text(info.summary)}"><link rel="icon" href="carillon-logo"><link rel="stylesheet" href="docs/style.css"></head>
 <body><nav aria-label="Routes"><h1>${text(info.title)} <small>${text(info.version)}</small></h1>
 <p>${text(info.summary)} <a href="openapi.json">openapi.json</a> · <a href="./">front page</a></p>${groups.map(linksOf).join('')}
 <p><a href="#shapes">Shapes</a></p></nav>

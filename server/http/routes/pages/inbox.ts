@@ -32,7 +32,7 @@ async function sendInbox(dependencies: Dependencies, request: GuardedRequest<Sub
 <a class="button" href="${view.pages}account#preferences">${texts.settings}</a></div>
 <p class="not-started fault">${view.texts.unsupportedBrowser}</p>
 <carillon-inbox data-root="${view.root}" lang="${view.language}" sign-in-url="${signIn}" title-badge>
-<div id="category-field" slot="header" hidden><label class="for-readers" for="category">${texts.category}</label><select id="category"></select></div>
+<div id="category-field" slot="header" class="not-yet"><label class="for-readers" for="category">${texts.category}</label><select id="category"></select></div>
 </carillon-inbox>`,
   })
 }
