@@ -98,9 +98,9 @@ async function serve(store: Store, config: Config, { log, clock, sources }: Runn
 type DemonstrationNeeds = { log: Log; sources: TimeSources; random: () => number; url: () => string }
 
 /** Its code is loaded for its first visitor. */
-function demonstrationOf(config: Config, { log, ...surroundings }: DemonstrationNeeds) {
+function demonstrationOf(config: Config, surroundings: DemonstrationNeeds) {
   if (!demonstrationSettings(config).hasDemonstration) return undefined
-  void removeLeftovers(log)
+  void removeLeftovers(surroundings.log)
   let worlds: Promise<Worlds> | undefined
   return {
     open() {

@@ -13,6 +13,8 @@ export type WorldsOptions = Pick<WorldOptions, 'compose' | 'hasTrace' | 'parent'
   /** As browsers see it, such as `/bell/demonstration`: the `Path` of every cookie. Known after the service listens. */
   base: () => string
   isSecure: () => boolean
+  /** A world could not be closed, or its folder not removed. */
+  onFailure: (error: unknown) => void
 }
 
 /** A world takes 22 MiB (docs/decisions/0050-the-demonstration.md). */
@@ -75,11 +77,7 @@ export class Worlds {
     // One at a time: each takes some 150 ms of processor time, in which other requests must have their turn.
     const opened = this.#opening.then(() => this.#openNext())
     this.#opening = opened.catch(() => {})
-    try {
-      return await opened
-    } finally {
-      this.#waiting--
-    }
+    return opened
   }
 
   async #openNext(): Promise<{ world: World; secret: string }> {
@@ -87,13 +85,18 @@ export class Worlds {
     const id = randomBytes(8).toString('base64url')
     const credentials = { username: 'visitor', password: makePassphrase() }
     const options = { id, credentials, cookies: this.#cookies, hasTrace, parent, wall, compose }
-    const world = await World.open(options, titles)
-    const secret = randomBytes(16).toString('base64url')
-    const at = monotonic()
-    this.#visits.set(id, { world, secretHash: hashOf(secret), startedAt: at, usedAt: at })
-    this.#checking ??= setInterval(() => this.#endOver(), checkEveryMs).unref()
-    if (this.#isEnding) await this.#end(world)
-    return { world, secret }
+    try {
+      const world = await World.open(options, titles)
+      const secret = randomBytes(16).toString('base64url')
+      const at = monotonic()
+      this.#visits.set(id, { world, secretHash: hashOf(secret), startedAt: at, usedAt: at })
+      this.#checking ??= setInterval(() => this.#endOver(), checkEveryMs).unref()
+      if (this.#isEnding) await this.#end(world)
+      return { world, secret }
+    } finally {
+      // In the same turn in which the world is counted as a visit.
+      this.#waiting--
+    }
   }
 
   /** The world of the visitor with this cookie. */
@@ -147,13 +150,14 @@ export class Worlds {
     for (const visit of this.#visits.values()) if (isOver(visit, at)) void this.#end(visit.world)
   }
 
+  /** Never rejects: no request waits for it, and the end of one world must not keep the service from stopping. */
   async #end(world: World): Promise<void> {
     if (!this.#visits.delete(world.options.id)) return
     if (this.#visits.size === 0) {
       clearInterval(this.#checking)
       this.#checking = undefined
     }
-    await world.end()
+    await world.end().catch(this.#options.onFailure)
   }
 
   /** Ends every world, and makes no further one. */

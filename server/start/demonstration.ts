@@ -8,6 +8,7 @@ import type { Config } from '../config/settings.ts'
 import { observed } from '../demonstration/trace.ts'
 import type { ComposedService, ServicePlace } from '../demonstration/world.ts'
 import { Worlds } from '../demonstration/worlds.ts'
+import { messageOf } from '../errors.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { Passwords } from '../sign-in/password/passwords.ts'
 import { addUser, disableUser, enableUser } from '../sign-in/users/users.ts'
@@ -15,12 +16,12 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { demonstrationSettings } from './page-settings.ts'
 
-type Surroundings = { config: Config; sources: TimeSources; random: () => number; url: () => string }
+type Surroundings = { config: Config; log: Log; sources: TimeSources; random: () => number; url: () => string }
 
 export async function openWorlds(surroundings: Surroundings): Promise<Worlds> {
-  const { config, sources, url } = surroundings
+  const { config, log, sources, url } = surroundings
   // Its sign-ins are no events of this service, and its outages no failures.
-  const log = await createLog({ level: 'silent', isTerminal: false })
+  const silent = await createLog({ level: 'silent', isTerminal: false })
   // One hash at a time for all visitors together: the sign-ins of the service's own users keep the other threads.
   const passwords = new Passwords({ threads: 1 })
   const { hasTrace } = demonstrationSettings(config)
@@ -32,11 +33,13 @@ export async function openWorlds(surroundings: Surroundings): Promise<Worlds> {
     monotonic: sources.monotonic,
     base,
     isSecure: () => url().startsWith('https:'),
-    compose: (place) => composeWorld(place, { ...surroundings, log, passwords, hasTrace }),
+    onFailure: (error) =>
+      log.warn({ event: 'leftovers-not-removed', reason: messageOf(error) }, 'a demonstration could not be removed'),
+    compose: (place) => composeWorld(place, { ...surroundings, log: silent, passwords, hasTrace }),
   })
 }
 
-type Shared = Surroundings & { log: Log; passwords: Passwords; hasTrace: boolean }
+type Shared = Surroundings & { passwords: Passwords; hasTrace: boolean }
 
 async function composeWorld(place: ServicePlace, shared: Shared): Promise<ComposedService> {
   const { sources, random, url, log, passwords, hasTrace, config } = shared
