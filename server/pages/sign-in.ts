@@ -99,7 +99,7 @@ export function signedInPage(given: SignInView, user: string): Page {
     title: texts.title,
     main: html`<p>${texts.as(user)}</p>
 <p><a class="button primary whole" href="${next}">${nextHost === undefined ? texts.continue : texts.continueTo(nextHost)}</a></p>
-<form class="leave" method="post" action="${view.pages}sign-out"><button type="submit" class="whole">${view.texts.signOut}</button></form>`,
+<form class="sign-out leave" method="post" action="${view.pages}sign-out"><button type="submit" class="whole">${view.texts.signOut}</button></form>`,
   })
 }
 

@@ -38,6 +38,12 @@ const faults: Record<string, Proof> = {
   'a broken media type': { 'content-type': 'nonsense' },
   'an encoded body': { ...json, 'content-encoding': 'gzip' },
   'a cookie from another site': { ...json, ...cookie, 'sec-fetch-site': 'cross-site' },
+  'a form of another site, from a browser': {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'text/html',
+    ...cookie,
+    origin: 'https://evil.example',
+  },
   'a forged token': { ...json, authorization: 'Bearer a.b.c' },
   'a Host that is none': { ...json, host: 'a/b' },
   'a Host of another service': { ...json, host: 'example.org' },
@@ -105,7 +111,7 @@ test('a large body to any route, with any proof, gets its response through a pro
     ),
   )
   assert.ok(cases.length > 60)
-  assert.deepEqual(await allPass(cases), [200, 302, 400, 401, 403, 404, 413])
+  assert.deepEqual(await allPass(cases), [200, 302, 303, 400, 401, 403, 404, 413])
 })
 
 test('a large body that is refused for another reason, on any route, gets its response through such a proxy (I2, R9)', async () => {
@@ -114,7 +120,7 @@ test('a large body that is refused for another reason, on any route, gets its re
       ([fault, fields]): Case => [`${method} ${path} with ${fault}`, `${method} ${path} HTTP/1.1`, fields],
     ),
   )
-  assert.deepEqual(await allPass(cases), [200, 302, 400, 401, 403, 404, 413, 415, 421, 431])
+  assert.deepEqual(await allPass(cases), [200, 302, 303, 400, 401, 403, 404, 413, 415, 421, 431])
 })
 
 test('a large body to a path without a route gets its response through such a proxy (I2, R9)', async () => {
