@@ -109,7 +109,8 @@ export function createApp(given: AppDependencies): FastifyInstance {
     noteEarlyResponse(request)
     reply.headers(headers)
     const { tag, failurePage } = request.routeOptions.config?.operation ?? {}
-    const isPage = (tag === 'pages' || failurePage !== undefined) && acceptsHtml(request)
+    const isForBrowsers = tag === 'pages' || failurePage !== undefined || (request.is404 && request.method === 'GET')
+    const isPage = isForBrowsers && acceptsHtml(request)
     sendFailure(failures, error, { request, reply, ...(isPage && { sendAsPage }) })
   }
 

@@ -16,6 +16,7 @@ export type View = {
   pages: string
   /** The signed-in user's display name or username; undefined if nobody is signed in. */
   user: string | undefined
+  canSignOut: boolean
   hasDemonstration: boolean
   /** Files of the page by their names without a hash. */
   file: (name: string) => string
@@ -86,10 +87,9 @@ ${view.hasDemonstration && link('demonstration', texts.demonstration)}
 ${user === undefined && current !== 'sign-in' && link('sign-in', texts.signIn)}
 </ul></nav>
 ${
-  user !== undefined &&
+  view.canSignOut &&
   html`<form class="sign-out" method="post" action="${pages}sign-out">
-<span class="who"><span class="for-readers">${texts.signedInAs} </span>${user}</span>
-<button type="submit">${texts.signOut}</button>
+${user !== undefined && html`<span class="who"><span class="for-readers">${texts.signedInAs} </span>${user}</span>\n`}<button type="submit">${texts.signOut}</button>
 </form>`
 }
 </header>`

@@ -62,3 +62,16 @@ function paintOf({ page }: BrowserPage): Promise<number> {
       }),
   )
 }
+
+test('an address that does not exist is a page for a browser, with a way back and a button to sign out, and JSON for a program', async () => {
+  const user = await service.user()
+  const browser = { accept: 'text/html', 'accept-language': 'de', ...(await service.signIn(user, 'stateful')) }
+  const { status, text } = await service.get('/acount/settings', browser)
+  assert.equal(status, 404)
+  assert.match(text, /<html lang="de">/)
+  assert.match(text, /Diese Seite gibt es nicht\./)
+  assert.match(text, /<a class="button" href="\.\.\/">/)
+  assert.match(text, /<form class="sign-out" method="post" action="\.\.\/sign-out">/)
+  const program = await service.get('/acount/settings', { accept: '*/*' })
+  assert.deepEqual([program.status, program.json().error.code], [404, 'NOT_FOUND'])
+})

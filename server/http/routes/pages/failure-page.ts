@@ -4,6 +4,7 @@ import type { CarillonError } from '../../../errors.ts'
 import { html } from '../../../pages/html.ts'
 import { isBodyUnread, sendBeforeBody } from '../../connections/drop-unread.ts'
 import type { Dependencies } from '../../dependencies.ts'
+import { sessionSecrets } from '../../request/guards.ts'
 import { viewOf, type WholePage, writePage } from './page.ts'
 
 export async function sendFailurePage(
@@ -25,7 +26,9 @@ async function commonPage(
   error: CarillonError,
   request: FastifyRequest,
 ): Promise<WholePage> {
-  const view = await viewOf(dependencies, request)
+  // The store may be what failed, so the user is not read.
+  const canSignOut = sessionSecrets(request.raw.headers.cookie, dependencies.cookie.name).length > 0
+  const view = { ...(await viewOf(dependencies, request)), canSignOut }
   const { failureTitle, back } = view.texts
   return {
     view,
@@ -33,7 +36,7 @@ async function commonPage(
       title: failureTitle,
       main: html`<h1>${failureTitle}</h1>
 <p role="alert">${commonSentence(view, error)}</p>
-<p><a class="button" href="${view.pages}account">${back}</a></p>`,
+<p><a class="button" href="${view.root || './'}">${back}</a></p>`,
     },
   }
 }

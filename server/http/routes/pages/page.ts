@@ -4,6 +4,7 @@ import type { Page, View } from '../../../pages/frame.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
+import { pathOf } from '../../request/spelling.ts'
 
 /** The path of a page as browsers see it, also behind a proxy that strips the path of the public URL: for `Location`. */
 export function pagePath({ publicUrl, pages }: Pick<Dependencies, 'publicUrl' | 'pages'>, name: string): string {
@@ -24,7 +25,7 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
   ])
   const { pages, scripts } = dependencies
   const language = languageFor(request.headers['accept-language'], user?.locale)
-  const root = '../'.repeat((request.routeOptions.url ?? '/').split('/').length - 2)
+  const root = '../'.repeat(pathOf(request.url).split('/').length - 2)
   return {
     language,
     texts: await textsOf('frame', language),
@@ -32,6 +33,7 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
     root,
     pages: `${root}${pages.prefix.slice(1)}${pages.prefix && '/'}`,
     user: user && (user.displayName ?? user.username ?? user.externalId ?? ''),
+    canSignOut: user !== undefined,
     hasDemonstration: pages.hasDemonstration,
     file: (name) => `${root}carillon-scripts/${scripts.hashed(name)}`,
     hasTheme: pages.accent !== undefined,
