@@ -13,6 +13,15 @@ export function beginWatch(): void {
   }
 }
 
+/** Just before a sign-out is sent: the browser has kept the cookie. */
+export function endWatch(): void {
+  try {
+    sessionStorage.removeItem(mark)
+  } catch {
+    // As above.
+  }
+}
+
 /** `isSignedOut`: the page asks for the password, and nothing was refused. */
 export function cookieFault(isSignedOut: boolean): 'cookiesBlocked' | 'stillSignedOut' | undefined {
   if (!navigator.cookieEnabled) return 'cookiesBlocked'
@@ -26,7 +35,7 @@ export function cookieFault(isSignedOut: boolean): 'cookiesBlocked' | 'stillSign
   }
 }
 
-/** The sign-in led somewhere that led back here at once. After a sign-out, another page of this service comes before. */
+/** The sign-in led somewhere that led back here at once. A link on another page of this service was followed on purpose. */
 function isFromSignIn(): boolean {
   if (document.referrer === '') return true
   const { origin, pathname } = new URL(document.referrer)

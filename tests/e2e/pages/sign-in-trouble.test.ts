@@ -42,6 +42,21 @@ test('below a path and with a prefix, a user without script signs in, signs out,
   await opened.heading('Sign in')
 })
 
+test('a user who signs out a moment after signing in is not told that the browser kept no cookie', async () => {
+  const ann = await plain.service.user()
+  for (const place of ['/account', '/', '/forgot', '/reset']) {
+    await using opened = await plain.open('/sign-in')
+    const { page } = opened
+    await send(opened, ann)
+    await page.waitForURL(`${plain.url}/account`)
+    await page.goto(plain.url + place)
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await page.waitForURL(`${plain.url}/sign-in`)
+    await opened.heading('Sign in')
+    assert.equal(await page.locator('#fault').textContent(), '', place)
+  }
+})
+
 test('the page speaks German and French, in every state', async () => {
   const ann = await service.user()
   for (const [language, title, username, password, wrong, forgot] of [
