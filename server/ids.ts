@@ -1,6 +1,6 @@
 // Ids of all stored objects: UUIDv7 (RFC 9562, section 5.7), so that they sort roughly by the time of their creation.
 import { randomFillSync } from 'node:crypto'
-import { v7 } from 'uuid'
+import { v7, validate } from 'uuid'
 
 // Random bytes are fetched for many ids at once: one system call per id would make an id eight times as expensive.
 const pool = new Uint8Array(4096)
@@ -37,4 +37,9 @@ export function firstIdAt(at: number): string {
 /** The `at`, in milliseconds, of an id from `newId`. */
 export function madeAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+/** Whether a text could be the id of a stored object. */
+export function isIdShaped(text: string): boolean {
+  return validate(text)
 }

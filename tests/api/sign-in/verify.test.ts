@@ -58,6 +58,16 @@ test('a user without a username is known by the id, never by the external id, wh
     assert.equal(headers.get(name), nameless.id, name)
 })
 
+test('a username that looks like the id of another user is not sent: the id is (U1)', async () => {
+  const nameless = await app.user()
+  await app.database.change(`update "user" set username = null where id = '${nameless.id}'`)
+  const impostor = await app.user(nameless.id.toUpperCase())
+  const { status, headers } = await verify(await app.signIn(impostor, 'stateful'))
+  assert.equal(status, 200)
+  for (const name of ['remote-user', 'remote-name', 'remote-user-id'])
+    assert.equal(headers.get(name), impostor.id, name)
+})
+
 test('a disabled user, an unknown proof and no proof get 401, and a token of scope inbox 403, all without a name (T14)', async () => {
   const gone = await app.user('gone')
   const proofs = await Promise.all(variants.map((variant) => app.signIn(gone, variant)))

@@ -2,6 +2,7 @@
 // (docs/forward-authentication.md; docs/decisions/0051-forward-authentication.md).
 import type { FastifyReply } from 'fastify'
 import { notAuthenticated } from '../../../errors.ts'
+import { isIdShaped } from '../../../ids.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
@@ -40,9 +41,9 @@ async function verifyRequest(dependencies: Dependencies, request: GuardedRequest
   throw notAuthenticated()
 }
 
-/** Never the external id, which could equal the username of another user (U1). An id has the form of a UUID. */
+/** Never the external id, which could equal the username of another user, nor a username that could be the id of another one (U1). */
 function identityOf({ id, username, displayName }: User): Readonly<Record<string, string>> {
-  const name = username ?? id
+  const name = username === null || isIdShaped(username) ? id : username
   return { 'remote-user': fieldValue(name), 'remote-name': fieldValue(displayName ?? name), 'remote-user-id': id }
 }
 
