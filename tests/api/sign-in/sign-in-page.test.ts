@@ -89,6 +89,27 @@ test('a browser gets a page for every refusal, with its status, the username and
   assert.equal(refusalIn(await send(wrong, { accept: '*/*' })).code, 'INVALID_CREDENTIALS')
 })
 
+test('a form sent as JSON has the same refusals: no value of another type is a failure of the service (L1)', async () => {
+  const json = (body: unknown) =>
+    app.request('/sign-in', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...asBrowser },
+      body: JSON.stringify(body),
+    })
+  const strange = [
+    { username: 5 },
+    { username: ['ann'] },
+    { challenge: 5 },
+    { challenge: 'a', factors: 5 },
+    { return_to: {} },
+  ]
+  for (const body of [...strange, { challenge: 'x'.repeat(129), code: '1' }, null, [], 'ann']) {
+    const response = await json(body)
+    assert.equal(response.status, 400, JSON.stringify(body))
+    assert.ok(isPage(response), JSON.stringify(body))
+  }
+})
+
 test('too many wrong passwords are 429 with the time to wait in words', async () => {
   const wrong = { username: 'guessed', password: 'not the password' }
   for (let n = 0; n < 5; n++) assert.equal((await send(wrong)).status, 401)

@@ -109,13 +109,18 @@ function factorsIn({ factors = '' }: SignInForm): string[] {
 
 /** The form again, with what was typed except the password, and why it was refused. */
 async function failedPage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
-  // Undefined if the refusal came before the body was read, such as that of another site's form.
-  const form = (request.body ?? undefined) as SignInForm | undefined
-  const wanted = form?.return_to ?? (request.query as Query).return_to
-  const username = form?.username?.trim() ?? ''
-  const isStep = form?.challenge !== undefined && error.code !== 'UNAUTHORIZED'
-  const step = isStep ? { challenge: form.challenge as string, factors: factorsIn(form), username } : undefined
+  const form = textsIn(request.body)
+  const wanted = form.return_to ?? (request.query as Query).return_to
+  const username = form.username?.trim() ?? ''
+  const { challenge } = form
+  const isStep = challenge !== undefined && error.code !== 'UNAUTHORIZED'
+  const step = isStep ? { challenge, factors: factorsIn(form), username } : undefined
   return pageFor(dependencies, request, { wanted, username, step, error })
+}
+
+/** Of a body that may not have passed its check, and is undefined if the refusal came before it was read, such as that of another site's form. */
+function textsIn(body: unknown): SignInForm {
+  return Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => typeof value === 'string'))
 }
 
 type Shown = {
