@@ -89,6 +89,23 @@ test('a browser gets a page for every refusal, with its status, the username and
   assert.equal(refusalIn(await send(wrong, { accept: '*/*' })).code, 'INVALID_CREDENTIALS')
 })
 
+test('the forms take what the longest values need, and the page repeats no longer name than a user can have (I2)', async () => {
+  const longest = {
+    username: '\u{20000}'.repeat(64),
+    password: '\u4e00'.repeat(256),
+    return_to: `/${'&'.repeat(1_023)}`,
+  }
+  assert.equal((await send(longest)).status, 401)
+  const oversized = { username: ann.username, password: 'p'.repeat(8 * 1024) }
+  assert.equal((await send(oversized)).status, 413)
+  assert.equal((await send({ account: 'a'.repeat(4 * 1024) }, asBrowser, '/forgot')).status, 413)
+  const long = await send({ username: '"'.repeat(2_000), password: 'x' })
+  assert.equal(long.status, 401)
+  assert.match(long.text, /name="username" value=""/)
+  const step = await send({ username: '"'.repeat(2_000), challenge: 'a', factors: 'totp' })
+  assert.match(step.text, /name="username" value=""/)
+})
+
 test('a form sent as JSON has the same refusals: no value of another type is a failure of the service (L1)', async () => {
   const json = (body: unknown) =>
     app.request('/sign-in', {

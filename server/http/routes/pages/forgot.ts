@@ -5,7 +5,7 @@ import type { Subject } from '../../../sign-in/subject.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { ForgotForm } from '../../openapi/request-schemas.ts'
-import { passwordBodyLimit, requestReset } from '../account/passwords.ts'
+import { requestReset } from '../account/passwords.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 import { commonSentence } from './failure-page.ts'
 import { pagePath, readerOf, sendPage, viewOf, type WholePage } from './page.ts'
@@ -33,7 +33,6 @@ export const forgot: Operation<null> = {
   tag: 'pages',
   summary: 'The form of that page: the response is the same whether there is such an account or not',
   body: ForgotForm,
-  bodyLimit: passwordBodyLimit,
   acceptsForm: true,
   // Otherwise other sites could make the browsers of their visitors request mails, each from an address of its own.
   signsIn: true,

@@ -8,7 +8,6 @@ import type { Dependencies } from '../../dependencies.ts'
 import { SignInForm } from '../../openapi/request-schemas.ts'
 import { maxReturnToLength, returnTo } from '../../request/origin/return-to.ts'
 import { relyingPartyFor } from '../../request/relying-party.ts'
-import { passwordBodyLimit } from '../account/passwords.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 import type { Exchange } from '../sign-in/finish-sign-in.ts'
 import { signInByFactor } from '../sign-in/second-factor.ts'
@@ -40,6 +39,9 @@ async function sendSignInPage(
   return sendPage(reply, view, page, policy)
 }
 
+/** Bytes of the longest name, password and `return_to`, each percent-encoded. A larger form costs the others time (I2). */
+const formLimit = 8 * 1024
+
 /** Other fields do not matter: an application or a mail program may add its own. */
 type Query = { return_to?: unknown; after?: unknown }
 
@@ -49,7 +51,7 @@ export const signIn: Operation<null> = {
   summary:
     'The form of the sign-in page: with a session to `return_to`, otherwise to the account page; a refused `return_to` is ignored',
   body: SignInForm,
-  bodyLimit: passwordBodyLimit,
+  bodyLimit: formLimit,
   acceptsForm: true,
   signsIn: true,
   responses: { 200: 'html', 303: 'none' },
@@ -60,7 +62,7 @@ export const signIn: Operation<null> = {
 
 async function postSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
   const form = request.body as SignInForm
-  const username = form.username?.trim() ?? ''
+  const username = displayedName(form)
   const asPage = async (step: SecondStep) => {
     const { view, page, policy } = await pageFor(dependencies, request, { wanted: form.return_to, step })
     return sendPage(reply, view, page, policy)
@@ -69,7 +71,7 @@ async function postSignIn(dependencies: Dependencies, request: GuardedRequest<nu
   if (form.challenge !== undefined && form.code === undefined)
     return asPage({ challenge: form.challenge, factors: factorsIn(form), username })
   try {
-    await proveUser(dependencies, { ...form, username }, { request, reply })
+    await proveUser(dependencies, form, { request, reply })
   } catch (error) {
     const { secondFactor } = error as Partial<CarillonError>
     if (secondFactor === undefined || !acceptsHtml(request)) throw error
@@ -81,9 +83,16 @@ async function postSignIn(dependencies: Dependencies, request: GuardedRequest<nu
 /** No user has a longer name, and none a longer password. */
 const maxLength = 256
 
+/** The fields take no more, so a longer name was not typed into them. */
+function displayedName({ username = '' }: SignInForm): string {
+  const name = username.trim()
+  return name.length > maxLength ? '' : name
+}
+
 /** Always a session, whatever CARILLON_VARIANT is: a page cannot keep a token. */
 async function proveUser(dependencies: Dependencies, form: SignInForm, exchange: Exchange): Promise<void> {
-  const { username = '', password = '', challenge, code = '' } = form
+  const { password = '', challenge, code = '' } = form
+  const username = form.username?.trim() ?? ''
   if (challenge !== undefined) {
     await signInByFactor(dependencies, { challenge, ...presentedCode(code) }, exchange)
     return
@@ -111,7 +120,7 @@ function factorsIn({ factors = '' }: SignInForm): string[] {
 async function failedPage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
   const form = textsIn(request.body)
   const wanted = form.return_to ?? (request.query as Query).return_to
-  const username = form.username?.trim() ?? ''
+  const username = displayedName(form)
   const { challenge } = form
   const isStep = challenge !== undefined && error.code !== 'UNAUTHORIZED'
   const step = isStep ? { challenge, factors: factorsIn(form), username } : undefined
