@@ -194,7 +194,7 @@ export const signIns = [
     tests: session,
     rows: [
       ['scripts read it', '; HttpOnly', ''],
-      ['forms of other sites send it', '; SameSite=Lax', ''],
+      ['forms of other sites send it', '; SameSite=${sameSite}', ''],
       ['it is sent without TLS', "const secure = isSecure ? '; Secure' : ''", "const secure = isSecure ? '' : ''"],
     ],
   }),
