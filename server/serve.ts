@@ -99,8 +99,8 @@ type DemonstrationNeeds = { log: Log; sources: TimeSources; random: () => number
 
 /** Its code is loaded for its first visitor. */
 function demonstrationOf(config: Config, surroundings: DemonstrationNeeds) {
-  if (!demonstrationSettings(config).hasDemonstration) return undefined
   void removeLeftovers(surroundings.log)
+  if (!demonstrationSettings(config).hasDemonstration) return undefined
   let worlds: Promise<Worlds> | undefined
   return {
     open() {
@@ -113,7 +113,7 @@ function demonstrationOf(config: Config, surroundings: DemonstrationNeeds) {
   }
 }
 
-/** A process that was killed could not remove the folders of its demonstration. */
+/** A process that was killed could not remove the folders of its demonstration, which may be off since. */
 async function removeLeftovers(log: Log): Promise<void> {
   try {
     const folders = await import('./demonstration/folders.ts')

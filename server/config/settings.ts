@@ -261,14 +261,14 @@ const table = {
   },
   demonstration: {
     name: 'CARILLON_DEMONSTRATION',
-    absent: '`on` if the service listens on a loopback address only, otherwise `off`',
+    absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
     meaning: '`on` serves the demonstration of both variants at `/demonstration`.',
     commands: ['serve'],
     read: readSwitch,
   },
   demonstrationTrace: {
     name: 'CARILLON_DEMONSTRATION_TRACE',
-    absent: '`on` if the service listens on a loopback address only, otherwise `off`',
+    absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
     meaning: '`on` shows what the server did for each request of the demonstration, and how long each step took.',
     commands: ['serve'],
     read: readSwitch,

@@ -17,14 +17,26 @@ export type Exchange = {
   rows: { before: readonly Row[]; after: readonly Row[] }
 }
 
-/** Of a request as Node has read it. Cookies that are not the world's have `…` as their value. */
+/** A password for a proxy, or what a proxy knows about the visitor, such as `Cf-Access-Jwt-Assertion`. */
+const secretField = /auth|token|secret|assertion|jwt|oidc|session|cert|api-?key|password/i
+
+/**
+ * Of a request as Node has read it. What is the visitor's own has `…` as its value: cookies that are not the world's, and fields with
+ * credentials but for a bearer token, which the page sends itself.
+ */
 export function requestOf({ method, url, httpVersion, rawHeaders }: IncomingMessage, names: ReadonlySet<string>) {
   const fields: [string, string][] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name, value] = [rawHeaders[i] as string, rawHeaders[i + 1] as string]
-    fields.push([name, name.toLowerCase() === 'cookie' ? maskedCookies(value, names) : value])
+    fields.push([name, shownValue(name.toLowerCase(), value, names)])
   }
   return { line: `${method} ${url} HTTP/${httpVersion}`, fields }
+}
+
+function shownValue(name: string, value: string, names: ReadonlySet<string>): string {
+  if (name === 'cookie') return maskedCookies(value, names)
+  if (name === 'authorization' && /^bearer /i.test(value)) return value
+  return secretField.test(name) ? '…' : value
 }
 
 /** Collects what the service writes; call it before the service has the response. A response to HEAD has no body. */

@@ -44,11 +44,14 @@ export type WorldOptions = {
   /** Milliseconds since 1970, of this process. */
   wall: () => number
   compose: (place: ServicePlace) => Promise<ComposedService>
+  /** Runs the restarts of all worlds one after the other. */
+  inTurn: InTurn
 }
+export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /** The transcript of the last requests; an experiment has some ten. */
 const maxExchanges = 100
-/** Bounds the size of the database and the processor time of one visitor. */
+/** With those of the page's controls: bounds the size of the database and the processor time of one visitor. */
 const maxRequests = 5_000
 /** Each takes some 100 ms of processor time. */
 const maxRestarts = 30
@@ -70,9 +73,10 @@ export class World {
   #rows: Rows | undefined
   #offsetMs = 0
   #count = 0
+  #requests = 0
   #restarts = 0
   #userId = ''
-  #restarting: Promise<unknown> | undefined
+  #restarting: Promise<{ ms: number }> | undefined
 
   private constructor(options: WorldOptions) {
     this.options = options
@@ -113,9 +117,11 @@ export class World {
     rows?.close()
   }
 
-  /** Throws UNAVAILABLE while it restarts. */
-  #running(): ComposedService {
-    if (this.#service === undefined) throw overloaded('The demonstration is restarting')
+  /** Throws UNAVAILABLE while it restarts, and TOO_MANY_REQUESTS after the last request. */
+  #forRequest(): ComposedService {
+    if (this.#service === undefined) throw restarts()
+    if (this.#requests >= maxRequests) throw usedUp()
+    this.#requests++
     return this.#service
   }
 
@@ -123,8 +129,7 @@ export class World {
    * Passes a request on. Throws UNAVAILABLE or TOO_MANY_REQUESTS; otherwise the response is the world's.
    */
   serve(request: IncomingMessage, response: ServerResponse, { target, body, isFramed }: Passed): void {
-    const service = this.#running()
-    if (this.#count >= maxRequests) throw usedUp()
+    const service = this.#forRequest()
     const n = ++this.#count
     const calls: Call[] = []
     const exchange: Exchange = {
@@ -201,33 +206,39 @@ export class World {
 
   /** Closes the service and composes it again on the same file: what was only in memory is gone. */
   async restart(): Promise<{ ms: number }> {
-    const from = performance.now()
-    this.#running()
+    this.#forRequest()
+    if (this.#restarting !== undefined) throw restarts()
     if (++this.#restarts > maxRestarts) throw usedUp()
-    this.#restarting = this.#stop().then(() => this.#start())
-    await this.#restarting
-    return { ms: Math.round(performance.now() - from) }
+    this.#restarting = this.options.inTurn(async () => {
+      const from = performance.now()
+      await this.#stop()
+      await this.#start()
+      return { ms: Math.round(performance.now() - from) }
+    })
+    return this.#restarting.finally(() => {
+      this.#restarting = undefined
+    })
   }
 
   /** When it ends, by the clock of the process. */
   outage(seconds: number): number {
-    this.#running()
+    this.#forRequest()
     return this.#outage.begin(seconds, this.options.wall())
   }
 
   /** Its clock only goes forward. */
   advance(seconds: number): { now: number; offsetMs: number } {
-    this.#running()
+    this.#forRequest()
     this.#offsetMs += seconds * 1_000
     return { now: this.options.wall() + this.#offsetMs, offsetMs: this.#offsetMs }
   }
 
   async revokeAll(): Promise<void> {
-    await this.#running().revokeAll(this.#userId)
+    await this.#forRequest().revokeAll(this.#userId)
   }
 
   deliver(title: string): Promise<string> {
-    return this.#running().deliver(this.#userId, title)
+    return this.#forRequest().deliver(this.#userId, title)
   }
 
   async end(): Promise<void> {
@@ -238,6 +249,10 @@ export class World {
       removeFolder(this.#folder)
     }
   }
+}
+
+function restarts(): CarillonError {
+  return overloaded('The demonstration is restarting')
 }
 
 function usedUp(): CarillonError {

@@ -1,11 +1,12 @@
 // The worlds of the demonstration: one for each visitor, made on demand, limited in number, gone after an hour, or ten minutes without
 // a request. A visitor is known by a cookie whose secret only the browser has.
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { CarillonError } from '../errors.ts'
 import { networkOfClient } from '../ip-addresses.ts'
 import { equalSecrets, hashOf } from '../sign-in/secrets.ts'
 import { makePassphrase } from '../sign-in/users/users.ts'
-import { World, type WorldCookie, type WorldCookies, type WorldOptions } from './world.ts'
+import { type InTurn, World, type WorldCookie, type WorldCookies, type WorldOptions } from './world.ts'
 
 export type WorldsOptions = Pick<WorldOptions, 'compose' | 'hasTrace' | 'parent' | 'wall'> & {
   /** Milliseconds that never go back. */
@@ -25,6 +26,12 @@ const checkEveryMs = 10_000
 /** How often one address may try to make one in ten minutes. */
 const maxForAddress = 30
 const countedForMs = 600_000
+/** Bounds the memory for their counts: the client who has more addresses is not limited by them anyway. */
+const maxAddresses = 10_000
+
+/** After each start or restart, for the requests that waited meanwhile. */
+const pauseMs = 50
+const pause = () => setTimeout(pauseMs)
 
 /** What the inbox has at the beginning: names of the field, in no language. */
 const titles = ['session', 'token', 'Carillon']
@@ -35,7 +42,7 @@ export class Worlds {
   readonly #options: WorldsOptions
   readonly #visits = new Map<string, Visit>()
   readonly #made = new Map<string, number[]>()
-  #opening: Promise<unknown> = Promise.resolve()
+  #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #checking: NodeJS.Timeout | undefined
   #isEnding = false
@@ -74,17 +81,21 @@ export class Worlds {
     this.#endOver()
     if (this.#isEnding || this.#visits.size + this.#waiting >= maxWorlds) throw this.#full()
     this.#waiting++
-    // One at a time: each takes some 150 ms of processor time, in which other requests must have their turn.
-    const opened = this.#opening.then(() => this.#openNext())
-    this.#opening = opened.catch(() => {})
-    return opened
+    return this.#inTurn(() => this.#openNext())
+  }
+
+  /** One start or restart at a time: each takes some 150 ms of processor time, in which other requests must have their turn. */
+  readonly #inTurn: InTurn = (work) => {
+    const turn = this.#turn.then(work)
+    this.#turn = turn.then(pause, pause)
+    return turn
   }
 
   async #openNext(): Promise<{ world: World; secret: string }> {
     const { compose, hasTrace, parent, wall, monotonic } = this.#options
     const id = randomBytes(8).toString('base64url')
     const credentials = { username: 'visitor', password: makePassphrase() }
-    const options = { id, credentials, cookies: this.#cookies, hasTrace, parent, wall, compose }
+    const options = { id, credentials, cookies: this.#cookies, hasTrace, parent, wall, compose, inTurn: this.#inTurn }
     try {
       const world = await World.open(options, titles)
       const secret = randomBytes(16).toString('base64url')
@@ -126,14 +137,19 @@ export class Worlds {
 
   #refuseMany(network: string): void {
     const at = this.#options.monotonic()
-    for (const [other, times] of this.#made) if ((times.at(-1) ?? 0) <= at - countedForMs) this.#made.delete(other)
     const times = (this.#made.get(network) ?? []).filter((time) => time > at - countedForMs)
     if (times.length >= maxForAddress) {
       const retryAfter = Math.ceil(((times[0] as number) + countedForMs - at) / 1_000)
       const problem = `Your address has tried to start ${maxForAddress} demonstrations in ten minutes`
       throw new CarillonError('TOO_MANY_REQUESTS', problem, { retryAfter })
     }
+    // Deleted first, so that the map begins with the address whose last attempt is the oldest.
+    this.#made.delete(network)
     this.#made.set(network, [...times, at])
+    for (const [other, earlier] of this.#made) {
+      if (this.#made.size <= maxAddresses && (earlier.at(-1) ?? 0) > at - countedForMs) break
+      this.#made.delete(other)
+    }
   }
 
   #full(): CarillonError {
@@ -163,7 +179,7 @@ export class Worlds {
   /** Ends every world, and makes no further one. */
   async end(): Promise<void> {
     this.#isEnding = true
-    await this.#opening
+    await this.#turn
     await Promise.all([...this.#visits.values()].map(({ world }) => this.#end(world)))
   }
 }

@@ -110,7 +110,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
     reply.headers(headers)
     const { tag, failurePage } = request.routeOptions.config?.operation ?? {}
     const isForBrowsers = tag === 'pages' || failurePage !== undefined || (request.is404 && request.method === 'GET')
-    const isPage = isForBrowsers && acceptsHtml(request)
+    const isPage = given.hasPages && isForBrowsers && acceptsHtml(request)
     sendFailure(failures, error, { request, reply, ...(isPage && { sendAsPage }) })
   }
 

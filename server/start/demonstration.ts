@@ -67,7 +67,10 @@ async function composeWorld(place: ServicePlace, shared: Shared): Promise<Compos
   }
 }
 
-/** What the operator has set for this service does not apply, but for the addresses at which it is reached. */
+/**
+ * What the operator has set for this service does not apply, but for the addresses at which it is reached, and HSTS: a browser keeps the
+ * last policy that a host has sent.
+ */
 function settingsOf(config: Config, { database, url }: { database: string; url: string }): Config {
   return {
     ...readConfig({}),
@@ -75,6 +78,7 @@ function settingsOf(config: Config, { database, url }: { database: string; url: 
     publicUrl: `${url}${config.pagesPrefix}/demonstration/service`,
     allowedHosts: [config.host, ...config.allowedHosts],
     trustedProxies: config.trustedProxies,
+    hstsSubdomains: config.hstsSubdomains,
     demonstration: false,
     streams: 8,
   }

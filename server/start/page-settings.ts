@@ -20,8 +20,9 @@ export function pageSettings(config: Config): PageSettings {
 }
 
 /** The demonstration is only for readers on this machine, unless the settings say otherwise. */
-export function demonstrationSettings({ host, publicUrl, demonstration, demonstrationTrace }: Config) {
-  const isHere = isLoopback(host) && (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname))
+export function demonstrationSettings({ host, publicUrl, allowedHosts, demonstration, demonstrationTrace }: Config) {
+  const names = [host, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
+  const isHere = names.every(isLoopback)
   return { isHere, hasDemonstration: demonstration ?? isHere, hasTrace: demonstrationTrace ?? isHere }
 }
 

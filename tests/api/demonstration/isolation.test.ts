@@ -116,11 +116,36 @@ test('on HTTPS behind a path, the cookies have that path, Secure and the prefix 
   await behind.stop()
 })
 
+test('a world sends the HSTS policy of the service: the browser keeps the last one of a host', async () => {
+  const env = { CARILLON_PUBLIC_URL: 'https://localhost', CARILLON_HSTS_SUBDOMAINS: 'on' }
+  const secure = await startTestService({ env })
+  const visitor = await Visitor.of(secure)
+  const policy = ({ headers }: { headers: Headers }) => headers.get('strict-transport-security')
+  assert.match(policy(await secure.get('/readyz')) ?? '', /includeSubDomains/)
+  assert.equal(policy(await visitor.session('routeRestreinte')), policy(await secure.get('/readyz')))
+  await secure.stop()
+})
+
+test('a link leads no visitor into the transcript of another: only a form names a world in its query (S14)', async () => {
+  const visitor = await Visitor.of(app)
+  const headers = { cookie: 'carillon=secret; theme=dark', accept: 'text/html' }
+  const path = `/demonstration/service/routeRestreinte?visit=${visitor.id}`
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])
+    assert.equal((await app.request(path, { method, headers })).status, 404, method)
+  assert.equal((await visitor.send('exchanges/1')).status, 404, 'the world had no request')
+  const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+  assert.equal((await app.request(path.replace('routeRestreinte', 'logout'), form)).status, 415)
+})
+
 test('a world has no pages: their scripts would share the storage of the browser with those of the service (S14)', async () => {
   const visitor = await Visitor.of(app)
   for (const path of ['account', 'sign-in', 'inbox', 'docs', 'carillon-client.js', '', 'demonstration'])
     assert.equal((await visitor.session(path)).status, 404, path)
   assert.equal((await visitor.session('sign-out', { method: 'POST' })).status, 404)
+  for (const path of ['login/with/a', 'login/with/a/callback', 'verify', 'a']) {
+    const { headers } = await visitor.session(path, { headers: { accept: 'text/html' } })
+    assert.doesNotMatch(headers.get('content-type') ?? '', /html/, path)
+  }
   assert.equal((await visitor.session('.well-known/jwks.json')).status, 200)
 })
 

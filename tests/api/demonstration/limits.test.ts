@@ -4,6 +4,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { Visitor } from '../../support/demonstration/visitor.ts'
 import { CarillonProcess, Folder } from '../../support/processes/carillon-process.ts'
 import { startTestService } from '../../support/service.ts'
@@ -68,6 +69,34 @@ test('one address can try to start thirty demonstrations in ten minutes, and ano
   assert.equal((await from('192.0.2.1')).status, 201)
 })
 
+test('a world has 5,000 requests, with those of its controls: none of them lets its database grow without an end (S16)', async (t) => {
+  const app = await startTestService()
+  t.after(() => app.stop())
+  const visitor = await Visitor.of(app)
+  for (let n = 0; n < 4_999; n += 1) assert.equal((await visitor.control('advance', { seconds: 1 })).status, 200)
+  assert.equal((await visitor.session('routeRestreinte')).status, 401)
+  assert.equal((await visitor.control('deliver', { title: 'one more' })).status, 429)
+  assert.equal((await visitor.control('revoke')).status, 429)
+  assert.equal((await visitor.session('routeRestreinte')).status, 429)
+  assert.equal((await visitor.start()).status, 201)
+  assert.equal((await visitor.control('deliver', { title: 'one more' })).status, 200)
+})
+
+test('worlds restart one after the other, so that other requests have their turn (S16)', async (t) => {
+  const app = await startTestService()
+  t.after(() => app.stop())
+  const visitors = await Promise.all(Array.from({ length: 4 }, () => Visitor.of(app)))
+  const from = performance.now()
+  const restarts = await Promise.all(visitors.map((visitor) => visitor.control('restart')))
+  const tookMs = performance.now() - from
+  const each = restarts.map((response) => response.json().data.ms as number)
+  const sum = each.reduce((total, ms) => total + ms, 0)
+  assert.ok(sum <= tookMs + each.length, `${each} ms, all in ${tookMs} ms`)
+  const [one] = visitors
+  const both = await Promise.all([one?.control('restart'), one?.control('restart')])
+  assert.deepEqual(both.map((response) => response?.status).sort(), [200, 503])
+})
+
 test('without the setting there is no demonstration, and no folder', async (t) => {
   const app = await startTestService({ env: { CARILLON_DEMONSTRATION: 'off' } })
   t.after(() => app.stop())
@@ -80,6 +109,16 @@ test('without the setting there is no demonstration, and no folder', async (t) =
   ] as const)
     assert.equal((await app.request(`/demonstration/${path}`, { method })).status, 404, path)
   assert.deepEqual(foldersOf(process.pid), before)
+})
+
+test('a service that is reached by another name than a loopback one has no demonstration by itself', async (t) => {
+  for (const env of [{ CARILLON_ALLOWED_HOSTS: 'bell.example' }, { CARILLON_PUBLIC_URL: 'https://bell.example' }]) {
+    const app = await startTestService({ env })
+    t.after(() => app.stop())
+    const headers = { host: 'bell.example' }
+    assert.equal((await app.request('/demonstration/visits', { method: 'POST', headers })).status, 404)
+    assert.equal((await app.get('/demonstration', headers)).status, 404)
+  }
 })
 
 test('without CARILLON_DEMONSTRATION_TRACE no trace is made', async (t) => {
@@ -111,6 +150,10 @@ test('the folder of a world can be read by the user of the process only; a stop 
   await visit(killed)
   await killed.end('SIGKILL')
   assert.equal(left().length, 1)
+  await using off = await CarillonProcess.ready(folder, { env: { ...env, CARILLON_DEMONSTRATION: 'off' } })
+  for (let waited = 0; waited < 50 && left().length > 0; waited++) await setTimeout(100)
+  assert.deepEqual(left(), [], 'also if it is off since')
+  await off.end('SIGTERM')
   await using last = await CarillonProcess.ready(folder, { env })
   await visit(last)
   assert.deepEqual(left(), foldersOf(last.child.pid, temporary.path))

@@ -95,6 +95,19 @@ test('the transcript has neither the secret of the visitor nor the cookie of the
     assert.deepEqual([sent['to server'].includes(secret), JSON.stringify(request).includes(secret)], [true, false])
 })
 
+test('the transcript has no password for a proxy, and nothing that a proxy knows about the visitor (S14)', async () => {
+  const place = '/demonstration/service/routeRestreinte'
+  const hidden = ['Authorization', 'Proxy-Authorization', 'Cf-Access-Jwt-Assertion', 'X-Amzn-Oidc-Data', 'X-Api-Key']
+  const lines = hidden.map((name) => `${name}: Basic a-secret`)
+  const sent = await onTheWire(
+    `GET ${place} HTTP/1.1\r\nHost: ${host}\r\nCarillon-Visit: ${visitor.id}\r\n${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`,
+  )
+  const n = /^Carillon-Exchange: (\d+)\r$/m.exec(sent['to client'])?.[1]
+  const { request } = (await visitor.send(`exchanges/${n}`)).json().data
+  for (const name of hidden) assert.deepEqual(new Map(request.fields).get(name), '…', name)
+  assert.ok(!JSON.stringify(request).includes('a-secret'))
+})
+
 test('a response that the request checks of the world refuse is in the transcript, too', async () => {
   const { response } = await agrees(
     `POST /demonstration/service/login HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}\r\nContent-Type: application/json\r\nContent-Length: 9`,

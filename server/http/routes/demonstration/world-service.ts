@@ -23,7 +23,7 @@ async function passOn({ request: { raw }, reply, place, open }: Passed): Promise
   // Before the first await: Node may pass the body on in this turn.
   const body = copyOfBody(raw)
   const url = raw.url ?? ''
-  const target = withoutVisit(url.slice(url.indexOf(place) + place.length))
+  const target = targetOf(raw.method, url.slice(url.indexOf(place) + place.length))
   const world = worldOf(await open(), raw, target.visit)
   const connection = reply.getHeader('connection')
   if (connection !== undefined) reply.raw.setHeader('Connection', connection)
@@ -42,9 +42,12 @@ function copyOfBody(raw: IncomingMessage): Body {
   return body
 }
 
-/** The form of another site can send no field, and the browser no cookie with it: it names the world in the query. */
-function withoutVisit(target: string): { path: string; visit: string | undefined } {
-  const [, path, visit] = /^([^?]*)\?visit=([\w-]{1,32})$/.exec(target) ?? []
+/**
+ * The form of another site can send no field, and the browser no cookie with it: it names the world in the query. Not with GET: a link would
+ * lead other visitors, with all their cookies, into the transcript of who made it.
+ */
+function targetOf(method: string | undefined, target: string): { path: string; visit: string | undefined } {
+  const [, path, visit] = (method === 'POST' && /^([^?]*)\?visit=([\w-]{1,32})$/.exec(target)) || []
   return { path: path ?? target, visit }
 }
 
