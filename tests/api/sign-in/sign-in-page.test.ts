@@ -66,6 +66,21 @@ test('none of many tricks in return_to leads to another site, in the form and in
     assert.match((await app.get(`/sign-in?${query}`, asBrowser)).text, /data-next="\/bell\/account"/)
 })
 
+test('nor does a user who is signed in already get to another site, by the button or on the way back from a provider (P1)', async () => {
+  const proof = { ...asBrowser, ...(await app.signIn(ann, 'stateful')) }
+  const accepted = [
+    ...tricks.filter((trick) => !trick.includes('\0')).map((trick) => [trick, '/bell/account']),
+    [`${shop}/a`, `${shop}/a`],
+  ]
+  for (const [wanted = '', place] of accepted) {
+    const path = `/sign-in?return_to=${encodeURIComponent(wanted)}`
+    const page = await app.get(path, proof)
+    assert.equal(/class="button primary whole" href="([^"]*)"/.exec(page.text)?.[1], place, JSON.stringify(wanted))
+    const { status, headers } = await app.request(`${path}&after=provider`, { headers: proof, redirect: 'manual' })
+    assert.deepEqual([status, headers.get('location')], [303, place], JSON.stringify(wanted))
+  }
+})
+
 test('a browser gets a page for every refusal, with its status, the username and a sentence; a program gets the envelope', async () => {
   const wrong = { ...right, password: 'not the password' }
   const cases: [HttpResponse, number, string][] = [
