@@ -1,7 +1,16 @@
 // `npm run pack`: builds the packages that a release publishes, the client, the element and the service, as files in dist/. npm installs
 // them from there into any folder. docs/release.md has the steps of a release.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,9 +45,10 @@ async function buildServer(folder: string): Promise<void> {
     folder,
   ])
   for (const file of globSync('**/*.js', { cwd: folder })) nameWorkers(join(folder, file))
-  for (const file of globSync('{bin/*.js,pages/*,**/*.{sql,css}}', {
+  for (const file of globSync('{bin/*.js,**/*.{sql,css}}', {
     cwd: server,
-    exclude: (name) => name === 'node_modules',
+    // public/ may be of an earlier build; the next step makes it anew.
+    exclude: (name) => name === 'node_modules' || name === 'public',
   })) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     copyFileSync(join(server, file), join(folder, file))
@@ -61,11 +71,15 @@ async function buildServer(folder: string): Promise<void> {
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
-/** The texts of the pages. The service runs no element, so its package needs none of their dependencies. */
+/** The texts of the pages alone: the service runs no element. */
 function bundleTexts(folder: string, client: string): void {
   buildElement(folder, client)
-  const path = join(folder, 'package.json')
-  writeFileSync(path, `${JSON.stringify({ ...manifestOf(folder), dependencies: {} }, null, 2)}\n`)
+  for (const name of readdirSync(folder))
+    if (!['languages', 'package.json', 'LICENSE'].includes(name)) rmSync(join(folder, name), { recursive: true })
+  const { name, version, type, license, exports } = manifestOf(folder)
+  const { './languages': languages } = exports as Record<string, unknown>
+  const manifest = { name, version, type, license, exports: { './languages': languages } }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
 /** The compiler rewrites imports, and not the file names of worker threads. */

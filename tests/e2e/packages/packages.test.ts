@@ -84,6 +84,7 @@ suite('the packages of npm run pack', () => {
         assert.equal(served.status, 200, script)
         assert.match(served.url, /-[0-9a-f]{8}\.js$/)
       }
+      await servesPages(service.url)
       const env = `CARILLON_URL=${service.url} CARILLON_PRODUCER_KEY=${service.key}`
       assert.match(shell(`${env} npx carillon send --to operator --title Hi`, { cwd, path }), /^Sent to operator$/m)
     })
@@ -129,6 +130,12 @@ suite('the packages of npm run pack', () => {
       files.filter((file) => /(?<!\.d)\.ts$|\.test\.|\/(contract|testing)\//.test(file)),
       [],
     )
+    const served: Record<string, string[]> = JSON.parse(
+      shell(`tar -xzOf '${tarball}' package/public/manifest.json`, { cwd: place }),
+    )
+    const named = new Set(Object.values(served).flat())
+    const scripts = files.flatMap((file) => /^package\/public\/(.*\.(?:js|css|svg))$/.exec(file)?.[1] ?? [])
+    assert.deepEqual(scripts.sort(), [...named].sort(), 'what the manifest names, and nothing of an earlier build')
     const manifest = JSON.parse(shell(`tar -xzOf '${tarball}' package/package.json`, { cwd: place }))
     for (const version of Object.values({ ...manifest.dependencies, ...manifest.optionalDependencies }))
       assert.match(String(version), /^\d+\.\d+\.\d+$/)
@@ -146,6 +153,24 @@ suite('the packages of npm run pack', () => {
     }
   })
 })
+
+/** Each page in each language with all of its files, and the demonstration with a world. */
+async function servesPages(url: string): Promise<void> {
+  for (const language of ['en', 'de', 'fr'])
+    for (const path of ['/', '/sign-in', '/forgot', '/reset', '/demonstration']) {
+      const page = await fetch(url + path, { headers: { accept: 'text/html', 'accept-language': language } })
+      const text = await page.text()
+      assert.deepEqual([page.status, /<html lang="(\w+)"/.exec(text)?.[1]], [200, language], path)
+      const files = [...text.matchAll(/carillon-scripts\/[\w.-]+/g)].map(([file]) => file)
+      assert.ok(files.length > 2, path)
+      for (const file of files) assert.equal((await fetch(`${url}/${file}`)).status, 200, file)
+    }
+  const { status, headers } = await fetch(`${url}/demonstration/visits`, { method: 'POST' })
+  assert.equal(status, 201)
+  const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
+  const restricted = await fetch(`${url}/demonstration/service/routeRestreinte`, { headers: { cookie } })
+  assert.deepEqual([restricted.status, restricted.headers.get('carillon-exchange')], [401, '1'])
+}
 
 /** A page in TypeScript that uses a property of the bell. */
 const page = (property: string) => `
