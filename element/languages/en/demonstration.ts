@@ -198,7 +198,7 @@ export const texts = (plurals: Plurals) => ({
   },
   troubles: {
     unreachable: 'The service does not respond. What you have seen so far stays here.',
-    gone: 'Your copy of the service is gone: it is removed after one hour, or ten minutes without a request, or when another tab starts anew.',
+    gone: 'Your copy of the service is gone: it is removed after one hour, or ten minutes without a request, or when another tab starts again.',
     full: 'All places of the demonstration are taken.',
     tooMany: 'There were too many new demonstrations from your address.',
     noCookies: 'Your browser does not keep the cookie of this page. Allow cookies for this address, then try again.',

@@ -118,7 +118,7 @@ const facts = {
 export const texts = (plurals: Plurals) => ({
   title: 'Experiments',
   intro:
-    'Predict first, then run. Each experiment signs in anew in both lanes, sends real requests to your own small service, and changes nothing else.',
+    'Predict first, then run. Each experiment signs in again in both lanes, sends real requests to your own small service, and changes nothing else.',
   lanes: { session: 'Session', token: 'Token' },
   predict: (lane: string) => `${lane}: what do you predict?`,
   run: 'Run the experiment',

@@ -35,3 +35,12 @@ test('the walk works with a prefix of the pages behind a proxy that strips a pat
     assert.equal(path, '/bell/hello/demonstration', name)
   await stop()
 })
+
+test('before the first step, the page fits a phone of 320 px in each language', async () => {
+  await using pages = await BrowserPages.start()
+  for (const language of ['en', 'de', 'fr']) {
+    await using opened = await pages.open('/demonstration', { language, width: 320 })
+    await opened.page.locator('.own-world').waitFor()
+    assert.equal(await opened.page.evaluate(() => document.documentElement.scrollWidth), 320, language)
+  }
+})
