@@ -41,7 +41,8 @@ const assets = [
   join(root, 'pages', 'inbox', 'inbox.css'),
   join(root, 'pages', 'password', 'password.css'),
   join(root, 'pages', 'demonstration', 'demonstration.css'),
-  join(root, 'pages', 'demonstration', 'experiments', 'experiments.css'),
+  join(root, 'pages', 'demonstration', 'exchange.css'),
+  join(root, 'pages', 'demonstration', 'experiments', 'view', 'experiments.css'),
   join(root, 'pages', 'account', 'security', 'security.css'),
   join(root, 'pages', 'sign-in', 'sign-in.css'),
 ]

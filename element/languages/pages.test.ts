@@ -35,3 +35,9 @@ test('no page has an empty text, or a sentence that is left in English', async (
       }
   }
 })
+
+test('in French, no line begins with a colon, semicolon, question or exclamation mark: a no-break space is before it', async () => {
+  for (const section of sections)
+    for (const [name, text] of flat(await textsOf(section, 'fr')))
+      assert.doesNotMatch(text, / [:;?!»]|« /, `${section}: ${name}`)
+})

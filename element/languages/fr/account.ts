@@ -22,7 +22,7 @@ export const texts: Texts = (plurals) => ({
   },
   password: {
     title: 'Mot de passe',
-    none: 'Vous n’avez pas de mot de passe ici : vous vous connectez avec un compte d’un autre fournisseur.',
+    none: 'Vous n’avez pas de mot de passe ici : vous vous connectez avec un compte d’un autre fournisseur.',
     current: 'Mot de passe actuel',
     next: 'Nouveau mot de passe',
     rules: plurals({
@@ -45,7 +45,7 @@ export const texts: Texts = (plurals) => ({
     offlineHint:
       'Vous pourrez la lire sans connexion. Ne choisissez pas cela sur un appareil que d’autres personnes utilisent.',
     notKept:
-      'Votre navigateur ne conserve rien pour ce site : ce choix ne dure que jusqu’à ce que vous quittiez la page. Autorisez les cookies et les données de site pour changer cela.',
+      'Votre navigateur ne conserve rien pour ce site : ce choix ne dure que jusqu’à ce que vous quittiez la page. Autorisez les cookies et les données de site pour changer cela.',
   },
   confirm: {
     title: 'Confirmez que c’est vous',
@@ -65,7 +65,7 @@ export const texts: Texts = (plurals) => ({
     },
     faults: {
       password: 'Ce n’est pas votre mot de passe.',
-      passkey: 'La clé d’accès n’a pas été utilisée : annulée, trop tard, ou pas une des vôtres.',
+      passkey: 'La clé d’accès n’a pas été utilisée : annulée, trop tard, ou pas une des vôtres.',
       code: 'Ce code est faux ou a déjà été utilisé. Attendez le suivant.',
       recoveryCode: 'Ce code de récupération est faux ou a déjà été utilisé.',
     },

@@ -1,7 +1,7 @@
 import type { Texts } from '../en/frame.ts'
 
 export const texts: Texts = () => ({
-  description: (service) => `${service} : se connecter, lire ses notifications et gérer son compte.`,
+  description: (service) => `${service} : se connecter, lire ses notifications et gérer son compte.`,
   skipToContent: 'Aller au contenu',
   navigation: 'Pages',
   inbox: 'Boîte de réception',

@@ -25,9 +25,9 @@ export const texts: Texts = (plurals) => ({
   passwordFaults: {
     too_short: plurals({ one: 'Écrivez au moins # caractère.', other: 'Écrivez au moins # caractères.' }),
     too_long: 'Écrivez au plus 256 caractères.',
-    too_common: 'Choisissez-en un autre : beaucoup de gens utilisent ce mot de passe, il est facile à deviner.',
+    too_common: 'Choisissez-en un autre : beaucoup de gens utilisent ce mot de passe, il est facile à deviner.',
     contains_name:
-      'Choisissez-en un autre : celui-ci n’est guère plus que votre nom d’utilisateur ou le nom de ce service.',
+      'Choisissez-en un autre : celui-ci n’est guère plus que votre nom d’utilisateur ou le nom de ce service.',
     unusable: 'Écrivez-le sans retours à la ligne ni autres caractères invisibles.',
   },
 })

@@ -4,7 +4,7 @@ import type { Plurals } from '../plurals.ts'
 const sessions: Texts['sessions'] = {
   title: 'Où vous êtes connecté',
   intro:
-    'Mettez fin à une connexion dont vous n’avez plus besoin. Si l’une d’elles n’était pas vous, dites-le : elle prend fin et vous choisissez un nouveau mot de passe.',
+    'Mettez fin à une connexion dont vous n’avez plus besoin. Si l’une d’elles n’était pas vous, dites-le : elle prend fin et vous choisissez un nouveau mot de passe.',
   current: 'Cet appareil',
   signedIn: (time) => `connecté ${time}`,
   lastSeen: (time) => `vu ${time}`,
@@ -12,12 +12,12 @@ const sessions: Texts['sessions'] = {
   ended: 'La connexion a pris fin.',
   endedAlready: 'Cette connexion avait déjà pris fin.',
   endOthers: 'Mettre fin à toutes les autres',
-  endOthersTitle: 'Mettre fin à toutes les autres connexions ?',
+  endOthersTitle: 'Mettre fin à toutes les autres connexions ?',
   endOthersText:
     'Tous les autres appareils sont déconnectés aussitôt. Les applications qui agissent pour vous devront vous redemander.',
   othersEnded: 'Toutes les autres connexions ont pris fin.',
   disown: 'Ce n’était pas moi',
-  disownTitle: 'Ce n’était pas vous ?',
+  disownTitle: 'Ce n’était pas vous ?',
   disownText:
     'Alors quelqu’un connaît peut-être votre mot de passe. La connexion prend fin aussitôt, et jusqu’à ce que vous en choisissiez un nouveau, le vôtre ne marche que sur cet appareil.',
   disownAction: 'Y mettre fin et changer de mot de passe',
@@ -30,21 +30,21 @@ const factors: Texts['factors'] = {
   title: 'Comment vous vous connectez',
   introWithout:
     'Avec une clé ou une application, celui qui apprend votre mot de passe ne peut toujours pas se connecter.',
-  introWith: 'Personne ne peut se connecter avec votre seul mot de passe. Voici ce qui complète une connexion :',
+  introWith: 'Personne ne peut se connecter avec votre seul mot de passe. Voici ce qui complète une connexion :',
   passkeyText: 'Votre empreinte, votre visage ou un code PIN vous connecte, sans mot de passe.',
   appText: 'Une application sur votre téléphone affiche un code à taper après le mot de passe.',
   addPasskey: 'Ajouter une clé d’accès',
   addApp: 'Ajouter une application d’authentification',
   passkey: 'Clé d’accès',
   app: 'Application d’authentification',
-  added: (time) => `ajout : ${time}`,
-  used: (time) => `dernier usage : ${time}`,
+  added: (time) => `ajout : ${time}`,
+  used: (time) => `dernier usage : ${time}`,
   neverUsed: 'pas encore utilisé',
   name: 'Nom',
   nameHint: 'Pour la reconnaître dans cette liste.',
   next: 'Continuer',
   remove: 'Supprimer',
-  removeTitle: (name) => `Supprimer « ${name} » ?`,
+  removeTitle: (name) => `Supprimer « ${name} » ?`,
   removeText: 'Vous ne pourrez plus vous connecter avec.',
   removeLastText:
     'C’est la dernière. Ensuite, une connexion n’aura pas besoin d’une deuxième étape, et vos codes de secours prendront fin.',
@@ -54,7 +54,7 @@ const factors: Texts['factors'] = {
   tooMany: 'Un compte ne peut pas en avoir plus. Supprimez-en d’abord une.',
   passkeyAdded: 'La clé d’accès a été ajoutée.',
   passkeyCancelled:
-    'Aucune clé d’accès n’a été ajoutée : le navigateur a annulé, ou cela a pris trop de temps. Réessayez.',
+    'Aucune clé d’accès n’a été ajoutée : le navigateur a annulé, ou cela a pris trop de temps. Réessayez.',
   passkeyExists: 'Cet appareil a déjà une clé d’accès pour votre compte.',
   passkeyUnsupported:
     'Ce navigateur ne connaît pas les clés d’accès. Prenez-en un plus récent, ou une application d’authentification.',
@@ -65,7 +65,7 @@ const factors: Texts['factors'] = {
   scan: 'Scannez cette image avec l’application.',
   picture: 'Code QR pour l’application d’authentification',
   openApp: 'Ouvrir dans une application de cet appareil',
-  typeKey: 'Ou tapez cette clé dans l’application :',
+  typeKey: 'Ou tapez cette clé dans l’application :',
   code: 'Code de l’application',
   codeHint: 'Six chiffres. L’application affiche un nouveau code toutes les 30 secondes.',
   confirm: 'Confirmer',
@@ -80,7 +80,7 @@ const codes = (plurals: Plurals): Texts['codes'] => ({
   text: 'Si vous perdez votre clé ou votre téléphone, chacun de ces codes les remplace une fois.',
   few: 'Demandez-en bientôt de nouveaux.',
   renew: 'Nouveaux codes de secours',
-  renewTitle: 'Créer de nouveaux codes de secours ?',
+  renewTitle: 'Créer de nouveaux codes de secours ?',
   renewText: 'Les codes que vous avez maintenant ne marcheront plus.',
   shownOnce:
     'Vous ne voyez ces codes que maintenant. Gardez-les en lieu sûr, par exemple dans un gestionnaire de mots de passe ou sur papier.',
@@ -97,7 +97,7 @@ const providers: Texts['providers'] = {
   linkWith: (provider) => `Relier ${provider}`,
   linked: (time) => `relié ${time}`,
   unlink: 'Délier',
-  unlinkTitle: (provider) => `Délier ${provider} ?`,
+  unlinkTitle: (provider) => `Délier ${provider} ?`,
   unlinkText: 'Vous ne pourrez plus vous connecter avec.',
   unlinked: 'Délié.',
   onlyWay:
@@ -107,7 +107,7 @@ const providers: Texts['providers'] = {
 
 const activity = (plurals: Plurals): Texts['activity'] => ({
   title: 'Ce qui est arrivé à votre compte',
-  intro: 'Y a-t-il quelque chose que vous ne reconnaissez pas ?',
+  intro: 'Y a-t-il quelque chose que vous ne reconnaissez pas ?',
   setPassword: 'Choisir un nouveau mot de passe',
   times: plurals({ one: 'une fois', other: '# fois' }),
   by: {
@@ -122,14 +122,14 @@ const activity = (plurals: Plurals): Texts['activity'] => ({
     'recovery-code': 'avec un code de secours',
     provider: 'avec un compte relié',
   },
-  wasNotMe: 'Pas vous ?',
-  other: (event) => `Autre chose : ${event}`,
+  wasNotMe: 'Pas vous ?',
+  other: (event) => `Autre chose : ${event}`,
   events: {
     'sign-in': 'Vous vous êtes connecté',
     'sign-out': 'Vous vous êtes déconnecté',
     'sign-in-refused': 'Une connexion a été refusée',
     'second-factor-required': 'Le mot de passe était bon, et une deuxième étape était nécessaire',
-    'account-delayed': 'Quelqu’un essaie de deviner votre mot de passe : les essais suivants doivent attendre',
+    'account-delayed': 'Quelqu’un essaie de deviner votre mot de passe : les essais suivants doivent attendre',
     'account-unlocked': 'Les essais de connexion ne doivent plus attendre',
     'session-ended': 'Vous avez mis fin à une connexion',
     'sessions-ended': 'Vous avez mis fin à toutes les autres connexions',

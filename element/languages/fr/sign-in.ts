@@ -10,7 +10,7 @@ export const texts: Texts = () => ({
   hide: 'Masquer',
   hidePassword: 'Masquer le mot de passe',
   submit: 'Se connecter',
-  forgot: 'Mot de passe oublié ?',
+  forgot: 'Mot de passe oublié ?',
   or: 'ou',
   withPasskey: 'Se connecter avec une clé d’accès',
   withProvider: (name) => `Se connecter avec ${name}`,
@@ -56,17 +56,17 @@ export const texts: Texts = () => ({
   passkeyFailed:
     'La connexion avec la clé d’accès a échoué. Réessayez dans un instant, ou connectez-vous d’une autre manière.',
   forgotten: {
-    title: 'Mot de passe oublié ?',
+    title: 'Mot de passe oublié ?',
     intro:
       'Nous envoyons un lien avec lequel vous choisissez un nouveau mot de passe. Il va à l’adresse e-mail de votre compte.',
     label: 'Nom d’utilisateur ou adresse e-mail',
     submit: 'Envoyer le lien',
     empty: 'Écrivez votre nom d’utilisateur ou votre adresse e-mail.',
     sentTitle: 'Consultez votre messagerie',
-    sent: 'Si ce compte existe et a une adresse e-mail, le lien est en route. Il arrive en quelques minutes ; regardez aussi dans les indésirables.',
-    notSent: 'Pas de message ? Demandez aux personnes qui vous ont donné votre compte.',
+    sent: 'Si ce compte existe et a une adresse e-mail, le lien est en route. Il arrive en quelques minutes ; regardez aussi dans les indésirables.',
+    notSent: 'Pas de message ? Demandez aux personnes qui vous ont donné votre compte.',
     noMail:
-      'Ce service n’envoie pas d’e-mails. Demandez aux personnes qui vous ont donné votre compte, ou qui gèrent ce service : elles peuvent créer un lien avec lequel vous choisissez un nouveau mot de passe.',
+      'Ce service n’envoie pas d’e-mails. Demandez aux personnes qui vous ont donné votre compte, ou qui gèrent ce service : elles peuvent créer un lien avec lequel vous choisissez un nouveau mot de passe.',
     back: 'Retour à la connexion',
   },
   provider: {

@@ -6,10 +6,10 @@ import type { Exchange, World } from '../world.ts'
 import { experiments } from './all.ts'
 import { Bench } from './bench.ts'
 import type { Experiment } from './experiment.ts'
-import { anchorOf, experimentView, type View } from './experiment-view.ts'
-import { tableView } from './table-view.ts'
 import { Tabs } from './tabs.ts'
-import { type Copied, type Words, wireView } from './wire-view.ts'
+import { anchorOf, experimentView, type View } from './view/experiment-view.ts'
+import { tableView } from './view/table-view.ts'
+import { type Copied, type Words, wireView } from './view/wire-view.ts'
 
 type Options = {
   world: World

@@ -1,7 +1,7 @@
 // For tests: the experiments of the demonstration as a reader uses them, and what the browser saw of the requests to the visitor's service.
 import type { Locator, Page, Response } from 'playwright-core'
 import type { Answer, ExperimentId } from '../../../pages/demonstration/experiments/experiment.ts'
-import { anchorOf } from '../../../pages/demonstration/experiments/experiment-view.ts'
+import { anchorOf } from '../../../pages/demonstration/experiments/view/experiment-view.ts'
 import type { Exchange } from '../../../pages/demonstration/world.ts'
 
 export type Lane = 'session' | 'token'

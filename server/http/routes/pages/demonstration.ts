@@ -33,7 +33,7 @@ async function sendDemonstration(
       current: 'demonstration',
       isWide: true,
       needsScript: true,
-      styles: ['demonstration.css', 'experiments.css'],
+      styles: ['demonstration.css', 'exchange.css', 'experiments.css'],
       scripts: ['page-demonstration.js'],
       main: html`<h1 id="top" tabindex="-1">${title}</h1>
 <p class="lead">${lead}</p>

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Locator } from 'playwright-core'
-import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
-import { Authenticator, type CarefulUser, carefulUser } from '../../support/sign-in/authenticator.ts'
+import { type BrowserPage, BrowserPages } from '../../../support/pages/browser-page.ts'
+import { Authenticator, type CarefulUser, carefulUser } from '../../../support/sign-in/authenticator.ts'
 
 // Browsers have passkeys for this name, and for no address.
 const pages = await BrowserPages.start({ host: 'localhost' })

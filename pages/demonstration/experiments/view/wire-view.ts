@@ -1,10 +1,10 @@
 // What the server has of one exchange: the request and the response as they were on the wire, its own trace, and the request as a command.
 import type { TextsOf } from 'carillon-inbox/languages'
 import { html, nothing } from 'lit/html.js'
-import { arrowOf } from '../arrows.ts'
-import { sentenceOf } from '../view/diagram.ts'
-import type { Exchange, Message, Traced } from '../world.ts'
-import type { Texts } from './experiment.ts'
+import { arrowOf } from '../../arrows.ts'
+import { sentenceOf } from '../../view/diagram.ts'
+import type { Exchange, Message, Traced } from '../../world.ts'
+import type { Texts } from '../experiment.ts'
 
 export type Words = { texts: Texts; walk: TextsOf<'demonstration'>; language: string }
 /** The command that the reader copied last, and whether the browser allowed it. */

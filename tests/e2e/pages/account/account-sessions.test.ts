@@ -1,7 +1,7 @@
 // The account page in a real Chromium: where the user is signed in, "That was not me", and what happened to the account.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { BrowserPages } from '../../../support/pages/browser-page.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())

@@ -1,10 +1,10 @@
 // One experiment on the page: question, predictions, the button, and the result of both lanes.
 import { html, nothing } from 'lit/html.js'
-import { type Exchange, type Lane, lanes } from '../world.ts'
-import type { Bench } from './bench.ts'
-import { isAsPredicted } from './bench.ts'
-import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from './experiment.ts'
-import type { Result } from './kept-results.ts'
+import { type Exchange, type Lane, lanes } from '../../world.ts'
+import type { Bench } from '../bench.ts'
+import { isAsPredicted } from '../bench.ts'
+import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from '../experiment.ts'
+import type { Result } from '../kept-results.ts'
 
 export type View = {
   bench: Bench

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startWithProvider } from '../../support/http/provider-browser.ts'
-import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { startWithProvider } from '../../../support/http/provider-browser.ts'
+import { BrowserPages } from '../../../support/pages/browser-page.ts'
 
 const { app, provider, browser } = await startWithProvider(
   { displayName: 'Example Staff' },

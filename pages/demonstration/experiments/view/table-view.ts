@@ -1,8 +1,8 @@
 // The table that the reader fills in by running the experiments: what was measured in each lane, and what follows from it.
 import { html, nothing } from 'lit/html.js'
-import { lanes } from '../world.ts'
-import { experiments } from './all.ts'
-import type { ExperimentId } from './experiment.ts'
+import { lanes } from '../../world.ts'
+import { experiments } from '../all.ts'
+import type { ExperimentId } from '../experiment.ts'
 import { anchorOf, measuredText, type View } from './experiment-view.ts'
 
 export function tableView({ bench, texts }: View) {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type BrowserPage, BrowserPages, type PageOptions } from '../../support/pages/browser-page.ts'
-import { keptInboxes, waitForKept } from '../../support/pages/kept-inboxes.ts'
+import { type BrowserPage, BrowserPages, type PageOptions } from '../../../support/pages/browser-page.ts'
+import { keptInboxes, waitForKept } from '../../../support/pages/kept-inboxes.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())

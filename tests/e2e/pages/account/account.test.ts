@@ -1,8 +1,8 @@
 // The account page in a real Chromium: name, language, password, the parts that an address names, and how it fails.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type BrowserPage, BrowserPages, type PageOptions } from '../../support/pages/browser-page.ts'
-import type { TestUser } from '../../support/service.ts'
+import { type BrowserPage, BrowserPages, type PageOptions } from '../../../support/pages/browser-page.ts'
+import type { TestUser } from '../../../support/service.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
-import { startTestService, type TestUser } from '../../support/service.ts'
-import { Authenticator, carefulUser, challengeOf } from '../../support/sign-in/authenticator.ts'
+import { type BrowserPage, BrowserPages } from '../../../support/pages/browser-page.ts'
+import { startTestService, type TestUser } from '../../../support/service.ts'
+import { Authenticator, carefulUser, challengeOf } from '../../../support/sign-in/authenticator.ts'
 
 const service = await startTestService()
 /** Browsers have passkeys for names only. */
