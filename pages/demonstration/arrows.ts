@@ -9,7 +9,7 @@ export type Arrow =
   | { kind: 'store' | 'server'; name: string; detail: string; ms: number }
   | { kind: 'response'; status: string; isGood: boolean; brings: 'cookie' | 'token' | undefined }
 
-/** `isShown`: whether a call in the server is worth an arrow. What the database is asked always is. */
+/** `isShown`: whether a call in the server has an arrow. Each call of the database has one. */
 export function arrowsOf(
   { exchange, status, lane }: Sent,
   { cookieName, isShown }: { cookieName: string; isShown: (call: Traced) => boolean },

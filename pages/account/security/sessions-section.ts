@@ -1,4 +1,4 @@
-// <account-sessions>: where is the user signed in? Ends a sign-in, all others, or one that somebody else made. The address may name one
+// <account-sessions>: where is the user signed in? Ends a sign-in, all others, or one that another person made. The address may name one
 // of them, as a notification about a new device does: account#session-<id>.
 import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'

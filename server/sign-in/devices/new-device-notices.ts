@@ -1,5 +1,5 @@
-// Tells users in their own inbox that somebody signed in from a device that they have not used before, or set a new password: what, where
-// and when, with a link to the account page, where the user can say that it was somebody else.
+// Tells users in their own inbox that a sign-in came from a device that they have not used before, or that the password was changed: what, where
+// and when, with a link to the account page, where the user can say that it was another person.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
 import { newId } from '../../ids.ts'

@@ -39,9 +39,9 @@ export async function finishSignIn(
   const detail = { variant, method, generation }
   const entry = auditEntry(source, { event: 'sign-in', at, userId, username, signInId, detail })
   const issue = variant === 'stateless' ? issueToken : issueSession
-  const device = deviceLabel(source.userAgent)
   // A sign-in whose password was checked before the user disowned another one must not begin after it.
   const from = { ...deviceOf(dependencies, source, isKnownDevice), deviceGeneration: user.deviceGeneration }
+  const device = from.label || null
   const signIn = { ...exchange, entry, signInId, from, device, presented }
   const { familiarity, ...issued } = await issue(dependencies, user, signIn)
   if (familiarity === 'new')
@@ -56,7 +56,7 @@ export function deviceOf({ newDevices }: Dependencies, source: RequestSource, is
   return { label, network, isKnown: isKnown || !newDevices.isOn, keep: maxKnownDevices }
 }
 
-/** After the user said that a sign-in was somebody else's, who then knows the password. */
+/** After the user said that another person had signed in, who then knows the password. */
 function passwordReported(): CarillonError {
   return new CarillonError('FORBIDDEN', 'The password of this account was reported as known to others', {
     remedy: 'Set a new one in a session that is still open, or by a reset link.',

@@ -121,10 +121,15 @@ export function disableUser(context: WriteContext, change: Input<'disableUser'>)
       device_generation = device_generation + 1
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
+  endLinksAndProofs(context, change)
+  return 'done'
+}
+
+/** Of a user who was disabled or has a new password; with the entries that say so. */
+function endLinksAndProofs(context: WriteContext, change: Input<'disableUser'> | Input<'setPassword'>): void {
   context.sql.run`delete from one_time_link where user_id = ${change.userId}`
   endProofs(context, change)
   recordAudit(context, change.audit)
-  return 'done'
 }
 
 export function enableUser(context: WriteContext, { userId, audit }: Input<'enableUser'>): 'done' | 'absent' {
@@ -141,9 +146,7 @@ export function setPassword(context: WriteContext, change: Input<'setPassword'>)
       credential_generation = credential_generation + 1
     where id = ${change.userId}`
   if (changes === 0) return 'absent'
-  context.sql.run`delete from one_time_link where user_id = ${change.userId}`
-  endProofs(context, change)
-  recordAudit(context, change.audit)
+  endLinksAndProofs(context, change)
   return 'done'
 }
 
