@@ -27,7 +27,7 @@ export function secretCommand(): Command {
   const secret = new Command('secret').description('Change the secret of the service')
   secret
     .command('rotate')
-    .description('Seal everything with the new secret; nobody is signed out')
+    .description('Seal everything with the new secret; every user stays signed in')
     .addHelpText('after', help)
     .action((options, command) => rotate(command, options))
   for (const command of secret.commands) withSettings(command, 'secret')

@@ -14,7 +14,7 @@ export type View = {
   /** Relative prefixes: `${root}docs`, `${pages}account`. */
   root: string
   pages: string
-  /** The signed-in user's display name or username; undefined if nobody is signed in. */
+  /** The signed-in user's display name or username; undefined if no user is signed in. */
   user: string | undefined
   canSignOut: boolean
   hasDemonstration: boolean

@@ -1,5 +1,5 @@
 // The store of a service that writes a log line for each audit entry that a change recorded. So no caller has to remember the line:
-// whoever gives the store an entry gets a row and a line, or neither.
+// code that gives the store an entry gets a row and a line, or neither.
 import type { Log } from '../../log/log.ts'
 import {
   type AuditEntry,

@@ -50,7 +50,7 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /** Returns at once. If too many requests wait, it is dropped, whoever it is about, and the log says so. */
+  /** Returns at once. If too many requests wait, it is dropped, whichever user it is about, and the log says so. */
   request(forgotten: Forgotten, source: RequestSource): void {
     if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source })
     else this.#dropped++
@@ -102,7 +102,7 @@ export class ForgottenPasswords {
     }
   }
 
-  /** Never throws: nobody waits for it. */
+  /** Never throws: no caller waits for it. */
   async #answer({ forgotten, source }: Request): Promise<void> {
     try {
       const { guesses } = this.#options

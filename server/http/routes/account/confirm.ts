@@ -71,7 +71,7 @@ function provePasskeyOf(dependencies: Dependencies, passkey: Assertion, request:
 type Proving = { user: User; caller: Subject; source: RequestSource; signal: AbortSignal; device: string | undefined }
 
 /**
- * If there is a second factor, the password alone does not do: whoever has learned it could remove the factor (OWASP ASVS 5.0, 7.5.1
+ * If there is a second factor, the password alone does not do: a person who has learned it could remove the factor (OWASP ASVS 5.0, 7.5.1
  * requires a full authentication). Then a right one is SECOND_FACTOR_REQUIRED, as at a sign-in.
  */
 async function prove(

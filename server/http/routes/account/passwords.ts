@@ -155,7 +155,7 @@ async function changeOwn(dependencies: Dependencies, request: GuardedRequest<Sub
 }
 
 /**
- * Not for a user with a second factor: whoever has learned the password could then remove the factor (confirm.ts). A token cannot become
+ * Not for a user with a second factor: a person who has learned the password could then remove the factor (confirm.ts). A token cannot become
  * fresh, only another one can: POST /api/me/confirm.
  */
 async function renewFreshness(dependencies: Dependencies, { caller, raw }: GuardedRequest<Subject>): Promise<void> {

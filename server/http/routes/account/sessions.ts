@@ -1,4 +1,4 @@
-// The routes by which users see where they are signed in, and end a sign-in: one, all others, or one that somebody else made.
+// The routes by which users see where they are signed in, and end a sign-in: one, all others, or one that another person made.
 import type { FastifyReply } from 'fastify'
 import { madeAt } from '../../../ids.ts'
 import { auditEntry } from '../../../sign-in/audit/entry.ts'

@@ -69,7 +69,7 @@ function place(address: string, name: string, text: string): Html {
   return html`<li class="card"><h2><a href="${address}">${name}</a></h2><p>${text}</p></li>`
 }
 
-/** For whoever has just started the service, on that machine; other readers learn nothing of its users. */
+/** For the operator who has just started the service, on that machine; other readers learn nothing of its users. */
 async function firstHint({ pages, users }: Dependencies, texts: Texts): Promise<Html | undefined> {
   if (!pages.isHere) return undefined
   const [first, ...others] = await users.store.listUsers({ after: '', limit: 2 })
