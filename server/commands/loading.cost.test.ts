@@ -1,7 +1,11 @@
 // Does a command load only its own modules? Loading those of other commands would make the start of the service slower and use
 // more memory.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
@@ -15,11 +19,38 @@ const reporter = `
   import { registerHooks } from 'node:module'
   registerHooks({ load(url, context, next) { process.stderr.write('loads ' + url + '\\n'); return next(url, context) } })`
 
+const preload = `data:text/javascript,${encodeURIComponent(reporter)}`
+
 function run(args: readonly string[]): { stdout: string; loaded: string[] } {
-  const preload = `data:text/javascript,${encodeURIComponent(reporter)}`
   const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, program, ...args], { encoding: 'utf8' })
   const loaded = [...stderr.matchAll(/^loads .*\/server\/(.*)$/gm)].map(([, file = '']) => file)
   return { stdout, loaded }
+}
+
+/** The URLs that `serve` loads until it listens on an existing database. */
+async function loadedByServe(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-loading-'))
+  const env = { CARILLON_DATABASE_URL: `sqlite:${join(folder, 'carillon.db')}`, CARILLON_PORT: '0' }
+  try {
+    await listening([], env)
+    return [...(await listening(['--import', preload], env)).matchAll(/^loads (.*)$/gm)].map(([, url = '']) => url)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Standard error of a service that was ended when it listened. */
+async function listening(options: readonly string[], env: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, [...options, program, 'serve'], { env })
+  let errors = ''
+  child.stderr.on('data', (text: Buffer) => {
+    errors += text
+  })
+  child.stdout.on('data', (text: Buffer) => {
+    if (text.includes('is listening')) child.kill()
+  })
+  await once(child, 'close')
+  return errors
 }
 
 const isCommand = (file: string) => names.some((name) => file === fileOf(name))
@@ -39,4 +70,14 @@ test('--help and an unknown name load every command, to list them or to suggest 
   assert.deepEqual(loaded.filter(isCommand).sort(), names.map(fileOf).sort())
   assert.equal(run(['srve']).loaded.filter(isCommand).length, names.length)
   for (const name of ['constructor', '']) assert.equal(run([name]).loaded.filter(isCommand).length, names.length, name)
+})
+
+test('serve loads what only some requests need with the first of them', async () => {
+  const loaded = await loadedByServe()
+  assert.ok(loaded.some((url) => url.endsWith('/server/http/app.ts')))
+  const onDemand = /\/node_modules\/(@node-rs|ajv|kysely|nodemailer|openid-client|pg|carillon-inbox)\//
+  assert.deepEqual(
+    loaded.filter((url) => onDemand.test(url)),
+    [],
+  )
 })

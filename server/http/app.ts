@@ -25,6 +25,7 @@ import { knownHosts } from './request/origin/known-hosts.ts'
 import { RefusedOrigins } from './request/origin/refused-origins.ts'
 import { parseQuery, readQuery } from './request/query.ts'
 import { targetToRoute } from './request/spelling.ts'
+import { compilersFactory } from './request/validators.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
@@ -71,8 +72,7 @@ const serverOptions = {
   },
   // The route decides about an id of any length; the header fields as a whole have their own limit.
   routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
-  // AJV without its repairs: nothing is coerced, removed or filled in. It stops at the first fault (see faults.ts).
-  ajv: { customOptions: { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false } },
+  schemaController: { compilersFactory },
 }
 
 const pageTags: ReadonlySet<string> = new Set(['pages', 'scripts', 'documentation'])
@@ -133,7 +133,6 @@ export function createApp(given: AppDependencies): FastifyInstance {
   }
 
   acceptBodies(app)
-  app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(fail)
   app.decorateRequest('caller', null)
   app.addHook('onClose', async () => {

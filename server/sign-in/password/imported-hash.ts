@@ -2,8 +2,6 @@
 // verifies it, on a thread of libuv's pool. A sign-in replaces it by a hash of ours (credentials.ts).
 import { createHash, pbkdf2, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
-import { verify as verifyArgon2 } from '@node-rs/argon2'
-import { verify as verifyBcrypt } from '@node-rs/bcrypt'
 import { CarillonError } from '../../errors.ts'
 import { equalSecrets } from '../secrets.ts'
 
@@ -167,9 +165,9 @@ function refuse(reason: string): never {
 export async function matchesImported(hash: ImportedHash, password: string): Promise<boolean> {
   switch (hash.kind) {
     case 'argon2':
-      return verifyArgon2(hash.phc, password)
+      return (await import('@node-rs/argon2')).verify(hash.phc, password)
     case 'bcrypt':
-      return verifyBcrypt(hash.bytesOf(password), hash.hash)
+      return (await import('@node-rs/bcrypt')).verify(hash.bytesOf(password), hash.hash)
     case 'scrypt': {
       const text = hash.isNormalized ? password.normalize('NFKC') : password
       return equalKeys(await deriveScrypt(text, hash), hash.key)

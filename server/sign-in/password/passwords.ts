@@ -1,6 +1,5 @@
 // Hashes and verifies passwords with argon2id, a few at a time: each one occupies a thread of libuv's pool for 30 ms or more,
 // and files and DNS need that pool too. The others wait in a short queue; if it is full, the attempt is refused.
-import { hash, verify } from '@node-rs/argon2'
 import { type Attempt, HashQueue } from './hash-queue.ts'
 import { matchesImported, readHash } from './imported-hash.ts'
 import { preparePassword } from './policy.ts'
@@ -9,6 +8,9 @@ import { preparePassword } from './policy.ts'
 const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const
 /** The beginning of our hashes. Every other hash is one of another system, or ours with an earlier cost. */
 const ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
+
+/** Native code, loaded for the first hash: 10 ms of a start that needs none. */
+const argon2 = () => import('@node-rs/argon2')
 
 /** The hash of a random, unknown password. Verified for an unknown user, so that the response takes the same time. */
 const unknownUserHash = `${ownPrefix}2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM`
@@ -33,7 +35,7 @@ export class Passwords {
 
   /** Throws UNAVAILABLE if too many wait already. */
   hash(password: string): Promise<string> {
-    return this.#queue.run(operator, () => hash(password, cost))
+    return this.#queue.run(operator, async () => (await argon2()).hash(password, cost))
   }
 
   /** Throws UNAVAILABLE if `verify` would refuse this attempt at once. Call it before reading the store for the attempt. */
@@ -53,6 +55,7 @@ export class Passwords {
   ): Promise<Verification> {
     return this.#queue.run(attempt, async () => {
       await begin?.()
+      const { hash, verify } = await argon2()
       const prepared = preparePassword(password)
       if (passwordHash === undefined || passwordHash.startsWith(ownPrefix)) {
         const matches = await verify(passwordHash ?? unknownUserHash, prepared)

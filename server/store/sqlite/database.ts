@@ -98,10 +98,16 @@ export function openingFailure(error: unknown, path: string): CarillonError {
 }
 
 export function refuseOldSqlite(version: string): void {
-  if (version.localeCompare(minSqlite, 'en', { numeric: true }) >= 0) return
+  if (comparable(version) >= comparable(minSqlite)) return
   throw new CarillonError('UNAVAILABLE', `This Node brings SQLite ${version}; Carillon needs ${minSqlite} or later`, {
     remedy: 'Run it with a newer Node.',
   })
+}
+
+/** Not `localeCompare` with `numeric`, which loads the rules of a language: 9 ms of every start. */
+function comparable(version: string): number {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  return major * 1e6 + minor * 1e3 + patch
 }
 
 /** Creates the file, or checks that it is a Carillon database. It reads without SQLite, so that another file is not changed. */
