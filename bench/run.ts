@@ -1,93 +1,108 @@
 // `npm run bench`: runs the scenarios, prints their results and writes RESULTS.md.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { commands, describeMachine } from './report/machine.ts'
+import { commands, describeMachine, type Fact } from './report/machine.ts'
 import type { Bench, Scenario } from './report/scenario.ts'
-import { asPage, asText, type Result, summary } from './report/table.ts'
-import { bell } from './scenarios/browser/bell.ts'
-import { newUsers } from './scenarios/deliveries/new-users.ts'
+import { asPage, asText, besideBefore, type Report, type Result, summary } from './report/table.ts'
+import { Turnstile } from './report/turnstile.ts'
 import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
-import { foreignTokens } from './scenarios/foreign-tokens.ts'
+import { largeDatabase } from './scenarios/large-database.ts'
 import { list } from './scenarios/list.ts'
-import { undo } from './scenarios/marks/undo.ts'
-import { postgresChangeSignals } from './scenarios/postgres-change-signals.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
 import { postgresList } from './scenarios/postgres-list.ts'
-import { readAll } from './scenarios/read-all.ts'
-import { restricted } from './scenarios/restricted.ts'
 import { signIns } from './scenarios/sign-ins.ts'
 import { start } from './scenarios/start.ts'
-import { streamFlow } from './scenarios/stream-flow.ts'
 import { streamLatency } from './scenarios/stream-latency.ts'
 import { streams } from './scenarios/streams.ts'
-import { issuedTokens } from './scenarios/tokens/issued-tokens.ts'
-import { refusedTokens } from './scenarios/tokens/refused-tokens.ts'
+import { type Checkout, thisCheckout } from './setup/checkout.ts'
 
 const scenarios: readonly Scenario[] = [
   list,
-  restricted,
-  foreignTokens,
   depth,
-  readAll,
-  undo,
   durableWrites,
+  largeDatabase,
   start,
   signIns,
-  refusedTokens,
-  issuedTokens,
-  postgresList,
-  postgresDeliveries,
-  newUsers,
-  postgresChangeSignals,
   streams,
   streamLatency,
-  streamFlow,
-  bell,
+  postgresList,
+  postgresDeliveries,
 ]
 const usual = { rounds: 5, seconds: 2 }
 /** On the disk that the service would use. Ignored by git. */
 const data = fileURLToPath(new URL('../data/', import.meta.url))
 const page = new URL('./RESULTS.md', import.meta.url)
 
-const help = `npm run bench [-- [scenario ...] [--rounds N] [--seconds S]]
+const help = `npm run bench [-- [scenario ...] [--before DIR] [--rounds N] [--seconds S]]
 
 Measures the service and prints each result. A run of all scenarios at their usual length also writes bench/RESULTS.md.
 Traffic goes to 127.0.0.1 only. Files go to data/ and are removed.
 
 ${scenarios.map(({ name, question }) => `  ${name.padEnd(25)}${question}`).join('\n')}
 
+  --before DIR   a second checkout of Carillon, with its packages installed: both are measured in turns (A B A B), and the
+                 result has both and their ratio
   --rounds N     rounds, in each of which every contender is measured once; ${usual.rounds}
   --seconds S    seconds per contender and round; ${usual.seconds}, or longer if a scenario needs it
+
+Example: what the working tree changed since the commit before
+
+  git worktree add ../before HEAD~1 && (cd ../before && npm ci)
+  npm run bench -- list durable-writes --before ../before
 `
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { help: { type: 'boolean' }, rounds: { type: 'string' }, seconds: { type: 'string' } },
+  options: {
+    help: { type: 'boolean' },
+    before: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+  },
 })
-const unknown = positionals.find((name) => !scenarios.some((scenario) => scenario.name === name))
 const rounds = Number(values.rounds ?? usual.rounds)
 const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
+const before = values.before === undefined ? undefined : resolve(values.before)
 
+const problem = problemOf()
 if (values.help) process.stdout.write(help)
-else if (unknown !== undefined || !(rounds >= 1) || !(seconds === undefined || seconds > 0)) refuse()
+else if (problem !== undefined) refuse(problem)
 else await runAll()
 process.exit()
 
-function refuse(): void {
-  process.stderr.write(help)
+function problemOf(): string | undefined {
+  const unknown = positionals.find((name) => !scenarios.some((scenario) => scenario.name === name))
+  if (unknown !== undefined) return `${unknown} is not a scenario`
+  if (!(rounds >= 1)) return '--rounds must be at least 1'
+  if (!(seconds === undefined || seconds > 0)) return '--seconds must be above 0'
+  if (before !== undefined && !existsSync(join(before, 'server/bin/launch.js')))
+    return `${before} is not a checkout of Carillon: it has no server/bin/launch.js`
+  if (before !== undefined && !existsSync(join(before, 'node_modules')))
+    return `${before} has no node_modules: run npm ci in it first`
+  return undefined
+}
+
+function refuse(why: string): void {
+  process.stderr.write(`${why}\n\n${help}`)
   process.exitCode = 2
 }
 
 async function runAll(): Promise<void> {
   const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
   mkdirSync(data, { recursive: true, mode: 0o700 })
-  const machine = describeMachine(data)
+  const machine = [...describeMachine(data), ...(before === undefined ? [] : [compared(before)])]
   for (const [what, value] of machine) console.log(`${what}: ${value}`)
   const results: Result[] = []
-  for (const scenario of chosen) results.push(await runOne(scenario))
+  for (const scenario of chosen) {
+    console.log(`\n${scenario.name}`)
+    const result = await measure(scenario)
+    console.log(asText(result))
+    results.push(result)
+  }
   console.log(`\n${summary(results)}`)
   const isLong = chosen.every((scenario) => seconds === undefined || seconds >= (scenario.seconds ?? usual.seconds))
   const isWhole = chosen.length === scenarios.length && rounds >= usual.rounds && isLong
@@ -96,29 +111,57 @@ async function runAll(): Promise<void> {
   console.log('Written to bench/RESULTS.md')
 }
 
-async function runOne({ name, run, seconds: itsUsual = usual.seconds }: Scenario): Promise<Result> {
-  console.log(`\n${name}`)
+function compared(root: string): Fact {
+  const commitOf = (at: string) => {
+    const { stdout } = spawnSync('git', ['-C', at, 'log', '-1', '--format=%h of %cs'], { encoding: 'utf8' })
+    return stdout?.trim() || 'no commit'
+  }
+  return ['compared', `now ${commitOf(thisCheckout.root)}, before ${commitOf(root)}`]
+}
+
+async function measure(scenario: Scenario): Promise<Result> {
   const startedAt = performance.now()
-  const dir = mkdtempSync(join(data, `bench-${name}-`))
+  const turnstile = new Turnstile()
+  const reports = await Promise.all([
+    runOne(scenario, { checkout: thisCheckout, turnstile }),
+    ...(before === undefined ? [] : [runOne(scenario, { checkout: { name: 'before', root: before }, turnstile })]),
+  ])
+  const [{ rows, notes }, earlier] = reports as [Report, Report?]
+  return {
+    scenario: scenario.name,
+    rows: earlier === undefined ? rows : besideBefore(rows, earlier.rows),
+    notes,
+    seconds: (performance.now() - startedAt) / 1000,
+  }
+}
+
+async function runOne(
+  { name, run, seconds: itsUsual = usual.seconds }: Scenario,
+  { checkout, turnstile }: { checkout: Checkout; turnstile: Turnstile },
+): Promise<Report> {
+  const dir = mkdtempSync(join(data, `bench-${name}-${checkout.name}-`))
   const remove = () => rmSync(dir, { recursive: true, force: true })
   process.once('exit', remove)
   const started: { stop(): Promise<void> }[] = []
+  const prefix = before === undefined ? '' : `${checkout.name}: `
   const bench: Bench = {
+    checkout,
     dir,
     rounds,
     seconds: seconds ?? itsUsual,
-    progress: (text) => process.stderr.write(`  ${text}\n`),
+    progress: (text) => process.stderr.write(`  ${prefix}${text}\n`),
+    turn: () => turnstile.turn(),
     using(one) {
       started.push(one)
       return one
     },
   }
+  await turnstile.enter()
   try {
-    const report = await run(bench)
-    console.log(asText(report))
-    return { scenario: name, ...report, seconds: (performance.now() - startedAt) / 1000 }
+    return await run(bench)
   } finally {
     await Promise.all(started.map((one) => one.stop()))
     remove()
+    turnstile.leave()
   }
 }

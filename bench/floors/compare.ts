@@ -7,16 +7,22 @@ import { type HttpResponse, type ProofLine, request } from '../load/requests.ts'
 import { BenchProcess } from '../processes/processes.ts'
 import { median, ratios } from '../report/rounds.ts'
 import type { Bench } from '../report/scenario.ts'
-import { asCount, asMs, asRatio, type Row } from '../report/table.ts'
+import { asCount, asMs, asRatio, asUs, type Row } from '../report/table.ts'
 import type { Reader } from '../setup/inboxes.ts'
 import type { Service } from '../setup/service.ts'
 
 export type Server = { port: number; process: BenchProcess }
 
-/** A server that sends the responses of `service` to `texts`, one after another, equal in every byte except the date. */
-export async function startFloor(bench: Bench, service: Service, texts: readonly string[]): Promise<Server> {
+/**
+ * A server that sends the responses of `service` to `texts`, one after another, equal in every byte except the date. If all texts are
+ * one, it sends a fixed response.
+ */
+export async function startFloor(
+  bench: Bench,
+  { service, texts, status: wanted = 200 }: { service: Service; texts: readonly string[]; status?: number },
+): Promise<Server> {
   const responses = await Promise.all(texts.map((text) => request(service.port, text)))
-  for (const { status, body } of responses) assert.equal(status, 200, body)
+  for (const { status, body } of responses) assert.equal(status, wanted, body)
   const process = bench.using(
     new BenchProcess({ args: [fileURLToPath(new URL('./floor.ts', import.meta.url))], role: 'server' }),
   )
@@ -44,6 +50,7 @@ export function requestsOf(
   return Array.from({ length: each }, (_, i) => readers.map((reader) => text(reader[kind][i] as ProofLine))).flat()
 }
 
+/** Compares the rates. The processor time of a request, which two machines can compare, is beside the ratio. */
 export function floorRow({
   what,
   of,
@@ -53,16 +60,17 @@ export function floorRow({
   what: string
   of: Loaded[]
   floor: Loaded[]
-  target: number
+  target?: number
 }): Row {
   const ratio = ratios(of.map(rate), floor.map(rate))
   return {
     what,
     measured: asLoad(of),
     floor: asLoad(floor),
-    ratio: asRatio(ratio),
-    target: `>= ${target.toFixed(2)}`,
-    met: ratio.median >= target,
+    ratio: `${asRatio(ratio)}; CPU ${ratios(of.map(cpuUs), floor.map(cpuUs)).median.toFixed(2)}x`,
+    target: target === undefined ? '' : `>= ${target.toFixed(2)}`,
+    met: target === undefined ? undefined : ratio.median >= target,
+    figures: of.map(rate),
   }
 }
 
@@ -70,9 +78,15 @@ export function rate({ perSecond }: { perSecond: number }): number {
   return perSecond
 }
 
+/** The server's processor time for a request, all threads, in microseconds. */
+export function cpuUs({ serverShare, perSecond }: Pick<Loaded, 'serverShare' | 'perSecond'>): number {
+  return (serverShare / perSecond) * 1e6
+}
+
 export function asLoad(samples: readonly Loaded[]): string {
   const of = (pick: (sample: Loaded) => number) => median(samples.map(pick))
-  return `${asCount(of(rate))}/s, p99 ${asMs(of(({ p99Ms }) => p99Ms))}, core ${of(({ serverShare }) => serverShare).toFixed(2)}`
+  const core = of(({ serverShare }) => serverShare).toFixed(2)
+  return `${asCount(of(rate))}/s, p99 ${asMs(of(({ p99Ms }) => p99Ms))}, core ${core}, CPU ${asUs(of(cpuUs))} each`
 }
 
 /** Share of one core. If other programs use more, the sample is taken again. */

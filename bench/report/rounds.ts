@@ -1,24 +1,27 @@
 // Compares contenders on a noisy machine: they run in turns (A B A B), so that a disturbance affects all of them. Each sample
-// is divided by the sample of the same round, and the median of these ratios is the result.
+// is divided by the sample of the same round, and the median of these ratios is the result. With a second checkout each contender of
+// the one is followed by the same contender of the other (turnstile.ts).
+import type { Bench } from './scenario.ts'
 
 /** Each contender's samples, in the order of the rounds. */
 export type Samples<Name extends string, Sample> = Record<Name, Sample[]>
 
 export type Turns<Name extends string, Sample> = {
-  rounds: number
   contenders: Record<Name, () => Promise<Sample>>
   /** If it returns true, the sample is taken again, at most `rounds` times per contender. */
   isDisturbed?: (sample: Sample) => boolean
-  progress: (text: string) => void
 }
 
-export async function inTurns<Name extends string, Sample>(turns: Turns<Name, Sample>): Promise<Samples<Name, Sample>> {
-  const { rounds, contenders, isDisturbed = () => false, progress } = turns
+export async function inTurns<Name extends string, Sample>(
+  { rounds, progress, turn }: Pick<Bench, 'rounds' | 'progress' | 'turn'>,
+  { contenders, isDisturbed = () => false }: Turns<Name, Sample>,
+): Promise<Samples<Name, Sample>> {
   const names = Object.keys(contenders) as Name[]
   const samples = Object.fromEntries(names.map((name) => [name, [] as Sample[]])) as Samples<Name, Sample>
   const again = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
   for (let round = 1; round <= rounds; round++)
     for (const name of names) {
+      await turn()
       progress(`round ${round} of ${rounds}: ${name}`)
       let sample = await contenders[name]()
       while (isDisturbed(sample) && again[name]++ < rounds) {

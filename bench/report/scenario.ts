@@ -1,7 +1,10 @@
 // What a scenario is, and what it receives.
+import type { Checkout } from '../setup/checkout.ts'
 import type { Report } from './table.ts'
 
 export type Bench = {
+  /** The Carillon that is measured: its services are started and its databases prepared. */
+  checkout: Checkout
   /** An empty folder for this scenario, on the disk that the service would use. */
   dir: string
   rounds: number
@@ -9,6 +12,8 @@ export type Bench = {
   seconds: number
   /** Prints a line of progress. */
   progress(text: string): void
+  /** Lets the other checkout measure, if there is one, and resolves when it is this one's turn again. */
+  turn(): Promise<void>
   /** Stops `started` when the scenario ends or fails. */
   using<Stoppable extends { stop(): Promise<void> }>(started: Stoppable): Stoppable
 }

@@ -1,6 +1,6 @@
 // Formats the results for the terminal and for RESULTS.md.
 import type { Fact } from './machine.ts'
-import type { Spread } from './rounds.ts'
+import { ratios, type Spread } from './rounds.ts'
 
 export type Row = {
   what: string
@@ -11,21 +11,53 @@ export type Row = {
   target: string
   /** 'not measured' if this machine cannot measure it; `undefined` if the row has no target. */
   met: boolean | 'not measured' | undefined
+  /** What `measured` shows, for each round, so that two checkouts can be compared. */
+  figures?: readonly number[]
+  /** The row of the other checkout, with the ratio of this one's figures to its figures, round by round. */
+  before?: { measured: string; ratio: string }
 }
 /** The result of one scenario; `notes` explain how it was measured. */
 export type Report = { rows: Row[]; notes: string[] }
 export type Result = Report & { scenario: string; seconds: number }
 
-const columns = ['what', 'measured', 'floor', 'ratio', 'target', 'met'] as const
+const columns = ['what', 'measured', 'floor', 'ratio', 'target', 'met']
+const columnsOfBoth = [...columns, 'before', 'now / before']
+
+function columnsOf(rows: readonly Row[]): string[] {
+  return rows.some(({ before }) => before !== undefined) ? columnsOfBoth : columns
+}
 
 function cells(row: Row): string[] {
   const met = typeof row.met === 'boolean' ? (row.met ? 'yes' : 'NO') : (row.met ?? '')
-  return [row.what, row.measured, row.floor, row.ratio, row.target, met]
+  return [
+    row.what,
+    row.measured,
+    row.floor,
+    row.ratio,
+    row.target,
+    met,
+    row.before?.measured ?? '',
+    row.before?.ratio ?? '',
+  ]
+}
+
+/** The rows of this checkout, with what the other one reached in the same rounds. Rows are the same if they have the same name. */
+export function besideBefore(now: readonly Row[], before: readonly Row[]): Row[] {
+  return now.map((row) => {
+    const same = before.find(({ what }) => what === row.what)
+    if (same === undefined) return row
+    const [figures, figuresBefore] = [row.figures ?? [], same.figures ?? []]
+    const isComparable = figures.length > 0 && figures.length === figuresBefore.length
+    const ratio = isComparable ? asRatio(ratios(figures, figuresBefore)) : ''
+    const ownRatio = same.ratio === '' ? '' : `; ratio ${same.ratio}`
+    return { ...row, before: { measured: same.measured + ownRatio, ratio } }
+  })
 }
 
 export function asText({ rows, notes }: Report): string {
-  const lines = [[...columns] as string[], ...rows.map(cells)]
-  const widths = columns.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
+  const names = columnsOf(rows)
+  const lines = [names, ...rows.map((row) => cells(row).slice(0, names.length))]
+  const widths = names.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
   const format = lines.map((line) =>
     line
       .map((cell, i) => cell.padEnd(widths[i] as number))
@@ -37,7 +69,9 @@ export function asText({ rows, notes }: Report): string {
 
 export function asMarkdown({ scenario, rows, notes, seconds }: Result): string {
   const line = (texts: readonly string[]) => `| ${texts.join(' | ')} |`
-  const table = [line(columns), `|${columns.map(() => '---').join('|')}|`, ...rows.map((row) => line(cells(row)))]
+  const names = columnsOf(rows)
+  const body = rows.map((row) => line(cells(row).slice(0, names.length)))
+  const table = [line(names), `|${names.map(() => '---').join('|')}|`, ...body]
   return [
     `## ${scenario}`,
     '',
@@ -74,6 +108,10 @@ export function asRatio({ median, min, max }: Spread): string {
 /** With a comma between thousands. */
 export function asCount(value: number): string {
   return Math.round(value).toLocaleString('en')
+}
+
+export function asUs(us: number): string {
+  return `${us.toFixed(us < 10 ? 1 : 0)} us`
 }
 
 export function asMs(ms: number): string {

@@ -2,17 +2,15 @@
 // cost the same.
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { readDatabaseUrl } from '../../server/config/database-url.ts'
-import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { asLoad, isDisturbed, rate } from '../floors/compare.ts'
 import { Loader } from '../load/loader.ts'
 import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns, median, ratios, type Spread } from '../report/rounds.ts'
-import type { Scenario } from '../report/scenario.ts'
+import type { Bench, Scenario } from '../report/scenario.ts'
 import { asRatio, type Row } from '../report/table.ts'
-import { fillInboxes, prepareReaders } from '../setup/inboxes.ts'
-import { databaseIn, startService } from '../setup/service.ts'
+import { fillInboxes, openStoreIn, prepareReaders } from '../setup/inboxes.ts'
+import { startService } from '../setup/service.ts'
 import { gaps } from './gaps.ts'
 
 const inboxSize = 900_000
@@ -26,29 +24,27 @@ export const depth: Scenario = {
   name: 'depth',
   question: 'page 1 and page 45,000 (limit 20) of 900,000 notifications in one inbox',
   async run(bench) {
-    const { dir, rounds, progress } = bench
+    const { checkout, dir, progress } = bench
     progress('making an inbox of 900,000 notifications')
-    const { readers } = await prepareReaders(dir, { users: 1, proofs: 1 })
+    const { readers } = await prepareReaders(bench, { users: 1, proofs: 1 })
     const [{ userId, tokens }] = readers as [(typeof readers)[0]]
-    await fillInboxes(dir, { userIds: [userId], count: inboxSize })
-    const withGaps = await gaps({ dir: mkdtempSync(join(dir, 'gaps-')), rounds, progress })
-    const stored = await throughStore(dir, { userId, rounds, progress })
+    await fillInboxes(bench, { userIds: [userId], count: inboxSize })
+    const withGaps = await gaps({ ...bench, dir: mkdtempSync(join(dir, 'gaps-')) })
+    const stored = await throughStore(bench, userId)
 
     const loader = bench.using(new Loader())
     const proof = tokens[0] as ProofLine
     const pages = { first: pagesFrom(1, proof), last: pagesFrom(lastPage - pagesAtEachEnd + 1, proof) }
     const warmUp = pagesFrom(pagesAtEachEnd + 1, proof)
     const loadOnFresh = async (requests: readonly string[]) => {
-      const service = await startService({ dir })
+      const service = await startService({ checkout, dir })
       const load = { port: service.port, connections: 64, status: 200, isOnce: true, seconds: 60, warmUpSeconds: 0 }
       await loader.measure(service.process, { ...load, requests: warmUp })
       const loaded = await loader.measure(service.process, { ...load, requests })
       await service.stop()
       return loaded
     }
-    const served = await inTurns({
-      rounds,
-      progress,
+    const served = await inTurns(bench, {
       isDisturbed,
       contenders: { first: () => loadOnFresh(pages.first), last: () => loadOnFresh(pages.last) },
     })
@@ -59,6 +55,7 @@ export const depth: Scenario = {
           measured: `${median(stored.last).toFixed(1)} us`,
           floor: `page 1: ${median(stored.first).toFixed(1)} us`,
           ratio: ratios(stored.last, stored.first),
+          figures: stored.last,
         }),
         row({
           what: 'pages 30,001 to 45,000, through HTTP',
@@ -66,6 +63,7 @@ export const depth: Scenario = {
           floor: `pages 1 to 15,000: ${asLoad(served.first)}`,
           // A ratio of times, as above.
           ratio: ratios(served.first.map(rate), served.last.map(rate)),
+          figures: served.last.map(rate),
         }),
         ...withGaps.rows,
       ],
@@ -79,7 +77,9 @@ export const depth: Scenario = {
   },
 }
 
-function row({ ratio, ...format }: { what: string; measured: string; floor: string; ratio: Spread }): Row {
+type Compared = { what: string; measured: string; floor: string; ratio: Spread; figures: number[] }
+
+function row({ ratio, ...format }: Compared): Row {
   const met = Math.abs(ratio.median - 1) <= maxDifference
   return { ...format, ratio: asRatio(ratio), target: '0.90-1.10', met }
 }
@@ -91,11 +91,8 @@ function pagesFrom(first: number, proof: ProofLine): string[] {
 }
 
 /** Microseconds per page for each round; within a round the two alternate many times. */
-async function throughStore(
-  dir: string,
-  { userId, rounds, progress }: { userId: string; rounds: number; progress: (text: string) => void },
-): Promise<{ first: number[]; last: number[] }> {
-  const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
+async function throughStore(bench: Bench, userId: string): Promise<{ first: number[]; last: number[] }> {
+  const store = await openStoreIn(bench)
   try {
     const both = async () => {
       const took: [first: number, last: number][] = []
@@ -104,7 +101,7 @@ async function throughStore(
       return { first: median(took.map(([us]) => us)), last: median(took.map(([, us]) => us)) }
     }
     await both()
-    const { page } = await inTurns({ rounds, progress, contenders: { page: both } })
+    const { page } = await inTurns(bench, { contenders: { page: both } })
     return { first: page.map(({ first }) => first), last: page.map(({ last }) => last) }
   } finally {
     await store.close()

@@ -1,14 +1,11 @@
 // Compares reads of inboxes with 500,000 gaps: a page in the middle with page 1, of unread notifications and of all if some were
 // sent again, and changes since long ago with recent ones. By the store, on SQLite, where a read blocks the event loop.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { readDatabaseUrl } from '../../server/config/database-url.ts'
-import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { inTurns, median, ratios } from '../report/rounds.ts'
 import type { Bench } from '../report/scenario.ts'
 import { asRatio, type Report, type Row } from '../report/table.ts'
-import { fillInboxes, prepareReaders, withDatabase } from '../setup/inboxes.ts'
-import { databaseIn } from '../setup/service.ts'
+import { fillInboxes, openStoreIn, prepareReaders } from '../setup/inboxes.ts'
 
 const inboxSize = 1_000_000
 const limit = 20
@@ -16,23 +13,13 @@ const middlePage = inboxSize / 2 / limit / 2
 /** Far read divided by near read. A deep page of unread notifications also passes over half a block of counts. */
 const maxRatio = 4
 
-export async function gaps({ dir, rounds, progress }: Pick<Bench, 'dir' | 'rounds' | 'progress'>): Promise<Report> {
-  progress('making an inbox of 1,000,000 notifications, with every second one marked read')
-  const { readers } = await prepareReaders(dir, { users: 2, proofs: 1 })
+export async function gaps(bench: Bench): Promise<Report> {
+  bench.progress('making an inbox of 1,000,000 notifications, with every second one marked read')
+  const { readers } = await prepareReaders(bench, { users: 2, proofs: 1 })
   const [{ userId }, { userId: sentAgain }] = readers as [(typeof readers)[0], (typeof readers)[0]]
-  await fillInboxes(dir, { userIds: [userId, sentAgain], count: inboxSize })
-  await withDatabase(dir, (database) =>
-    database.exec(`
-      begin;
-      update notification set read_at = '2026-01-01T00:00:00.000Z', changed_version = ${inboxSize + 1} + seq / 2
-        where seq % 2 = 0 and user_id = '${userId}';
-      update inbox set unread = ${inboxSize / 2}, version = ${inboxSize * 1.5 + 1} where user_id = '${userId}';
-      delete from notification where seq % 2 = 1 and user_id = '${sentAgain}';
-      update inbox set unread = ${inboxSize / 2}, total = ${inboxSize / 2}, first_seq = 2
-        where user_id = '${sentAgain}';
-      commit`),
-  )
-  const { store } = await openStore(readDatabaseUrl(`sqlite:${databaseIn(dir)}`))
+  await fillInboxes(bench, { userIds: [userId], count: inboxSize, everySecond: 'read' })
+  await fillInboxes(bench, { userIds: [sentAgain], count: inboxSize, everySecond: 'missing' })
+  const store = await openStoreIn(bench)
   try {
     const page = (number: number) => store.readPage({ userId, page: number, limit, status: 'unread' })
     const pageOfAll = (number: number) => store.readPage({ userId: sentAgain, page: number, limit, status: 'all' })
@@ -45,16 +32,16 @@ export async function gaps({ dir, rounds, progress }: Pick<Bench, 'dir' | 'round
     const changes = { near: () => since(300), far: () => since(9_990) }
     return {
       rows: [
-        row('page 12,500 of unread notifications, by the store', 'page 1', await timed({ rounds, progress, ...reads })),
+        row('page 12,500 of unread notifications, by the store', 'page 1', await timed(bench, { ...reads })),
         row(
           'page 12,500 of an inbox with missing sequence numbers, by the store',
           'page 1',
-          await timed({ rounds, progress, ...readsOfAll }),
+          await timed(bench, { ...readsOfAll }),
         ),
         row(
           'changes since 9,990 versions ago, by the store',
           'since 300 versions ago',
-          await timed({ rounds, progress, ...changes }),
+          await timed(bench, { ...changes }),
         ),
       ],
       notes: [
@@ -81,16 +68,16 @@ function row(what: string, floor: string, { near, far }: Timed): Row {
     ratio: asRatio(ratio),
     target: `<= ${maxRatio}.00`,
     met: ratio.median <= maxRatio,
+    figures: far,
   }
 }
 
 type Read = () => ReturnType<Store['readPage']> | ReturnType<Store['changesSince']>
 
-async function timed(of: { rounds: number; progress: Bench['progress']; near: Read; far: Read }): Promise<Timed> {
-  const { rounds, progress, near, far } = of
+async function timed(bench: Bench, { near, far }: { near: Read; far: Read }): Promise<Timed> {
   const both = async () => ({ near: await timeOf(near), far: await timeOf(far) })
   await both()
-  const { read } = await inTurns({ rounds, progress, contenders: { read: both } })
+  const { read } = await inTurns(bench, { contenders: { read: both } })
   return { near: read.map((one) => one.near), far: read.map((one) => one.far) }
 }
 

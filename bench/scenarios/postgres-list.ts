@@ -11,8 +11,9 @@ import { BenchProcess } from '../processes/processes.ts'
 import { inTurns, median, ratios } from '../report/rounds.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { asMs, asRatio, type Row } from '../report/table.ts'
+import { fillDatabase } from '../setup/fill.ts'
 import { prepareReadersAt, type Reader } from '../setup/inboxes.ts'
-import { type Database, fillInboxesAt, settingsNote, startDatabase, startServiceOn } from '../setup/postgres.ts'
+import { type Database, settingsNote, startDatabase, startServiceOn } from '../setup/postgres.ts'
 import type { Service } from '../setup/service.ts'
 import { firstPage, inboxSize, limit, placesOf } from './list.ts'
 
@@ -25,14 +26,14 @@ export const postgresList: Scenario = {
   name: 'postgres-list',
   question: 'the list from PostgreSQL, compared with a bare node:http server that makes the same round trip',
   async run(bench) {
-    const { dir, rounds, seconds, progress } = bench
+    const { checkout, dir, seconds, progress } = bench
     const database = await startDatabase(bench, 'load')
     progress('making 100 inboxes of 1,000 notifications and 2,000 proofs')
-    const { readers } = await prepareReadersAt(database.url, { users: 100, proofs: 10 })
+    const { readers } = await prepareReadersAt(checkout, database.url, { users: 100, proofs: 10 })
     const userIds = readers.map(({ userId }) => userId)
-    await fillInboxesAt(database.url, { userIds, count: inboxSize, readThrough: 900 })
+    await fillDatabase(checkout, database.url, { userIds, count: inboxSize, readThrough: 900 })
     const loader = bench.using(new Loader('load', database.processorUs))
-    const service = bench.using(await startServiceOn(database, { dir }))
+    const service = bench.using(await startServiceOn(database, { checkout, dir }))
     const known = {
       cookies: requestsOf(readers, 'cookies', firstPage),
       tokens: requestsOf(readers, 'tokens', firstPage),
@@ -47,7 +48,7 @@ export const postgresList: Scenario = {
     const loadOn = (server: Server, load: Pick<Load, 'requests' | 'isOnce' | 'warmUpSeconds'>) =>
       loader.measure(server.process, { port: server.port, connections, status: 200, seconds, ...load })
     const loadOnFresh = async (kind: Kind) => {
-      const fresh = await startServiceOn(database, { dir })
+      const fresh = await startServiceOn(database, { checkout, dir })
       const count = seconds * 20_000
       await loadOn(fresh, {
         requests: placesOf(readers, kind, limit + 1).slice(0, count),
@@ -61,9 +62,7 @@ export const postgresList: Scenario = {
     }
     const loadOnKnown = (server: Server, kind: Kind) => () =>
       loadOn(server, { requests: known[kind], warmUpSeconds: seconds / 4 })
-    const all = await inTurns({
-      rounds,
-      progress,
+    const all = await inTurns(bench, {
       isDisturbed,
       contenders: {
         'known by cookie': loadOnKnown(service, 'cookies'),

@@ -19,12 +19,12 @@ export const signIns: Scenario = {
   name: 'sign-ins',
   question: 'sign-ins by password per second, and the p99 of other requests at the same time',
   async run(bench) {
-    const { dir, rounds, seconds, progress } = bench
+    const { checkout, dir, rounds, seconds } = bench
     const passwordHash = await new Passwords({ threads: 4 }).hash(password)
-    const { readers } = await prepareReaders(dir, { users: 100, proofs: 10, passwordHash })
-    await fillInboxes(dir, { userIds: readers.map(({ userId }) => userId), count: 1_000 })
+    const { readers } = await prepareReaders(bench, { users: 100, proofs: 10, passwordHash })
+    await fillInboxes(bench, { userIds: readers.map(({ userId }) => userId), count: 1_000 })
     const service = bench.using(
-      await startService({ dir, role: 'anywhere', env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } }),
+      await startService({ checkout, dir, role: 'anywhere', env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } }),
     )
     const [signer, lister] = [bench.using(new Loader('anywhere')), bench.using(new Loader('anywhere'))]
     const on = { port: service.port, status: 200, seconds }
@@ -36,9 +36,7 @@ export const signIns: Scenario = {
       lister.measure(service.process, { ...on, connections: 8, everyMs: 40, requests: lists, warmUpSeconds: 0.7 })
     const signIn = () =>
       signer.measure(service.process, { ...on, connections: 16, requests: logins, warmUpSeconds: 0.7 })
-    const taken = await inTurns<'quiet' | 'busy', Sample>({
-      rounds,
-      progress,
+    const taken = await inTurns<'quiet' | 'busy', Sample>(bench, {
       contenders: {
         quiet: async () => ({ present: await listQuietly(), arriving: undefined }),
         busy: async () => {

@@ -19,19 +19,17 @@ export const start: Scenario = {
   name: 'start',
   question: 'from the start of the process to its first response, and the memory of an idle process',
   async run(bench) {
-    const { dir, rounds, progress } = bench
+    const { dir } = bench
     const existing = folder(dir, 'existing')
-    const { readers } = await prepareReaders(existing, { users: 100, proofs: 10 })
-    await fillInboxes(existing, { userIds: readers.map(({ userId }) => userId), count: 1_000 })
+    const { readers } = await prepareReaders({ ...bench, dir: existing }, { users: 100, proofs: 10 })
+    await fillInboxes({ ...bench, dir: existing }, { userIds: readers.map(({ userId }) => userId), count: 1_000 })
     const freshFolder = counted(dir)
-    await timeStart(existing)
-    const timed = await inTurns({
-      rounds,
-      progress,
+    await timeStart(bench, existing)
+    const timed = await inTurns(bench, {
       contenders: {
-        existing: () => timeStart(existing),
-        new: () => timeStart(freshFolder()),
-        uncompiled: () => timeStart(freshFolder(), { NODE_COMPILE_CACHE: freshFolder() }),
+        existing: () => timeStart(bench, existing),
+        new: () => timeStart(bench, freshFolder()),
+        uncompiled: () => timeStart(bench, freshFolder(), { NODE_COMPILE_CACHE: freshFolder() }),
       },
     })
     return {
@@ -51,8 +49,8 @@ export const start: Scenario = {
   },
 }
 
-async function timeStart(dir: string, env: Record<string, string> = {}): Promise<number> {
-  const service = await startService({ dir, env, role: 'anywhere', isBare: true })
+async function timeStart({ checkout }: Bench, dir: string, env: Record<string, string> = {}): Promise<number> {
+  const service = await startService({ checkout, dir, env, role: 'anywhere', isBare: true })
   await service.stop()
   return service.startedInMs
 }
@@ -61,7 +59,9 @@ async function memoryRows(
   bench: Bench,
   { existing, requests }: { existing: string; requests: string[] },
 ): Promise<Row[]> {
-  const service = bench.using(await startService({ dir: existing, role: 'anywhere', isBare: true }))
+  const service = bench.using(
+    await startService({ checkout: bench.checkout, dir: existing, role: 'anywhere', isBare: true }),
+  )
   await pause(1_000)
   const before = residentMegabytes(service.process.pid)
   const connection = new Connection(service.port)

@@ -23,22 +23,20 @@ export const streamLatency: Scenario = {
   name: 'stream-latency',
   question: 'from a delivery to the event at its client: on SQLite, and from one PostgreSQL node to another',
   async run(bench) {
-    const { dir, rounds, progress } = bench
-    const prepared = await prepareReaders(dir, { users, proofs: 1 })
-    const sqlite = bench.using(await startService({ dir, role: 'anywhere' }))
+    const { checkout, dir } = bench
+    const prepared = await prepareReaders(bench, { users, proofs: 1 })
+    const sqlite = bench.using(await startService({ checkout, dir, role: 'anywhere' }))
     const sample = await sampleStream(sqlite.port, sampleOf(prepared))
     const floor = bench.using(await startStreamFloor(sample))
     const database = await startDatabase(bench, 'anywhere')
-    const preparedAt = await prepareReadersAt(database.url, { users, proofs: 1 })
+    const preparedAt = await prepareReadersAt(checkout, database.url, { users, proofs: 1 })
     const [a, b] = [
-      bench.using(await startServiceOn(database, { dir, role: 'anywhere' })),
-      bench.using(await startServiceOn(database, { dir, role: 'anywhere' })),
+      bench.using(await startServiceOn(database, { checkout, dir, role: 'anywhere' })),
+      bench.using(await startServiceOn(database, { checkout, dir, role: 'anywhere' })),
     ]
     const onPostgres = { sent: 0 }
     const paths = Array.from({ length: users }, (_, i) => `/${i}`)
-    const taken = await inTurns({
-      rounds,
-      progress,
+    const taken = await inTurns(bench, {
       contenders: {
         floor: await follow(bench, {
           from: floor.port,

@@ -30,15 +30,13 @@ export const streams: Scenario = {
   async run(bench) {
     const files = openFilesAllowed()
     if (files < streamCount + 200) return { rows: [notMeasured(files)], notes: [] }
-    const { dir, rounds, progress, using } = bench
+    const { progress, using } = bench
     progress(`making ${asCount(streamCount)} users and their sessions`)
-    const prepared = await prepareReaders(dir, { users: streamCount, proofs: 1 })
+    const prepared = await prepareReaders(bench, { users: streamCount, proofs: 1 })
     const listener = using(new Listener())
     const loader = using(new Loader())
-    const sample = await sampleOf(dir, prepared)
-    const taken = await inTurns<Name, Sample>({
-      rounds,
-      progress,
+    const sample = await sampleOf(bench, prepared)
+    const taken = await inTurns<Name, Sample>(bench, {
       isDisturbed,
       contenders: {
         floor: () => measureFloor(bench, { listener, sample }),
@@ -63,8 +61,8 @@ function openFilesAllowed(): number {
   }
 }
 
-async function sampleOf(dir: string, { readers, producer }: Prepared): Promise<StreamSample> {
-  const service = await startService({ dir })
+async function sampleOf({ checkout, dir }: Bench, { readers, producer }: Prepared): Promise<StreamSample> {
+  const service = await startService({ checkout, dir })
   const [{ username, cookies }] = readers as [Prepared['readers'][0]]
   const stream = streamRequest(cookies[0] as string)
   const sample = await sampleStream(service.port, { stream, delivery: deliveryRequest(producer, [username]) })
@@ -75,8 +73,8 @@ async function sampleOf(dir: string, { readers, producer }: Prepared): Promise<S
 type Crowd = { listener: Listener; loader: Loader; prepared: Prepared; users: number }
 
 async function measureService(bench: Bench, { listener, loader, prepared, users }: Crowd): Promise<Sample> {
-  const { dir, seconds, using } = bench
-  const service = using(await startService({ dir, role: 'anywhere' }))
+  const { checkout, dir, seconds, using } = bench
+  const service = using(await startService({ checkout, dir, role: 'anywhere' }))
   const readers = prepared.readers.slice(0, users)
   const opening = Array.from({ length: streamCount }, (_, i) => streamRequest(readers[i % users]?.cookies[0] as string))
   const memory = await openAll(service, { listener, opening, seconds })

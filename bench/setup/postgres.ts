@@ -1,14 +1,11 @@
-// Starts a PostgreSQL server for one scenario, with durable settings; fills inboxes by SQL; starts services on it. If the
-// service has a core of its own, PostgreSQL shares the core of the load.
+// Starts a PostgreSQL server for one scenario, with durable settings, and services on it. If the service has a core of its own,
+// PostgreSQL shares the core of the load.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import pg from 'pg'
-import { readDatabaseUrl } from '../../server/config/database-url.ts'
-import { openStore } from '../../server/store/open.ts'
 import { PostgresServer } from '../../tests/support/postgres.ts'
 import { coreArguments, describeSync, type Role, syncCost } from '../report/machine.ts'
 import type { Bench } from '../report/scenario.ts'
-import { categoriesOf, iso, notificationsOf } from './inboxes.ts'
+import { modulesOf } from './checkout.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 
 /** Settings beyond PostgreSQL's defaults. Those that decide durability keep the default. */
@@ -44,6 +41,7 @@ export async function startDatabase(bench: Bench, role: Role): Promise<Database>
   bench.using({ stop: () => server.remove() })
   await server.query('create database bench')
   const url = server.url('bench')
+  const { openStore, readDatabaseUrl } = await modulesOf(bench.checkout)
   const { store } = await openStore(readDatabaseUrl(url))
   await store.close()
   const query = (sql: string) => server.query(sql, 'bench')
@@ -74,38 +72,4 @@ function processorUsOf(pid: number): number {
 
 export function startServiceOn(database: Database, options: ServiceOptions): Promise<Service> {
   return startService({ ...options, env: { ...options.env, CARILLON_DATABASE_URL: database.url } })
-}
-
-type Filling = { userIds: readonly string[]; count: number; readThrough?: number }
-
-/** As fillInboxes does for SQLite: the rows that deliveries and one read-all would leave. */
-export async function fillInboxesAt(url: string, { userIds, count, readThrough = 0 }: Filling): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    for (const userId of userIds) await fillInbox(client, { userId, count, readThrough })
-    await client.query('vacuum analyze')
-    await client.query('checkpoint')
-  } finally {
-    await client.end()
-  }
-}
-
-async function fillInbox(
-  client: pg.Client,
-  { userId, count, readThrough }: { userId: string; count: number; readThrough: number },
-): Promise<void> {
-  const insertAll = (table: string, rows: readonly object[]) =>
-    client.query(
-      `insert into ${table} (user_id, ${Object.keys(rows[0] ?? {}).join(', ')})
-       select '${userId}', ${Object.keys(rows[0] ?? {}).join(', ')} from json_populate_recordset(null::${table}, $1)`,
-      [JSON.stringify(rows)],
-    )
-  await client.query('begin')
-  await insertAll('notification', notificationsOf({ count, readThrough }))
-  await insertAll('inbox_category', categoriesOf({ count, readThrough }))
-  await insertAll('read_mark', [{ version: readThrough + 1, through_seq: readThrough, at: iso(Date.now()) }])
-  const state = { total: count, unread: count - readThrough, read_through: readThrough, read_version: readThrough + 1 }
-  await insertAll('inbox', [{ version: count + 1, first_seq: 1, last_seq: count, ...state }])
-  await client.query('commit')
 }

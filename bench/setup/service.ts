@@ -1,23 +1,27 @@
-// Starts Carillon as shipped: the command `serve` in a separate process, with its log in a file. Only the address, the
-// database and the secret are set.
+// Starts the Carillon of a checkout as shipped: the command `serve` in a separate process, with its log in a file. Only the address,
+// the database and the secret are set.
 import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { requestText, requestUntilListening } from '../load/requests.ts'
 import { BenchProcess, type Start } from '../processes/processes.ts'
 import type { Role } from '../report/machine.ts'
+import type { Checkout } from './checkout.ts'
 
 /** Fixed, since tokens name their issuer and the port differs between runs. */
 export const publicUrl = 'http://127.0.0.1:7464'
 export const secret = 'a secret that the bench needs only while it runs'
 
 export type Service = { port: number; process: BenchProcess; startedInMs: number; stop(): Promise<void> }
-export type ServiceOptions = Pick<Start, 'env' | 'under'> & { dir: string; role?: Role; isBare?: boolean }
+export type ServiceOptions = Pick<Start, 'env' | 'under'> & {
+  checkout: Checkout
+  dir: string
+  role?: Role
+  isBare?: boolean
+}
 
 const preload = new URL('../processes/preload.ts', import.meta.url).href
-const launcher = fileURLToPath(new URL('../../server/bin/launch.js', import.meta.url))
 
 export function databaseIn(dir: string): string {
   return join(dir, 'carillon.db')
@@ -25,6 +29,7 @@ export function databaseIn(dir: string): string {
 
 /** Resolves with the first 200. With `isBare` no preload module is loaded, so it reports nothing about itself. */
 export async function startService({
+  checkout,
   dir,
   role = 'server',
   env = {},
@@ -35,7 +40,7 @@ export async function startService({
   const log = openSync(join(dir, 'carillon.log'), 'a')
   const startedAt = performance.now()
   const process = new BenchProcess({
-    args: [...(isBare ? [] : ['--import', preload]), launcher, 'serve'],
+    args: [...(isBare ? [] : ['--import', preload]), join(checkout.root, 'server/bin/launch.js'), 'serve'],
     role,
     under,
     output: log,

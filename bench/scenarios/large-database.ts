@@ -1,0 +1,108 @@
+// What a delivery costs in a large database: one to each of 10,000 inboxes, in a file with 1,000,000 notifications and in one with
+// 1,000. The work is the same, so the cost should be, too.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { asLoad, cpuUs } from '../floors/compare.ts'
+import { type Loaded, Loader } from '../load/loader.ts'
+import { requestText } from '../load/requests.ts'
+import { inTurns, median, ratios } from '../report/rounds.ts'
+import type { Bench, Scenario } from '../report/scenario.ts'
+import { asCount, asRatio, type Row } from '../report/table.ts'
+import { fillInboxes, type Prepared, prepareReaders } from '../setup/inboxes.ts'
+import { databaseIn, startService } from '../setup/service.ts'
+
+const inboxes = 10_000
+const sizes = { small: 1_000, large: 1_000_000 }
+const connections = 64
+/** Deliveries before the measurement, so that the code is compiled and its caches are warm. */
+const warmUps = 5_000
+const maxRatio = 1.25
+
+export const largeDatabase: Scenario = {
+  name: 'large-database',
+  question: 'deliveries to 10,000 inboxes of a database with 1,000,000 notifications and with 1,000',
+  async run(bench) {
+    const loader = bench.using(new Loader('anywhere'))
+    const small = await prepare(bench, 'small')
+    const large = await prepare(bench, 'large')
+    const all = await inTurns(bench, {
+      contenders: {
+        small: () => deliverToAll(bench, { loader, prepared: small }),
+        large: () => deliverToAll(bench, { loader, prepared: large }),
+      },
+    })
+    return {
+      rows: [costRow(all)],
+      notes: [
+        `${connections} connections, one recipient each, ${asCount(2 * inboxes)} deliveries: two to each inbox, no inbox twice within ` +
+          `${asCount(inboxes / 2)}. Each round starts with a new copy of the file (${asMegabytes(small.bytes)} and ${asMegabytes(large.bytes)}) ` +
+          `and ${asCount(warmUps)} deliveries that are not measured. CPU: all threads of the service.`,
+      ],
+    }
+  },
+}
+
+type Database = { dir: string; bytes: number; requests: string[] }
+
+async function prepare(bench: Bench, size: keyof typeof sizes): Promise<Database> {
+  const dir = join(bench.dir, size)
+  mkdirSync(dir)
+  bench.progress(`making ${asCount(inboxes)} inboxes with ${asCount(sizes[size])} notifications`)
+  const place = { checkout: bench.checkout, dir }
+  const prepared = await prepareReaders(place, { users: inboxes, proofs: 0 })
+  const filled = prepared.readers.slice(0, Math.min(inboxes, sizes[size]))
+  await fillInboxes(place, { userIds: filled.map(({ userId }) => userId), count: sizes[size] / filled.length })
+  return { dir, bytes: statSync(databaseIn(dir)).size, requests: deliveriesOf(prepared) }
+}
+
+/** To every inbox once, in an order without neighbours: steps of a prime that does not divide the count. */
+function deliveriesOf({ readers, producer }: Prepared): string[] {
+  const step = 3_571
+  return readers.map((_, i) => {
+    const { username } = readers[(i * step) % readers.length] as (typeof readers)[0]
+    const content = {
+      recipients: [{ username }],
+      title: `Your order ${100_000 + i} is on its way`,
+      body: 'It left our warehouse this morning and should reach you within two working days.',
+      url: `/orders/${100_000 + i}`,
+      category: 'orders',
+      data: { order: 100_000 + i, parcels: 1 },
+    }
+    return requestText('POST', '/api/notifications', { proof: producer, body: JSON.stringify(content) })
+  })
+}
+
+async function deliverToAll(
+  { checkout, dir }: Bench,
+  { loader, prepared }: { loader: Loader; prepared: Database },
+): Promise<Loaded> {
+  const copy = mkdtempSync(join(dir, 'copy-'))
+  copyFileSync(databaseIn(prepared.dir), databaseIn(copy))
+  const service = await startService({ checkout, dir: copy, role: 'anywhere' })
+  const load = { port: service.port, connections, status: 201, isOnce: true, seconds: 120, warmUpSeconds: 0 }
+  await loader.measure(service.process, { ...load, requests: prepared.requests.slice(-warmUps) })
+  const loaded = await loader.measure(service.process, {
+    ...load,
+    requests: [...prepared.requests, ...prepared.requests],
+  })
+  await service.stop()
+  rmSync(copy, { recursive: true })
+  return loaded
+}
+
+function costRow({ small, large }: Record<'small' | 'large', Loaded[]>): Row {
+  const ratio = ratios(large.map(cpuUs), small.map(cpuUs))
+  return {
+    what: `CPU of a delivery, ${asCount(sizes.large)} notifications`,
+    measured: `${median(large.map(cpuUs)).toFixed(0)} us (${asLoad(large)})`,
+    floor: `${asCount(sizes.small)}: ${median(small.map(cpuUs)).toFixed(0)} us (${asLoad(small)})`,
+    ratio: asRatio(ratio),
+    target: `<= ${maxRatio}`,
+    met: ratio.median <= maxRatio,
+    figures: large.map(cpuUs),
+  }
+}
+
+function asMegabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(0)} MB`
+}
