@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { yieldToEventLoop } from './event-loop.ts'
+import { WorkInTurns, yieldToEventLoop } from './event-loop.ts'
 
 /** Blocks the event loop. */
 function work(ms: number): void {
@@ -65,4 +65,40 @@ test('waiting work resumes in the order of arrival', async () => {
     order,
     [...order].sort((one, other) => one - other),
   )
+})
+
+test('items that arrive together are spread over turns: each turn handles items until its share is used up, in the order of arrival', async () => {
+  let turn = 0
+  const handled: { item: number; turn: number }[] = []
+  const items = new WorkInTurns<number>(1, (item) => {
+    handled.push({ item, turn })
+    // What an item resumes counts as well.
+    void Promise.resolve().then(() => work(0.6))
+  })
+  for (let item = 0; item < 20; item++) items.add(item)
+  for (; items.size > 0; turn++) await nextTurn()
+  assert.deepEqual(
+    handled.map(({ item }) => item),
+    Array.from({ length: 20 }, (_, item) => item),
+  )
+  const inTurn = Map.groupBy(handled, (one) => one.turn)
+  for (const together of inTurn.values()) assert.ok(together.length <= 2, `${together.length} items in one turn`)
+})
+
+test('an item that arrives alone is handled at once, and one that arrives behind waiting items after them', async () => {
+  const handled: string[] = []
+  const items = new WorkInTurns<string>(1, (item) => {
+    handled.push(item)
+    work(2)
+  })
+  items.runOrAdd('first')
+  assert.deepEqual(handled, ['first'])
+  items.runOrAdd('second')
+  items.runOrAdd('third')
+  assert.deepEqual(handled, ['first'])
+  while (items.size > 0) await nextTurn()
+  assert.deepEqual(handled, ['first', 'second', 'third'])
+  await nextTurn()
+  items.runOrAdd('fourth')
+  assert.equal(handled.at(-1), 'fourth')
 })

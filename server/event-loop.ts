@@ -1,44 +1,86 @@
-// The share of one turn of the event loop that all long work together may use: requests are answered between turns.
+// The share of one turn of the event loop that work of one kind may use. What is left waits for the following turns, so that
+// timers, connections and other kinds of work run in between.
 
-const maxWorkMs = 2
 /** An immediate costs little, even one that finds the share used up. */
-const maxResumedPerTurn = 64
+const maxImmediates = 64
 
-/** Work that waits to continue, in the order of arrival. */
-const waiting = new Set<() => void>()
-let turnBeganAt = 0
-let isTurnScheduled = false
+/** Items in the order of arrival. A turn handles them until `maxMs` are used up, including what each of them resumes. */
+export class WorkInTurns<Item> {
+  readonly #handle: (item: Item) => void
+  readonly #maxMs: number
+  readonly #waiting = new Set<Item>()
+  #turnBeganAt = 0
+  #isTurnScheduled = false
+  #isTurnNoted = false
+
+  constructor(maxMs: number, handle: (item: Item) => void) {
+    this.#maxMs = maxMs
+    this.#handle = handle
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  get hasTimeLeft(): boolean {
+    return this.#waiting.size === 0 && this.#isWithinShare()
+  }
+
+  /** Handles the item in this turn's check phase or a later one. */
+  add(item: Item): void {
+    this.#waiting.add(item)
+    this.#scheduleTurn()
+  }
+
+  /** Handles the item at once if this turn has time left and nothing waits. For what arrives in the poll phase. */
+  runOrAdd(item: Item): void {
+    this.#noteTurn()
+    if (this.hasTimeLeft) this.#handle(item)
+    else this.add(item)
+  }
+
+  /** A poll phase delivers everything that has arrived; its share begins with the first item. */
+  #noteTurn(): void {
+    if (this.#isTurnNoted || this.#isTurnScheduled) return
+    this.#isTurnNoted = true
+    this.#turnBeganAt = performance.now()
+    setImmediate(() => {
+      this.#isTurnNoted = false
+    })
+  }
+
+  /** One immediate per item: what the item resumes is done before the following immediate reads the clock. */
+  #scheduleTurn(): void {
+    if (this.#isTurnScheduled || this.#waiting.size === 0) return
+    this.#isTurnScheduled = true
+    setImmediate(() => {
+      this.#turnBeganAt = performance.now()
+    })
+    for (let n = Math.min(this.#waiting.size, maxImmediates); n > 0; n--) setImmediate(this.#handleFirst)
+    setImmediate(() => {
+      this.#isTurnScheduled = false
+      this.#scheduleTurn()
+    })
+  }
+
+  readonly #handleFirst = (): void => {
+    const [first] = this.#waiting
+    if (first === undefined || !this.#isWithinShare()) return
+    this.#waiting.delete(first)
+    this.#handle(first)
+  }
+
+  #isWithinShare(): boolean {
+    return performance.now() - this.#turnBeganAt < this.#maxMs
+  }
+}
+
+const longWork = new WorkInTurns<() => void>(2, (resume) => resume())
 
 /** Call it between pieces of long work. Resolves at once, or in a later turn if the share is used up or others wait. */
 export async function yieldToEventLoop(): Promise<void> {
-  if (waiting.size === 0 && hasTimeLeft()) return
+  if (longWork.hasTimeLeft) return
   const { promise, resolve } = Promise.withResolvers<void>()
-  waiting.add(resolve)
-  scheduleTurn()
+  longWork.add(resolve)
   await promise
-}
-
-/** One immediate per resumed work: what it does next is done before the following immediate reads the clock. */
-function scheduleTurn(): void {
-  if (isTurnScheduled || waiting.size === 0) return
-  isTurnScheduled = true
-  setImmediate(() => {
-    turnBeganAt = performance.now()
-  })
-  for (let n = Math.min(waiting.size, maxResumedPerTurn); n > 0; n--) setImmediate(resumeFirst)
-  setImmediate(() => {
-    isTurnScheduled = false
-    scheduleTurn()
-  })
-}
-
-function resumeFirst(): void {
-  const [first] = waiting
-  if (first === undefined || !hasTimeLeft()) return
-  waiting.delete(first)
-  first()
-}
-
-function hasTimeLeft(): boolean {
-  return performance.now() - turnBeganAt < maxWorkMs
 }

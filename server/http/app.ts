@@ -5,6 +5,7 @@ import type { CarillonError } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import { isDraining } from './connections/drain.ts'
 import { afterUnreadBody, endAndDrop, isDropping } from './connections/drop-unread.ts'
+import { handleInTurns } from './connections/requests-in-turns.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'
 import type { AppDependencies, Dependencies } from './dependencies.ts'
 import { documentationOf } from './openapi/documentation.ts'
@@ -99,6 +100,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
     frameworkErrors: fail,
     rewriteUrl: ({ url = '/' }) => targetToRoute(url),
   })
+  handleInTurns(app.server)
   const { reader: timeoutMs, checkEvery: everyMs } = timeouts
   endSlowReaders(app.server, { timeoutMs, streamTimeoutMs: streamReaderTimeoutMs, everyMs })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))

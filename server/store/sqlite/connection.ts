@@ -2,6 +2,7 @@
 // Writer gathers writes, hands them to the writer thread together and settles each caller's promise.
 import { Worker } from 'node:worker_threads'
 import { CarillonError, overloaded } from '../../errors.ts'
+import { WorkInTurns } from '../../event-loop.ts'
 import { PageBlocksCache } from '../page-blocks.ts'
 import type { ChangeSignal, Input } from '../store.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
@@ -109,7 +110,7 @@ const maxInOneCommit = 1_000
 const maxWaiting = 30_000
 const commitTimeoutMs = 6_000
 /** Each settled write resumes a request. All requests of one commit in one turn would block the event loop for milliseconds. */
-const maxSettledInOneTurn = 4
+const maxSettlingMs = 0.2
 
 type PendingWrite = {
   request: WriteRequest
@@ -135,7 +136,7 @@ export class Writer {
   #loss: FileLoss | undefined
   #waiting: PendingWrite[] = []
   #inProgress: PendingWrite[] = []
-  #settling = 0
+  readonly #settling = new WorkInTurns<[PendingWrite, WriteReply]>(maxSettlingMs, (one) => this.#settle(...one))
   #weightWaiting = 0
   #handedOverAt = 0
   #hasFailed = false
@@ -197,7 +198,7 @@ export class Writer {
   }
 
   async #end(): Promise<void> {
-    while (this.#waiting.length + this.#inProgress.length + this.#settling > 0) await new Promise(setImmediate)
+    while (this.#waiting.length + this.#inProgress.length + this.#settling.size > 0) await new Promise(setImmediate)
     this.#isEndExpected = true
     this.#thread.postMessage('close')
     await this.#ended.promise
@@ -235,19 +236,12 @@ export class Writer {
     if (replies.length === 0) return
     this.#hasFailed = replies.every((reply) => !reply.ok)
     this.#handOver()
-    this.#settling += done.length
-    this.#settle(done, replies)
+    for (const [index, reply] of replies.entries()) this.#settling.add([done[index] as PendingWrite, reply])
   }
 
-  #settle(done: readonly PendingWrite[], replies: readonly WriteReply[]): void {
-    for (const [index, { resolve, reject }] of done.slice(0, maxSettledInOneTurn).entries()) {
-      const reply = replies[index] as WriteReply
-      this.#settling--
-      if (reply.ok) resolve(reply.value as never)
-      else reject(this.#errorOf(reply))
-    }
-    if (done.length <= maxSettledInOneTurn) return
-    setImmediate(() => this.#settle(done.slice(maxSettledInOneTurn), replies.slice(maxSettledInOneTurn)))
+  #settle({ resolve, reject }: PendingWrite, reply: WriteReply): void {
+    if (reply.ok) resolve(reply.value as never)
+    else reject(this.#errorOf(reply))
   }
 
   #errorOf({ message, sqliteCode, isOfCommit }: Extract<WriteReply, { ok: false }>): unknown {
