@@ -6,6 +6,7 @@ import {
   open,
   producer,
   restricted,
+  sender,
   token,
   unscopedVisitor,
   user,
@@ -111,7 +112,7 @@ const api: readonly Route[] = [
   route('POST', '/api/notifications/read-all', inbox, notifications.readAll),
   route('POST', '/api/notifications/undo', inbox, notifications.undo),
 
-  route('POST', '/api/notifications', producer('send'), deliveries.send),
+  route('POST', '/api/notifications', sender, deliveries.send),
 
   route('POST', '/api/users/:id/tokens', producer('users'), tokens.issueById),
   route('DELETE', '/api/users/:id/tokens', producer('users'), tokens.revokeById),

@@ -1,6 +1,7 @@
 // The key of a producer, `crl_<id>_<secret>`: displayed once, stored as a hash, with scopes and an expiry. A producer is not
 // a user: its key opens no route of a user, and a user's proof opens no route of a producer.
 import { randomBytes } from 'node:crypto'
+import { BoundedCache } from '../bounded-cache.ts'
 import { CarillonError } from '../errors.ts'
 import type { Producer, Store } from '../store/store.ts'
 import { recorded, type Source } from './audit/entry.ts'
@@ -10,6 +11,9 @@ export const scopes = ['send', 'users'] as const
 export type Scope = (typeof scopes)[number]
 
 const touchEveryMs = 60_000
+/** Within this time a revoked key may be answered with the fault of its request in place of a 401; it never delivers. */
+const rememberedMs = 1_000
+const maxRemembered = 1_000
 const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
 
 type Dependencies = {
@@ -23,6 +27,7 @@ type Wanted = { name: string; scopes: readonly Scope[]; expiresAt: number | null
 
 export class ProducerKeys {
   readonly #dependencies: Dependencies
+  readonly #remembered = new BoundedCache<{ producer: Producer; at: number }>(maxRemembered)
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -41,19 +46,32 @@ export class ProducerKeys {
 
   /** The producer, or null if the key is unknown, revoked or expired. */
   async verify(key: string): Promise<Producer | null> {
-    const [, id, secret] = keyShape.exec(key) ?? []
-    if (id === undefined || secret === undefined) return null
+    const presented = parseKey(key)
+    if (presented === null) return null
     const { store, now } = this.#dependencies
-    const producer = await store.findProducer(id)
+    const producer = await store.findProducer(presented.id)
     const at = now()
-    if (producer === undefined || !isSecretOf(producer, { secretHash: hashOf(secret), at })) return null
-    if (producer.revokedAt !== null || (producer.expiresAt !== null && at >= producer.expiresAt)) return null
+    if (producer === undefined || !isValid(producer, { ...presented, at })) return null
+    this.#remembered.set(producer.id, { producer, at }, 1)
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
       // The request does not wait for it, and a failure loses only the time of this use.
       const done = () => {}
-      store.touchProducer({ producerId: id, at }).then(done, done)
+      store.touchProducer({ producerId: producer.id, at }).then(done, done)
     }
     return producer
+  }
+
+  /**
+   * As `verify` would have returned it up to a second ago, without reading the store; null if it is not known. Only for a caller that
+   * passes `secretHash` to the store, which checks in the same transaction that the key was not revoked or rotated since.
+   */
+  verifyRemembered(key: string): Producer | null {
+    const presented = parseKey(key)
+    const remembered = presented === null ? undefined : this.#remembered.get(presented.id)
+    if (presented === null || remembered === undefined) return null
+    const at = this.#dependencies.now()
+    if (at >= remembered.at + rememberedMs) return null
+    return isValid(remembered.producer, { ...presented, at }) ? remembered.producer : null
   }
 
   /**
@@ -82,6 +100,18 @@ export class ProducerKeys {
     const outcome = await store.revokeProducer({ producerId, at: now(), ...entry })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
   }
+}
+
+type PresentedKey = { id: string; secretHash: string }
+
+function parseKey(key: string): PresentedKey | null {
+  const [, id, secret] = keyShape.exec(key) ?? []
+  return id === undefined || secret === undefined ? null : { id, secretHash: hashOf(secret) }
+}
+
+function isValid(producer: Producer, presented: PresentedKey & { at: number }): boolean {
+  if (!isSecretOf(producer, presented) || producer.revokedAt !== null) return false
+  return producer.expiresAt === null || presented.at < producer.expiresAt
 }
 
 /** The current secret, or the one before it until the overlap ends. */

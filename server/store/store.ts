@@ -376,6 +376,8 @@ export type Recipient = { username: string } | { userId: string } | { externalId
 export type Delivery = {
   id: string
   producerId: string
+  /** Of the producer's key, as the caller checked it; without one, nothing is checked. */
+  secretHash?: string | undefined
   idempotency: { key: string; bodyHash: string } | null
   /** What the delivery gives of the notification: members of a JSON object, without its braces. The last one is createdAt. */
   content: string
@@ -409,8 +411,11 @@ export interface Deliveries {
    * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores nothing, not even the
    * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
    * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
+   *
+   * If the producer's key no longer has `secretHash` or was revoked, it stores nothing and returns 'refused', also for a repeated
+   * idempotency key.
    */
-  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch' | UnknownRecipients>
+  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients>
   /** Removes the idempotency keys that were used before `before`. */
   removeOldDeliveries(before: number): Promise<void>
 }

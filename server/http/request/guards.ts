@@ -13,6 +13,9 @@ import type { Dependencies } from '../dependencies.ts'
 /** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
+/** A producer whose key may have been checked up to a second ago: the delivery checks it again, and asks `checkAgain` if it changed. */
+export type Sender = Producer & { checkAgain: () => Promise<Producer> }
+
 export type Guard<Caller> = {
   name: 'open' | 'visitor' | 'user' | 'token' | 'producer'
   refusals: readonly ErrorCode[]
@@ -63,6 +66,8 @@ export const producer = (scope: Scope): Guard<Producer> => ({
   refusals: ['UNAUTHORIZED', 'FORBIDDEN'],
   admit: (dependencies, request) => admitProducer(dependencies, request, scope),
 })
+/** As `producer` with the scope `send`, without a round trip of its own. */
+export const sender: Guard<Sender> = { name: 'producer', refusals: ['UNAUTHORIZED', 'FORBIDDEN'], admit: admitSender }
 
 async function admitVisitor(dependencies: Dependencies, request: FastifyRequest): Promise<Subject | null> {
   return authenticate(dependencies, request.raw)
@@ -127,7 +132,17 @@ function refuseScoped({ scope }: Subject): void {
 
 async function admitProducer({ producerKeys }: Dependencies, { raw }: FastifyRequest, scope: Scope): Promise<Producer> {
   const key = bearerToken(authorizationsOf(raw))
-  const found = key === null ? null : await producerKeys.verify(key)
+  return withScope(scope, key === null ? null : await producerKeys.verify(key))
+}
+
+async function admitSender({ producerKeys }: Dependencies, { raw }: FastifyRequest): Promise<Sender> {
+  const key = bearerToken(authorizationsOf(raw))
+  const check = async () => withScope('send', key === null ? null : await producerKeys.verify(key))
+  const remembered = key === null ? null : producerKeys.verifyRemembered(key)
+  return { ...(remembered === null ? await check() : withScope('send', remembered)), checkAgain: check }
+}
+
+function withScope(scope: Scope, found: Producer | null): Producer {
   if (found === null) throw notAuthenticated()
   if (!found.scopes.includes(scope))
     throw insufficientScope(`This key lacks the scope "${scope}"`, {

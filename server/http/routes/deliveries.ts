@@ -2,16 +2,17 @@
 import type { FastifyReply } from 'fastify'
 import { type Fault, invalidRequest } from '../../errors.ts'
 import { externalIdFault } from '../../sign-in/users/external-id.ts'
-import type { Producer, Recipient } from '../../store/store.ts'
+import type { Recipient } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { DeliveryBody } from '../openapi/request-schemas.ts'
+import type { Sender } from '../request/guards.ts'
 import { maxKeys } from '../request/strict-json.ts'
 import { sendData } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
 const mebibyte = 1024 * 1024
 
-export const send: Operation<Producer> = {
+export const send: Operation<Sender> = {
   id: 'sendNotification',
   tag: 'producers',
   summary: 'Send a notification to up to 1,000 recipients: all that are known, or none',
@@ -24,7 +25,7 @@ export const send: Operation<Producer> = {
   handle: sendNotification,
 }
 
-async function sendNotification({ deliveries }: Dependencies, request: GuardedRequest<Producer>, reply: FastifyReply) {
+async function sendNotification({ deliveries }: Dependencies, request: GuardedRequest<Sender>, reply: FastifyReply) {
   const { caller, body, raw } = request
   const key = raw.headersDistinct['idempotency-key']
   if (key !== undefined && key.length > 1)
@@ -33,7 +34,11 @@ async function sendNotification({ deliveries }: Dependencies, request: GuardedRe
   refuseInvalid(recipients)
   const delivery = { recipients: recipients.map(toRecipient), ...withoutNulls(content) }
   const createsUsers = caller.scopes.includes('users')
-  const outcome = await deliveries.deliver(caller.id, delivery, { idempotencyKey: key?.[0], createsUsers })
+  const outcome = await deliveries.deliver(caller.id, delivery, {
+    idempotencyKey: key?.[0],
+    createsUsers,
+    checkedKey: caller,
+  })
   return sendData(reply.code(201), outcome)
 }
 

@@ -20,7 +20,9 @@ export type DeliveryRequest = {
   unknownRecipients?: 'report' | 'refuse'
 }
 /** `createsUsers`: an unknown external id becomes a user. */
-type DeliveryOptions = { idempotencyKey?: string | undefined; createsUsers?: boolean }
+type DeliveryOptions = { idempotencyKey?: string | undefined; createsUsers?: boolean; checkedKey?: CheckedKey }
+/** The producer's key as it was checked. `checkAgain` is called if it has changed since, and throws if it is not valid any more. */
+type CheckedKey = { secretHash: string; checkAgain: () => Promise<{ secretHash: string }> }
 
 const maxDataBytes = 8 * 1024
 /** How long a retry with the same key gets the first response again. */
@@ -75,11 +77,11 @@ export class Deliveries {
 
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
     const { store, now, wall } = this.#dependencies
-    const { idempotencyKey: key, createsUsers = false } = options
+    const { idempotencyKey: key, createsUsers = false, checkedKey } = options
     const at = wall()
     const { recipients, again, unknownRecipients, ...given } = request
     const content = { body: null, url: null, category: null, data: null, key: null, ...given, createdAt: iso(at) }
-    const outcome = await store.deliver({
+    const delivery = {
       id: newId(at),
       producerId,
       idempotency: key === undefined ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
@@ -94,7 +96,10 @@ export class Deliveries {
       })),
       unknownRecipients,
       at: now(),
-    })
+    }
+    let outcome = await store.deliver({ ...delivery, secretHash: checkedKey?.secretHash })
+    while (outcome === 'refused')
+      outcome = await store.deliver({ ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',

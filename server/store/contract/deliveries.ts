@@ -1,7 +1,7 @@
 // The promises about deliveries: every known recipient gets the notification exactly once, or none gets it.
 import assert from 'node:assert/strict'
 import { emptyInbox } from '../store.ts'
-import { at, isoAt, newId, type PromiseOf } from './world.ts'
+import { at, isoAt, type Letter, newId, type Person, type PromiseOf } from './world.ts'
 
 export function deliveryPromises(promise: PromiseOf): void {
   promise('delivers to every recipient, by username or by id, and returns the result of each', async (world) => {
@@ -178,6 +178,66 @@ export function deliveryPromises(promise: PromiseOf): void {
       ['delivered', 'delivered'],
     )
   })
+
+  promise(
+    'refuses a delivery if the key of its producer was revoked or rotated since it was checked (Z4)',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const [producerId, other] = [await world.addProducer('app'), await world.addProducer('other')]
+      const idempotency = { key: 'k1', bodyHash: 'b1' }
+      const deliver = (secretHash: string, letter: Partial<Letter> = {}) =>
+        world.store.deliver({ ...world.letter({ to: [ann], producerId, ...letter }), secretHash })
+      const checked = `hash of ${producerId}`
+      assert.equal(typeof (await deliver(checked, { title: 'Before', idempotency })), 'object')
+      await world.store.rotateProducer({ producerId, secretHash: 'rotated', previousUntil: at(9) })
+      assert.equal(await deliver(checked), 'refused')
+      assert.equal(typeof (await deliver('rotated', { title: 'Rotated' })), 'object')
+      await world.store.revokeProducer({ producerId, at: at(1) })
+      for (const letter of [{}, { key: 'deploy' }, { idempotency }, { to: [{ username: 'unknown' }] }])
+        assert.equal(await deliver('rotated', letter), 'refused')
+      const together = [deliver('rotated'), deliver(`hash of ${other}`, { title: 'Other', producerId: other })]
+      assert.deepEqual(
+        (await Promise.all(together)).map((outcome) => outcome === 'refused'),
+        [true, false],
+      )
+      assert.deepEqual(await world.titles(ann), ['Other', 'Rotated', 'Before'])
+    },
+  )
+
+  promise('a delivery that fails does not affect those that are sent at the same time', async (world) => {
+    const people = await world.addUsers(20)
+    const taken = await world.send(people[0] as Person, 'Earlier')
+    const outcomes = await Promise.allSettled(
+      people.map((person, n) => world.deliver({ to: [person], title: `${n}`, ...(n === 0 && { ids: [taken] }) })),
+    )
+    assert.deepEqual(
+      outcomes.map(({ status }) => status === 'fulfilled'),
+      people.map((_, n) => n > 0),
+    )
+    for (const [n, person] of people.entries())
+      assert.deepEqual(await world.titles(person), [n === 0 ? 'Earlier' : `${n}`])
+  })
+
+  promise(
+    'gives consecutive sequence numbers to deliveries to one inbox that are sent at the same time',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          world.deliver({ to: n % 3 === 0 ? [ben, ann] : [ann], title: `${n}`, category: `c${n % 2}` }),
+        ),
+      )
+      const seqs = (await world.list(ann)).map(({ seq }) => seq)
+      assert.deepEqual(
+        seqs,
+        Array.from({ length: 30 }, (_, n) => 30 - n),
+      )
+      const { inbox, categories } = await world.store.readCounts(ann.id)
+      assert.deepEqual(inbox, { ...emptyInbox, version: 30, lastSeq: 30, total: 30, unread: 30 })
+      assert.deepEqual({ ...categories }, { c0: { total: 15, unread: 15 }, c1: { total: 15, unread: 15 } })
+      assert.equal((await world.store.readInbox(ben.id)).version, 10)
+    },
+  )
 
   promise('removes the idempotency keys that were used before a given time, and no others', async (world) => {
     const ann = await world.addUser('ann')

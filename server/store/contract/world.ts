@@ -153,6 +153,7 @@ export class World {
   async deliver(letter: Letter): Promise<DeliveryOutcome> {
     const outcome = await this.store.deliver(this.letter(letter))
     if (outcome === 'mismatch') return assert.fail('the idempotency key was used for another body')
+    if (outcome === 'refused') return assert.fail('the key of the producer changed')
     if ('unknown' in outcome) return assert.fail(`the recipients ${outcome.unknown} are unknown`)
     return outcome
   }

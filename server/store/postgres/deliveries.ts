@@ -1,29 +1,74 @@
-// Deliveries and their idempotency keys on PostgreSQL. How a delivery writes is in functions/deliveries.sql, and who receives it in
-// functions/recipients.sql.
+// Deliveries and their idempotency keys on PostgreSQL. Concurrent ones are written together by functions/deliveries-together.sql; the
+// rest is in functions/deliveries.sql, and who receives it in functions/recipients.sql.
 
 import { maxUnknown } from '../operations.ts'
 import type { Delivery, DeliveryOutcome, Input, Recipient, UnknownRecipients } from '../store.ts'
-import { type Database, sqlState } from './connection/connection.ts'
+import { type Database, sqlState, type Together } from './connection/connection.ts'
+import { alone } from './connection/gathering.ts'
 
 /** A recipient was erased between two statements of the delivery, which was rolled back. */
 const recipientErased = 'CA002'
 
-export async function deliver(
-  db: Database,
-  delivery: Delivery,
-): Promise<DeliveryOutcome | 'mismatch' | UnknownRecipients> {
-  const text = 'select deliver_notification($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)'
-  const row = await db.one('deliver', text, valuesOf(delivery)).catch((error: unknown) => {
-    if (sqlState(error) !== recipientErased) throw error
-  })
-  if (row === undefined) return deliver(db, delivery)
-  if (row[0] === 'mismatch') return 'mismatch'
-  const outcome = JSON.parse(row[0] as string) as DeliveryOutcome | UnknownRecipients
+type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
+
+export async function deliver(db: Database, delivery: Delivery): Promise<Outcome> {
+  const isGathered = delivery.key === null && !db.isDistributed
+  const gathered = isGathered ? await db.together(deliveriesTogether, delivery) : alone
+  const answer = gathered === alone ? await deliverAlone(db, delivery) : gathered
+  if (answer === 'mismatch' || answer === 'refused') return answer
+  const outcome = JSON.parse(answer) as DeliveryOutcome | UnknownRecipients
   // Another id is the first outcome of a repeated idempotency key: nothing has changed now.
   if ('results' in outcome && outcome.deliveryId === delivery.id)
     for (const userId of new Set(outcome.results.map((result) => result.userId)))
       if (userId !== null) db.changeSignals.send({ about: 'inbox', userId })
   return outcome
+}
+
+const deliveriesTogether: Together<Delivery, string> = {
+  async run(read, deliveries) {
+    const rows = await read('deliverTogether', 'select deliver_together($1)', [JSON.stringify(batchOf(deliveries))])
+    const answers = rows[0]?.[0] as unknown as readonly (string | null)[]
+    return answers.map((answer) => answer ?? alone)
+  },
+  weightOf: ({ recipients }) => recipients.length,
+  keyOf: ({ producerId, idempotency }) => (idempotency === null ? undefined : `${producerId} ${idempotency.key}`),
+}
+
+function batchOf(deliveries: readonly Delivery[]) {
+  return {
+    deliveries: deliveries.map((delivery, n) => ({
+      n,
+      id: delivery.id,
+      producer: delivery.producerId,
+      secret_hash: delivery.secretHash,
+      idempotency_key: delivery.idempotency?.key,
+      body_hash: delivery.idempotency?.bodyHash,
+      max_unknown: maxUnknown(delivery),
+      content: delivery.content,
+      category: delivery.category,
+      at: delivery.at,
+    })),
+    recipients: deliveries.flatMap(({ recipients }, n) =>
+      recipients.map(({ to, notificationId, newUserId }, place) => ({
+        n,
+        place,
+        ...('username' in to && { username: to.username }),
+        ...('userId' in to && { user_id: to.userId }),
+        ...('externalId' in to && { external_id: to.externalId, issuer: to.issuer ?? '' }),
+        is_new: newUserId !== undefined && 'externalId' in to,
+        id: notificationId,
+      })),
+    ),
+  }
+}
+
+async function deliverAlone(db: Database, delivery: Delivery): Promise<string> {
+  const text = 'select deliver_checked($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)'
+  const values = [delivery.secretHash ?? null, ...valuesOf(delivery)]
+  const row = await db.one('deliver', text, values).catch((error: unknown) => {
+    if (sqlState(error) !== recipientErased) throw error
+  })
+  return row === undefined ? deliverAlone(db, delivery) : (row[0] as string)
 }
 
 function valuesOf(delivery: Input<'deliver'>) {

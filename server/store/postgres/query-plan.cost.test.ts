@@ -135,7 +135,8 @@ const links = 'one_time_link by key (user_id)'
 const linkByHash = 'one_time_link by one_time_link_by_hash (token_hash)'
 const revocation = 'token_cutoff by key (user_id, sign_in_id)'
 const expired = ['token_cutoff by its place', 'token_cutoff by token_cutoff_by_expiry (expires_at)']
-const recipients = ['sorted', userByName, 'user by key (id) alone', userByExternalId]
+// Also the key of the producer, which a delivery checks again.
+const recipients = ['sorted', userByName, 'user by key (id) alone', userByExternalId, producer]
 
 const factor = 'factor by key (user_id, id)'
 const oneFactor = 'factor by key (user_id)'
@@ -172,6 +173,10 @@ const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   at: 1,
   ...change,
 })
+const allWays = [{ username: 'name1' }, { userId: 'u1' }, { externalId: 'e1' }].map((to, n) => ({
+  to,
+  notificationId: `new ${n}`,
+}))
 const page = (request: PageRequest) => ({ userId: 'u1', ...request })
 const numbered: PageRequest = { page: 3, limit: 20, status: 'all' }
 const unreadNumbered: PageRequest = { page: 3, limit: 20, status: 'unread' }
@@ -681,9 +686,10 @@ const paths: Path[] = [
   },
   {
     of: 'deliver',
-    run: () => deliver(db, deliveryTo({ idempotency: { key: 'new', bodyHash: 'h' } })),
-    reads: [...recipients, delivery],
+    run: () => deliver(db, deliveryTo({ idempotency: { key: 'new', bodyHash: 'h' }, secretHash: 'h' })),
+    reads: recipients,
   },
+  { of: 'deliver', run: () => deliver(db, deliveryTo({ recipients: allWays, secretHash: 'h' })), reads: recipients },
   {
     of: 'deliver',
     run: () =>
@@ -693,7 +699,7 @@ const paths: Path[] = [
   {
     of: 'deliver',
     run: () => deliver(db, deliveryTo({ idempotency: { key: 'k1', bodyHash: 'h' } })),
-    reads: [delivery],
+    reads: [...recipients, delivery],
   },
   {
     of: 'deliver',

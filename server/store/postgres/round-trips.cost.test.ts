@@ -73,7 +73,21 @@ test('read, read-all and a delivery cost one round trip each, including the comm
   assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markAllRead'])
   assert.deepEqual(await statementsOf(() => inbox.unread(reader, id).catch(() => {})), ['markUnread'])
   assert.deepEqual(await statementsOf(() => inbox.undo(reader)), ['undoReadAll'])
-  assert.deepEqual(await statementsOf(deliver), ['deliver'])
+  assert.deepEqual(await statementsOf(deliver), ['deliverTogether'])
+})
+
+test('64 deliveries at once share at most four round trips', async () => {
+  const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, deliver)))
+  assert.ok(sent.length <= 4 && sent.every((name) => name === 'deliverTogether'), sent.join(' '))
+})
+
+test('a delivery over HTTP costs one round trip: it checks the key of the producer with it', async (t) => {
+  const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
+  t.after(() => service.stop())
+  const reader = await service.user('kim')
+  const title = 'Hi'
+  await service.deliver({ to: reader, title })
+  assert.deepEqual(await statementsOf(() => service.deliver({ to: reader, title })), ['deliverTogether'])
 })
 
 test('a list of any page of a changed inbox costs one round trip over HTTP, with a cookie and with a token', async (t) => {

@@ -58,7 +58,8 @@ async function openOnce(url: string, partitions: number): Promise<Opened> {
     pool = openPool(url)
     const changeSignals = new ChangeSignals(pool, url)
     await changeSignals.open()
-    return { store: storeOn(new Database(pool, changeSignals)), migrations }
+    const isDistributed = await isOnCitus(pool)
+    return { store: storeOn(new Database(pool, changeSignals, { isDistributed })), migrations }
   } catch (error) {
     if (pool?.ended === false) await pool.end()
     throw openingFailure(error)
@@ -68,6 +69,12 @@ async function openOnce(url: string, partitions: number): Promise<Opened> {
 async function refuseHalfFilled(pool: Pool): Promise<void> {
   const { rows } = await pool.query('select to_regclass($1) is not null as is_there', [fillingTable])
   if (rows[0]?.is_there === true) throw halfFilled()
+}
+
+/** schema/distribute.sql runs while no process does. */
+async function isOnCitus(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query("select to_regclass('pg_catalog.pg_dist_partition') is not null as is_there")
+  return rows[0]?.is_there === true
 }
 
 /** Every exported function of these files is the store's operation of that name. */

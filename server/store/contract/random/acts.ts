@@ -119,7 +119,7 @@ export class Stage {
   async #deliver({ newIds: ids, title, seconds }: Turn, act: Act & { kind: 'deliver' }): Promise<unknown> {
     const to = act.to.map((number) => this.#person(number))
     const outcome = await this.world.store.deliver(this.world.letter({ ...act, to, ids, title, at: at(seconds) }))
-    if (outcome === 'mismatch' || 'unknown' in outcome) return outcome
+    if (typeof outcome === 'string' || 'unknown' in outcome) return outcome
     for (const [index, { id, status }] of outcome.results.entries()) {
       const arrived = this.#arrived[act.to[index] ?? 0]
       if (status === 'delivered' && id !== null && !arrived?.includes(id)) arrived?.push(id)

@@ -7,6 +7,7 @@ import { PageBlocksCache } from '../../page-blocks.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 import type { ChangeSignals } from '../change-signals/change-signals.ts'
+import { alone, Gathering, type Kind } from './gathering.ts'
 
 /** Calls that wait for a connection: as many as the pool can serve in the two seconds that each may wait. */
 const maxWaiting = 5_000
@@ -17,34 +18,73 @@ type Value = string | number | boolean | null | readonly (string | null)[] | rea
 /** `name` is that of the prepared statement: one text for each name. */
 export type Read = (name: string, text: string, values: Value[]) => Promise<Row[]>
 
+/** A kind of calls that share a statement. */
+export type Together<Call, Result> = Omit<Kind<Call, Result>, 'run'> & {
+  run: (read: Read, calls: readonly Call[]) => ReturnType<Kind<Call, Result>['run']>
+}
+
 /** What every operation of the store works with. Each call is one round trip; it throws UNAVAILABLE if the system fails. */
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
   readonly pageBlocks = new PageBlocksCache()
+  /** Citus spreads the tables over several nodes, and calls of several users cannot share a statement. */
+  readonly isDistributed: boolean
+  readonly #gatherings = new Map<unknown, Gathering<unknown, unknown>>()
   #callsInProgress = 0
   #closing: Promise<void> | undefined
 
-  constructor(pool: pg.Pool, changeSignals: ChangeSignals) {
+  constructor(pool: pg.Pool, changeSignals: ChangeSignals, { isDistributed = false } = {}) {
     this.#pool = pool
     this.changeSignals = changeSignals
+    this.isDistributed = isDistributed
     // After lost signals the database may be another one.
     changeSignals.on(({ about }) => about === 'anything' && this.pageBlocks.clear())
   }
 
   /** Every row as an object with the names of the columns. Slower than an array. */
   async objects<Found>(name: string, text: string, values: Value[]): Promise<Found[]> {
+    this.#refuseIfClosing()
     const { rows, fields } = await this.#query(name, text, values)
     return rows.map((row) => Object.fromEntries(fields.map((field, index) => [field.name, row[index]])) as Found)
   }
 
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
+    this.#refuseIfClosing()
     return (await this.#query(name, text, values)).rows[0]
   }
 
   /** Returns how many rows were changed. */
   async change(name: string, text: string, values: Value[]): Promise<number> {
+    this.#refuseIfClosing()
     return (await this.#query(name, text, values)).rowCount ?? 0
+  }
+
+  /** Runs the call together with others of its kind. With `alone`, nothing of it was done and the caller runs it. */
+  async together<Call, Result>(kind: Together<Call, Result>, call: Call): Promise<Result | typeof alone> {
+    this.#refuseIfClosing()
+    const known = this.#gatherings.get(kind) as Gathering<Call, Result> | undefined
+    const gathering =
+      known ?? new Gathering({ ...kind, run: (calls: readonly Call[]) => this.#runTogether(kind, calls) })
+    if (known === undefined) this.#gatherings.set(kind, gathering as Gathering<unknown, unknown>)
+    this.#callsInProgress++
+    try {
+      return await gathering.add(call)
+    } finally {
+      this.#callsInProgress--
+    }
+  }
+
+  async #runTogether<Call, Result>(
+    kind: Together<Call, Result>,
+    calls: readonly Call[],
+  ): Promise<readonly (Result | typeof alone)[]> {
+    try {
+      return await kind.run(async (...query) => (await this.#query(...query)).rows, calls)
+    } catch (error) {
+      if (!isOfOneCall(error)) throw error
+      return calls.map(() => alone)
+    }
   }
 
   /** Runs a statement whose last parameter limits its rows, until none are left: no single statement takes long. */
@@ -54,6 +94,7 @@ export class Database {
 
   /** Several reads that see one moment of the database, on one connection. */
   async atOneMoment<Result>(work: (read: Read) => Promise<Result>): Promise<Result> {
+    this.#refuseIfClosing()
     const client = await this.#beginCall()
     try {
       await client.query('begin isolation level repeatable read read only')
@@ -95,10 +136,14 @@ export class Database {
     }
   }
 
+  /** Not for the calls of a batch: they began before. */
+  #refuseIfClosing(): void {
+    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
+  }
+
   // Waits for a connection, at most as long as the pool allows and with at most `maxWaiting` other calls. If it throws,
   // nothing was done. The caller lowers `#callsInProgress` at its end.
   async #beginCall(): Promise<pg.PoolClient> {
-    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     if (this.#pool.waitingCount >= maxWaiting) throw overloaded('Too many calls are waiting for the store')
     this.#callsInProgress++
     try {
@@ -141,4 +186,13 @@ export function asStoreError(error: unknown): unknown {
 /** The SQLSTATE that the server sent (PostgreSQL manual, appendix A), or undefined if it sent none. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
+}
+
+/** Deadlocks and locks that another transaction holds for long: the other calls of the batch are free of them. */
+const conflicts = /^(40|55P03)/
+
+/** True if the server rolled the batch back because of one of its calls. */
+function isOfOneCall(error: unknown): boolean {
+  if (!(error instanceof CarillonError)) return true
+  return conflicts.test(sqlState(error.cause) ?? '')
 }

@@ -29,6 +29,28 @@ test('deliveries with and without a key do not deadlock, even if some recipients
   }
 })
 
+test('batches of two nodes do not deadlock, whatever the order of their recipients and idempotency keys', async (t) => {
+  const other = await openPostgresStore(url, { partitions: 3 })
+  t.after(() => other.store.close())
+  for (let round = 0; round < runs(10); round++) {
+    const users = await Promise.all(Array.from({ length: 6 }, (_, n) => world.addUser(`node ${round} ${n}`)))
+    const letter = (n: number) =>
+      world.letter({
+        to: n % 2 === 0 ? users.slice(n % 6) : users.toReversed(),
+        idempotency: n % 5 === 0 ? null : { key: `${round} ${n % 4 === 0 ? n : 40 - n}`, bodyHash: 'b' },
+        key: n % 7 === 0 ? 'build' : null,
+        category: 'ci',
+      })
+    const numbers = Array.from({ length: 40 }, (_, n) => n)
+    const sent = [
+      ...numbers.map((n) => store.deliver(letter(n))),
+      ...numbers.toReversed().map((n) => other.store.deliver(letter(n))),
+    ]
+    for (const outcome of await Promise.allSettled(sent))
+      assert.equal(outcome.status, 'fulfilled', JSON.stringify(outcome))
+  }
+})
+
 test('sign-outs do not deadlock while expired revocations are removed', async () => {
   const ann = await world.addUser('ann')
   const day = 24 * 3_600

@@ -393,6 +393,23 @@ begin
   return answer_text;
 end $$;
 
+-- deliver_notification, unless the key of the producer was revoked or has another secret since the caller checked it. Without a
+-- secret_hash nothing is checked: the service itself delivers.
+create or replace function deliver_checked(
+  of_secret_hash text, delivery_id text, by_producer text, of_key text, of_body_hash text,
+  usernames text[], user_ids text[], external_ids text[], issuers text[], new_ids text[], ids text[], max_unknown integer,
+  of_content text, of_category text, of_notification_key text, again boolean, moment bigint
+) returns text language plpgsql as $$
+begin
+  if of_secret_hash is not null and not exists (
+    select from producer where id = by_producer and secret_hash = of_secret_hash and revoked_at is null
+  ) then
+    return 'refused';
+  end if;
+  return deliver_notification(delivery_id, by_producer, of_key, of_body_hash, usernames, user_ids, external_ids, issuers,
+    new_ids, ids, max_unknown, of_content, of_category, of_notification_key, again, moment);
+end $$;
+
 -- For nodes of the version before: they know no external ids, cannot send again, and accept a delivery whose recipients are all
 -- unknown.
 create or replace function deliver(

@@ -5,9 +5,12 @@ import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecip
 import type { WriteContext } from './context.ts'
 import { countMadeRead, isMarkedUnread, isUnreadNow, leaveUndo, type ReadState, readByLastReadAll } from './undoable.ts'
 
-export function deliver(context: WriteContext, delivery: Delivery): DeliveryOutcome | 'mismatch' | UnknownRecipients {
+type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
+
+export function deliver(context: WriteContext, delivery: Delivery): Outcome {
   const { sql } = context
-  const { idempotency, producerId } = delivery
+  const { idempotency, producerId, secretHash } = delivery
+  if (secretHash !== undefined && !hasKey(context, { producerId, secretHash })) return 'refused'
   if (idempotency !== null) {
     const earlier = sql.get`
       select body_hash, answer from delivery
@@ -24,6 +27,15 @@ export function deliver(context: WriteContext, delivery: Delivery): DeliveryOutc
       insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
       values (${producerId}, ${idempotency.key}, ${idempotency.bodyHash}, ${JSON.stringify(outcome)}, ${delivery.at})`
   return outcome
+}
+
+function hasKey(
+  { sql }: WriteContext,
+  { producerId, secretHash }: { producerId: string; secretHash: string },
+): boolean {
+  const found = sql.get`
+    select 1 from producer where id = ${producerId} and secret_hash = ${secretHash} and revoked_at is null`
+  return found !== undefined
 }
 
 export function removeOldDeliveries({ sql }: WriteContext, before: number): void {
