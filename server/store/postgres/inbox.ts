@@ -3,7 +3,8 @@
 import { iso } from '../../times.ts'
 import { inboxWidth, toInbox, undoableFor } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
-import type { Database, Row } from './connection/connection.ts'
+import type { Database, Row, Together } from './connection/connection.ts'
+import { alone } from './connection/gathering.ts'
 import { readDeepPage } from './deep-pages.ts'
 import { isDeepPage, notificationText, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
 
@@ -41,8 +42,24 @@ export async function readCounts(db: Database, userId: string): Promise<Counts> 
   return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[inboxWidth] as string)) }
 }
 
-export async function markRead(db: Database, { userId, id, at }: Input<'markRead'>): Promise<'done' | 'absent'> {
-  return signalInbox(db, userId, await db.one('markRead', 'select mark_read($1, $2, $3)', [userId, id, iso(at)]))
+export async function markRead(db: Database, change: Input<'markRead'>): Promise<'done' | 'absent'> {
+  const { userId } = change
+  const gathered = db.isDistributed ? alone : await db.together(readTogether, change)
+  return signalInbox(db, userId, gathered === alone ? await markReadAlone(db, change) : [gathered])
+}
+
+function markReadAlone(db: Database, { userId, id, at }: Input<'markRead'>): Promise<Row | undefined> {
+  return db.one('markRead', 'select mark_read($1, $2, $3)', [userId, id, iso(at)])
+}
+
+const readTogether: Together<Input<'markRead'>, string> = {
+  async run(read, marks) {
+    const values = [marks.map(({ userId }) => userId), marks.map(({ id }) => id), marks.map(({ at }) => iso(at))]
+    const rows = await read('markReadTogether', 'select mark_read_together($1, $2, $3)', values)
+    return rows[0]?.[0] as unknown as readonly string[]
+  },
+  weightOf: () => 1,
+  keyOf: () => undefined,
 }
 
 export async function markAllRead(db: Database, change: Input<'markAllRead'>): Promise<'done' | 'absent'> {

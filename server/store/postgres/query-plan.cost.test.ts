@@ -656,7 +656,7 @@ const paths: Path[] = [
   {
     of: 'markRead',
     run: () => markRead(db, { userId: 'u1', id: 'id1-190', at }),
-    reads: [inbox, byId, notification, category],
+    reads: ['sorted', inbox, byId, notification, category],
   },
   {
     of: 'markAllRead',

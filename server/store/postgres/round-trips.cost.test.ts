@@ -69,7 +69,7 @@ test('a list of an unchanged inbox costs one round trip, with a token', async ()
 
 test('read, read-all and a delivery cost one round trip each, including the commit', async () => {
   const [reader, id] = [{ userId: user.id }, newId(now())]
-  assert.deepEqual(await statementsOf(() => inbox.read(reader, id).catch(() => {})), ['markRead'])
+  assert.deepEqual(await statementsOf(() => inbox.read(reader, id).catch(() => {})), ['markReadTogether'])
   assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markAllRead'])
   assert.deepEqual(await statementsOf(() => inbox.unread(reader, id).catch(() => {})), ['markUnread'])
   assert.deepEqual(await statementsOf(() => inbox.undo(reader)), ['undoReadAll'])
@@ -79,6 +79,12 @@ test('read, read-all and a delivery cost one round trip each, including the comm
 test('64 deliveries at once share at most four round trips', async () => {
   const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, deliver)))
   assert.ok(sent.length <= 4 && sent.every((name) => name === 'deliverTogether'), sent.join(' '))
+})
+
+test('64 notifications that are marked as read at once share at most four round trips', async () => {
+  const read = () => store.markRead({ userId: user.id, id: newId(now()), at: now() })
+  const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, read)))
+  assert.ok(sent.length <= 4 && sent.every((name) => name === 'markReadTogether'), sent.join(' '))
 })
 
 test('a delivery over HTTP costs one round trip: it checks the key of the producer with it', async (t) => {

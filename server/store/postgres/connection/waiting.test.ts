@@ -51,6 +51,26 @@ test('batches of two nodes do not deadlock, whatever the order of their recipien
   }
 })
 
+test('marks and deliveries of two nodes do not deadlock, and the counters stay right', async (t) => {
+  const other = await openPostgresStore(url, { partitions: 3 })
+  t.after(() => other.store.close())
+  for (let round = 0; round < runs(5); round++) {
+    const users = await Promise.all(Array.from({ length: 8 }, (_, n) => world.addUser(`marks ${round} ${n}`)))
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => world.deliver({ to: users, category: 'ci' })))
+    const marks = outcomes.flatMap(({ results }) => results as readonly { userId: string; id: string }[])
+    await Promise.all([
+      ...marks.map(({ userId, id }) => store.markRead({ userId, id, at: at(1) })),
+      ...marks.toReversed().map(({ userId, id }) => other.store.markRead({ userId, id, at: at(1) })),
+      ...users.map(() => other.store.deliver(world.letter({ to: users.toReversed(), category: 'ci' }))),
+    ])
+    for (const { id } of users) {
+      const { inbox, categories } = await store.readCounts(id)
+      assert.deepEqual([inbox.total, inbox.unread, inbox.version], [13, 8, 18])
+      assert.deepEqual({ ...categories }, { ci: { total: 13, unread: 8 } })
+    }
+  }
+})
+
 test('sign-outs do not deadlock while expired revocations are removed', async () => {
   const ann = await world.addUser('ann')
   const day = 24 * 3_600
