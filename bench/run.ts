@@ -12,6 +12,7 @@ import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
 import { largeDatabase } from './scenarios/large-database.ts'
 import { list } from './scenarios/list.ts'
+import { peers } from './scenarios/peers.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
 import { postgresList } from './scenarios/postgres-list.ts'
 import { signIns } from './scenarios/sign-ins.ts'
@@ -31,6 +32,7 @@ const scenarios: readonly Scenario[] = [
   streamLatency,
   postgresList,
   postgresDeliveries,
+  peers,
 ]
 const usual = { rounds: 5, seconds: 2 }
 /** On the disk that the service would use. Ignored by git. */
@@ -92,7 +94,8 @@ function refuse(why: string): void {
 }
 
 async function runAll(): Promise<void> {
-  const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+  const usualOnes = scenarios.filter(({ isOnRequest }) => isOnRequest !== true)
+  const chosen = positionals.length === 0 ? usualOnes : scenarios.filter(({ name }) => positionals.includes(name))
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const machine = [...describeMachine(data), ...(before === undefined ? [] : [compared(before)])]
   for (const [what, value] of machine) console.log(`${what}: ${value}`)
@@ -105,7 +108,7 @@ async function runAll(): Promise<void> {
   }
   console.log(`\n${summary(results)}`)
   const isLong = chosen.every((scenario) => seconds === undefined || seconds >= (scenario.seconds ?? usual.seconds))
-  const isWhole = chosen.length === scenarios.length && rounds >= usual.rounds && isLong
+  const isWhole = usualOnes.every((scenario) => chosen.includes(scenario)) && rounds >= usual.rounds && isLong
   if (!isWhole) return console.log('RESULTS.md is not written: it holds all scenarios at their usual length.')
   writeFileSync(page, asPage({ results, machine, commands: commands(), date: new Date() }))
   console.log('Written to bench/RESULTS.md')

@@ -24,5 +24,7 @@ export type Scenario = {
   question: string
   /** The default of `seconds` for this scenario. */
   seconds?: number
+  /** Runs only if it is named. */
+  isOnRequest?: boolean
   run(bench: Bench): Promise<Report>
 }

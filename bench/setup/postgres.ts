@@ -32,6 +32,8 @@ export type Database = {
   /** Processor time in microseconds that all its processes have used so far. */
   processorUs(): number
   query(sql: string): Promise<{ rows: Record<string, unknown>[] }>
+  /** An empty database without a schema on the same server. */
+  another(name: string): Promise<Database>
 }
 
 /** An empty database with Carillon's schema. `role` says which core the server runs on. */
@@ -39,17 +41,25 @@ export async function startDatabase(bench: Bench, role: Role): Promise<Database>
   bench.progress('starting a PostgreSQL')
   const server = await PostgresServer.start({ settings, under: coreArguments(role) })
   bench.using({ stop: () => server.remove() })
-  await server.query('create database bench')
-  const url = server.url('bench')
-  const { openStore, readDatabaseUrl } = await modulesOf(bench.checkout)
-  const { store } = await openStore(readDatabaseUrl(url))
-  await store.close()
-  const query = (sql: string) => server.query(sql, 'bench')
-  const { rows } = await query('show server_version')
-  const version = String(rows[0].server_version)
   const sync = describeSync(syncCost(dirname(server.data)))
   const pid = Number(readFileSync(join(server.data, 'postmaster.pid'), 'utf8').split('\n')[0])
-  return { url, version, sync, query, processorUs: () => processorUsOf(pid) }
+  const { rows } = await server.query('show server_version')
+  const create = async (name: string): Promise<Database> => {
+    await server.query(`create database ${name}`)
+    return {
+      url: server.url(name),
+      version: String(rows[0].server_version),
+      sync,
+      processorUs: () => processorUsOf(pid),
+      query: (sql) => server.query(sql, name),
+      another: create,
+    }
+  }
+  const database = await create('bench')
+  const { openStore, readDatabaseUrl } = await modulesOf(bench.checkout)
+  const { store } = await openStore(readDatabaseUrl(database.url))
+  await store.close()
+  return database
 }
 
 /** The unit in which Linux counts processor time. */
