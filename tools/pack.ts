@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { build as buildClient } from '../client/build.js'
 import { build as buildScripts } from '../element/build.js'
 import { buildPackage as buildElement } from '../element/build-package.js'
+import { bundle } from './bundle.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
@@ -47,12 +48,13 @@ async function buildServer(folder: string): Promise<void> {
   for (const file of globSync('**/*.js', { cwd: folder })) nameWorkers(join(folder, file))
   for (const file of globSync('{bin/*.js,**/*.{sql,css}}', {
     cwd: server,
-    // public/ may be of an earlier build; the next step makes it anew.
-    exclude: (name) => name === 'node_modules' || name === 'public',
+    // public/ and bundle/ may be of an earlier build; the next steps make them anew.
+    exclude: (name) => ['node_modules', 'public', 'bundle'].includes(name),
   })) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     copyFileSync(join(server, file), join(folder, file))
   }
+  await bundle(join(folder, 'bundle'), folder)
   await buildScripts(join(folder, 'public'))
   const client = join(folder, 'node_modules', 'carillon-client')
   buildClient(client)

@@ -1,7 +1,8 @@
-// Runs after an install, prints nothing and never fails it: links the Node from npm into node_modules/.bin, fills the compile
-// cache, and bundles the scripts that the service serves.
+// Runs after an install, prints nothing and never fails it: links the Node from npm into node_modules/.bin, bundles the scripts that the
+// service serves and the service itself, and fills the compile cache.
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -14,9 +15,10 @@ const node = platformNode()
 if (node && runs(node)) {
   // On Windows npm creates command files, not links.
   if (process.platform !== 'win32' && !existsSync(link)) createLink(node)
-  compile(node)
 }
-bundle()
+build('element/build.js')
+build('tools/bundle.js')
+if (node && runs(node)) await compile(node)
 
 /**
  * Puts the Node from npm first in the PATH of every npm script. npm before 11.12 drops the link that several optional
@@ -33,20 +35,26 @@ function createLink(binary) {
 }
 
 /**
- * Fills server/.compile-cache (decision 0013): --help loads every command, and `migrate` on a temporary database loads the
- * writer thread. @param {string} binary
+ * Fills server/.compile-cache (decision 0013). It keeps the functions that the first process compiled: those of a start. --help loads
+ * every command. @param {string} binary
  */
-function compile(binary) {
+async function compile(binary) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   const launcher = fileURLToPath(new URL('../server/bin/launch.js', import.meta.url))
-  for (const args of [['--help'], ['migrate', '--database-url', `sqlite:${join(folder, 'carillon.db')}`]])
-    spawnSync(binary, [launcher, ...args], { env: {} })
+  const env = { CARILLON_DATABASE_URL: `sqlite:${join(folder, 'carillon.db')}`, CARILLON_PORT: '0' }
+  const service = spawn(binary, [launcher, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'], timeout: 30_000 })
+  service.stdout.on('data', (text) => String(text).includes('is listening') && service.kill())
+  await once(service, 'close').catch(() => {})
+  spawnSync(binary, [launcher, '--help'], { env: {} })
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Fills server/public (decision 0038), with the Node that installs. In a process of its own: the bundler is native code. */
-function bundle() {
-  spawnSync(process.execPath, [fileURLToPath(new URL('../element/build.js', import.meta.url))], { timeout: 60_000 })
+/**
+ * Fills server/public (decision 0038) or server/bundle (decision 0056), with the Node that installs. In a process of its own: the
+ * bundler is native code. @param {string} script
+ */
+function build(script) {
+  spawnSync(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url))], { timeout: 60_000 })
 }
 
 /** The packages are built for glibc: under musl the binary exists but does not start. @param {string} binary */

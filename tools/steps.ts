@@ -19,6 +19,7 @@ const limits = { perTestMs: 20 * minute, allMs: 120 * minute }
 const lists: Record<string, Step[]> = {
   test: [
     { name: 'the scripts that the service serves', run: () => command('element/build.js') },
+    { name: 'the bundle of the service', run: () => command('tools/bundle.js') },
     { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
     { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
     { name: 'tests', run: () => runTests({ pattern: everyTest, ...limits }) },
@@ -29,6 +30,7 @@ const lists: Record<string, Step[]> = {
   ],
   soak: [
     { name: 'the scripts that the service serves', run: () => command('element/build.js') },
+    { name: 'the bundle of the service', run: () => command('tools/bundle.js') },
     { name: 'soak', run: soak },
     { name: 'mutations', run: () => command('tools/mutate/mutate.ts') },
   ],

@@ -1,20 +1,22 @@
 #!/usr/bin/env node
 // Runs Carillon with a suitable Node: this one if it is new enough, else the one that npm installed with Carillon. Plain
-// JavaScript for Node 18 and later. carillon.ts handles the arguments.
-
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { platformNode } from './platform-node.js'
-import { run } from './run.js'
+// JavaScript for Node 18 and later. carillon.ts handles the arguments. Imports on demand: a start under a suitable Node needs none but run.js.
 
 const minMajor = 24
-const relayed = fileURLToPath(new URL('./relayed.js', import.meta.url))
 
 // Without a listener SIGUSR1 opens Node's inspector, through which every local user can run code in the service.
 process.on('SIGUSR1', () => {})
 
-if (isSuitable() || (Number.parseInt(process.versions.node, 10) >= minMajor && !platformNode())) await run()
-else relay()
+if (isSuitable() || (Number.parseInt(process.versions.node, 10) >= minMajor && !(await newerNode()))) {
+  const { run } = await import('./run.js')
+  await run()
+} else await relay()
+
+/** The path of the Node that npm installed with Carillon. */
+async function newerNode() {
+  const { platformNode } = await import('./platform-node.js')
+  return platformNode()
+}
 
 /** Node and its SQLite are new enough: before SQLite 3.51.3 the write-ahead log could, rarely, damage a database. */
 function isSuitable() {
@@ -24,9 +26,11 @@ function isSuitable() {
 }
 
 /** Ends as the newer Node does. The channel (`ipc`) has no messages: it closes however this process ends. */
-function relay() {
-  const node = platformNode()
+async function relay() {
+  const node = await newerNode()
   if (!node) return refuse('npm installed none for this platform')
+  const [{ spawn }, { fileURLToPath }] = await Promise.all([import('node:child_process'), import('node:url')])
+  const relayed = fileURLToPath(new URL('./relayed.js', import.meta.url))
   const child = spawn(node, ['--disable-sigusr1', relayed, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })

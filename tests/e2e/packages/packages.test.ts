@@ -124,6 +124,8 @@ suite('the packages of npm run pack', () => {
       'bin/launch.js',
       'store/sqlite/writer-thread.js',
       'public/manifest.json',
+      'bundle/manifest.json',
+      'bundle/LICENSES.txt',
     ]
     for (const file of names) assert.ok(files.includes(`package/${file}`), file)
     assert.deepEqual(

@@ -1,0 +1,135 @@
+// Bundles the service into server/bundle, so that a start loads a few files in place of 550 (decision 0056). `npm ci` and `npm run build`
+// call it, and `npm run pack` for the package. server/bin/run.js runs the bundle while it is the same as the sources. Plain JavaScript,
+// so that any version of Node that can install Carillon can run it.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const server = join(root, 'server')
+/** Where server/bin/run.js looks for it; git ignores it. */
+export const bundleFolder = join(server, 'bundle')
+
+/** What each start loads, and the bundler's own helpers. Every other package is loaded on demand, and stays where npm installed it. */
+const inlined = /^(commander|fastify|jose|pg|pino|uuid|@oxc-project\/runtime)($|\/)/
+/** Fastify's defaults that the service replaces (validators.ts), and what pg looks for and need not find. */
+const unused = /^(@fastify\/(ajv|fast-json-stringify)-compiler|pg-native|pg-cloudflare)$/
+/** npm writes it after each change of the installed packages, which the bundle contains. */
+const installed = join(root, 'node_modules', '.package-lock.json')
+
+/**
+ * Writes the bundle and, last, its manifest: the files that it was made of. In a package the sources are other files, JavaScript in
+ * `sources`. @param {string} folder @param {string} [sources]
+ */
+export async function bundle(folder = bundleFolder, sources = server) {
+  rmSync(folder, { recursive: true, force: true })
+  const made = [
+    ...(await write({ carillon: join(server, 'carillon.ts') }, folder)),
+    ...(await write({ 'writer-thread': join(server, 'store', 'sqlite', 'writer-thread.ts') }, folder)),
+  ]
+  const isForeign = (/** @type {string} */ id) => id.includes('node_modules')
+  writeFileSync(join(folder, 'LICENSES.txt'), licences(made.filter(isForeign)))
+  const own = new Set(made.filter((id) => id.startsWith(server + sep) && !isForeign(id)))
+  const files = [...own].map((id) => join(sources, relative(server, id)))
+  const named = sources === server ? [...files, installed] : files.map((file) => file.replace(/\.ts$/, '.js'))
+  const entries = named.map((file) => [
+    relative(bundleFolder, join(server, relative(sources, file))).replaceAll(sep, '/'),
+    stampOf(file),
+  ])
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(Object.fromEntries(entries)))
+}
+
+/** The licences of the packages in the bundle, which ask to be with every copy. @param {string[]} modules */
+function licences(modules) {
+  const folders = new Set(modules.map((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? ''))
+  return [...folders].sort().flatMap(licence).join('\n')
+}
+
+/** @param {string} folder */
+function licence(folder) {
+  if (folder === '') return []
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const files = readdirSync(folder).filter((file) => /^licen[cs]e/i.test(file))
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
+  return [`${name} ${version} (${license})\n\n${texts.join('\n')}\n`]
+}
+
+/** The time of the last change of the file, and its content. @param {string} file */
+function stampOf(file) {
+  return {
+    changedAt: statSync(file).ctimeMs,
+    content: createHash('sha256').update(readFileSync(file)).digest('base64'),
+  }
+}
+
+/** Returns the paths of the modules. @param {Record<string, string>} input @param {string} folder */
+async function write(input, folder) {
+  const bundled = await rolldown({
+    input,
+    platform: 'node',
+    cwd: root,
+    logLevel: 'silent',
+    external: isExternal,
+    plugins: [originalPlaces, builtinsOnDemand],
+  })
+  try {
+    const { output } = await bundled.write({ dir: folder, format: 'esm', comments: false, entryFileNames: '[name].js' })
+    return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+  } finally {
+    await bundled.close()
+  }
+}
+
+/** @param {string} id @param {string | undefined} importer */
+function isExternal(id, importer) {
+  if (id.startsWith('node:') || unused.test(id)) return true
+  if (importer === undefined || importer.includes('node_modules') || /^[./]/.test(id)) return false
+  return !inlined.test(id)
+}
+
+/** A module finds its SQL, style sheets and so on beside its source; the writer thread is a bundle of its own. */
+const originalPlaces = {
+  name: 'original-places',
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (!id.startsWith(server) || !code.includes('import.meta.url')) return
+    const source = relative(bundleFolder, id).replaceAll(sep, '/')
+    return code
+      .split("new URL('./writer-thread.ts', import.meta.url)")
+      .map((part) => part.replaceAll('import.meta.url', `new URL('${source}', import.meta.url).href`))
+      .join("new URL('./writer-thread.js', import.meta.url)")
+  },
+}
+
+/**
+ * An `import` of a built-in module reads each of its exports, and some load further modules: Node's fetch, streams of files, standard
+ * output (30 ms in all). Fastify loads HTTP/2 and TLS for options that the service does not use (25 ms, 10 MB).
+ */
+const builtinsOnDemand = {
+  name: 'builtins-on-demand',
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (!id.replaceAll(sep, '/').endsWith('/fastify/lib/server.js')) return
+    return code.replaceAll(
+      /require\('(node:(?:http2|https))'\)/g,
+      "new Proxy({}, { get: (_, name) => process.getBuiltinModule('$1')[name] })",
+    )
+  },
+  /** @param {string} code */
+  renderChunk(code) {
+    return code.replaceAll(
+      /^import (?:([\w$]+)(?:, )?)?(?:\* as ([\w$]+)|(\{[^}]*\}))? from "(node:[^"]+)";$/gm,
+      declared,
+    )
+  },
+}
+
+/** @param {string} _ @param {string} whole @param {string} namespace @param {string} names @param {string} builtin */
+function declared(_, whole, namespace, names, builtin) {
+  const targets = [whole, namespace, names?.replaceAll(' as ', ': ')].filter((target) => target !== undefined)
+  return `const ${targets.map((target) => `${target} = process.getBuiltinModule("${builtin}")`).join(', ')};`
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()
