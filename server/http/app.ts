@@ -9,6 +9,7 @@ import { handleInTurns } from './connections/requests-in-turns.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'
 import type { AppDependencies, Dependencies } from './dependencies.ts'
 import { documentationOf } from './openapi/documentation.ts'
+import { answerListsFirst, throwEarlyRefusal } from './plain-list.ts'
 import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
   acceptBodies,
@@ -100,7 +101,6 @@ export function createApp(given: AppDependencies): FastifyInstance {
     frameworkErrors: fail,
     rewriteUrl: ({ url = '/' }) => targetToRoute(url),
   })
-  handleInTurns(app.server)
   const { reader: timeoutMs, checkEvery: everyMs } = timeouts
   endSlowReaders(app.server, { timeoutMs, streamTimeoutMs: streamReaderTimeoutMs, everyMs })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
@@ -162,6 +162,8 @@ export function createApp(given: AppDependencies): FastifyInstance {
     else done()
   })
   if (log.isLevelEnabled('debug')) logResponses(app, log)
+  else answerListsFirst(app, { dependencies, headers, isKnownHost })
+  handleInTurns(app.server)
   for (const each of routes) addRoute(app, each, dependencies)
   if (demonstration !== undefined) addWorlds(app, pages.prefix, demonstration)
   return app
@@ -176,6 +178,7 @@ function addRoute(app: FastifyInstance, { method, path, guard, operation }: Rout
     config: { operation },
     ...(bodyLimit && { bodyLimit }),
     onRequest: async (request) => {
+      throwEarlyRefusal(request.raw)
       request.caller = await guard.admit(dependencies, request, operation.pageOf?.(dependencies, request))
     },
     ...(query && { preValidation: readQuery(query) }),

@@ -13,8 +13,13 @@ export type ListQuery = { limit: number; status?: 'unread' | 'read'; categories?
 /** A user and, if they were read together with the proof, the state of the inbox and a page of it. */
 export type Reader = { userId: string; inbox?: InboxState; read?: { request: PageRequest; page: Page } }
 
-/** A page as it is sent. It is current while the inbox has this `version`. */
-export type RenderedPage = { version: number; json: string; etag: string }
+/**
+ * A page as it is sent. It is current while the inbox has this `version`. A kept one is bytes: it is not encoded for each response,
+ * and lies outside of the heap that the garbage collector copies.
+ */
+export type RenderedPage = { version: number; json: string | Buffer; etag: string }
+type NewPage = RenderedPage & { json: string }
+type KeptPage = RenderedPage & { json: Buffer }
 
 type InboxStore = Pick<
   Store,
@@ -28,13 +33,13 @@ type InboxStore = Pick<
   | 'undoReadAll'
 >
 
-const maxCachedCharacters = 16 * 1024 * 1024
+const maxCachedBytes = 16 * 1024 * 1024
 
 export class Inbox {
   readonly #store: InboxStore
   readonly #now: () => number
   /** The first pages of each user, by `variantOf` their query. */
-  readonly #firstPages = new BoundedCache<Map<number, RenderedPage>>(maxCachedCharacters)
+  readonly #firstPages = new BoundedCache<Map<number, KeptPage>>(maxCachedBytes)
 
   constructor({ store, now }: { store: InboxStore; now: () => number }) {
     this.#store = store
@@ -52,7 +57,7 @@ export class Inbox {
     return this.#kept(userId, query) === undefined ? requestOf(query) : undefined
   }
 
-  #kept(userId: string, query: ListQuery): RenderedPage | undefined {
+  #kept(userId: string, query: ListQuery): KeptPage | undefined {
     return isKept(query) ? this.#firstPages.get(userId)?.get(variantOf(query)) : undefined
   }
 
@@ -64,17 +69,18 @@ export class Inbox {
     // The store compares the version only if it was not read with the proof: a page that has changed then needs one round trip.
     const unless = inbox === undefined && kept !== undefined ? { unlessVersion: kept.version } : undefined
     const page = readWith(reader, query) ?? (await this.#store.readPage({ userId, ...requestOf(query), ...unless }))
-    if (page === 'unchanged') return kept as RenderedPage
+    if (page === 'unchanged') return kept as KeptPage
     const rendered = render(page, query, userId)
-    if (isKept(query)) this.#keep(userId, query, rendered)
-    return rendered
+    return isKept(query) ? this.#keep(userId, query, rendered) : rendered
   }
 
-  #keep(userId: string, query: ListQuery, rendered: RenderedPage): void {
-    const pages = this.#firstPages.get(userId) ?? new Map<number, RenderedPage>()
-    pages.set(variantOf(query), rendered)
-    const weight = pages.values().reduce((sum, { json }) => sum + json.length, 0)
+  #keep(userId: string, query: ListQuery, rendered: NewPage): KeptPage {
+    const kept = { ...rendered, json: bytesOf(rendered.json) }
+    const pages = this.#firstPages.get(userId) ?? new Map<number, KeptPage>()
+    pages.set(variantOf(query), kept)
+    const weight = pages.values().reduce((sum, { json }) => sum + json.byteLength, 0)
     this.#firstPages.set(userId, pages, weight)
+    return kept
   }
 
   /** The notification as JSON text. Throws NOT_FOUND for an unknown id, and likewise for another user's. */
@@ -147,7 +153,7 @@ function notFound(): CarillonError {
   return new CarillonError('NOT_FOUND', 'You have no such notification')
 }
 
-function render({ inbox, total, items, next }: Page, query: ListQuery, userId: string): RenderedPage {
+function render({ inbox, total, items, next }: Page, query: ListQuery, userId: string): NewPage {
   const hasMore = 'page' in query ? query.page * query.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `{"success":true,"data":{"items":${items},${state},"next":${next === null ? null : `"${next}"`}}}`
@@ -155,4 +161,11 @@ function render({ inbox, total, items, next }: Page, query: ListQuery, userId: s
   // since after a lost disk another change can have the same version. Of each UUID the last 12 characters, which are random.
   const etag = `"${userId.slice(-12)}-${inbox.version}-${newestIdIn(items)?.slice(-12) ?? ''}"`
   return { version: inbox.version, json, etag }
+}
+
+/** Not from Buffer's pool: a small page would keep all of the pool's part that it lies in. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
 }

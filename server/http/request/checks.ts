@@ -18,7 +18,7 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
   refuseRepeated(raw.rawHeaders)
   if (headers.host === undefined) {
     if (httpVersion === '1.1') throw malformed('Host', 'is missing')
-  } else if (!hostShape.test(headers.host)) throw malformed('Host', 'must be a host and perhaps a port')
+  } else if (!isHost(headers.host)) throw malformed('Host', 'must be a host and perhaps a port')
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
     // It is unknown where such a body ends, so what follows cannot be read as a request.
@@ -64,6 +64,10 @@ function refuseOtherAuthority(target: string, host: string | undefined): void {
 
 /** RFC 9112, section 3.2; empty if the target has no authority. */
 const hostShape = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
+
+export function isHost(field: string): boolean {
+  return hostShape.test(field)
+}
 
 /** Node keeps the first of these fields and drops the others silently; a proxy in front may keep the last. */
 function refuseRepeated(rawHeaders: readonly string[]): void {

@@ -154,12 +154,22 @@ function withScope(scope: Scope, found: Producer | null): Producer {
 
 /** The one place that decides who is calling. An `Authorization` field, valid or not, is the only proof that is read. */
 function authenticate(dependencies: Dependencies, raw: IncomingMessage, pageOf?: PageOf) {
-  const { sessions, accessTokens, cookie } = dependencies
-  if (raw.headers.authorization !== undefined) {
-    const presented = bearerToken(authorizationsOf(raw))
+  const { authorization, cookie } = raw.headers
+  if (authorization !== undefined && authorizationsOf(raw).length > 1) return null
+  return authenticateBy(dependencies, { authorization, cookie }, pageOf)
+}
+
+/** The same, of a request with one `Authorization` at most. */
+export function authenticateBy(
+  { sessions, accessTokens, cookie: { name } }: Dependencies,
+  { authorization, cookie }: { authorization?: string | undefined; cookie?: string | undefined },
+  pageOf?: PageOf,
+): Promise<Subject | null> | null {
+  if (authorization !== undefined) {
+    const presented = bearerToken([authorization])
     return presented === null ? null : accessTokens.verify(presented)
   }
-  const secret = sessionSecret(raw.headers.cookie, cookie.name)
+  const secret = sessionSecret(cookie, name)
   return secret === null ? null : sessions.verify(secret, pageOf)
 }
 

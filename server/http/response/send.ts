@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify'
 import type { User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 
-const jsonType = 'application/json; charset=utf-8'
+export const jsonType = 'application/json; charset=utf-8'
 
-export function sendJson(reply: FastifyReply, text: string): FastifyReply {
+export function sendJson(reply: FastifyReply, text: string | Buffer): FastifyReply {
   return reply.header('content-type', jsonType).send(text)
 }
 

@@ -127,7 +127,7 @@ const numbers: ReadonlySet<string> = new Set(['limit', 'page', 'before'])
 const maxPerPage = 100
 
 /** The list that a query requests, before the query's schema has checked it; undefined if the check could refuse the query. */
-function uncheckedQuery(query: Record<string, unknown>): ListRequest | undefined {
+export function uncheckedQuery(query: Record<string, unknown>): ListRequest | undefined {
   for (const name in query) if (!isCertain(name, query[name])) return undefined
   const { limit = '20', page, before } = query as Record<string, string | undefined>
   const { status, category } = query as Pick<ListQuery, 'status'> & { category?: string | string[] }
