@@ -108,11 +108,25 @@ async function admitToRestricted(dependencies: Dependencies, request: FastifyReq
 async function admitLongLived(dependencies: Dependencies, request: FastifyRequest): Promise<LongLivedCaller> {
   const subject = await admitToInbox(dependencies, request)
   const { sessions, accessTokens, cookie } = dependencies
-  if (subject.proof === 'access-token')
-    return { ...subject, validUntil: async () => accessTokens.validUntil(subject as TokenSubject) }
-  // The caller keeps the secret and nothing else of the request, for as long as the stream is open.
-  const secret = sessionSecret(request.raw.headers.cookie, cookie.name) ?? ''
-  return { ...subject, validUntil: () => sessions.validUntil(secret) }
+  const validUntil =
+    subject.proof === 'access-token'
+      ? tokenValidUntil(accessTokens, subject as TokenSubject)
+      : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, cookie.name) ?? '')
+  return { ...subject, validUntil }
+}
+
+type ValidUntil = LongLivedCaller['validUntil']
+
+// The caller keeps the proof and nothing else of the request, for as long as the stream is open. Hence functions of their own:
+// all closures of one function share what any of them uses.
+function tokenValidUntil(accessTokens: Dependencies['accessTokens'], subject: TokenSubject): ValidUntil {
+  return async () => accessTokens.validUntil(subject)
+}
+
+function sessionValidUntil(sessions: Dependencies['sessions'], secret: string): ValidUntil {
+  // A copy: V8 keeps the whole header field for a part of it.
+  const own = Buffer.from(secret).toString()
+  return () => sessions.validUntil(own)
 }
 
 async function admitToken({ accessTokens }: Dependencies, { raw }: FastifyRequest): Promise<TokenSubject> {

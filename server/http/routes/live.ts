@@ -5,7 +5,7 @@ import { isPosition } from '../../inbox/live/position.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { ChangesQuery, StreamQuery } from '../openapi/request-schemas.ts'
 import type { LongLivedCaller } from '../request/guards.ts'
-import { eventStream, goneSignal } from '../response/event-stream.ts'
+import { EventStream, goneSignal } from '../response/event-stream.ts'
 import { sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
@@ -24,7 +24,7 @@ async function openStream({ live }: Dependencies, request: GuardedRequest<LongLi
   const { since } = request.query as StreamQuery
   // A browser's EventSource sends the field when it reconnects; an empty one counts as none (WHATWG HTML, section 9.2.4).
   const last = request.headers['last-event-id'] as string | undefined
-  const events = eventStream(request, reply)
+  const events = new EventStream(reply)
   if (request.method === 'HEAD') {
     events.begin()
     events.end()

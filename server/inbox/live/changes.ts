@@ -38,7 +38,7 @@ export class ChangesSince {
   }
 
   async #held(userId: string, { waitMs, signal }: ChangesQuery, request: () => Promise<Changes | 'reset'>) {
-    const release = this.#streamLimits.take(userId)
+    this.#streamLimits.take(userId)
     const giveUpAt = performance.now() + waitMs
     try {
       for (;;) {
@@ -54,7 +54,7 @@ export class ChangesSince {
         }
       }
     } finally {
-      release()
+      this.#streamLimits.release(userId)
     }
   }
 

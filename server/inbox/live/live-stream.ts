@@ -30,14 +30,17 @@ export class LiveStream {
   isOver = false
   /** When the proof ends, unless its use extends it. */
   endsAt = Number.POSITIVE_INFINITY
-  readonly #watcher: Watcher
+  readonly userId: string
+  readonly #validUntil: Watcher['validUntil']
   readonly #sink: Sink
-  readonly #onOver: () => void
+  readonly #onOver: (stream: LiveStream) => void
   #hasBegun = false
   #hasEnded = false
 
-  constructor(watcher: Watcher, sink: Sink, onOver: () => void) {
-    this.#watcher = watcher
+  /** Keeps nothing of the watcher but its two members. `onOver` is called once. */
+  constructor({ userId, validUntil }: Watcher, sink: Sink, onOver: (stream: LiveStream) => void) {
+    this.userId = userId
+    this.#validUntil = validUntil
     this.#sink = sink
     this.#onOver = onOver
     sink.onClose(() => this.leave())
@@ -90,7 +93,7 @@ export class LiveStream {
 
   /** Returns whether the proof is still valid; if not, sends the reason and ends the stream. Throws UNAVAILABLE if the store cannot be read. */
   async checkProof(now: () => number): Promise<boolean> {
-    const endsAt = await this.#watcher.validUntil()
+    const endsAt = await this.#validUntil()
     if (endsAt !== null) {
       this.endsAt = endsAt
       return true
@@ -110,7 +113,7 @@ export class LiveStream {
   leave(): void {
     if (this.isOver) return
     this.isOver = true
-    this.#onOver()
+    this.#onOver(this)
   }
 }
 

@@ -38,7 +38,8 @@ class Subscription {
   history = ''
   inboxTag = ''
   readonly slot: number
-  readonly streams = new Set<LiveStream>()
+  /** Replaced if a stream comes or goes, so that a loop over it sees all. Most users have one: a Set would take 180 bytes. */
+  streams: readonly LiveStream[] = []
   /** The version up to which all live streams were sent; undefined until the first stream has begun. */
   version: number | undefined
   isProofDue = false
@@ -75,7 +76,7 @@ export class Live {
   }
 
   get size(): number {
-    return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.size, 0)
+    return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.length, 0)
   }
 
   /**
@@ -84,12 +85,9 @@ export class Live {
    */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
-    const release = this.#dependencies.streamLimits.take(userId)
+    this.#dependencies.streamLimits.take(userId)
     const subscription = this.#subscriptionOf(userId)
-    const stream = new LiveStream(watcher, sink, () => {
-      release()
-      this.#remove(subscription, stream)
-    })
+    const stream = new LiveStream(watcher, sink, this.#onOver)
     this.#add(subscription, stream)
     try {
       // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
@@ -149,12 +147,15 @@ export class Live {
   #add(subscription: Subscription, stream: LiveStream): void {
     this.#subscriptions.set(subscription.userId, subscription)
     this.#slots[subscription.slot]?.add(subscription)
-    subscription.streams.add(stream)
+    subscription.streams = [...subscription.streams, stream]
   }
 
-  #remove(subscription: Subscription, stream: LiveStream): void {
-    subscription.streams.delete(stream)
-    if (subscription.streams.size > 0) return
+  /** One function for all streams: a closure for each would keep what opened it. */
+  readonly #onOver = (stream: LiveStream): void => {
+    this.#dependencies.streamLimits.release(stream.userId)
+    const subscription = this.#subscriptions.get(stream.userId) as Subscription
+    subscription.streams = subscription.streams.filter((one) => one !== stream)
+    if (subscription.streams.length > 0) return
     this.#subscriptions.delete(subscription.userId)
     this.#slots[subscription.slot]?.delete(subscription)
     this.#reading.remove(subscription)
@@ -240,7 +241,7 @@ export class Live {
   async #checkProofsOf(subscription: Subscription): Promise<void> {
     subscription.isProofDue = false
     try {
-      for (const stream of [...subscription.streams]) await stream.checkProof(this.#dependencies.now)
+      for (const stream of subscription.streams) await stream.checkProof(this.#dependencies.now)
     } catch (error) {
       subscription.isProofDue = true
       throw error

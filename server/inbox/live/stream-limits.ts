@@ -18,8 +18,8 @@ export class StreamLimits {
     this.#random = random
   }
 
-  /** Counts one more, until the returned function is called. Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
-  take(userId: string): () => void {
+  /** Counts one more, until `release` is called, once. Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
+  take(userId: string): void {
     if (this.#isClosed) throw stopping()
     const { perUser, perProcess } = this.#max
     const ofUser = this.#openByUser.get(userId) ?? 0
@@ -28,11 +28,10 @@ export class StreamLimits {
     if (this.#open >= perProcess)
       throw this.#full(`This process has ${perProcess} streams open (CARILLON_STREAMS)`, 'overload')
     this.#count(userId, 1)
-    let isOpen = true
-    return () => {
-      if (isOpen) this.#count(userId, -1)
-      isOpen = false
-    }
+  }
+
+  release(userId: string): void {
+    this.#count(userId, -1)
   }
 
   close(): void {
