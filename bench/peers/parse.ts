@@ -1,4 +1,5 @@
 // The peer Parse Server, with its REST API. Its program is programs/parse.js.
+import { join } from 'node:path'
 import { requestText } from '../load/requests.ts'
 import { usernames } from './own-table.ts'
 import { content, key, type Peer, type PeerOn, type PeerWork, password, placeProgram, send, startPeer } from './peer.ts'
@@ -15,7 +16,7 @@ const application = 'X-Parse-Application-Id: bench'
 const master = `${application}\r\nX-Parse-Master-Key: ${key}`
 
 function start({ folder, database }: PeerOn) {
-  const env = { DATABASE_URL: database.url, KEY: key }
+  const env = { DATABASE_URL: database.url, KEY: key, PARSE_SERVER_LOGS_FOLDER: join(folder, 'logs') }
   return startPeer({ args: [placeProgram('parse.js', folder)], env, ready: '/parse/health' })
 }
 

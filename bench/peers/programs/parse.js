@@ -10,7 +10,6 @@ const server = new ParseServer({
   serverURL: `http://127.0.0.1:${PORT}/parse`,
   allowClientClassCreation: false,
   silent: true,
-  logsFolder: null,
   schema: {
     definitions: [
       {
