@@ -26,6 +26,8 @@ export type LoadRequest = { step: 'begin'; plan: Plan; warmUpSeconds: number } |
 export type Measured = { count: number; perSecond: number; p50Ms: number; p99Ms: number; processorShare: number }
 
 const headEnd = Buffer.from('\r\n\r\n')
+const lastChunk = '0\r\n\r\n'
+const unknownLength = Number.POSITIVE_INFINITY
 /** Position of the status in `HTTP/1.1 200`. */
 const statusAt = 9
 
@@ -99,6 +101,7 @@ class Run {
     const bytes = Buffer.allocUnsafeSlow(64 * 1024)
     let sentAt = 0
     let missing = 0
+    let end = ''
 
     const send = (): void => {
       const request = this.#isOver ? undefined : this.#take()
@@ -111,14 +114,18 @@ class Run {
       socket.write(request)
     }
     const receive = (length: number): boolean => {
-      if (missing > 0) missing -= length
+      if (missing === unknownLength)
+        end = (end + bytes.toString('latin1', Math.max(0, length - lastChunk.length), length)).slice(-lastChunk.length)
+      else if (missing > 0) missing -= length
       else {
         if (bytes[statusAt] !== hundreds || bytes[statusAt + 1] !== tens || bytes[statusAt + 2] !== ones)
           this.#fail(
             `${status} was expected, but the response was\n${bytes.toString('latin1', 0, Math.min(length, 2_000))}`,
           )
         missing = answerLength(bytes, length) - length
+        end = bytes.toString('latin1', length - lastChunk.length, length)
       }
+      if (missing === unknownLength && end === lastChunk) missing = 0
       if (missing > 0 || this.#isOver) return true
       const now = performance.now()
       this.#latencies.add(now - sentAt)
@@ -147,11 +154,16 @@ class Run {
   }
 }
 
-/** The length of the response that starts here. Both servers write the head in one piece. */
+/**
+ * The length of the response that starts here, or `unknownLength` if it comes in chunks (RFC 9112, section 7.1). The servers write the
+ * head in one piece.
+ */
 function answerLength(bytes: Buffer, received: number): number {
   const end = bytes.indexOf(headEnd)
   if (end < 0 || end > received) throw new Error('the head of a response arrived in pieces')
-  const bodyLength = /content-length: (\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1] ?? 0
+  const head = bytes.toString('latin1', 0, end)
+  if (/transfer-encoding: chunked/i.test(head)) return unknownLength
+  const bodyLength = /content-length: (\d+)/i.exec(head)?.[1] ?? 0
   return end + headEnd.length + Number(bodyLength)
 }
 

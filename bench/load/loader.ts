@@ -29,7 +29,7 @@ export class Loader {
   }
 
   async measure(
-    server: BenchProcess,
+    server: Pick<BenchProcess, 'request'>,
     { seconds, warmUpSeconds, watchesDelay = false, ...plan }: Load,
   ): Promise<Loaded> {
     await this.#process.request({ step: 'begin', plan, warmUpSeconds } satisfies LoadRequest)
@@ -51,6 +51,6 @@ export class Loader {
   }
 }
 
-function usageOf(server: BenchProcess): Promise<Usage> {
+function usageOf(server: Pick<BenchProcess, 'request'>): Promise<Usage> {
   return server.request<Usage>({ about: 'usage' })
 }

@@ -9,6 +9,12 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
+/** Kills the process when the bench ends. */
+export function endWithBench(child: ChildProcess): void {
+  live.add(child)
+  child.once('exit', () => live.delete(child))
+}
+
 export type Start = {
   /** Arguments for Node: options, script and the script's arguments. */
   args: readonly string[]
@@ -36,7 +42,7 @@ export class BenchProcess {
       stdio: ['ignore', output ?? 'ignore', output ?? 'pipe', 'ipc'],
       serialization: 'advanced',
     })
-    live.add(this.#child)
+    endWithBench(this.#child)
     let complaint = ''
     this.#child.stderr?.on('data', (text: Buffer) => {
       complaint = (complaint + text).slice(-4_000)
@@ -44,7 +50,6 @@ export class BenchProcess {
     this.#child.on('message', (response) => this.#settle(response))
     this.death = new Promise((_, reject) => {
       this.#child.on('exit', (status, signal) => {
-        live.delete(this.#child)
         reject(new Error(`${args.join(' ')} ended with ${signal ?? `exit status ${status}`}\n${complaint}`))
       })
     })
@@ -84,7 +89,7 @@ export class BenchProcess {
 }
 
 /** Without the CARILLON_ and NODE_ variables of this shell: the service has its defaults, except for what a scenario sets. */
-function environment(): NodeJS.ProcessEnv {
+export function environment(): NodeJS.ProcessEnv {
   const names = Object.keys(process.env).filter((name) => !name.startsWith('CARILLON_') && !name.startsWith('NODE_'))
   return Object.fromEntries(names.map((name) => [name, process.env[name]]))
 }

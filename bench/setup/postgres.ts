@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { PostgresServer } from '../../tests/support/postgres.ts'
+import { processorUsOf } from '../processes/of-process.ts'
 import { coreArguments, describeSync, type Role, syncCost } from '../report/machine.ts'
 import type { Bench } from '../report/scenario.ts'
 import { modulesOf } from './checkout.ts'
@@ -60,24 +61,6 @@ export async function startDatabase(bench: Bench, role: Role): Promise<Database>
   const { store } = await openStore(readDatabaseUrl(database.url))
   await store.close()
   return database
-}
-
-/** The unit in which Linux counts processor time. */
-const tickUs = 10_000
-
-/** Processor time of a process with its children, ended ones included; 0 if there is no /proc. */
-function processorUsOf(pid: number): number {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
-    const ticks = [String(pid), ...children].map((one) => {
-      const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-      const [user = 0, system = 0, userOfEnded = 0, systemOfEnded = 0] = fields.slice(11, 15).map(Number)
-      return user + system + (one === String(pid) ? userOfEnded + systemOfEnded : 0)
-    })
-    return ticks.reduce((sum, of) => sum + of, 0) * tickUs
-  } catch {
-    return 0
-  }
 }
 
 export function startServiceOn(database: Database, options: ServiceOptions): Promise<Service> {

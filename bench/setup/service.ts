@@ -18,7 +18,6 @@ export type ServiceOptions = Pick<Start, 'env' | 'under'> & {
   checkout: Checkout
   dir: string
   role?: Role
-  isBare?: boolean
 }
 
 const preload = new URL('../processes/preload.ts', import.meta.url).href
@@ -27,38 +26,40 @@ export function databaseIn(dir: string): string {
   return join(dir, 'carillon.db')
 }
 
-/** Resolves with the first 200. With `isBare` no preload module is loaded, so it reports nothing about itself. */
+/** Resolves with the first 200. */
 export async function startService({
   checkout,
   dir,
   role = 'server',
   env = {},
   under = [],
-  isBare = false,
 }: ServiceOptions): Promise<Service> {
   const port = await freePort()
   const log = openSync(join(dir, 'carillon.log'), 'a')
   const startedAt = performance.now()
   const process = new BenchProcess({
-    args: [...(isBare ? [] : ['--import', preload]), join(checkout.root, 'server/bin/launch.js'), 'serve'],
+    args: ['--import', preload, join(checkout.root, 'server/bin/launch.js'), 'serve'],
     role,
     under,
     output: log,
-    env: {
-      CARILLON_PORT: String(port),
-      CARILLON_DATABASE_URL: `sqlite:${databaseIn(dir)}`,
-      CARILLON_PUBLIC_URL: publicUrl,
-      CARILLON_SECRET: secret,
-      ...env,
-    },
+    env: { ...settingsOf({ port, dir }), ...env },
   })
   closeSync(log)
   await Promise.race([untilReady(port), process.death])
   return { port, process, startedInMs: performance.now() - startedAt, stop: () => process.stop() }
 }
 
+export function settingsOf({ port, dir }: { port: number; dir: string }): Record<string, string> {
+  return {
+    CARILLON_PORT: String(port),
+    CARILLON_DATABASE_URL: `sqlite:${databaseIn(dir)}`,
+    CARILLON_PUBLIC_URL: publicUrl,
+    CARILLON_SECRET: secret,
+  }
+}
+
 /** Repeats while the service responds 503, since it is not ready yet. */
-async function untilReady(port: number): Promise<void> {
+export async function untilReady(port: number): Promise<void> {
   for (;;) {
     const { status, body } = await requestUntilListening(port, requestText('GET', '/readyz'))
     if (status === 200) return
