@@ -3,7 +3,7 @@
 import { iso } from '../../times.ts'
 import { inboxWidth, toInbox, undoableFor } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
-import type { Database, Row, Together } from './connection/connection.ts'
+import type { Database, Read, Row, Together } from './connection/connection.ts'
 import { alone } from './connection/gathering.ts'
 import { readDeepPage } from './deep-pages.ts'
 import { isDeepPage, notificationText, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
@@ -45,15 +45,17 @@ export async function readCounts(db: Database, userId: string): Promise<Counts> 
 export async function markRead(db: Database, change: Input<'markRead'>): Promise<'done' | 'absent'> {
   const { userId } = change
   const gathered = db.isDistributed ? alone : await db.together(readTogether, change)
-  return signalInbox(db, userId, gathered === alone ? await markReadAlone(db, change) : [gathered])
+  return signalInbox(db, userId, gathered === alone ? await db.one(...markReadStatement(change)) : [gathered])
 }
 
-function markReadAlone(db: Database, { userId, id, at }: Input<'markRead'>): Promise<Row | undefined> {
-  return db.one('markRead', 'select mark_read($1, $2, $3)', [userId, id, iso(at)])
+function markReadStatement({ userId, id, at }: Input<'markRead'>): Parameters<Read> {
+  return ['markRead', 'select mark_read($1, $2, $3)', [userId, id, iso(at)]]
 }
 
 const readTogether: Together<Input<'markRead'>, string> = {
   async run(read, marks) {
+    const [one, another] = marks
+    if (one !== undefined && another === undefined) return [(await read(...markReadStatement(one)))[0]?.[0] as string]
     const values = [marks.map(({ userId }) => userId), marks.map(({ id }) => id), marks.map(({ at }) => iso(at))]
     const rows = await read('markReadTogether', 'select mark_read_together($1, $2, $3)', values)
     return rows[0]?.[0] as unknown as readonly string[]

@@ -177,6 +177,7 @@ const allWays = [{ username: 'name1' }, { userId: 'u1' }, { externalId: 'e1' }].
   to,
   notificationId: `new ${n}`,
 }))
+const together = (...deliveries: Delivery[]) => Promise.all(deliveries.map((one) => deliver(db, one)))
 const page = (request: PageRequest) => ({ userId: 'u1', ...request })
 const numbered: PageRequest = { page: 3, limit: 20, status: 'all' }
 const unreadNumbered: PageRequest = { page: 3, limit: 20, status: 'unread' }
@@ -655,7 +656,7 @@ const paths: Path[] = [
   },
   {
     of: 'markRead',
-    run: () => markRead(db, { userId: 'u1', id: 'id1-190', at }),
+    run: () => Promise.all(['id1-190', 'id1-191'].map((id) => markRead(db, { userId: 'u1', id, at }))),
     reads: ['sorted', inbox, byId, notification, category],
   },
   {
@@ -687,9 +688,18 @@ const paths: Path[] = [
   {
     of: 'deliver',
     run: () => deliver(db, deliveryTo({ idempotency: { key: 'new', bodyHash: 'h' }, secretHash: 'h' })),
+    reads: [...recipients, delivery],
+  },
+  {
+    of: 'deliver',
+    run: () => together(deliveryTo({ secretHash: 'h' }), deliveryTo({ recipients: allWays, secretHash: 'h' })),
     reads: recipients,
   },
-  { of: 'deliver', run: () => deliver(db, deliveryTo({ recipients: allWays, secretHash: 'h' })), reads: recipients },
+  {
+    of: 'deliver',
+    run: () => together(...['new', 'k1'].map((key) => deliveryTo({ idempotency: { key, bodyHash: 'h' } }))),
+    reads: [...recipients, delivery],
+  },
   {
     of: 'deliver',
     run: () =>
@@ -699,7 +709,7 @@ const paths: Path[] = [
   {
     of: 'deliver',
     run: () => deliver(db, deliveryTo({ idempotency: { key: 'k1', bodyHash: 'h' } })),
-    reads: [...recipients, delivery],
+    reads: [delivery, producer],
   },
   {
     of: 'deliver',
