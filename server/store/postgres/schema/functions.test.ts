@@ -253,8 +253,8 @@ test('if a function cannot be created, its migration is rolled back with it', as
     await query('select name from kysely_migration order by name'),
     before.map((name) => ({ name })),
   )
-  const column = "select 1 from information_schema.columns where column_name = 'except_sign_in_id'"
-  assert.deepEqual(await query(column), [])
+  const index = "select 1 from pg_indexes where indexname = 'notification_by_id' and indexdef like '%(id, user_id)%'"
+  assert.deepEqual(await query(index), [])
 })
 
 const oldText = `create or replace function mark_read(of_user text, of_id text, moment text)
